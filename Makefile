@@ -1,0 +1,65 @@
+# Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench faults faults-full lock clean .venv
+
+PYTHON ?=
+ARGS ?=
+export UV_COMPILE_BYTECODE := 1
+
+READY := .venv/.ready
+RUN := PYTHONPATH=$(CURDIR) .venv/bin/python
+LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name what; do \
+	  printf '  make %-12s %s\n' "$$name" "$$what"; done
+
+demo: $(READY) ## show what memdir does, in a throw-away home
+	@$(RUN) examples/demo.py $(ARGS)
+
+test: $(READY) ## run every test (ARGS="-k name" chooses some)
+	@.venv/bin/pytest -n auto $(ARGS)
+
+check: $(READY) ## format, lint, types, imports, docs
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-logo --no-cache
+	.venv/bin/pytest tests/self/test_readme.py tests/self/test_features.py
+
+bench: $(READY) ## measure speed and write down the figures
+	@$(RUN) benchmarks/run.py $(ARGS)
+
+faults: $(READY) ## kill, fill the disk, race: the short run
+	@$(RUN) tests/faults/run.py --quick $(ARGS)
+
+faults-full: $(READY) ## the same for every crash point; takes long
+	@$(RUN) tests/faults/run.py --full $(ARGS)
+
+lock: $(READY) ## pin the development packages by hash
+	$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in pyproject.toml
+	echo uv | $(LOCK) --upgrade -o requirements/uv.txt -
+
+clean: ## remove .venv, caches and build output
+	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+.venv: $(READY)
+
+# A `python3` on PATH may be a shim without a version behind it, or lack venv: each one is tried.
+.venv/bin/python:
+	@for python in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14 python; do \
+	  if "$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	  then exec "$$python" -m venv .venv; fi; \
+	done; echo 'No Python 3.11 or newer with venv found. Install one, or run: make PYTHON=/path/to/python3' >&2; exit 1
+
+$(READY): pyproject.toml requirements/dev.txt requirements/uv.txt | .venv/bin/python
+	@echo 'Installing the development packages into .venv (once)'
+	@{ .venv/bin/python -m pip install --quiet --require-hashes -r requirements/uv.txt && \
+	   .venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements/dev.txt && \
+	   .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .; } || \
+	 { echo 'uv did not work here; trying pip, which takes longer' && \
+	   .venv/bin/python -m pip install --quiet --require-hashes -r requirements/dev.txt && \
+	   .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .; }
+	@touch $@

@@ -1,0 +1,263 @@
+"""Files below one directory, reached by directory handles only, replaced whole and durably.
+
+Order of a replacement: temporary file in the same directory, write, fsync, rename, fsync of the
+directory. An error before the rename leaves the old version, one after it the new one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from memdir.core.errors import BadInput, MemdirError, Missing, Unwritable
+from memdir.core.finding import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TEMPORARY = ".memdir-"
+HEAD_BYTES = 4096
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_ADVICE = {
+    errno.ENOSPC: "free some space on that disk, then run the command again",
+    errno.EDQUOT: "free some of your disk quota, then run the command again",
+    errno.EACCES: "check owner and permissions (ls -ld), then run the command again",
+    errno.EPERM: "check owner and permissions (ls -ld), then run the command again",
+    errno.EROFS: "the file system is mounted read-only; remount it or choose another --dir",
+    errno.EMFILE: "too many files are open; close some programs or raise ulimit -n",
+    errno.ELOOP: "a symbolic link stands there; memdir does not follow links inside a store",
+    errno.ENOTDIR: "a file stands where a directory should be; move it away",
+    errno.EISDIR: "a directory stands there; move it away or choose another name",
+}
+
+
+def failure(error: OSError, path: str, what: str) -> MemdirError:
+    """An operating system error as a sentence with the file, the cause and the next step."""
+    cause = os.strerror(error.errno) if error.errno else str(error)
+    advice = _ADVICE.get(error.errno or 0, "run: memdir doctor")
+    if isinstance(error, FileNotFoundError):
+        return Missing(f"{path}: {what}: {cause}", path=path, next=advice)
+    return Unwritable(f"{path}: {what}: {cause}", path=path, next=advice)
+
+
+def check_path(path: str) -> list[str]:
+    """The parts of a path below the root; refuses one that could lead out of it."""
+    parts = path.split("/")
+    if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise BadInput(f"{path!r} is not a path below the store", next="memdir list shows them")
+    return parts
+
+
+class Disk:
+    """One directory as the root of relative paths; nothing outside it can be reached."""
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def open_root(self) -> int:
+        """A handle of the root; the root itself was resolved when the store was chosen."""
+        return os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def open_parent(self, path: str, *, make: bool = False) -> tuple[int, str]:
+        """A handle of the directory that holds this path, walked without following links."""
+        parts = check_path(path)
+        handle = self.open_root()
+        try:
+            for part in parts[:-1]:
+                if make:
+                    _make_directory(handle, part)
+                inner = os.open(part, _DIRECTORY, dir_fd=handle)
+                os.close(handle)
+                handle = inner
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle, parts[-1]
+
+    def make_root(self) -> None:
+        """Create the root with its parents (0700), durably."""
+        missing = []
+        here = self.root
+        while not os.path.isdir(here):
+            missing.append(here)
+            here = os.path.dirname(here)
+        for path in reversed(missing):
+            try:
+                os.mkdir(path, 0o700)
+            except FileExistsError:
+                continue
+            sync_directory(os.path.dirname(path))
+
+    def read(self, path: str, limit: int = -1) -> tuple[bytes, os.stat_result]:
+        """The bytes of a regular file (at most `limit`) and what its handle says of it."""
+        parent, name = self.open_parent(path)
+        try:
+            handle = os.open(name, READ, dir_fd=parent)
+        finally:
+            os.close(parent)
+        try:
+            facts = os.fstat(handle)
+            if not stat.S_ISREG(facts.st_mode):
+                raise OSError(errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ELOOP, path)
+            wanted = facts.st_size if limit < 0 else min(limit, facts.st_size)
+            return _read_all(handle, wanted, grow=limit < 0), facts
+        finally:
+            os.close(handle)
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace or create one file, durably; what stands there is never written in place."""
+        parent, name = self.open_parent(path, make=True)
+        try:
+            mode = _mode_of(parent, name, path)
+            temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}.tmp"
+            handle = os.open(temporary, _NEW, 0o600, dir_fd=parent)
+            try:
+                try:
+                    if mode != 0o600:
+                        os.fchmod(handle, mode)
+                    _write_all(handle, data)
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
+                os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+            except BaseException:
+                _unlink_quietly(temporary, parent)
+                raise
+            os.fsync(parent)
+        finally:
+            os.close(parent)
+
+    def drop(self, path: str) -> None:
+        """Take one file out of the directory, durably."""
+        parent, name = self.open_parent(path)
+        try:
+            os.unlink(name, dir_fd=parent)
+            os.fsync(parent)
+        finally:
+            os.close(parent)
+
+    def walk(
+        self, enter: Callable[[str], bool], findings: list[Finding]
+    ) -> Iterator[tuple[int, str, os.DirEntry[str]]]:
+        """Everything below the root but hidden names: folder handle, path, entry.
+
+        Folders are entered where `enter(path)` says so, links never; what cannot be entered
+        becomes a finding. One handle is open at a time, whatever the number of folders.
+        """
+        folders = [""]
+        while folders:
+            prefix = folders.pop()
+            try:
+                folder = self._open_folder(prefix)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if not prefix:
+                    raise failure(error, self.root, "the store cannot be opened") from None
+                findings.append(unreadable(prefix, error))
+                continue
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if entry.name[0] == ".":
+                            continue
+                        path = prefix + entry.name
+                        if not entry.is_dir(follow_symlinks=False):
+                            yield folder, path, entry
+                        elif enter(path):
+                            folders.append(path + "/")
+            finally:
+                os.close(folder)
+
+    def _open_folder(self, prefix: str) -> int:
+        if not prefix:
+            return self.open_root()
+        parent, name = self.open_parent(prefix[:-1])
+        try:
+            return os.open(name, _DIRECTORY, dir_fd=parent)
+        finally:
+            os.close(parent)
+
+    def sweep(self, folders: set[str]) -> None:
+        """Remove temporary files that a killed writer left; only the holder of the lock may."""
+        for folder in {"", *folders}:
+            try:
+                handle = self._open_folder(folder)
+            except OSError:
+                continue  # what cannot be opened holds no debris of ours to remove now
+            try:
+                for name in os.listdir(handle):
+                    if name.startswith(TEMPORARY) and name.endswith(".tmp"):
+                        _unlink_quietly(name, handle)
+            finally:
+                os.close(handle)
+
+
+def unreadable(path: str, error: OSError) -> Finding:
+    """A file or folder that could not be read: named, skipped, never hidden."""
+    cause = os.strerror(error.errno or errno.EIO)
+    return Finding("unreadable", path, f"{path}: {cause}; skipped", f"check: ls -l {path}")
+
+
+def sync_directory(path: str) -> None:
+    """Make the entries of a directory durable."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _make_directory(parent: int, name: str) -> None:
+    try:
+        os.mkdir(name, 0o700, dir_fd=parent)
+    except FileExistsError:
+        return
+    os.fsync(parent)
+
+
+def _mode_of(parent: int, name: str, path: str) -> int:
+    """The permissions the new version gets: those of the old one, else private."""
+    try:
+        facts = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0o600
+    if stat.S_ISDIR(facts.st_mode):
+        raise OSError(errno.EISDIR, "directory", path)
+    if not stat.S_ISREG(facts.st_mode):
+        raise OSError(errno.ELOOP, "not a regular file", path)
+    return stat.S_IMODE(facts.st_mode) & 0o777 or 0o600
+
+
+def _read_all(handle: int, wanted: int, *, grow: bool) -> bytes:
+    data = os.read(handle, wanted + 1 if grow else wanted)
+    if len(data) == wanted:
+        return data
+    parts = [data]
+    while grow or sum(map(len, parts)) < wanted:  # a file that grows, or a short read
+        more = os.read(handle, 1 << 16)
+        if not more:
+            break
+        parts.append(more)
+    return b"".join(parts)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        written = os.write(handle, view)
+        view = view[written:]
+
+
+def _unlink_quietly(name: str, parent: int) -> None:
+    """Clean up after a failure that is already on its way to the user."""
+    try:
+        os.unlink(name, dir_fd=parent)
+    except OSError:
+        return

@@ -1,0 +1,1 @@
+"""Where earlier versions are kept."""

@@ -1,0 +1,63 @@
+"""What the history already has of each file, with the facts that tell whether it changed since.
+
+Derived: lost or damaged, it is read again from the newest commit, and the files are hashed once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from memdir.adapters.disk import TEMPORARY
+
+# A file written in the same tick of the clock as this table may change again within that tick.
+TICK_NS = 20_000_000
+
+
+class Known:
+    """path -> (blob id, facts); `facts` empty means: look at the bytes."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.head = ""
+        self.stale = False  # something here is newer than the table on disk
+        self.files: dict[str, tuple[str, tuple[int, ...]]] = {}
+        try:
+            with open(path, "rb") as file:
+                written = os.fstat(file.fileno()).st_mtime_ns
+                table = json.load(file)
+            self.head = str(table["head"])
+            for name, (oid, *facts) in table["files"].items():
+                racy = bool(facts) and facts[1] >= written - TICK_NS
+                self.files[name] = (str(oid), () if racy else tuple(facts))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            self.head, self.files = "", {}
+
+    def adopt(self, head: str, tree: dict[str, str]) -> None:
+        """Follow the history where this table is behind it."""
+        old = self.files
+        self.files = {
+            path: old[path] if path in old and old[path][0] == oid else (oid, ())
+            for path, oid in tree.items()
+        }
+        self.head = head
+        self.stale = True
+
+    def refresh(self, path: str, oid: str, facts: tuple[int, ...]) -> None:
+        """Note what the history has of a path."""
+        self.files[path] = (oid, facts)
+        self.stale = True
+
+    def save(self) -> None:
+        """Write the table; not durable on purpose, since it can be derived again."""
+        if not self.stale:
+            return
+        table = {"head": self.head, "files": {k: [v[0], *v[1]] for k, v in self.files.items()}}
+        temporary = os.path.join(os.path.dirname(self.path), f"{TEMPORARY}known.tmp")
+        try:
+            with open(temporary, "w", encoding="ascii") as file:
+                json.dump(table, file, separators=(",", ":"))
+            os.replace(temporary, self.path)
+            self.stale = False
+        except OSError:
+            return  # the next run finds an old table and looks at the bytes instead

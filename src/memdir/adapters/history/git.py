@@ -1,0 +1,233 @@
+"""The history in a real git repository outside the store, one commit per change.
+
+What others did to the store (Claude Code, an editor, rsync) is committed first, as `outside`:
+so nothing is ever overwritten that the history does not have.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from memdir.adapters.history._known import Known
+from memdir.adapters.history._objects import Objects
+from memdir.adapters.history._trees import read_commit, read_tree, write_commit, write_tree
+from memdir.core.errors import HistoryBroken, MemdirError, Missing
+from memdir.core.history import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
+
+if TYPE_CHECKING:
+    from memdir.core.ports import Store
+
+SHORTEST_ID = 4
+TREES_KEPT = 8  # an undo asks the same few trees for every path
+
+
+class GitHistory:
+    """Commits, and the versions they hold. All writing happens under the store's lock."""
+
+    on = True
+
+    def __init__(self, folder: str, now: Callable[[], float]) -> None:
+        self.folder = folder
+        self.objects = Objects(os.path.join(folder, "history.git"))
+        self.now = now
+        self._announcement = _Announcement(os.path.join(folder, "announced"))
+        self._trees: dict[str, dict[str, str]] = {}
+        self._table: Known | None = None  # as `catch_up` left it; valid while the lock is held
+
+    def catch_up(self, store: Store) -> list[str]:
+        """Commit what the history does not have yet; gives the ids of the new commits."""
+        known = self._table = self._read_known()
+        tree = store.tree()
+        store.sweep(tree)
+        contents = self._differences(store, known, tree)
+        made = []
+        if not known.head:
+            begin = Cause(BEGIN, reason="the store as it was when memdir first saw it")
+            made.append(self._commit(store, known, contents, begin))
+            contents = {}
+        cause, announced = self._announcement.read()
+        ours = {path: data for path, data in contents.items() if announced.get(path) == _id(data)}
+        theirs = {path: data for path, data in contents.items() if path not in ours}
+        if ours:
+            made.append(self._commit(store, known, ours, cause))
+        if theirs:
+            made.append(self._commit(store, known, theirs, Cause(OUTSIDE, actor="outside")))
+        known.save()
+        return made
+
+    def announce(self, cause: Cause) -> None:
+        """Leave word of what is about to happen, so that a killed writer's change has a name."""
+        self._announcement.begin(cause)
+
+    def expect(self, path: str, data: bytes | None) -> None:
+        """Leave word of the very bytes that are about to be written."""
+        self._announcement.add(path, _id(data))
+
+    def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
+        """Commit what we have written; gives the commit's id, empty where nothing differs."""
+        known = self._table or self._read_known()
+        contents = {
+            path: data
+            for path, data in written.items()
+            if _id(data) != known.files.get(path, ("", ()))[0]
+        }
+        made = self._commit(store, known, contents, cause) if contents else ""
+        self._announcement.remove()
+        known.save()
+        return made
+
+    def log(self) -> Iterator[Logged]:
+        """All changes, the newest first."""
+        oid = self.objects.head() if self.objects.exists() else ""
+        while oid:
+            logged = read_commit(self.objects, oid)
+            yield logged
+            oid = logged.parent
+
+    def find(self, text: str) -> Logged:
+        """The change whose id starts like this."""
+        wanted = text.strip().lower()
+        found = []
+        if len(wanted) >= SHORTEST_ID and not wanted.strip("0123456789abcdef"):
+            found = [logged for logged in self.log() if logged.id.startswith(wanted)]
+        if len(found) == 1:
+            return found[0]
+        problem = "is the start of several changes" if found else "is not a change of this store"
+        raise Missing(f"{text!r} {problem}", path=self.folder, next="memdir log lists them")
+
+    def content(self, oid: str, path: str) -> bytes | None:
+        """The bytes a path had in that commit, None where it was not there."""
+        blob = self.paths(oid).get(path)
+        return None if blob is None else self.objects.read(blob, "blob")
+
+    def paths(self, oid: str) -> dict[str, str]:
+        """The paths that a commit holds, with their blob ids; no commit, no paths."""
+        if oid and oid not in self._trees:
+            if len(self._trees) >= TREES_KEPT:
+                self._trees.clear()
+            self._trees[oid] = read_tree(self.objects, read_commit(self.objects, oid).tree)
+        return self._trees.get(oid, {})
+
+    def set_aside(self) -> str:
+        """Keep a damaged history under another name and start anew; gives that name."""
+        count = 1
+        while os.path.exists(f"{self.objects.folder}.damaged-{count}"):
+            count += 1
+        kept = f"{self.objects.folder}.damaged-{count}"
+        os.rename(self.objects.folder, kept)
+        return kept
+
+    def _read_known(self) -> Known:
+        if not self.objects.exists():
+            try:
+                self.objects.create()
+            except OSError as error:
+                raise self._unwritable(error) from None
+        known = Known(os.path.join(self.folder, "known.json"))
+        head = self.objects.head()
+        if known.head != head:
+            known.adopt(head, self.paths(head))
+        return known
+
+    def _differences(
+        self, store: Store, known: Known, tree: Mapping[str, tuple[int, ...]]
+    ) -> dict[str, bytes | None]:
+        """The files whose bytes the history does not have; refreshes facts that only moved."""
+        contents: dict[str, bytes | None] = {
+            path: None for path in known.files if path not in tree and store.facts(path) is None
+        }
+        for path, facts in tree.items():
+            oid, seen = known.files.get(path, ("", ()))
+            if seen == facts:
+                continue
+            try:
+                data = store.read(path)
+            except MemdirError:
+                continue  # unreadable now: the scan reports it; it is not gone
+            if _id(data) == oid:
+                known.refresh(path, oid, facts)
+            else:
+                contents[path] = data
+        return contents
+
+    def _commit(
+        self, store: Store, known: Known, contents: Mapping[str, bytes | None], cause: Cause
+    ) -> str:
+        paths = []
+        try:
+            for path, data in sorted(contents.items()):
+                if data is None:
+                    del known.files[path]
+                    paths.append((GONE, path))
+                    continue
+                paths.append((MODIFIED if path in known.files else ADDED, path))
+                facts = store.facts(path) or ()
+                known.refresh(path, self.objects.write("blob", data), facts)
+            if not cause.name and len(paths) == 1:
+                cause = dataclasses.replace(cause, name=paths[0][1])
+            tree = write_tree(self.objects, {path: row[0] for path, row in known.files.items()})
+            oid = write_commit(self.objects, tree, known.head, self.now(), cause, paths)
+            self.objects.set_head(oid)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        known.head = oid
+        return oid
+
+    def _unwritable(self, error: OSError) -> HistoryBroken:
+        return HistoryBroken(
+            f"{self.objects.folder}: the history cannot be written: {error.strerror}",
+            path=self.objects.folder,
+            next="free space or mend its permissions; the next command commits what is missing",
+        )
+
+
+class _Announcement:
+    """Word of a change under way: its cause, then the id of each file's bytes. Not durable."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def begin(self, cause: Cause) -> None:
+        self._write("w", dataclasses.asdict(cause))
+
+    def add(self, path: str, oid: str) -> None:
+        self._write("a", [path, oid])
+
+    def read(self) -> tuple[Cause, dict[str, str]]:
+        try:
+            with open(self.path, encoding="ascii") as file:
+                facts, *rows = [json.loads(line) for line in file]
+            cause = Cause(**{**facts, "undoes": tuple(facts["undoes"])})
+            return cause, {str(path): str(oid) for path, oid in rows}
+        except (OSError, ValueError, KeyError, TypeError):
+            return Cause(OUTSIDE), {}
+
+    def remove(self) -> None:
+        try:
+            os.unlink(self.path)
+        except OSError:
+            return  # it names bytes; what does not match them is never taken for ours
+
+    def _write(self, mode: str, value: object) -> None:
+        try:
+            with open(self.path, mode, encoding="ascii") as file:
+                file.write(json.dumps(value) + "\n")
+        except OSError:
+            return  # then that change would be called `outside`; its bytes are kept all the same
+
+
+def _id(data: bytes | None) -> str:
+    """The id git gives to these bytes; empty for a file that is not there."""
+    if data is None:
+        return ""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def open_history(folder: str, now: Callable[[], float]) -> GitHistory:
+    """The history of the store whose state lies in this folder."""
+    return GitHistory(folder, now)

@@ -1,0 +1,60 @@
+"""No history: switched off. Versions that are overwritten go to the trash instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from memdir.core.errors import MemdirError
+from memdir.core.history import Cause, Logged
+
+if TYPE_CHECKING:
+    from memdir.core.ports import Store
+
+
+class NoHistory:
+    """Keeps nothing and says so when asked."""
+
+    on = False
+
+    def catch_up(self, store: Store) -> list[str]:
+        """Nothing to catch up with."""
+        return []
+
+    def announce(self, cause: Cause) -> None:
+        """Nobody to tell."""
+
+    def expect(self, path: str, data: bytes | None) -> None:
+        """Nobody to tell."""
+
+    def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
+        """Nothing is kept."""
+        return ""
+
+    def log(self) -> Iterator[Logged]:
+        """There is no past to tell of."""
+        raise _off()
+
+    def find(self, text: str) -> Logged:
+        """There is no change to find."""
+        raise _off()
+
+    def content(self, oid: str, path: str) -> bytes | None:
+        """There are no versions."""
+        raise _off()
+
+    def paths(self, oid: str) -> dict[str, str]:
+        """There are no versions."""
+        raise _off()
+
+
+def _off() -> MemdirError:
+    return MemdirError(
+        "the history is switched off, so there is nothing to show or undo",
+        next="remove `enabled = false` under [history] in config.toml, or unset MEMDIR_HISTORY",
+    )
+
+
+def open_history(folder: str, now: Callable[[], float]) -> NoHistory:
+    """The same call as for the other members."""
+    return NoHistory()

@@ -1,0 +1,77 @@
+"""What every layout of Markdown files has in common, wherever the files are."""
+
+from __future__ import annotations
+
+from memdir.core import frontmatter, index
+from memdir.core.errors import MemdirError
+from memdir.core.memory import INDEX, README
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.core.finding import Finding
+    from memdir.core.memory import Memory
+
+
+class Scan:
+    """What one pass over a store saw: the memories, and what it could not take."""
+
+    __slots__ = ("findings", "memories")
+
+    def __init__(self) -> None:
+        self.memories: list[Memory] = []
+        self.findings: list[Finding] = []
+
+
+class Files:
+    """The index and the shape of a store, from `files`, `read` and `exists` of the layout."""
+
+    layout = "markdown"
+
+    def files(self) -> list[str]:
+        """The paths of all memories, sorted."""
+        raise NotImplementedError
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file."""
+        raise NotImplementedError
+
+    def exists(self, path: str = "") -> bool:
+        """True where something stands at that path; the empty path is the store itself."""
+        raise NotImplementedError
+
+    @property
+    def index_path(self) -> str:
+        """MEMORY.md, or a README.md that serves as the index where there is no other."""
+        if self.exists(INDEX) or not self.exists(README):
+            return INDEX
+        try:
+            text = frontmatter.decode(self.read(README))
+        except MemdirError:
+            return INDEX
+        return README if index.survey(text, self.files()).pointers else INDEX
+
+    def index(self) -> bytes | None:
+        """The index as it stands, None where there is none."""
+        path = self.index_path
+        return self.read(path) if self.exists(path) else None
+
+    def standalone(self) -> bytes | None:
+        """The content of an index that is itself the only memory, else None."""
+        if not self.exists(INDEX) or self.files():
+            return None
+        try:
+            data = self.read(INDEX)
+        except MemdirError:
+            return None  # an index that cannot be read is reported where it is needed
+        survey = index.survey(frontmatter.decode(data), [])
+        return data if survey.inline and not survey.dangling else None
+
+    @property
+    def shape(self) -> str:
+        """Which of the known forms the directory has."""
+        if not self.exists():
+            return "no directory"
+        if self.files():
+            has_index = self.exists(self.index_path)
+            return "index + files" if has_index else "files without an index"
+        return "standalone index" if self.standalone() is not None else "empty"

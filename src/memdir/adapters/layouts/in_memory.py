@@ -1,0 +1,65 @@
+"""A store in this process only: for tests of agents, and for trying things out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from memdir.adapters.layouts._files import Files, Scan
+from memdir.core import frontmatter
+from memdir.core.errors import Missing
+from memdir.core.memory import INDEX, Memory, is_memory
+
+
+class InMemory(Files):
+    """The same rules as on disk, over a dictionary."""
+
+    layout = "in_memory"
+
+    def __init__(self, root: str = "memory:") -> None:
+        self.root = root
+        self._contents: dict[str, tuple[bytes, int]] = {}
+
+    def scan(self) -> Scan:
+        """Every memory's header."""
+        scan = Scan()
+        alone = [INDEX] if self.standalone() is not None else []
+        for path in self.files() or alone:
+            data, moment = self._contents[path]
+            document = frontmatter.read(frontmatter.decode(data))
+            scan.memories.append(Memory(path, document, moment / 1e9, len(data)))
+        return scan
+
+    def files(self) -> list[str]:
+        """The paths of all memories, sorted."""
+        return sorted(path for path in self._contents if is_memory(path))
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file."""
+        if path not in self._contents:
+            raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
+        return self._contents[path][0]
+
+    def exists(self, path: str = "") -> bool:
+        """True where there is such a file; the store itself always is."""
+        return not path or path in self._contents
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace or create one file."""
+        self._contents[path] = (data, time.time_ns())
+
+    def drop(self, path: str) -> None:
+        """Take one file out."""
+        self.read(path)
+        del self._contents[path]
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """Every file with the facts that change when it does."""
+        return {path: (moment, len(data)) for path, (data, moment) in self._contents.items()}
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        """The same facts of one file."""
+        return self.tree().get(path)
+
+    def sweep(self, paths: Iterable[str]) -> None:
+        """Nothing half-written can be left here."""

@@ -1,0 +1,177 @@
+"""The default layout: one Markdown file per memory and MEMORY.md, as Claude Code has it.
+
+Reading is on the hot path: the standard library's light modules only, one pass, no lock.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from memdir.adapters.disk import HEAD_BYTES, READ, Disk, failure, unreadable
+from memdir.adapters.layouts._files import Files, Scan
+from memdir.core import frontmatter
+from memdir.core.finding import Finding
+from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_FILE_BYTES = 4 * 1024 * 1024
+MAX_HEADER_BYTES = 64 * 1024
+
+
+class Markdown(Files):
+    """A directory of memories. Reading never waits; writing is for the holder of the lock."""
+
+    layout = "markdown"
+
+    def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self.root = root
+        self.disk = Disk(root)
+        self.max_file_bytes = max_file_bytes
+
+    def scan(self) -> Scan:
+        """Every memory's header in one pass; a broken one is reported and hides no other."""
+        scan = Scan()
+        for folder, name, path in self._walk(scan.findings):
+            self._peek(folder, name, path, scan)
+        if not scan.memories:
+            self._add_standalone(scan)
+        return scan
+
+    def files(self) -> list[str]:
+        """The paths of all memories, sorted, without reading any."""
+        return sorted([path for _, _, path in self._walk([])])
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file below the store."""
+        try:
+            return self.disk.read(path)[0]
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+
+    def exists(self, path: str = "") -> bool:
+        """True where something stands at that path, whatever it is."""
+        return os.path.lexists(os.path.join(self.root, path))
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace or create one file, durably."""
+        try:
+            self.disk.make_root()
+            self.disk.put(path, data)
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be written") from None
+
+    def drop(self, path: str) -> None:
+        """Take one file out of the store, durably."""
+        try:
+            self.disk.drop(path)
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be removed") from None
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """Every file the history keeps, with the facts that change when it does."""
+        facts: dict[str, tuple[int, ...]] = {}
+        for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
+            if entry.is_file(follow_symlinks=False):
+                found = entry.stat(follow_symlinks=False)
+                if found.st_size <= self.max_file_bytes:
+                    facts[path] = _fingerprint(found)
+        return facts
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        """The same facts of one file, None where there is none."""
+        try:
+            found = os.stat(os.path.join(self.root, path), follow_symlinks=False)
+        except OSError:
+            return None
+        return _fingerprint(found) if stat.S_ISREG(found.st_mode) else None
+
+    def sweep(self, paths: Iterable[str]) -> None:
+        """Remove temporary files that a killed writer left beside these paths."""
+        self.disk.sweep({path.rpartition("/")[0] + "/" for path in paths if "/" in path})
+
+    def _add_standalone(self, scan: Scan) -> None:
+        data = self.standalone()
+        if data is not None:
+            document = frontmatter.read(frontmatter.decode(data))
+            facts = os.stat(os.path.join(self.root, INDEX), follow_symlinks=False)
+            scan.memories.append(Memory(INDEX, document, facts.st_mtime, facts.st_size))
+
+    def _walk(self, findings: list[Finding]) -> Iterator[tuple[int, str, str]]:
+        """The files that may be memories: handle of the folder, name, path below the store."""
+
+        def enter(path: str) -> bool:
+            if path[-3:].lower() == ".md":
+                findings.append(_special(path, "a directory"))
+                return False
+            return path not in FOREIGN_FOLDERS
+
+        for folder, path, entry in self.disk.walk(enter, findings):
+            name = entry.name
+            if name[-3:].lower() != ".md" or name.lower() in NOT_MEMORIES:
+                continue
+            if entry.is_file(follow_symlinks=False):
+                yield folder, name, path
+            else:
+                link = entry.is_symlink()
+                findings.append(_special(path, "a symbolic link" if link else "a special file"))
+
+    def _peek(self, folder: int, name: str, path: str, scan: Scan) -> None:
+        """Read the first bytes of one file and add it, or say why not."""
+        try:
+            handle = os.open(name, READ, dir_fd=folder)
+        except OSError as error:
+            scan.findings.append(unreadable(path, error))
+            return
+        try:
+            facts = os.fstat(handle)
+            head = _read_header(handle) if facts.st_size <= self.max_file_bytes else ""
+        except OSError as error:
+            scan.findings.append(unreadable(path, error))
+            return
+        finally:
+            os.close(handle)
+        if facts.st_size > self.max_file_bytes:
+            scan.findings.append(_too_big(path, facts.st_size, self.max_file_bytes))
+            return
+        document = frontmatter.read(head)
+        for line, problem in document.problems:
+            fix = f"edit {path}; memdir never rewrites a header by itself"
+            scan.findings.append(Finding("malformed-header", path, problem, fix, line))
+        scan.memories.append(Memory(path, document, facts.st_mtime, facts.st_size))
+
+
+def _read_header(handle: int) -> str:
+    """The text up to the closing fence; more than one block only where the header is longer."""
+    head = os.read(handle, HEAD_BYTES)
+    if head[:3] != b"---" and head[:6] != b"\xef\xbb\xbf---":
+        return ""
+    end = head.find(b"\n---", 3)
+    while end < 0 and len(head) < MAX_HEADER_BYTES:
+        more = os.read(handle, MAX_HEADER_BYTES)
+        if not more:
+            break
+        head += more
+        end = head.find(b"\n---", 3)
+    # A line that only starts with dashes is not the fence: then all that was read is parsed.
+    if end >= 0 and head[end + 4 : end + 5] in (b"\n", b"\r", b""):
+        head = head[: end + 4]
+    return frontmatter.decode(head)
+
+
+def _fingerprint(facts: os.stat_result) -> tuple[int, ...]:
+    """Changes whenever the file does: ctime cannot be set back by a tool that keeps mtime."""
+    return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
+
+
+def _special(path: str, what: str) -> Finding:
+    fix = "put the file itself there; memdir neither reads nor writes through it"
+    return Finding("special-file", path, f"{path} is {what}; skipped", fix)
+
+
+def _too_big(path: str, size: int, limit: int) -> Finding:
+    message = f"{path} has {size:,} bytes (limit: {limit:,}); skipped"
+    return Finding("too-big", path, message, "split it, or raise max_file_bytes in config.toml")

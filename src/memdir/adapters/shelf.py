@@ -1,0 +1,80 @@
+"""Trash and archive: retired and archived memories, whole, outside the tree a client scans.
+
+`<room>/<number>-<time>/<path>`: the number orders what the clock may not, the path is the one the
+memory had. No table beside them that could be lost.
+"""
+
+from __future__ import annotations
+
+import calendar
+import os
+import time
+
+from memdir.adapters.disk import Disk, failure
+from memdir.core.errors import BadInput
+from memdir.core.ports import Shelved
+
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+
+class Shelf:
+    """The rooms of one store in the state directory."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.disk = Disk(folder)
+
+    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
+        """Put a copy into a room, durably, under the next number."""
+        number = max([shelved.number for shelved in self.list(room)], default=0) + 1
+        shelved = Shelved(room, number, now, path)
+        try:
+            self.disk.make_root()
+            self.disk.put(_place(shelved), data)
+        except OSError as error:
+            where = os.path.join(self.folder, room)
+            raise failure(error, where, f"{path} cannot be put there") from None
+        return shelved
+
+    def list(self, room: str) -> list[Shelved]:
+        """What lies in a room, the newest first; what is not ours there is passed over."""
+        found = []
+        for _, path, _ in Disk(os.path.join(self.folder, room)).walk(lambda _: True, []):
+            label, _, rest = path.partition("/")
+            number, _, stamp = label.partition("-")
+            try:
+                moment = time.strptime(stamp, _STAMP)
+                found.append(Shelved(room, int(number), float(calendar.timegm(moment)), rest))
+            except (ValueError, OverflowError):
+                continue
+        return sorted(found, key=lambda shelved: -shelved.number)
+
+    def read(self, shelved: Shelved) -> bytes:
+        """The bytes of one shelved memory."""
+        try:
+            return self.disk.read(_place(shelved))[0]
+        except OSError as error:
+            where = os.path.join(self.folder, _place(shelved))
+            raise failure(error, where, "cannot be read") from None
+
+    def clear(self, shelved: Shelved) -> None:
+        """Take one memory off its shelf for good."""
+        place = _place(shelved)
+        try:
+            self.disk.drop(place)
+            while place.count("/") > 1:
+                place = place.rpartition("/")[0]
+                os.rmdir(os.path.join(self.folder, place))
+        except OSError as error:
+            where = os.path.join(self.folder, place)
+            raise failure(error, where, "cannot be removed") from None
+
+
+def _place(shelved: Shelved) -> str:
+    if shelved.path.startswith("/") or ".." in shelved.path.split("/"):
+        raise BadInput(
+            f"{shelved.path!r} is not a path below the store",
+            next="memdir restore --list shows what can be restored",
+        )
+    stamp = time.strftime(_STAMP, time.gmtime(shelved.time))
+    return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"

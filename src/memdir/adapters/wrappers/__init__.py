@@ -1,0 +1,1 @@
+"""Stores around a store: variants are wrappers, not flags."""

@@ -1,0 +1,70 @@
+"""A store around another one: everything passes through; wrappers change what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memdir.core.ports import Scan, Store
+
+
+class Around:
+    """Delegates every call to the store inside."""
+
+    def __init__(self, inside: Store) -> None:
+        self.inside = inside
+        self.root = inside.root
+
+    @property
+    def layout(self) -> str:
+        """See the store inside."""
+        return self.inside.layout
+
+    @property
+    def shape(self) -> str:
+        """See the store inside."""
+        return self.inside.shape
+
+    @property
+    def index_path(self) -> str:
+        """See the store inside."""
+        return self.inside.index_path
+
+    def scan(self) -> Scan:
+        """See the store inside."""
+        return self.inside.scan()
+
+    def files(self) -> list[str]:
+        """See the store inside."""
+        return self.inside.files()
+
+    def read(self, path: str) -> bytes:
+        """See the store inside."""
+        return self.inside.read(path)
+
+    def index(self) -> bytes | None:
+        """See the store inside."""
+        return self.inside.index()
+
+    def standalone(self) -> bytes | None:
+        """See the store inside."""
+        return self.inside.standalone()
+
+    def put(self, path: str, data: bytes) -> None:
+        """See the store inside."""
+        self.inside.put(path, data)
+
+    def drop(self, path: str) -> None:
+        """See the store inside."""
+        self.inside.drop(path)
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """See the store inside."""
+        return self.inside.tree()
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        """See the store inside."""
+        return self.inside.facts(path)
+
+    def sweep(self, paths: Iterable[str]) -> None:
+        """See the store inside."""
+        self.inside.sweep(paths)

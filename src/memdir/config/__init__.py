@@ -1,0 +1,111 @@
+"""Files and environment in, one frozen Config out; nobody else reads either.
+
+files       reading what nobody has vouched for
+repository  the repository's settings: heard, reported, not obeyed
+place       home, the client's directory, checkout and root
+stores      the directory of each scope, and the rule that decided
+options     config.toml and MEMDIR_*
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from memdir.config.options import Options, read_options
+from memdir.config.place import SHOWN_CHARACTERS, Place, find_place, named_directory
+from memdir.config.stores import all_scopes, named_store, project_store, store_of
+from memdir.core.finding import Finding
+from memdir.core.scope import Scope, enabled, parse_scope, project_name
+
+__all__ = ["Config", "Options", "read_config"]
+
+SWITCH = "autoMemoryEnabled"
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything the outside decides: where memories lie, whether memory is on, the options."""
+
+    store: str
+    scope: Scope
+    step: str
+    shared: bool  # what is saved there may reach other people: by its scope, or through git
+    project_root: str  # what all worktrees share
+    checkout: str  # this worktree
+    project_name: str
+    enabled: bool
+    enabled_by: str
+    scopes: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    home: str
+    claude_dir: str
+    state_dir: str
+    cache_dir: str
+    config_file: str
+    options: Options
+
+
+def read_config(
+    environ: Mapping[str, str],
+    cwd: str,
+    *,
+    project: str | None = None,
+    dir: str | None = None,
+    scope: str = "project",
+) -> Config:
+    """Decide once, from the arguments alone, what the rest of the program takes for granted."""
+    wanted, findings = parse_scope(scope), list[Finding]()
+    place = find_place(environ, cwd, project, findings)
+    on, by = enabled(place.env, _switches(place, findings))
+    store, step = project_store(place, findings)
+    scopes = all_scopes(store, place, findings)
+    if dir is not None:
+        wanted, store = named_store(named_directory(cwd, dir), wanted, scopes)
+        step = "--dir"
+    elif wanted.kind not in ("project", "all"):
+        store, step = store_of(wanted, store, place), f"scope {wanted}"
+    config_file = os.path.join(place.own("CONFIG", ".config"), "config.toml")
+    return Config(
+        store=store,
+        scope=wanted,
+        step=step,
+        shared=wanted.shared or place.commits(store),
+        project_root=place.root,
+        checkout=place.checkout,
+        project_name=project_name(place.root),
+        enabled=on,
+        enabled_by=by,
+        scopes=MappingProxyType(scopes),
+        home=place.home,
+        claude_dir=place.claude,
+        state_dir=place.own("STATE", ".local/state"),
+        cache_dir=place.own("CACHE", ".cache"),
+        config_file=config_file,
+        options=read_options(place.env, config_file, findings),
+        findings=tuple(dict.fromkeys(findings)),
+    )
+
+
+def _switches(place: Place, findings: list[Finding]) -> list[tuple[str, bool]]:
+    """The settings that may switch memory, strongest first; a repository's only off."""
+    sources = [("managed", place.managed), *(("repository", said) for said in place.repository)]
+    switches = []
+    for source, said in [*sources, ("user", place.user)]:
+        value = said.values.get(SWITCH)
+        if isinstance(value, bool) and not (source == "repository" and value):
+            switches.append((f"{source} setting {SWITCH}", value))
+        elif value is not None and value is not True:
+            message = f"{SWITCH} = {repr(value)[:SHOWN_CHARACTERS]} is ignored"
+            findings.append(Finding("bad-setting", said.path, message, "Write true or false."))
+    if switches and not switches[0][1]:
+        message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
+        fix = "Switch it on in your user settings if you want it."
+        findings += [
+            Finding("ignored-setting", said.path, message, fix)
+            for said in place.repository
+            if said.values.get(SWITCH) is True
+        ]
+    return switches

@@ -1,0 +1,52 @@
+"""A draft (not yet saved) and a change (what a save did)."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
+RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
+UNDONE, REBUILT = "undone", "rebuilt"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What somebody wants remembered; `expected` is the hash of the version they have read."""
+
+    body: str
+    type: str = "unknown"
+    name: str = ""
+    description: str = ""
+    why: str = ""
+    how: str = ""
+    pinned: bool = False
+    source: str = "cli"
+    day: datetime.date | None = None
+    expected: str | None = None
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the person saving insists on, although the rules advise against it."""
+
+    anyway: bool = False
+    secret: bool = False
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happened to one memory; `notes` are things the person should know about it."""
+
+    kind: str
+    name: str
+    path: str
+    hash: str = ""
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """False when nothing was written."""
+        return self.kind != SKIPPED

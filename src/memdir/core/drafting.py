@@ -1,0 +1,130 @@
+"""The rules a draft passes before it is written: refusals, absolute dates, Why and How."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass, replace
+
+from memdir.core import exclusions, relative_dates, secrets, types
+from memdir.core.draft import Draft, Wishes
+from memdir.core.errors import BadInput
+from memdir.core.memory import UNKNOWN
+from memdir.core.naming import check_name
+
+MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
+DESCRIPTION_AIM = 120
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s")
+WHY, HOW = "**Why:**", "**How to apply:**"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the store and the moment decide about a save."""
+
+    now: float
+    day: datetime.date
+    shared: bool = False
+    index: bool = True
+    max_body_bytes: int = 65_536
+    max_file_bytes: int = 4 * 1024 * 1024
+    claude_md: str = ""
+
+
+def check(draft: Draft, rules: Rules) -> None:
+    """Refuse what cannot be taken at all, naming the field and the rule."""
+    size = len(draft.body.encode("utf-8", "surrogateescape"))
+    if size > rules.max_body_bytes:
+        raise BadInput(
+            f"the text has {size:,} bytes (limit: {rules.max_body_bytes:,})",
+            next="split it into several memories, or point to a file of the repository",
+        )
+    if not draft.body.strip():
+        raise BadInput("the text is empty", next="say what to remember")
+    if draft.name:
+        check_name(draft.name)
+    if draft.type != UNKNOWN and draft.type not in types.names():
+        raise BadInput(
+            f"type {draft.type[:40]!r} is not known",
+            next="use one of " + ", ".join(types.names()),
+        )
+    for field in ("name", "description", "why", "how", "source"):
+        check_line(field, getattr(draft, field))
+    for key, value in draft.extra:
+        check_line(key, value)
+
+
+def check_line(field: str, value: str) -> None:
+    """A header value is one line without control characters."""
+    if "\n" in value or "\r" in value or _CONTROL.search(value):
+        raise BadInput(
+            f"{field} holds a line break or a control character",
+            next=f"give {field} as one plain line",
+        )
+    if len(value) > MAX_DESCRIPTION:
+        raise BadInput(
+            f"{field} has {len(value):,} characters (limit: {MAX_DESCRIPTION:,})",
+            next=f"shorten {field}; the text itself may be longer",
+        )
+
+
+def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
+    """Why this should not be saved, as a sentence; empty when it may be."""
+    text = "\n".join((draft.description, draft.body, draft.why, draft.how))
+    found = secrets.find_secrets(text)
+    if found and (rules.shared or not wishes.secret):
+        kinds = ", ".join(sorted({secret.rule for secret in found}))
+        what = f"it holds what looks like a secret ({kinds}, line {found[0].line})"
+        if rules.shared:
+            return what + "; this scope is shared with others, so it is refused"
+        return what + "; name the place of the secret instead, or insist with --allow-secret"
+    if wishes.anyway:
+        return ""
+    return exclusions.why_not(draft.body, rules.claude_md) or ""
+
+
+def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
+    """The draft as it will be saved, and what the person should know about it."""
+    notes: list[str] = []
+
+    def absolute(text: str) -> str:
+        text, unresolved = relative_dates.make_absolute(text, draft.day or rules.day)
+        notes.extend(f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved)
+        return text
+
+    draft = replace(
+        draft,
+        body=absolute(draft.body),
+        description=absolute(draft.description),
+        why=absolute(draft.why),
+        how=absolute(draft.how),
+    )
+    draft = replace(draft, body=_with_reasons(draft))
+    if types.get(draft.type).needs_why:
+        body = draft.body.lower()
+        missing = [mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in body]
+        if missing:
+            notes.append(f"a {draft.type} memory without {' and '.join(missing)} is hard to apply")
+    return draft, tuple(dict.fromkeys(notes))
+
+
+def first_sentence(text: str) -> str:
+    """One line that says what a text is about: its first sentence, cut at a word."""
+    lines = [line.strip().lstrip("#>-* ").strip() for line in text.splitlines()]
+    line = next((line for line in lines if line), "")
+    line = _CONTROL.sub(" ", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
+    line = " ".join(line.split())
+    if len(line) > DESCRIPTION_AIM:
+        cut = line[: DESCRIPTION_AIM - 1]
+        line = (cut.rpartition(" ")[0] or cut) + "…"
+    return line or "untitled"
+
+
+def _with_reasons(draft: Draft) -> str:
+    """The body followed by the reasons that were given apart."""
+    parts = [draft.body.strip("\n")]
+    reasons = [f"{mark} {text}" for mark, text in ((WHY, draft.why), (HOW, draft.how)) if text]
+    if reasons:
+        parts.append("\n".join(reasons))
+    return "\n\n".join(parts)

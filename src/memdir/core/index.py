@@ -1,0 +1,227 @@
+"""The index of a store: surveyed, healed and changed line by line, as text.
+
+Lines that we did not write are the user's: they stay where they are, byte for byte.
+"""
+
+from memdir.core.loading import CODE, OPEN, POINTER_AIM, load
+from memdir.core.outline import (
+    CONTENT,
+    HEADING,
+    POINTER,
+    Line,
+    Lookup,
+    block_end,
+    read_outline,
+    write_outline,
+)
+from memdir.core.placing import rewrite
+from memdir.core.pointer import LINK, Pointer, read_pointers, write_pointer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Describe = Callable[[str], tuple[str, str, str]]
+
+_NO_NAMES: "Mapping[str, str]" = {}
+
+
+class Survey:
+    """What an index points at, what it misses, and what does not belong into it."""
+
+    __slots__ = (
+        "characters",
+        "dangling",
+        "duplicates",
+        "inline",
+        "lines",
+        "orphans",
+        "overlong",
+        "pointers",
+    )
+
+    def __init__(self) -> None:
+        self.pointers: dict[str, list[Pointer]] = {}  # by the file they mean
+        self.orphans: list[str] = []  # files without a pointer
+        self.dangling: list[Pointer] = []  # pointers without a file
+        self.duplicates: list[Pointer] = []  # further entries for a file that has one
+        self.overlong: list[int] = []  # numbers of lines
+        self.inline: list[int] = []  # numbers of lines that are content, not pointers
+        self.lines = 0  # as the loader counts them
+        self.characters = 0  # UTF-16 units, as the loader counts them
+
+
+class Healed:
+    """An index after healing: which files got a pointer, which targets lost a line."""
+
+    __slots__ = ("added", "dropped", "text")
+
+    def __init__(self, text: str, added: list[str], dropped: list[str]) -> None:
+        self.text = text
+        self.added = added
+        self.dropped = dropped
+
+
+def resolve(
+    target: str, form: str, files: "Iterable[str]", names: "Mapping[str, str]" = _NO_NAMES
+) -> str | None:
+    """Which of the store's files a pointer means; `names` maps labels to files."""
+    return Lookup(files, names).find(target, form)
+
+
+def survey(text: str, files: "Sequence[str]", names: "Mapping[str, str]" = _NO_NAMES) -> Survey:
+    """Everything there is to say about an index, without changing it."""
+    found = Survey()
+    entries: set[str] = set()
+    _, lines = read_outline(text, Lookup(files, names))
+    for line in lines:
+        for pointer, path in zip(line.pointers, line.paths, strict=True):
+            if path is None:
+                found.dangling.append(pointer)
+            else:
+                found.pointers.setdefault(path, []).append(pointer)
+        if line.entry and line.paths[0]:
+            if line.paths[0] in entries:
+                found.duplicates.append(line.pointers[0])
+            entries.add(line.paths[0])
+        if line.kind == POINTER and len(line.text) > POINTER_AIM:
+            found.overlong.append(line.number)
+        if line.kind in (CONTENT, CODE, OPEN):
+            found.inline.append(line.number)
+    found.orphans = sorted(set(files) - set(found.pointers))
+    loaded = load(text)
+    found.lines, found.characters = loaded.lines, loaded.characters
+    return found
+
+
+def heal(
+    text: str,
+    files: "Sequence[str]",
+    describe: "Describe",
+    names: "Mapping[str, str]" = _NO_NAMES,
+) -> Healed:
+    """A pointer for every orphan, in the order of `files`; none that is dangling or said twice."""
+    lookup = Lookup(files, names)
+    bom, lines = read_outline(text, lookup)
+    gone, dropped = _superfluous(lines, files)
+    pointed = {path for line in lines for path in line.paths}
+    added: list[str] = []
+    fresh: list[tuple[str, str]] = []
+    for path in dict.fromkeys(files):
+        if path not in pointed:
+            title, hook, section = describe(path)
+            written = write_pointer(title, path, hook)
+            # A name that no line can hold (a line break in it) would be added again and again.
+            if [lookup.find(each.target, LINK) for each in read_pointers(written, 1)] == [path]:
+                added.append(path)
+                fresh.append((section, written))
+    if not added and not gone:
+        return Healed(text, [], [])
+    return Healed(rewrite(bom, lines, gone, fresh), added, dropped)
+
+
+def rebuild(
+    text: str,
+    files: "Sequence[str]",
+    describe: "Describe",
+    names: "Mapping[str, str]" = _NO_NAMES,
+) -> Healed:
+    """An index from the files alone; what a person wrote into the old text stays."""
+    return heal(text if text.strip() else "", files, describe, names)
+
+
+def add_pointer(text: str, target: str, title: str, hook: str, section: str) -> str:
+    """The index with a pointer to one more memory; the same if a list already links to it."""
+    bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
+    listed = [pointer for line in lines if line.kind == POINTER for pointer in line.pointers]
+    if any(pointer.target == target and pointer.form == LINK for pointer in listed):
+        return text
+    return rewrite(bom, lines, set(), [(section, write_pointer(title, target, hook))])
+
+
+def drop_pointer(text: str, target: str, files: "Iterable[str]") -> str:
+    """The index without the entries of one memory; prose that mentions it stays."""
+    bom, lines = read_outline(text, Lookup((*files, target), _NO_NAMES))
+    gone = {
+        below
+        for at, line in enumerate(lines)
+        if line.entry and line.paths[0] == target
+        for below in range(at, block_end(lines, at, line.indent))
+    }
+    return rewrite(bom, lines, gone, []) if gone else text
+
+
+def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
+    """The index with a new line for one memory where the old one still stands as we wrote it."""
+    bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
+    for line in lines:
+        if line.text == old and target in line.paths:
+            line.text = write_pointer(title, target, hook)
+            break
+    return write_outline(bom, lines)
+
+
+def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
+    """The index with our own lines in this order, each section for itself; others stay in place."""
+    bom, lines = read_outline(text, Lookup(ours, _NO_NAMES))
+    rank = {target: at for at, target in enumerate(order)}
+    targets = {line: target for target, line in ours.items()}
+    slots: list[Line] = []
+    for at, line in enumerate(lines):
+        if line.kind == HEADING:
+            _sort(slots, targets, rank)
+            slots = []
+        # A line with something below it belongs to somebody who added that.
+        elif line.entry and line.text in targets and block_end(lines, at, line.indent) == at + 1:
+            slots.append(line)
+    _sort(slots, targets, rank)
+    return write_outline(bom, lines)
+
+
+def over_limit(text: str) -> tuple[int, int]:
+    """How many lines and characters an agent would not see."""
+    loaded = load(text)
+    return loaded.cut_lines, loaded.cut_characters
+
+
+def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> None:
+    texts = sorted(
+        [line.text for line in slots], key=lambda text: rank.get(targets[text], len(rank))
+    )
+    for line, text in zip(slots, texts, strict=True):
+        line.text = text
+
+
+def _superfluous(lines: list[Line], files: "Iterable[str]") -> tuple[set[int], list[str]]:
+    """Lines that are nothing but a pointer to a missing file, or the same pointer once more."""
+    folders = _folders(files)
+    gone: set[int] = set()
+    dropped: list[str] = []
+    seen: set[tuple[str, str]] = set()
+    for at, line in enumerate(lines):
+        if not line.entry or len(line.pointers) > 1:
+            continue
+        pointer, path = line.pointers[0], line.paths[0]
+        if path is None:
+            # A folder that the store does not have may be one of the repository: only reported.
+            superfluous = pointer.target.rpartition("/")[0] in folders
+        else:
+            # The same as written up to the hook: another title is another entry somebody wanted.
+            wording = line.text[: pointer.end].strip()
+            superfluous = (path, wording) in seen
+            seen.add((path, wording))
+        if superfluous:
+            gone.update(range(at, block_end(lines, at, line.indent)))
+            dropped.append(path or pointer.target)
+    return gone, dropped
+
+
+def _folders(files: "Iterable[str]") -> set[str]:
+    """Every folder that holds a file, at any depth; the store itself is the empty one."""
+    found = {""}
+    for path in files:
+        folder = path.rpartition("/")[0]
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found

@@ -1,0 +1,87 @@
+"""A memory: one Markdown file below a store, known by its path, described by its header."""
+
+from memdir.core import dates, types
+from memdir.core.frontmatter import Document
+
+UNKNOWN = "unknown"
+INDEX = "MEMORY.md"
+README = "README.md"
+TEAM = "team"
+NOT_MEMORIES = frozenset(("memory.md", "readme.md", "index.md"))
+# Folders that hold no memories: another store, logs, what other tools archived, records.
+RECORD_FOLDERS = ("sessions", "decisions", "runbooks", "constraints", "tech-debt", "preferences")
+FOREIGN_FOLDERS = frozenset((TEAM, "logs", "archive", *RECORD_FOLDERS))
+# Where a value may stand: the seeds' form first, then the form Claude Code writes today.
+TYPE_KEYS = ("type", "metadata.type")
+CREATED_KEYS = ("metadata.created", "created")
+MODIFIED_KEYS = ("metadata.modified", "modified")
+VERIFIED_KEYS = ("metadata.last_verified", "last_verified")
+PINNED_KEYS = ("metadata.pinned", "pinned")
+SOURCE_KEYS = ("metadata.source", "source")
+
+
+class Memory:
+    """What a scan knows of a memory: its header, size and time; the body stays on disk."""
+
+    __slots__ = ("mtime", "path", "problems", "size", "values")
+
+    def __init__(self, path: str, document: Document, mtime: float, size: int) -> None:
+        self.path = path
+        self.values = document.values
+        self.problems = document.problems
+        self.mtime = mtime
+        self.size = size
+
+    def get(self, keys: tuple[str, ...]) -> str:
+        """The first value that the header has under one of these keys."""
+        for key in keys:
+            if key in self.values:
+                return self.values[key]
+        return ""
+
+    @property
+    def name(self) -> str:
+        """The label; a memory without one is called by its file."""
+        return self.values.get("name") or stem(self.path)
+
+    @property
+    def type(self) -> str:
+        """One of the known types, else `unknown`; case and spaces are forgiven."""
+        found = self.get(TYPE_KEYS).strip().lower()
+        return found if found in types.names() else UNKNOWN
+
+    @property
+    def description(self) -> str:
+        """The one line that says what this is about."""
+        return self.values.get("description", "")
+
+    @property
+    def pinned(self) -> bool:
+        """True where the user asked to keep it on top of the index."""
+        return self.get(PINNED_KEYS).lower() in ("true", "yes", "1")
+
+    @property
+    def clock(self) -> float:
+        """The moment staleness counts from: verified or modified, else created, else mtime."""
+        later = [dates.parse_time(self.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
+        known = [moment for moment in later if moment is not None]
+        if known:
+            return max(known)
+        created = dates.parse_time(self.get(CREATED_KEYS))
+        return self.mtime if created is None else created
+
+
+def stem(path: str) -> str:
+    """The file's name without its folder and `.md`."""
+    name = path.rpartition("/")[2]
+    return name[:-3] if name[-3:].lower() == ".md" else name
+
+
+def is_memory(path: str) -> bool:
+    """True for a path below a store that a scan takes for a memory."""
+    folder, _, name = path.rpartition("/")
+    if name[-3:].lower() != ".md" or name.lower() in NOT_MEMORIES:
+        return False
+    parts = folder.split("/") if folder else []
+    hidden = any(part[:1] == "." for part in (*parts, name))
+    return not hidden and not (parts and parts[0] in FOREIGN_FOLDERS)

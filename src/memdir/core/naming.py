@@ -1,0 +1,123 @@
+"""Names: slugs for files, labels for people, and which memory somebody means."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from memdir.core import types
+from memdir.core.errors import BadInput, Missing
+from memdir.core.memory import Memory, stem
+
+MAX_NAME = 80  # characters
+_DEVICES = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
+RESERVED = frozenset(("memory", "readme", "index", "con", "prn", "aux", "nul", *_DEVICES))
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
+_OTHER = re.compile(r"[^a-z0-9]+")
+SUGGESTED_WORDS = 8
+
+
+def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
+    """A name from any text: ASCII letters and digits, words joined; may leave nothing."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    slug = _OTHER.sub(separator, plain).strip(separator)
+    if len(slug) > longest:
+        slug = slug[:longest].rpartition(separator)[0] or slug[:longest]
+    return slug
+
+
+def name_for(title: str, type: str, separator: str = "-") -> str:
+    """A name for a draft that has none; a title without a Latin letter gets a hashed one."""
+    first = " ".join(title.split()[:SUGGESTED_WORDS])
+    slug = slugify(first, separator, MAX_NAME - 20)
+    if not slug or slug in RESERVED:
+        slug = f"{type}-{hashlib.sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return slug
+
+
+def check_name(name: str) -> str:
+    """The name, if it can be a file on every system; else BadInput with a suggestion."""
+    reason = ""
+    if not name.strip():
+        reason = "is empty"
+    elif len(name) > MAX_NAME:
+        reason = f"is longer than {MAX_NAME} characters"
+    elif name.lower() in RESERVED:
+        reason = "is reserved"
+    elif not _SLUG.match(name):
+        reason = "may hold only a-z, 0-9, - and _, and starts with a letter or digit"
+    if not reason:
+        return name
+    suggestion = slugify(name)
+    fine = bool(suggestion) and suggestion not in RESERVED
+    raise BadInput(
+        f"name {name[:60]!r} {reason}",
+        next=f"use --name {suggestion}" if fine else "choose another --name",
+    )
+
+
+def title_for(memory: Memory) -> str:
+    """What a pointer calls a memory: its label, or its file's name in words."""
+    label = memory.name
+    if not _SLUG.match(label.lower()) or label != label.lower():
+        return label.removesuffix(".md")
+    words = _without_type(label).replace("_", " ").replace("-", " ").strip() or label
+    return words[0].upper() + words[1:]
+
+
+def find(wanted: str, memories: Iterable[Memory]) -> Memory:
+    """The memory somebody means: by path, stem, label, stem without its type; `-` is `_`."""
+    everything = list(memories)
+    given = wanted.strip().removeprefix("./")
+    for key in (
+        lambda memory: memory.path == given or memory.path == given + ".md",
+        lambda memory: stem(memory.path) == given,
+        lambda memory: memory.name == given,
+        lambda memory: _same(stem(memory.path), given) or _same(memory.name, given),
+        lambda memory: _same(_without_type(stem(memory.path)), given),
+    ):
+        found = [memory for memory in everything if key(memory)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = ", ".join(memory.path for memory in found[:5])
+            raise BadInput(f"{wanted!r} means several memories: {several}", next="give the path")
+    near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
+    hint = f"did you mean {near[0]}?" if given and near else "memdir list shows them"
+    raise Missing(f"there is no memory {wanted[:80]!r}", next=hint)
+
+
+def find_path(wanted: str, paths: Iterable[str]) -> str:
+    """The path somebody means among these; the first of several equal ones."""
+    everything = list(dict.fromkeys(paths))
+    for path in everything:
+        if path == wanted.strip():
+            return path
+    found = [path for path in everything if means(wanted, path)]
+    if not found:
+        raise Missing(f"there is no {wanted[:80]!r} there", next="memdir log or restore --list")
+    if len(found) > 1:
+        several = ", ".join(found[:5])
+        raise BadInput(f"{wanted!r} means several files: {several}", next="give the whole path")
+    return found[0]
+
+
+def means(wanted: str, path: str) -> bool:
+    """Is this the file somebody calls so: by path, stem, or stem without its type?"""
+    given = wanted.strip().removesuffix(".md")
+    file = stem(path)
+    return path == wanted or _same(file, given) or _same(_without_type(file), given)
+
+
+def _same(left: str, right: str) -> bool:
+    return left.replace("-", "_").lower() == right.replace("-", "_").lower()
+
+
+def _without_type(name: str) -> str:
+    for type in types.names():
+        for mark in ("_", "-"):
+            if name.startswith(type + mark) and len(name) > len(type) + 1:
+                return name[len(type) + 1 :]
+    return name

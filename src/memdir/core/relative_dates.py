@@ -1,0 +1,190 @@
+"""Relative dates made absolute (M3): what is certain is resolved, the rest is reported."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_FIXED = {
+    "today": 0,
+    "yesterday": -1,
+    "tomorrow": 1,
+    "day after tomorrow": 2,
+    "day before yesterday": -2,
+}
+_CONTEXT = 80  # characters looked at on either side of a phrase; keeps the whole linear
+
+# One space, or one line break as in hard-wrapped Markdown; never a paragraph's end.
+_GAP = r"(?:[ \t]{1,9}|[ \t]{0,9}\r?\n[ \t]{0,20})"
+_DAY_NAME = "(?:" + "|".join(_WEEKDAYS) + ")"
+_SHORT = "(?-i:Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun)"
+_ANY_DAY = f"(?:{_DAY_NAME}|{_SHORT})"
+_COUNT = r"(?:\d{1,4}(?:\.\d{1,2})?|" + "|".join(_NUMBERS) + ")"
+_SPAN = rf"(?:{_COUNT}[ \t]{{0,2}}(?:-|–|to|or)[ \t]{{0,2}})?{_COUNT}"
+_UNIT = rf"(?:(?:business|working){_GAP})?(?:days?|weeks?|months?|years?)"
+_VAGUE_UNIT = r"(?:week|weekend|month|quarter|year|sprint|iteration|milestone)"
+_CUE = r"(?:by|on|after|before|until|till|from|starting|starts|due)"
+_HABIT = (
+    r"(?:stand-?ups?|meetings?|syncs?|calls?|retros?|retrospectives?|demos?|reviews?|plannings?"
+    r"|office hours|releases|deploys|mornings|afternoons|evenings|nights)\b"
+)
+_MONTH = (
+    r"(?-i:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b"
+)
+_DATE = (
+    r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}(?:st|nd|rd|th)\b|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?"
+    rf"|(?:\d{{1,2}}[ ])?{_MONTH}(?:[ ]\d{{1,2}}\b)?)"
+)
+_DATE_AFTER = rf"[ \t,(]{{1,3}}(?:the[ ])?{_DATE}"
+
+# Order matters: the longest reading of a place comes first.
+_PHRASE = re.compile(
+    rf"""
+    (?P<skip> ``[^\n]*?`` | `[^`\n]*` | \[\[[^\[\]\n]{{0,200}}\]\] | \b(?:https?|ftp|file)://\S+ )
+  | (?<![\w/@#$=.\\-]) (?=\w) (?:
+      (?P<habit>
+          (?:every|each) {_GAP} (?:(?:other|second|single) {_GAP})? {_ANY_DAY}
+              (?: [ \t]{{0,2}}(?:,|and|or|&|/)[ \t]{{0,2}} {_ANY_DAY} ){{0,6}}
+        | (?:from {_GAP})? {_ANY_DAY} [ \t]{{0,2}}(?:to|through|thru|-|–)[ \t]{{0,2}} {_ANY_DAY}
+        | (?:black|good|patch|cyber|easter|bank\ holiday) [ ] {_DAY_NAME}
+        | as[ ]soon[ ]as | (?:too|how)[ ]soon | (?:most|least)[ ]recently
+        | (?:{_CUE} {_GAP})? {_DAY_NAME} {_GAP} {_HABIT}
+        | (?:{_CUE} {_GAP})? (?:this {_GAP})? {_ANY_DAY} {_DATE_AFTER}
+        | (?:today|yesterday|tomorrow) {_DATE_AFTER} )
+    | (?P<ago> {_SPAN} {_GAP} {_UNIT} {_GAP} (?: ago | from {_GAP} now(?!{_GAP}on\b) ) )
+    | (?P<ahead> in {_GAP} {_SPAN} {_GAP} {_UNIT} )
+    | (?P<fixed> (?:the {_GAP})? day {_GAP} (?: after {_GAP} tomorrow | before {_GAP} yesterday )
+        | today | yesterday | tomorrow ) (?!['’]s\b)
+    | (?P<vague>
+          (?:last|next) {_GAP} (?:{_ANY_DAY} | {_VAGUE_UNIT} | night) (?:['’]s)?
+        | this {_GAP} {_VAGUE_UNIT} (?:['’]s)?
+        | (?:the {_GAP})? end {_GAP} of {_GAP} (?:(?:the|this|next) {_GAP})?
+              (?:day|week|month|quarter|year|sprint) | (?-i:EO[DWMQ])
+        | (?:today|yesterday|tomorrow)['’]s | the {_GAP} other {_GAP} day | recently | soon
+        | an? {_GAP} (?:(?:few|couple) {_GAP} (?:of {_GAP})?)? (?:day|week|month|year)s? {_GAP} ago
+        | in {_GAP} a {_GAP} (?:few|couple) {_GAP} (?:of {_GAP})? (?:day|week|month)s )
+    | (?P<coming> (?: (?P<cue> {_CUE} {_GAP}) (?:this {_GAP})? (?:coming {_GAP})?
+        | this {_GAP} (?:coming {_GAP})? ) (?P<weekday> {_ANY_DAY}) (?!['’]s\b) )
+    | (?P<bare> {_DAY_NAME} (?:['’]s)? )
+    ) (?! \w | [/@\#=\\] | [-.]\w )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}+(?!.*`)|~{3,})")
+# "was closed until Thursday" and "merged on Thursday" look back, "will be merged on" ahead.
+_PAST = re.compile(r"\b(?:was|were|had|did)\b[^.,;:!?()]{0,40}$", re.IGNORECASE)
+_DONE = re.compile(
+    r"(?<!be )(?<!is )(?<!are )\b(?!need|feed|schedul|plann|expect|requir|block)"
+    r"(?:[a-z]{2,}ed|said|told|met|broke|went|ran|sent|made|took|came|got|saw)\s*$",
+    re.IGNORECASE,
+)
+_CUES_BOTH_WAYS = ("on", "after", "before", "from")
+_DATED = re.compile(_DATE + r"[ \t,(]{1,3}$")
+# "expires in 30 days", "done in 3 days": a rule or a duration as likely as a day.
+_DURATION = re.compile(
+    r"\b(?:expires?|lasts?|takes?|took|done|built|every|once|twice|times?|[a-z]{2,}ed)\s*$", re.I
+)
+_COMPARED = re.compile(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
+
+
+def make_absolute(text: str, day: date) -> tuple[str, tuple[str, ...]]:
+    """The text with certain dates written out, and the phrases nobody could be sure about."""
+    unresolved: dict[str, None] = {}
+
+    def replace(match: re.Match[str]) -> str:
+        phrase = match[0]
+        if match["skip"] or match["habit"] or _quoted(match) or _dated(match):
+            return phrase
+        found = _resolve(match, day)
+        if found is None:
+            unresolved[" ".join(phrase.split())] = None
+            return phrase
+        return found
+
+    parts = [part if code else _PHRASE.sub(replace, part) for part, code in _blocks(text)]
+    return "".join(parts), tuple(unresolved)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, bool]]:
+    """Runs of lines, each with whether it is a fenced code block."""
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        found = _FENCE.match(line)
+        if found and not fence:
+            yield "".join(lines), False
+            lines, fence = [line], found[1]
+            continue
+        lines.append(line)
+        if found and fence and found[1].startswith(fence) and not line[found.end() :].strip():
+            yield "".join(lines), True
+            lines, fence = [], ""
+    yield "".join(lines), bool(fence)
+
+
+def _quoted(match: re.Match[str]) -> bool:
+    """Whether the phrase is spoken about (`when I say "today"`), not used."""
+    before = match.string[match.start() - 1 : match.start()]
+    after = match.string[match.end() : match.end() + 1]
+    return bool(before) and before + after in ('""', "''", "“”", "‘’", "«»")
+
+
+def _dated(match: re.Match[str]) -> bool:
+    """Whether a weekday only follows its date: `2026-03-05 (Thursday)`."""
+    return bool(match["bare"] and _DATED.search(_before(match)))
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - _CONTEXT) : match.start()]
+
+
+def _looks_back(match: re.Match[str]) -> bool:
+    cue, before = (match["cue"] or "").strip().lower(), _before(match)
+    return bool(_PAST.search(before) or (cue in _CUES_BOTH_WAYS and _DONE.search(before)))
+
+
+def _resolve(match: re.Match[str], day: date) -> str | None:
+    if match["fixed"]:
+        words = " ".join(match["fixed"].lower().split()).removeprefix("the ")
+        return _shifted(day, _FIXED[words])
+    if match["ago"]:
+        ahead = not match["ago"].lower().endswith("ago")
+        span = None if _COMPARED.search(_before(match)) else _span(match["ago"].split())
+        return None if span is None else _shifted(day, span if ahead else -span)
+    if match["ahead"]:
+        preposition, *rest = match["ahead"].split()
+        span = None if _DURATION.search(_before(match)) else _span(rest)
+        found = None if span is None else _shifted(day, span)
+        return found and f"{'On' if preposition == 'In' else 'on'} {found}"
+    if match["coming"] and not _looks_back(match):
+        distance = (_weekday(match["weekday"]) - day.weekday()) % 7
+        found = _shifted(day, distance) if distance else None
+        return found and (match["cue"] or "") + found
+    return None
+
+
+def _span(words: list[str]) -> int | None:
+    """Days in `3 days` or `two weeks`; None for ranges, fractions, working days, months."""
+    count, unit = words[0].lower(), words[1].lower().rstrip("s")
+    if unit not in ("day", "week"):
+        return None
+    if count in _NUMBERS:
+        number = _NUMBERS.index(count) + 1
+    elif count.isascii() and count.isdigit():
+        number = int(count)
+    else:
+        return None
+    return number * (7 if unit == "week" else 1)
+
+
+def _weekday(name: str) -> int:
+    return next(at for at, full in enumerate(_WEEKDAYS) if full.startswith(name.lower()[:3]))
+
+
+def _shifted(day: date, days: int) -> str | None:
+    try:
+        return (day + timedelta(days=days)).isoformat()
+    except OverflowError:  # before year 1 or after 9999
+        return None

@@ -1,0 +1,122 @@
+"""Bring the index in step with the files: every memory has a pointer, every pointer a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from memdir.core import frontmatter, naming, types
+from memdir.core import index as text_of
+from memdir.core.drafting import Rules
+from memdir.core.errors import MemdirError
+from memdir.core.memory import Memory, stem
+from memdir.core.pointer import write_pointer
+from memdir.core.ports import Store
+
+VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """What happened to the index."""
+
+    changed: bool = False
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    arranged: bool = False
+    cut_lines: int = 0
+    cut_characters: int = 0
+
+    def notes(self, expected: Collection[str] = ()) -> list[str]:
+        """What the person should know, beyond the pointers that are expected to come and go."""
+        said = []
+        added = [path for path in self.added if path not in expected]
+        dropped = [path for path in self.dropped if path not in expected]
+        if added:
+            said.append(f"the index also got a pointer to {_few(added)}")
+        if dropped:
+            said.append(f"the index lost a pointer to nothing: {_few(dropped)}")
+        if self.cut_lines or self.cut_characters:
+            order = "the most valuable pointers come first now; " if self.arranged else ""
+            said.append(
+                f"the index is over its limit by {self.cut_lines} lines and "
+                f"{self.cut_characters} characters; {order}shorten it: memdir index --check"
+            )
+        return said
+
+
+def index(
+    store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
+) -> Indexed:
+    """Heal the index after a change; `before` is the memory as it was, if its line was ours."""
+    if not rules.index and not anew:
+        return Indexed()
+    old = store.index()
+    text = frontmatter.decode(old or b"")
+    files = store.files()
+    if before is not None and before.path in files:
+        text = _renew(text, before, store)
+    if not old:
+        files = [memory.path for memory in sorted(_memories(store, files), key=_birth)]
+    heal = text_of.rebuild if anew else text_of.heal
+    healed = heal(text, files, lambda path: _describe(_memory(store, path)))
+    text, arranged = _arrange_if_cut(healed.text, store, files)
+    data = frontmatter.encode(text)
+    if data != (old or b""):
+        store.put(store.index_path, data)
+    lines, characters = text_of.over_limit(text)
+    added, dropped = tuple(healed.added), tuple(healed.dropped)
+    return Indexed(data != (old or b""), added, dropped, arranged, lines, characters)
+
+
+def _few(paths: list[str]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
+
+
+def _describe(memory: Memory) -> tuple[str, str, str]:
+    return naming.title_for(memory), memory.description, types.get(memory.type).section
+
+
+def _line(memory: Memory) -> str:
+    title, hook, _ = _describe(memory)
+    return write_pointer(title, memory.path, hook)
+
+
+def _renew(text: str, before: Memory, store: Store) -> str:
+    """Give a changed memory its new line, where the old line was ours."""
+    title, hook, _ = _describe(_memory(store, before.path))
+    return text_of.replace_pointer(text, before.path, title, hook, old=_line(before))
+
+
+def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, bool]:
+    """Over the limit: what matters most comes first, so that it is the rest that falls off."""
+    if not any(text_of.over_limit(text)):
+        return text, False
+    memories = sorted(_memories(store, files), key=_worth)
+    ours = {memory.path: _line(memory) for memory in memories}
+    arranged = text_of.arrange(text, [memory.path for memory in memories], ours)
+    return arranged, arranged != text
+
+
+def _worth(memory: Memory) -> tuple[bool, int, float, str]:
+    return not memory.pinned, VALUE.get(memory.type, 2), -memory.clock, memory.path
+
+
+def _birth(memory: Memory) -> tuple[float, str]:
+    return memory.clock, memory.path
+
+
+def _memories(store: Store, files: list[str]) -> list[Memory]:
+    known = {memory.path: memory for memory in store.scan().memories}
+    return [known.get(path) or _memory(store, path) for path in files]
+
+
+def _memory(store: Store, path: str) -> Memory:
+    """The memory at a path; one that cannot be read is still listed by its file's name."""
+    try:
+        data = store.read(path)
+    except MemdirError:
+        data = f"---\nname: {stem(path)}\n---\n".encode("utf-8", "surrogateescape")
+    facts = store.facts(path) or (0,)
+    return Memory(path, frontmatter.read(frontmatter.decode(data)), facts[0] / 1e9, len(data))

@@ -1,0 +1,131 @@
+"""Save a draft: as a new memory, or as the next version of the one that has its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memdir.core import drafting, frontmatter, index, naming, similarity
+from memdir.core.draft import CREATED, SKIPPED, UPDATED, Change, Draft, Wishes
+from memdir.core.drafting import Rules
+from memdir.core.errors import BadInput, MemdirError, Missing
+from memdir.core.memory import INDEX, UNKNOWN, stem
+from memdir.core.pointer import write_pointer
+from memdir.core.ports import Store
+from memdir.core.revision import Revision, Style, hash_of, new_text, revise, style_of
+
+STYLE_SAMPLE = 9  # files that decide how a new header looks
+NOTES = "notes"  # the file that takes over the content of a standalone index
+
+
+def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
+    """Write one memory; a refusal is a value, a broken promise an exception."""
+    drafting.check(draft, rules)
+    reason = drafting.refusal(draft, rules, wishes)
+    if reason:
+        return Change(SKIPPED, draft.name, "", reason=reason)
+    given, notes = drafting.complete(draft, rules)
+    files = store.files()
+    path = _existing(draft.name, files) if draft.name else ""
+    if path:
+        return _update(given, path, store, rules, notes)
+    if draft.expected:
+        raise Missing(f"there is no memory {draft.name!r} to update", next="memdir list shows them")
+    described = replace(
+        given, description=given.description or drafting.first_sentence(given.body)
+    )
+    twin = "" if wishes.anyway else similarity.find_twin(described.description, _lines(store))
+    if twin:
+        reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}), or --anyway"
+        return Change(SKIPPED, stem(twin), twin, reason=reason)
+    return _create(described, store, rules, files, notes)
+
+
+def _create(
+    draft: Draft, store: Store, rules: Rules, files: list[str], notes: tuple[str, ...]
+) -> Change:
+    style = _style(store, files)
+    name = draft.name or _free_name(draft, files, style)
+    _convert_standalone(store, files)
+    data = frontmatter.encode(new_text(draft, name, rules.now, style))
+    store.put(name + ".md", data)
+    return Change(CREATED, name, name + ".md", hash_of(data), notes=notes)
+
+
+def _update(
+    draft: Draft, path: str, store: Store, rules: Rules, notes: tuple[str, ...]
+) -> Change:
+    fields = [("description", draft.description)] if draft.description else []
+    fields += [("type", draft.type)] if draft.type != UNKNOWN else []
+    fields += [("pinned", "true")] if draft.pinned else []
+    old = store.read(path)
+    revision = Revision(path, tuple(fields), draft.body, draft.expected or "")
+    data = revise(old, revision, rules.now)
+    if data == old:
+        return Change(SKIPPED, stem(path), path, hash_of(old), "it says exactly this already")
+    store.put(path, data)
+    return Change(UPDATED, stem(path), path, hash_of(data), notes=notes)
+
+
+def _existing(name: str, files: list[str]) -> str:
+    """The file of that name; one that differs only in `-` and `_` or case would be a trap."""
+    for path in files:
+        if path == name + ".md":
+            return path
+    for path in files:
+        if "/" not in path and stem(path).lower().replace("-", "_") == name.replace("-", "_"):
+            raise BadInput(
+                f"{path} has nearly the same name as {name!r}",
+                path=path,
+                next=f"use --name {stem(path)} to update it, or another name",
+            )
+    return ""
+
+
+def _lines(store: Store) -> list[tuple[str, str]]:
+    """What the index says of each memory; without an index, their descriptions."""
+    try:
+        text = frontmatter.decode(store.index() or b"")
+    except MemdirError:
+        text = ""
+    if not text:
+        return [(memory.path, memory.description) for memory in store.scan().memories]
+    pointers = index.survey(text, store.files()).pointers
+    return [(path, pointer.hook) for path, found in pointers.items() for pointer in found]
+
+
+def _style(store: Store, files: list[str]) -> Style:
+    samples = []
+    for path in files[:: max(1, len(files) // STYLE_SAMPLE)][:STYLE_SAMPLE]:
+        try:
+            samples.append((path, frontmatter.read(frontmatter.decode(store.read(path)))))
+        except MemdirError:
+            continue  # it cannot be read, so it cannot be an example
+    return style_of(samples)
+
+
+def _free_name(draft: Draft, files: list[str], style: Style) -> str:
+    """A name from the text that no file has, in the store's own style of naming."""
+    title = draft.description.rstrip("…")
+    base = naming.name_for(title, draft.type, "_" if style.prefix else "-")
+    if style.prefix and draft.type != UNKNOWN and not base.startswith(draft.type):
+        base = f"{draft.type}_{base}"
+    taken = {stem(path).lower().replace("-", "_") for path in files}
+    name, count = base, 1
+    while name.replace("-", "_") in taken:
+        count += 1
+        name = f"{base}-{count}"
+    return name
+
+
+def _convert_standalone(store: Store, files: list[str]) -> None:
+    """Turn an index that is the only memory into a first file and a pointer to it."""
+    data = store.standalone() if not files else None
+    if data is None:
+        return
+    text = frontmatter.decode(data)
+    document = frontmatter.read(text)
+    about = document.get("description") or drafting.first_sentence(document.body)
+    if document.lines is None:
+        text = frontmatter.write([("name", NOTES), ("description", about)], text)
+    store.put(NOTES + ".md", frontmatter.encode(text))
+    store.put(INDEX, frontmatter.encode(write_pointer("Notes", NOTES + ".md", about) + "\n"))

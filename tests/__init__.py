@@ -1,0 +1,1 @@
+"""The suite. A regular package, so that no installed `tests` can stand in front of it."""

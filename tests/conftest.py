@@ -1,0 +1,46 @@
+"""What every test stands on: a throw-away home, a fixed day, and ../shared if it is here."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+
+# Variables that lead to the real home, the real memories, or somebody's bill.
+OUTSIDE = ("ANTHROPIC_", "CLAUDE", "CODEX_", "GEMINI_", "GIT_", "MEMDIR_", "OPENAI_", "XDG_")
+XDG = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_DATA_HOME": ".local/share",
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh home beside tmp_path; nothing of the real environment points out of it."""
+    home = tmp_path_factory.mktemp("home")
+    for name in [name for name in os.environ if name.startswith(OUTSIDE)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    for name, below in XDG.items():
+        monkeypatch.setenv(name, str(home / below))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    return home
+
+
+@pytest.fixture
+def clock() -> datetime:
+    """Noon of a Monday; tests that need a now take this one."""
+    return datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The material beside the repository; absent on a machine that has only the repository."""
+    if not SHARED.is_dir():
+        pytest.skip("../shared is not here")
+    return SHARED

@@ -1,0 +1,345 @@
+"""Names, roots, scopes and the enablement chain, by the rules of the spec's section "Where"."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core.errors import BadInput
+from memdir.core.scope import (
+    AGENT_FOLDER_BYTES,
+    GIT_FILE_BYTES,
+    NAME_CHARACTERS,
+    SCOPE_FORMS,
+    Scope,
+    agent_folder,
+    below,
+    checkout_root,
+    enabled,
+    expand,
+    git_root,
+    override_problem,
+    parse_scope,
+    project_name,
+    short_hash,
+    tidy,
+)
+
+# The expected side was computed by node with the client's own rule.
+NAMES = [
+    ("/home/ann/proj", "-home-ann-proj"),
+    ("/home/ann/My.Proj_2", "-home-ann-My-Proj-2"),
+    ("/a b/ü", "-a-b--"),
+    ("/e\u0301", "--"),  # NFC first: one letter, one dash
+    ("/🧠", "---"),  # two UTF-16 units
+    ("/x\udcff", "-x-"),  # a byte that is no UTF-8
+    ("/x\udce2\udc82y", "-x-y"),  # half a character is one U+FFFD
+    ("/" + "a" * 199, "-" + "a" * 199),
+    ("/" + "a" * 200, "-" + "a" * 199 + "-b6ymvl"),
+    ("/" + "🧠" * 100, "-" + "-" * 199 + "-83bp8p"),
+]
+
+
+@pytest.mark.parametrize(("root", "name"), NAMES)
+def test_a_project_has_the_name_that_the_client_gives_it(root, name):
+    assert project_name(root) == name
+
+
+@given(st.text())
+def test_a_name_is_short_and_needs_no_quoting(root):
+    name = project_name("/" + root)
+    assert len(name) <= NAME_CHARACTERS + 1 + 6
+    assert name.replace("-", "a").isascii()
+    assert name.replace("-", "a").isalnum()
+
+
+@pytest.mark.parametrize(
+    ("text", "hashed"),
+    [("", "0"), ("a", "2p"), ("hello", "1n1e4y"), ("polygenelubricants", "zik0zk")],
+)
+def test_the_hash_is_the_one_of_a_java_script_client(text, hashed):
+    assert short_hash(text) == hashed
+
+
+@pytest.mark.parametrize(
+    ("path", "tidied"),
+    [
+        ("/a/./b//c/", "/a/b/c"),
+        ("/a/../..", "/"),
+        ("/../a", "/a"),
+        ("a/../../b", "../b"),
+        ("//a", "/a"),
+        ("", ""),
+    ],
+)
+def test_a_path_is_tidied_by_its_text(path, tidied):
+    assert tidy(path) == tidied
+
+
+def test_a_sibling_with_the_same_start_is_not_below():
+    assert below("/a/b", "/a")
+    assert below("/a", "/")
+    assert not below("/a-evil/b", "/a")
+    assert not below("/a", "/a")
+    assert not below("/", "/")
+
+
+MAIN = {"/main/.git": True}
+LINKED = {
+    **MAIN,
+    "/wt/.git": b"gitdir: /main/.git/worktrees/wt\n",
+    "/main/.git/worktrees/wt/commondir": b"../..\n",
+    "/main/.git/worktrees/wt/gitdir": b"/wt/.git\n",
+}
+RELATIVE = {
+    **LINKED,
+    "/wt/.git": b"gitdir: ../main/.git/worktrees/wt\n",
+    "/main/.git/worktrees/wt/gitdir": b"../../../../wt/.git\n",
+}
+BARE = {
+    "/bare.git/worktrees/wt/commondir": b"../..\n",
+    "/bare.git/worktrees/wt/gitdir": b"/wt/.git\n",
+    "/wt/.git": b"gitdir: /bare.git/worktrees/wt\n",
+}
+CRLF = {
+    path: content if content is True else content.replace(b"\n", b"\r\n")
+    for path, content in LINKED.items()
+}
+ROOTS = [
+    ("a plain directory", {}, "/x/y", "/x/y"),
+    ("the file system's root", {}, "/", "/"),
+    ("a repository at the file system's root", {"/.git": True}, "/x", "/"),
+    ("a repository", MAIN, "/main", "/main"),
+    ("a subdirectory", MAIN, "/main/a/b", "/main"),
+    ("a repository in a repository", {**MAIN, "/main/in/.git": True}, "/main/in/x", "/main/in"),
+    ("a linked worktree", LINKED, "/wt/sub", "/main"),
+    ("a worktree with relative paths", RELATIVE, "/wt", "/main"),
+    ("a worktree with CRLF", CRLF, "/wt", "/main"),
+    ("a worktree of a bare repository", BARE, "/wt", "/bare.git"),
+    ("a submodule", {**MAIN, "/main/s/.git": b"gitdir: ../.git/modules/s\n"}, "/main/s", "/main/s"),
+    ("the main repository is gone", {"/wt/.git": LINKED["/wt/.git"]}, "/wt", "/wt"),
+]
+FORGED = [
+    ("it does not point back", {"/main/.git/worktrees/wt/gitdir": b"/other/.git\n"}),
+    ("it points to a neighbour", {"/main/.git/worktrees/wt/gitdir": b"/wt2/.git\n"}),
+    ("it points below", {"/main/.git/worktrees/wt/gitdir": b"/wt/x/.git\n"}),
+    ("it points to a file that is not .git", {"/main/.git/worktrees/wt/gitdir": b"/wt/git\n"}),
+    ("no way back", {"/main/.git/worktrees/wt/gitdir": None}),
+    ("the common directory is elsewhere", {"/main/.git/worktrees/wt/commondir": b"/victim/.git"}),
+    ("it points to itself", {"/wt/.git": b"gitdir: /wt/.git\n"}),
+    ("a loop", {"/main/.git/worktrees/wt/commondir": b"."}),
+    ("no gitdir line", {"/wt/.git": b"hello"}),
+    ("empty", {"/wt/.git": b""}),
+    ("an empty path", {"/wt/.git": b"gitdir: \n"}),
+    ("a NUL", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt\0\n"}),
+    ("no UTF-8", {"/wt/.git": b"gitdir: \xff\xfe"}),
+    ("two lines", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt\nx\n"}),
+    ("huge", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt" + b"\n" * GIT_FILE_BYTES}),
+    ("a directory for a file", {"/main/.git/worktrees/wt/commondir": True}),
+]
+
+
+@pytest.mark.parametrize(
+    ("files", "start", "root"), [row[1:] for row in ROOTS], ids=[r[0] for r in ROOTS]
+)
+def test_all_worktrees_and_subdirectories_share_one_root(files, start, root):
+    assert git_root(start, files.get) == root
+
+
+@pytest.mark.parametrize("change", [row[1] for row in FORGED], ids=[row[0] for row in FORGED])
+def test_a_forged_git_file_only_names_its_own_directory(change):
+    assert git_root("/wt/sub", {**LINKED, **change}.get) == "/wt"
+
+
+def test_a_worktree_planted_in_the_own_folder_cannot_name_a_victim():
+    files = {
+        "/evil/.git": b"gitdir: fake/worktrees/x",
+        "/evil/fake/worktrees/x/commondir": b"/victim/.git",
+        "/evil/fake/worktrees/x/gitdir": b"/evil/.git",
+        "/victim/.git": True,
+    }
+    assert git_root("/evil", files.get) == "/evil"
+
+
+@given(st.binary(max_size=60), st.binary(max_size=30), st.binary(max_size=30))
+def test_whatever_the_files_say_the_root_is_a_path(dot_git, common, back):
+    found = {".git": dot_git, "commondir": common, "gitdir": back}
+    root = git_root("/a/b", lambda path: found.get(path.rpartition("/")[2]))
+    assert root.startswith("/")
+
+
+def test_the_checkout_is_the_nearest_directory_with_git():
+    assert checkout_root("/wt/sub", LINKED.get) == "/wt"
+    assert checkout_root("/x/y", {}.get) == ""
+    assert checkout_root("relative/path", {}.get) == ""
+
+
+REFUSED = [
+    ("", "empty"),
+    ("memory", "relative"),
+    ("./memory", "relative"),
+    ("../memory", "relative"),
+    ("C:\\memory", "relative"),
+    ("/", "shorter"),
+    ("/a", "shorter"),
+    ("/a/", "shorter"),
+    ("/tmp/..", "shorter"),
+    ("/tmp/../a", "shorter"),
+    ("C:", "drive"),
+    ("C:\\", "drive"),
+    ("c:/", "drive"),
+    ("\\\\server\\share", "network"),
+    ("//server/share", "network"),
+    ("/tmp/a\0b", "NUL"),
+    ("/tmp/a\nb", "control"),
+    ("/tmp/a\x1b[31m", "control"),
+    ("/tmp/a\x9b", "control"),
+    ("/tmp/\ud800", "half"),
+    ("/" + "a/" * 2048 + "b", "longer"),
+    ("~", "home"),
+    ("~/", "home"),
+    ("~/.", "home"),
+    ("~/..", "home"),
+    ("~/./", "home"),
+    ("~/x/..", "home"),
+    ("~/../other", "home"),
+    ("~//..", "home"),
+    ("~root/memory", "another user"),
+    ("~\\memory", "another user"),
+]
+
+
+@pytest.mark.parametrize(("path", "reason"), REFUSED)
+def test_an_override_that_cannot_hold_memories_is_refused(path, reason):
+    assert reason in override_problem(path, tilde=True)
+
+
+@pytest.mark.parametrize("path", ["~", "~/", "~/memory", "~root/x"])
+def test_a_tilde_is_refused_in_the_environment(path):
+    assert "not expanded" in override_problem(path, tilde=False)
+
+
+@pytest.mark.parametrize(
+    ("path", "expanded"),
+    [
+        ("/abc", "/abc"),
+        ("/mem/dir/", "/mem/dir"),
+        ("/mem/./x/../dir", "/mem/dir"),
+        ("~/mem", "/home/ann/mem"),
+        ("~//mem", "/home/ann/mem"),
+        ("~/.mem", "/home/ann/.mem"),
+        ("/mem/\udcff", "/mem/\udcff"),
+        ("/mem/ü 🧠", "/mem/ü 🧠"),
+    ],
+)
+def test_an_acceptable_override_is_expanded(path, expanded):
+    assert override_problem(path, tilde=True) == ""
+    assert expand(path, "/home/ann") == expanded
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("reviewer", "reviewer"),
+        ("plugin:reviewer", "plugin-reviewer"),
+        ("My Agent", "My Agent"),
+        ("評価", "評価"),
+        ("a/b", "a-b"),
+        ("a\\b", "a-b"),
+        ("../../.ssh", "---..-.ssh"),
+        (".", "-"),
+        ("..", "--"),
+        (".hidden", "-hidden"),
+        ("trailing. ", "trailing--"),
+        ("", "agent"),
+        ("a\0b\nc", "a-b-c"),
+        ("a\u202eb", "a-b"),
+        ("x\udcff", "x-"),
+    ],
+)
+def test_an_agent_gets_one_harmless_folder(name, folder):
+    assert agent_folder(name) == folder
+
+
+@given(st.text(st.characters() | st.sampled_from("./\\: \0")))
+def test_no_name_of_an_agent_leaves_its_folder(name):
+    folder = agent_folder(name)
+    assert folder not in ("", ".", "..")
+    assert not folder.startswith(".")
+    assert not set(folder) & set("/\\:\0\n")
+    assert len(folder.encode()) <= AGENT_FOLDER_BYTES
+    assert agent_folder(folder) == folder
+
+
+def test_two_long_names_stay_two_folders():
+    assert agent_folder("x" * 300) != agent_folder("x" * 301)
+    assert len(agent_folder("評" * 300).encode()) <= AGENT_FOLDER_BYTES
+
+
+SCOPES = [
+    ("project", Scope("project"), False),
+    ("user", Scope("user"), False),
+    ("local", Scope("local"), True),
+    ("team", Scope("team"), True),
+    ("all", Scope("all"), False),
+    ("agent:reviewer@user", Scope("agent", "reviewer", "user"), False),
+    ("agent:reviewer@project", Scope("agent", "reviewer", "project"), True),
+    ("agent:reviewer@local", Scope("agent", "reviewer", "local"), False),
+    ("agent:plugin:reviewer@user", Scope("agent", "plugin:reviewer", "user"), False),
+    ("agent:a@b@local", Scope("agent", "a@b", "local"), False),
+]
+
+
+@pytest.mark.parametrize(("text", "scope", "shared"), SCOPES)
+def test_a_scope_reads_back_as_it_was_written(text, scope, shared):
+    assert parse_scope(text) == scope
+    assert str(scope) == text
+    assert scope.shared is shared
+    assert hash(parse_scope(text)) == hash(scope)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "Project", "global", "project ", "../x", "agent", "agent:", "agent:x", "agent:x@"),
+        *("agent:x@team", "agent:@user", "agent: @user", "agents:x@user"),
+    ],
+)
+def test_an_unknown_scope_is_refused_with_the_list(text):
+    with pytest.raises(BadInput) as refusal:
+        parse_scope(text)
+    assert all(form in refusal.value.next for form in SCOPE_FORMS)
+
+
+def test_scopes_are_equal_only_to_scopes():
+    assert Scope("user") != "user"
+    assert repr(Scope("agent", "x", "user")) == "Scope('agent:x@user')"
+
+
+OFF, ON = ("user setting", False), ("user setting", True)
+DISABLE, SIMPLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE"
+REMOTE, STORAGE = "CLAUDE_CODE_REMOTE", "CLAUDE_CODE_REMOTE_MEMORY_DIR"
+CHAIN = [
+    ({}, [], True, "default"),
+    *(({DISABLE: word}, [ON], False, DISABLE) for word in ("1", "true", "YES", " on ")),
+    *(({DISABLE: word, SIMPLE: "1"}, [OFF], True, DISABLE) for word in ("0", "False", "no", "off")),
+    ({DISABLE: ""}, [OFF], False, "user setting"),
+    ({DISABLE: "maybe"}, [], True, "default"),
+    ({DISABLE: "maybe", SIMPLE: "1"}, [ON], False, SIMPLE),
+    ({SIMPLE: "true"}, [ON], False, SIMPLE),
+    ({SIMPLE: "0"}, [], True, "default"),
+    ({REMOTE: "1"}, [ON], False, REMOTE),
+    ({REMOTE: "1", STORAGE: ""}, [ON], False, REMOTE),
+    ({REMOTE: "1", STORAGE: "/mnt/memory"}, [], True, "default"),
+    ({REMOTE: "1", STORAGE: "/mnt/memory"}, [OFF], False, "user setting"),
+    ({STORAGE: "/mnt/memory"}, [], True, "default"),
+    ({}, [OFF], False, "user setting"),
+    ({}, [ON, OFF], True, "user setting"),
+    ({}, [("managed setting", False), ON], False, "managed setting"),
+]
+
+
+@pytest.mark.parametrize(("env", "settings", "on", "by"), CHAIN)
+def test_the_first_step_that_decides_names_itself(env, settings, on, by):
+    decision, step = enabled(env, settings)
+    assert decision is on
+    assert by in step

@@ -1,0 +1,122 @@
+"""Runs the ```console blocks of a document and compares what they print with what is shown.
+
+In the shown output `…` stands for anything within its line; a line that is only `…` for any
+number of lines. Commands share one home, one project and the directory they change to.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+PROMPT = "$ "
+ANY = "…"
+SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Command:
+    line: int  # in the document, from 1
+    text: str
+    shown: tuple[str, ...]
+
+
+def commands(document: str, language: str = "console") -> list[Command]:
+    """Every command of the document's blocks in that language, in order."""
+    lines = document.splitlines()
+    fences = [i for i, line in enumerate(lines) if line.lstrip().startswith("```")]
+    found: list[Command] = []
+    for start, end in list(pairwise([*fences, len(lines)]))[::2]:
+        if lines[start].strip() == f"```{language}":
+            indent = len(lines[start]) - len(lines[start].lstrip())
+            found += _block(start + 2, [line[indent:] for line in lines[start + 1 : end]])
+    return found
+
+
+def _block(first: int, lines: list[str]) -> list[Command]:
+    starts = [i for i, line in enumerate(lines) if line.startswith(PROMPT)]
+    if lines and 0 not in starts:
+        raise ValueError(f"line {first}: a console block begins with `{PROMPT}`")
+    return [_command(first + at, lines[at:to]) for at, to in pairwise([*starts, len(lines)])]
+
+
+def _command(line: int, lines: list[str]) -> Command:
+    """A backslash at the end of a line continues the command on the next one."""
+    length = 1 + next(
+        (i for i, text in enumerate(lines) if not text.endswith("\\")), len(lines) - 1
+    )
+    text = "\n".join([lines[0].removeprefix(PROMPT), *lines[1:length]])
+    return Command(line, text, tuple(lines[length:]))
+
+
+def matches(shown: list[str], printed: list[str]) -> bool:
+    """Both lists without their blank ends; inner blank lines count."""
+    patterns = [
+        r"(?:.*\n)*?"
+        if line.strip() == ANY
+        else ".*".join(re.escape(part) for part in line.split(ANY)) + r"\n"
+        for line in _trimmed(shown)
+    ]
+    return bool(re.fullmatch("".join(patterns), "".join(f"{line}\n" for line in _trimmed(printed))))
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    stripped = [line.rstrip() for line in lines]
+    while stripped and not stripped[-1]:
+        stripped.pop()
+    return stripped[next((i for i, line in enumerate(stripped) if line), 0) :]
+
+
+class Terminal:
+    """A shell in a throw-away home, standing in a throw-away git project."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.here = self.home / "project"
+        self.here.mkdir(parents=True)
+        self._left = folder / "here"
+        self._environment = {
+            "HOME": str(self.home),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "COLUMNS": "100",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        self.run("git init -q -b main && git config user.name me && git config user.email me@here")
+
+    def run(self, text: str) -> tuple[int, list[str]]:
+        """Exit code and printed lines, errors among them; a `cd` lasts."""
+        run = subprocess.run(
+            ["bash", "-c", f"trap 'pwd >\"$0\"' EXIT\n{text}\n", str(self._left)],
+            cwd=self.here,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+        )
+        self.here = Path(self._left.read_text().rstrip("\n"))
+        return run.returncode, run.stdout.decode(errors="replace").splitlines()
+
+
+def differences(document: str, terminal: Terminal) -> list[str]:
+    """Where the document does not say what happens; `make` lines are left to their own test."""
+    found = []
+    for command in commands(document):
+        if command.text.startswith("make "):
+            continue
+        code, printed = terminal.run(command.text)
+        broke = code in (3, 126, 127) or any("Traceback (most recent" in line for line in printed)
+        if broke or not matches(list(command.shown), printed):
+            shown = "\n    ".join(command.shown)
+            real = "\n    ".join(printed)
+            found.append(
+                f"line {command.line}: $ {command.text}\n  shown:\n    {shown}\n"
+                f"  printed (exit code {code}):\n    {real}"
+            )
+    return found

@@ -1,0 +1,86 @@
+"""The runner of the documents' examples finds what is wrong, and only that."""
+
+import pytest
+
+from tests.self.console import Command, Terminal, commands, differences, matches
+
+
+def block(text: str, language: str = "console") -> str:
+    return f"# Title\n\n```{language}\n{text}\n```\n\nwords\n"
+
+
+def test_commands_are_read_with_their_line_and_output():
+    document = block("$ echo a\na\n\n$ echo \\\n    b\nb\n$ true") + block("$ not run", "text")
+    assert commands(document) == [
+        Command(4, "echo a", ("a", "")),
+        Command(7, "echo \\\n    b", ("b",)),
+        Command(10, "true", ()),
+    ]
+
+
+def test_an_indented_block_is_read():
+    assert commands("1. do\n\n   ```console\n   $ echo a\n   a\n   ```\n") == [
+        Command(4, "echo a", ("a",))
+    ]
+
+
+def test_a_block_without_a_command_is_refused():
+    with pytest.raises(ValueError, match="line 4: a console block begins with"):
+        commands(block("echo a"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a b", "a b", True),
+        ("a b", "a  b", False),
+        ("a … c", "a b c", True),
+        ("a …", "b", False),
+        ("saved … (…)", "saved x.md (2 lines)", True),
+        ("a.c", "abc", False),
+        ("a\n…\nd", "a\nb\nc\nd", True),
+        ("a\n…\nd", "a\nd", True),
+        ("a\n…", "a", True),
+        ("a\n…\nd", "a\nb", False),
+        ("a …\nb", "a\nc\nb", False),
+        ("", "surprise", False),
+        ("a", "", False),
+        ("a\n", "\na  \n\n", True),
+        ("a\n\nb", "a\nb", False),
+    ],
+)
+def test_output_is_compared_line_by_line(shown, printed, same):
+    assert matches(shown.split("\n"), printed.split("\n")) is same
+
+
+def test_a_right_document_passes_and_a_directory_lasts(tmp_path):
+    document = block("$ mkdir sub && cd sub\n$ pwd\n…/home/project/sub\n$ echo ~ >&2\n…/home")
+    assert differences(document, Terminal(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$ echo right\nwrong",
+        "$ echo one; echo two\none",
+        "$ echo unexpected",
+        "$ no-such-command-here\n…",
+        "$ echo 'Traceback (most recent call last):'\n…",
+        "$ exit 3",
+    ],
+)
+def test_a_wrong_document_is_found(tmp_path, text):
+    (found,) = differences(block(text), Terminal(tmp_path))
+    assert found.startswith("line 4: $ ")
+
+
+def test_make_is_not_run(tmp_path):
+    assert differences(block("$ make no-such-target\nanything"), Terminal(tmp_path)) == []
+
+
+def test_nothing_of_the_real_home_is_visible(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMDIR_PLANTED", "1")
+    _, printed = Terminal(tmp_path).run("env; git rev-parse --show-toplevel")
+    assert "MEMDIR_PLANTED=1" not in printed
+    assert f"HOME={tmp_path}/home" in printed
+    assert printed[-1] == str((tmp_path / "home/project").resolve())

@@ -1,0 +1,47 @@
+"""Every example in the README and the documents was run, just now, and printed what is shown."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.self.console import Terminal, commands, differences
+from tests.self.source import ROOT
+
+README = ROOT / "README.md"
+DOCUMENTS = [README, *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/guides/*.md"))]
+FIRST_LINES = 15
+
+
+def targets() -> set[str]:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+
+
+def made(document: str) -> list[str]:
+    """Targets that the document's commands, or `make x` in its sentences, ask for."""
+    given = [c.text for c in [*commands(document), *commands(document, "text")]]
+    inline = re.findall(r"`(make [^`]*)`", document)
+    asked = [text.split("#")[0].split()[1:] for text in given + inline if text.startswith("make ")]
+    return [word for words in asked for word in words if re.fullmatch("[a-z-]+", word)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_example_prints_what_is_shown(path: Path, tmp_path):
+    found = differences(path.read_text(encoding="utf-8"), Terminal(tmp_path))
+    assert not found, f"{path.name}\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_make_target_in_the_documents_exists(path: Path):
+    assert set(made(path.read_text(encoding="utf-8"))) <= targets()
+
+
+def test_a_target_that_does_not_exist_is_found():
+    assert made("```console\n$ make planted\n```\n or `make other X=1`") == ["planted", "other"]
+    assert not {"planted", "other"} & targets()
+
+
+def test_the_first_command_stands_near_the_top():
+    top = README.read_text(encoding="utf-8").splitlines()[:FIRST_LINES]
+    assert any(line.lstrip().startswith("$ ") for line in top)
