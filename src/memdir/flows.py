@@ -18,7 +18,7 @@ from memdir.core.finding import Finding
 from memdir.core.frontmatter import Document
 from memdir.core.history import Logged
 from memdir.core.listing import Listed, list_by_age
-from memdir.core.memory import Memory, stem
+from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
 from memdir.core.revision import Revision
 from memdir.steps.adopt import adopt
@@ -272,7 +272,7 @@ def _memory(store: Store, path: str) -> Memory | None:
         data = store.read(path)
     except Missing:
         return None
-    return Memory(path, frontmatter.read(frontmatter.decode(data)), 0, len(data))
+    return read_memory(path, data, 0)
 
 
 def _find_shelved(app: App, name: str) -> list[Shelved]:

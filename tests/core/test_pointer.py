@@ -44,7 +44,13 @@ FORMS = [
     ("- [a \\[b\\] c](file.md) — hook", "link", "file.md", "a [b] c", "hook"),
     ("- [a [b] c](file.md) — hook", "link", "file.md", "a [b] c", "hook"),
     ("- [open [T](file.md) — hook", "link", "file.md", "T", "hook"),
-    ("- [T](file.md) — see `x[0]` and [u](https://e.test/)", "link", "file.md", "T", "see `x[0]` and [u](https://e.test/)"),
+    (
+        "- [T](f.md) — `x[0]`, [u](https://e.test/)",
+        "link",
+        "f.md",
+        "T",
+        "`x[0]`, [u](https://e.test/)",
+    ),
     ("- [T](file.md) — replaces `old.md`", "link", "file.md", "T", "replaces `old.md`"),
     ("- [StopMove \\Quick](file.md)", "link", "file.md", "StopMove \\Quick", ""),
     ("- [中文](记忆.md) — 钩子", "link", "记忆.md", "中文", "钩子"),
@@ -62,7 +68,7 @@ FORMS = [
     ("| `file.md` | hook |", "backtick", "file.md", "file.md", "hook"),
     ("| file.md | hook |", "table", "file.md", "file.md", "hook"),
     ("| [[log]] | hook |", "wikilink", "log", "log", "hook"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("line", "form", "target", "title", "hook"), FORMS)
@@ -132,7 +138,7 @@ def test_columns_frame_the_pointer_without_its_hook():
         ("Title", "my file.md", "h", "- [Title](<my file.md>) — h"),
         ("Title", "a(1).md", "h", "- [Title](<a(1).md>) — h"),
         ("Title", "a:b.md", "h", "- [Title](./a:b.md) — h"),
-        ("two\nlines", "f.md", "three\r\nmore\u2028lines\x85here", "- [two lines](f.md) — three more lines here"),
+        ("two\nlines", "f.md", "\r\nmore\u2028of\x85them", "- [two lines](f.md) — more of them"),
         ("a ] b [ c", "f.md", "", "- [a \\] b \\[ c](f.md)"),
         ("use `x[0]`", "f.md", "`y[1]`", "- [use `x[0]`](f.md) — `y[1]`"),
         ("end\\", "f.md", "", "- [end\\\\](f.md)"),
@@ -144,7 +150,7 @@ def test_columns_frame_the_pointer_without_its_hook():
         ("T", "f.md", "see [[x]]", "- [T](f.md) — see \\[\\[x\\]\\]"),
         ("T", "f.md", "ends --> here", "- [T](f.md) — ends --\\> here"),
     ],
-)  # fmt: skip
+)
 def test_a_pointer_is_written_plainly_where_it_can_be(title, target, hook, line):
     assert write_pointer(title, target, hook) == line
 

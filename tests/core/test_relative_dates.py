@@ -15,6 +15,9 @@ MONDAY = date(2026, 3, 2)
 RESOLVED = [
     ("merge freeze after Thursday", "merge freeze after 2026-03-05"),  # seed 004
     ("today", "2026-03-02"),
+    ("due today, as of today", "due 2026-03-02, as of 2026-03-02"),
+    ("as today, it works today", "as of 2026-03-02, it works as of 2026-03-02"),
+    ("Today only admins may", "As of 2026-03-02 only admins may"),
     ("Yesterday we agreed.", "2026-03-01 we agreed."),
     ("(tomorrow)", "(2026-03-03)"),
     ("the day after tomorrow", "2026-03-04"),
@@ -138,7 +141,20 @@ def test_a_date_outside_the_calendar_is_reported(day):
 
 
 PIECES = [said for said, _ in RESOLVED] + [said for said, _ in REPORTED] + UNTOUCHED
-PIECES += ["in", "on", "after", "this", "the day", "from now", "was", "ago", "`", "```\n", "\n", "'"]
+PIECES += [
+    "in",
+    "on",
+    "after",
+    "this",
+    "the day",
+    "from now",
+    "was",
+    "ago",
+    "`",
+    "```\n",
+    "\n",
+    "'",
+]
 
 
 @settings(max_examples=500)
@@ -162,7 +178,19 @@ def test_any_text_is_taken_and_only_dates_are_new(text, day):
 
 @pytest.mark.parametrize(
     "piece",
-    ["after Thursday ", "in ", "in 3 ", "1 ", " ", "\n", "`", "`` ` ", "[[", "```\n", "the day after "],
+    [
+        "after Thursday ",
+        "in ",
+        "in 3 ",
+        "1 ",
+        " ",
+        "\n",
+        "`",
+        "`` ` ",
+        "[[",
+        "```\n",
+        "the day after ",
+    ],
 )
 def test_a_megabyte_takes_time_in_proportion(piece):
     def seconds(size):

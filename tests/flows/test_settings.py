@@ -67,6 +67,17 @@ def test_in_a_home_that_is_a_project_the_settings_are_the_user_s(world):
     assert config.findings == ()
 
 
+def test_in_a_home_that_is_a_project_the_links_are_the_user_s(world):
+    (world.top / "dotfiles").mkdir()
+    (world.home / ".claude").symlink_to(world.top / "dotfiles")
+    assert world.read(world.home, scope="local").store == str(world.top / "dotfiles/memory")
+
+
+def test_a_file_that_is_heard_twice_is_reported_once(world):
+    world.user().write_text("{ broken")
+    assert kinds(world.read(world.home)) == ["broken-settings"]
+
+
 PLACES = [OVERRIDE, REMOTE, "CLAUDE_CONFIG_DIR", "HOME", "XDG_STATE_HOME", "MEMDIR_STATE_DIR"]
 
 

@@ -48,9 +48,8 @@ def _problem(value: object, tilde: bool, home: str) -> str:
     if problem := rules.override_problem(value, tilde=tilde):
         return problem
     path = rules.expand(value, home)
-    # What lies below the home or a top directory may be bent by a link; these two may be links.
-    inside = home != "/" and below(path, home)
-    anchor = home if inside else "/" + path.split("/")[1]
+    # The home and a top directory may be links themselves; what lies below may not be bent.
+    anchor = home if below(path, home) else "/" + path.split("/")[1]
     real, real_home = os.path.realpath(path), os.path.realpath(home)
     if real == real_home or below(real_home, real):
         return "it is the home directory itself, or above it"

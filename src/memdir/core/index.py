@@ -11,6 +11,7 @@ from memdir.core.outline import (
     Line,
     Lookup,
     block_end,
+    hanging,
     read_outline,
     write_outline,
 )
@@ -142,12 +143,11 @@ def add_pointer(text: str, target: str, title: str, hook: str, section: str) -> 
 def drop_pointer(text: str, target: str, files: "Iterable[str]") -> str:
     """The index without the entries of one memory; prose that mentions it stays."""
     bom, lines = read_outline(text, Lookup((*files, target), _NO_NAMES))
-    gone = {
-        below
-        for at, line in enumerate(lines)
-        if line.entry and line.paths[0] == target
-        for below in range(at, block_end(lines, at, line.indent))
-    }
+    gone: set[int] = set()
+    for at, line in enumerate(lines):
+        below = hanging(lines, at, ()) if line.entry and line.paths[0] == target else None
+        if below is not None:
+            gone.update((at, *below))
     return rewrite(bom, lines, gone, []) if gone else text
 
 
@@ -195,25 +195,30 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 def _superfluous(lines: list[Line], files: "Iterable[str]") -> tuple[set[int], list[str]]:
     """Lines that are nothing but a pointer to a missing file, or the same pointer once more."""
     folders = _folders(files)
-    gone: set[int] = set()
-    dropped: list[str] = []
     seen: set[tuple[str, str]] = set()
+    candidates: dict[int, str] = {}
     for at, line in enumerate(lines):
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        if path is None:
-            # A folder that the store does not have may be one of the repository: only reported.
-            superfluous = pointer.target.rpartition("/")[0] in folders
-        else:
-            # The same as written up to the hook: another title is another entry somebody wanted.
-            wording = line.text[: pointer.end].strip()
-            superfluous = (path, wording) in seen
+        # The same as written up to the hook: another title is another entry somebody wanted.
+        wording = line.text[: pointer.end].strip()
+        # A folder that the store does not have may be one of the repository: only reported.
+        if path is None and pointer.target.rpartition("/")[0] in folders:
+            candidates[at] = pointer.target
+        elif path is not None and (path, wording) in seen:
+            candidates[at] = path
+        elif path is not None:
             seen.add((path, wording))
-        if superfluous:
-            gone.update(range(at, block_end(lines, at, line.indent)))
-            dropped.append(path or pointer.target)
-    return gone, dropped
+    gone: set[int] = set()
+    dropped: list[str] = []
+    # From the last to the first: what hangs below a line decides whether the line may go.
+    for at in reversed(candidates):
+        below = hanging(lines, at, gone)
+        if below is not None:
+            gone.update((at, *below))
+            dropped.append(candidates[at])
+    return gone, dropped[::-1]
 
 
 def _folders(files: "Iterable[str]") -> set[str]:

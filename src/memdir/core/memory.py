@@ -1,6 +1,6 @@
 """A memory: one Markdown file below a store, known by its path, described by its header."""
 
-from memdir.core import dates, types
+from memdir.core import dates, frontmatter, types
 from memdir.core.frontmatter import Document
 
 UNKNOWN = "unknown"
@@ -21,23 +21,35 @@ SOURCE_KEYS = ("metadata.source", "source")
 
 
 class Memory:
-    """What a scan knows of a memory: its header, size and time; the body stays on disk."""
+    """What a scan knows of a memory: its header, size and time; the body stays on disk.
 
-    __slots__ = ("mtime", "path", "problems", "size", "values")
+    The header is parsed when somebody asks for a value: most callers ask a few of many.
+    """
 
-    def __init__(self, path: str, document: Document, mtime: float, size: int) -> None:
+    __slots__ = ("_document", "head", "mtime", "path", "size")
+
+    def __init__(self, path: str, head: str, mtime: float, size: int) -> None:
         self.path = path
-        self.values = document.values
-        self.problems = document.problems
+        self.head = head
         self.mtime = mtime
         self.size = size
+        self._document: Document | None = None
+
+    @property
+    def document(self) -> Document:
+        """The parsed header."""
+        if self._document is None:
+            self._document = frontmatter.read(self.head)
+        return self._document
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Every value of the header by its key."""
+        return self.document.values
 
     def get(self, keys: tuple[str, ...]) -> str:
         """The first value that the header has under one of these keys."""
-        for key in keys:
-            if key in self.values:
-                return self.values[key]
-        return ""
+        return self.document.get(*keys)
 
     @property
     def name(self) -> str:
@@ -69,6 +81,11 @@ class Memory:
             return max(known)
         created = dates.parse_time(self.get(CREATED_KEYS))
         return self.mtime if created is None else created
+
+
+def read_memory(path: str, data: bytes, mtime: float) -> Memory:
+    """A memory from its whole bytes."""
+    return Memory(path, frontmatter.decode(data), mtime, len(data))
 
 
 def stem(path: str) -> str:

@@ -19,7 +19,7 @@ from memdir.core.pointer import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 # What a line is; a line inside another layer (code, comment, header) keeps that layer's name.
 BLANK, HEADING, POINTER, MORE, INTRO = "blank", "heading", "pointer", "more", "intro"
@@ -101,7 +101,7 @@ class Line:
         self.level = 0  # of a heading
         self.pointers: list[Pointer] = []
         self.paths: list[str | None] = []  # the files of these pointers; None where it is missing
-        self.entry = False  # made for its first pointer, with nothing else below it
+        self.entry = False  # an item or a row that is there for its first pointer
 
     @property
     def indent(self) -> int:
@@ -112,6 +112,11 @@ class Line:
     def item(self) -> bool:
         """Is it an item of a list?"""
         return item_start(self.text) >= 0
+
+    @property
+    def continues(self) -> bool:
+        """Can it be the rest of the line above? It then says nothing that stands on its own."""
+        return self.kind in (CONTENT, MORE) and not self.pointers and not self.item
 
 
 def read_outline(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
@@ -144,6 +149,22 @@ def block_end(lines: list[Line], at: int, indent: int) -> int:
                 break
             end = below + 1
     return end
+
+
+def hanging(lines: list[Line], at: int, gone: "Collection[int]") -> list[int] | None:
+    """The lines that continue an entry and go with it; None if anything else stays below it."""
+    found: list[int] = []
+    parted = False
+    for below in range(at + 1, block_end(lines, at, lines[at].indent)):
+        if below in gone:
+            continue
+        if lines[below].kind == BLANK:
+            parted = True
+        elif parted or not lines[below].continues:
+            return None
+        else:
+            found.append(below)
+    return found
 
 
 def untyped(label: str) -> str:
@@ -240,18 +261,13 @@ def _mark_heads(lines: list[Line]) -> None:
 
 
 def _mark_items(lines: list[Line]) -> None:
-    """Lines that continue a pointer; an item with more than that below it is no mere entry."""
+    """Lines that continue a pointer of a list."""
     for at, line in enumerate(lines):
-        if line.kind != POINTER or not line.item:
-            continue
-        end = at + 1
-        while end < len(lines) and lines[end].kind == CONTENT and lines[end].indent > line.indent:
-            if lines[end].item or lines[end].pointers:
-                break
-            lines[end].kind = MORE
-            end += 1
-        if block_end(lines, at, line.indent) > end:
-            line.entry = False
+        if line.kind == POINTER and line.item:
+            end = at + 1
+            while end < len(lines) and lines[end].continues and lines[end].indent > line.indent:
+                lines[end].kind = MORE
+                end += 1
 
 
 def _mark_intro(lines: list[Line]) -> None:

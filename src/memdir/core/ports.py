@@ -16,7 +16,9 @@ class Scan(Protocol):
     """What one pass over a store saw."""
 
     memories: list[Memory]
-    findings: list[Finding]
+
+    @property
+    def findings(self) -> list[Finding]: ...
 
 
 class Store(Protocol):

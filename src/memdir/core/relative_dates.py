@@ -86,6 +86,12 @@ _DATED = re.compile(_DATE + r"[ \t,(]{1,3}$")
 _DURATION = re.compile(
     r"\b(?:expires?|lasts?|takes?|took|done|built|every|once|twice|times?|[a-z]{2,}ed)\s*$", re.I
 )
+# "as today", "works today": a state on that day, not an event of it.
+_AS = re.compile(r"\bas\s$", re.IGNORECASE)
+_STATE = re.compile(
+    r"\b(?:works?|holds?|exists?|suffices?|already|but|does|do|uses?|supports?|reads?|happens?)\s$",
+    re.IGNORECASE,
+)
 _COMPARED = re.compile(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
 
 
@@ -136,6 +142,15 @@ def _dated(match: re.Match[str]) -> bool:
     return bool(match["bare"] and _DATED.search(_before(match)))
 
 
+def _as_of(match: re.Match[str]) -> str:
+    """What "today" needs before its date where it means "at present"."""
+    before = _before(match)
+    if _AS.search(before):
+        return "of "
+    lasts = _STATE.search(before) or match.string.startswith(" only ", match.end())
+    return ("As of " if match[0][0] == "T" else "as of ") if lasts else ""
+
+
 def _before(match: re.Match[str]) -> str:
     return match.string[max(0, match.start() - _CONTEXT) : match.start()]
 
@@ -148,7 +163,8 @@ def _looks_back(match: re.Match[str]) -> bool:
 def _resolve(match: re.Match[str], day: date) -> str | None:
     if match["fixed"]:
         words = " ".join(match["fixed"].lower().split()).removeprefix("the ")
-        return _shifted(day, _FIXED[words])
+        found = _shifted(day, _FIXED[words])
+        return found and (_as_of(match) if words == "today" else "") + found
     if match["ago"]:
         ahead = not match["ago"].lower().endswith("ago")
         span = None if _COMPARED.search(_before(match)) else _span(match["ago"].split())

@@ -104,7 +104,7 @@ _GETS = (
     r"(?:[_-]?(?:prod|production|dev|staging|live|\d))?"
     r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|:|\bis\b)[*_ \t]{0,4}"
 )
-_PASSWORD = re.compile(rf"(?:password|passwd|passphrase|pwd){_GETS}{_VALUE}", re.I)
+_PASSWORD = re.compile(rf"(?:password|passwd|passphrase|pwd|\bpass|\bpw){_GETS}{_VALUE}", re.I)
 _KEY = re.compile(
     r"(?:(?:api|secret|access|private|auth|account|signing|encryption)[_ -]?key"
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",

@@ -9,7 +9,7 @@ from memdir.core import frontmatter, naming, types
 from memdir.core import index as text_of
 from memdir.core.drafting import Rules
 from memdir.core.errors import MemdirError
-from memdir.core.memory import Memory, stem
+from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.pointer import write_pointer
 from memdir.core.ports import Store
 
@@ -119,4 +119,4 @@ def _memory(store: Store, path: str) -> Memory:
     except MemdirError:
         data = f"---\nname: {stem(path)}\n---\n".encode("utf-8", "surrogateescape")
     facts = store.facts(path) or (0,)
-    return Memory(path, frontmatter.read(frontmatter.decode(data)), facts[0] / 1e9, len(data))
+    return read_memory(path, data, facts[0] / 1e9)

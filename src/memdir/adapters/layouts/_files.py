@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from memdir.core import frontmatter, index
 from memdir.core.errors import MemdirError
+from memdir.core.finding import Finding
 from memdir.core.memory import INDEX, README
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.core.finding import Finding
     from memdir.core.memory import Memory
 
 
 class Scan:
     """What one pass over a store saw: the memories, and what it could not take."""
 
-    __slots__ = ("findings", "memories")
+    __slots__ = ("memories", "skipped")
 
     def __init__(self) -> None:
         self.memories: list[Memory] = []
-        self.findings: list[Finding] = []
+        self.skipped: list[Finding] = []
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was skipped, and the lines of headers that are not as they should be."""
+        odd = [
+            Finding("malformed-header", memory.path, problem, f"edit {memory.path} by hand", line)
+            for memory in self.memories
+            for line, problem in memory.document.problems
+        ]
+        return self.skipped + odd
 
 
 class Files:

@@ -6,9 +6,8 @@ import time
 from collections.abc import Iterable
 
 from memdir.adapters.layouts._files import Files, Scan
-from memdir.core import frontmatter
 from memdir.core.errors import Missing
-from memdir.core.memory import INDEX, Memory, is_memory
+from memdir.core.memory import INDEX, is_memory, read_memory
 
 
 class InMemory(Files):
@@ -26,8 +25,7 @@ class InMemory(Files):
         alone = [INDEX] if self.standalone() is not None else []
         for path in self.files() or alone:
             data, moment = self._contents[path]
-            document = frontmatter.read(frontmatter.decode(data))
-            scan.memories.append(Memory(path, document, moment / 1e9, len(data)))
+            scan.memories.append(read_memory(path, data, moment / 1e9))
         return scan
 
     def files(self) -> list[str]:

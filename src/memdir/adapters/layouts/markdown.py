@@ -12,7 +12,7 @@ from memdir.adapters.disk import HEAD_BYTES, READ, Disk, failure, unreadable
 from memdir.adapters.layouts._files import Files, Scan
 from memdir.core import frontmatter
 from memdir.core.finding import Finding
-from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory
+from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory, read_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Markdown(Files):
     def scan(self) -> Scan:
         """Every memory's header in one pass; a broken one is reported and hides no other."""
         scan = Scan()
-        for folder, name, path in self._walk(scan.findings):
+        for folder, name, path in self._walk(scan.skipped):
             self._peek(folder, name, path, scan)
         if not scan.memories:
             self._add_standalone(scan)
@@ -96,9 +96,8 @@ class Markdown(Files):
     def _add_standalone(self, scan: Scan) -> None:
         data = self.standalone()
         if data is not None:
-            document = frontmatter.read(frontmatter.decode(data))
             facts = os.stat(os.path.join(self.root, INDEX), follow_symlinks=False)
-            scan.memories.append(Memory(INDEX, document, facts.st_mtime, facts.st_size))
+            scan.memories.append(read_memory(INDEX, data, facts.st_mtime))
 
     def _walk(self, findings: list[Finding]) -> Iterator[tuple[int, str, str]]:
         """The files that may be memories: handle of the folder, name, path below the store."""
@@ -121,34 +120,28 @@ class Markdown(Files):
 
     def _peek(self, folder: int, name: str, path: str, scan: Scan) -> None:
         """Read the first bytes of one file and add it, or say why not."""
+        handle = -1
         try:
             handle = os.open(name, READ, dir_fd=folder)
-        except OSError as error:
-            scan.findings.append(unreadable(path, error))
-            return
-        try:
             facts = os.fstat(handle)
-            head = _read_header(handle) if facts.st_size <= self.max_file_bytes else ""
+            head = _header(os.read(handle, HEAD_BYTES), handle)
         except OSError as error:
-            scan.findings.append(unreadable(path, error))
+            scan.skipped.append(unreadable(path, error))
             return
         finally:
-            os.close(handle)
+            if handle >= 0:
+                os.close(handle)
         if facts.st_size > self.max_file_bytes:
-            scan.findings.append(_too_big(path, facts.st_size, self.max_file_bytes))
+            scan.skipped.append(_too_big(path, facts.st_size, self.max_file_bytes))
             return
-        document = frontmatter.read(head)
-        for line, problem in document.problems:
-            fix = f"edit {path}; memdir never rewrites a header by itself"
-            scan.findings.append(Finding("malformed-header", path, problem, fix, line))
-        scan.memories.append(Memory(path, document, facts.st_mtime, facts.st_size))
+        text = head.decode("utf-8", "surrogateescape")
+        scan.memories.append(Memory(path, text, facts.st_mtime, facts.st_size))
 
 
-def _read_header(handle: int) -> str:
-    """The text up to the closing fence; more than one block only where the header is longer."""
-    head = os.read(handle, HEAD_BYTES)
+def _header(head: bytes, handle: int) -> bytes:
+    """The bytes up to the closing fence; more than one block only where the header is longer."""
     if head[:3] != b"---" and head[:6] != b"\xef\xbb\xbf---":
-        return ""
+        return b""
     end = head.find(b"\n---", 3)
     while end < 0 and len(head) < MAX_HEADER_BYTES:
         more = os.read(handle, MAX_HEADER_BYTES)
@@ -158,8 +151,8 @@ def _read_header(handle: int) -> str:
         end = head.find(b"\n---", 3)
     # A line that only starts with dashes is not the fence: then all that was read is parsed.
     if end >= 0 and head[end + 4 : end + 5] in (b"\n", b"\r", b""):
-        head = head[: end + 4]
-    return frontmatter.decode(head)
+        return head[: end + 4]
+    return head
 
 
 def _fingerprint(facts: os.stat_result) -> tuple[int, ...]:

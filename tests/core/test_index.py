@@ -1,0 +1,407 @@
+"""The index is understood in every form, healed without touching what others wrote."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core import index
+from memdir.core.index import add_pointer, drop_pointer, heal, rebuild, replace_pointer, survey
+from memdir.core.pointer import write_pointer
+
+
+def describe(path: str) -> tuple[str, str, str]:
+    """A title, a hook and a section from the file's name alone."""
+    name = path.rpartition("/")[2].removesuffix(".md")
+    return name.title(), f"about {name}", name.rpartition("_")[0].replace("_", " ")
+
+
+def line(path: str) -> str:
+    title, hook, _ = describe(path)
+    return write_pointer(title, path, hook)
+
+
+def never(path: str) -> tuple[str, str, str]:
+    raise AssertionError(f"{path} has a pointer")
+
+
+FILES = [
+    "log.md",
+    "feedback_testing.md",
+    "project_rest-api.md",
+    "deep/user_role.md",
+    "deep/log.md",
+    "my file.md",
+    "tech_debt_auth.md",
+]
+
+
+@pytest.mark.parametrize(
+    ("target", "form", "found"),
+    [
+        ("log.md", "link", "log.md"),
+        ("deep/log.md", "link", "deep/log.md"),
+        ("user_role.md", "link", None),
+        ("my%20file.md", "link", "my file.md"),
+        ("LOG.md", "link", None),
+        ("user_role.md", "bracket", "deep/user_role.md"),
+        ("user_role.md", "backtick", "deep/user_role.md"),
+        ("user_role.md", "table", "deep/user_role.md"),
+        ("docs/log.md", "backtick", None),
+        ("log", "wikilink", "log.md"),
+        ("log.md", "wikilink", "log.md"),
+        ("deep/log", "wikilink", "deep/log.md"),
+        ("user_role", "wikilink", "deep/user_role.md"),
+        ("testing", "wikilink", "feedback_testing.md"),
+        ("role", "wikilink", "deep/user_role.md"),
+        ("auth", "wikilink", "tech_debt_auth.md"),
+        ("rest-api", "wikilink", "project_rest-api.md"),
+        ("rest_api", "wikilink", "project_rest-api.md"),
+        ("project-rest-api", "wikilink", "project_rest-api.md"),
+        ("feedback-testing", "wikilink", "feedback_testing.md"),
+        ("Feedback-Testing", "wikilink", "feedback_testing.md"),
+        ("How we test", "wikilink", "feedback_testing.md"),
+        ("how-we-test", "wikilink", None),
+        ("gone", "wikilink", None),
+        ("../log", "wikilink", None),
+        ("stale name", "wikilink", None),
+    ],
+)
+def test_a_pointer_means_a_file_by_the_rules_of_its_form(target, form, found):
+    names = {"How we test": "feedback_testing.md", "log": "deep/log.md", "stale name": "gone.md"}
+    assert index.resolve(target, form, FILES, names) == found
+
+
+MIXED = """\
+# Memory Index
+
+Read this first. See [`README.md`](./README.md) and [CLAUDE.md].
+
+## Feedback
+- [Testing](feedback_testing.md) — real database
+- Use slog [feedback_log.md]
+  and never printf
+- [Gone](gone.md) — missing
+- See `user_role.md`, `docs/guide.md` and `gone_too.md`
+- [Testing again](feedback_testing.md) — {long}
+
+| memory | about |
+|---|---|
+| [Api](project_api.md) | rest |
+| plain | cells |
+
+---
+Prose with [[api]] and [nowhere](nowhere.md).
+
+```
+- [Coded](coded.md)
+```
+<!-- - [Hidden](hidden.md) -->
+- content of its own
+""".replace("{long}", "x" * 150)
+
+
+def test_a_survey_tells_pointers_from_everything_else():
+    files = ["coded.md", "feedback_log.md", "feedback_testing.md", "hidden.md", "project_api.md"]
+    found = survey(MIXED, [*files, "user_role.md"])
+    assert {path: [p.line for p in at] for path, at in found.pointers.items()} == {
+        "feedback_testing.md": [6, 11],
+        "feedback_log.md": [7],
+        "user_role.md": [10],
+        "project_api.md": [15, 19],
+    }
+    assert found.orphans == ["coded.md", "hidden.md"]
+    assert [(p.target, p.line) for p in found.dangling] == [("gone.md", 9), ("nowhere.md", 19)]
+    assert [p.line for p in found.duplicates] == [11]
+    assert found.overlong == [11]
+    assert found.inline == [16, 19, 21, 22, 23, 25]
+    assert (found.lines, found.characters) == (24, len(MIXED) - 30 - 2)
+
+
+def test_a_link_to_a_read_me_or_an_index_is_neither_pointer_nor_dangling():
+    found = survey("- [r](README.md)\n- [m](a/MEMORY.md)\n- [i](index.md)\n- [[Readme]]\n", [])
+    assert (found.pointers, found.dangling) == ({}, [])
+
+
+def test_an_introduction_is_not_inline_content():
+    assert survey("# T\n\nIntro\nmore\n\n> quote\n\n## S\ntext\n", []).inline == [9]
+    assert survey("Intro\n\n- item\n", []).inline == [3]
+    assert survey("# T\n## S\ntext\n# U\n", []).inline == [3]
+
+
+def test_an_index_that_needs_nothing_stays_the_same_string():
+    text = "\ufeff# I\r\n- [A](a.md)\r\n  more\n\n\n| x |\r\n- [B](b.md) tail"
+    healed = heal(text, ["b.md", "a.md"], never)
+    assert healed.text is text
+    assert (healed.added, healed.dropped) == ([], [])
+
+
+# The orphan, and the index with {} where its pointer goes; nothing else moves.
+PLACES = [
+    ("a.md", "{}\n"),
+    ("a.md", "\ufeff{}\n"),
+    ("a.md", "- [X](x.md)\n  more\n{}\n\nend\n"),
+    ("a.md", "- [X](x.md)\n  - under it\n{}\n\nend\n"),
+    ("a.md", "- [X](x.md)\n  ```\ncode\n  ```\n{}\nend\n"),
+    ("a.md", "- [X](x.md)\n{}\n  ```\nnever closed\n"),
+    ("a.md", "- [X](x.md)\n  <!-- c\nd -->\n{}\nend\n"),
+    ("a.md", "- only\n- content\n{}\n"),
+    ("a.md", "{}\n```\nnever closed\n"),
+    ("user_a.md", "## User\n{}\n## Feedback\n"),
+    ("user_a.md", "## User\n- words\n{}\n\n## B\n"),
+    ("user_a.md", "## Users\n- [X](x.md)\n{}\n## B\n- [Y](y.md)\n"),
+    ("tech_debt_a.md", "## Tech debt\n- [X](x.md)\n{}\n## B\n- [Y](y.md)\n"),
+    ("feedback_a.md", "## FEEDBACK memories:\n- [X](x.md)\n{}\n\n## B\n- [Y](y.md)\n"),
+    ("project_a.md", "## Project state — read first\n- [X](x.md)\n{}\n\n## B\n- [Y](y.md)\n"),
+    ("project_a.md", "## Project: tool\nprose\n\n## B\n- [Y](y.md)\n{}\n"),
+    ("feedback_a.md", "## Our feedback\n- [X](x.md)\n## Feedback\n- [Y](y.md)\n{}\n"),
+    ("project_a.md", "# Project Memory\n\n## User\n- [X](x.md)\n{}\n"),
+    ("project_a.md", "# Project\n- [X](x.md)\n{}\n# User\n- [Y](y.md)\n"),
+]
+
+
+@pytest.mark.parametrize(("orphan", "place"), PLACES)
+def test_a_new_pointer_goes_where_a_person_would_put_it(orphan, place):
+    text, want = place.replace("{}\n", ""), place.replace("{}", line(orphan))
+    files = [path for path in ("x.md", "y.md") if f"({path})" in text]
+    assert heal(text, [*files, orphan], describe).text == want
+    assert add_pointer(text, orphan, *describe(orphan)) == want
+    assert add_pointer(want, orphan, *describe(orphan)) == want
+
+
+PADDED = [
+    ("# Index\n", "# Index\n\n{}\n"),
+    ("# Index", "# Index\n\n{}"),
+    ("# Index\r\n", "# Index\r\n\r\n{}\r\n"),
+    ("- [X](x.md)\r\n- [Y](y.md)", "- [X](x.md)\r\n- [Y](y.md)\r\n{}"),
+    ("words\n\n\n", "words\n\n{}\n\n\n"),
+    ("| [X](x.md) |\n", "| [X](x.md) |\n\n{}\n"),
+    ("words\n```\nnever closed\n", "words\n\n{}\n```\nnever closed\n"),
+    ("## User\n\n## Feedback\n", "## User\n\n{}\n\n## Feedback\n"),
+    ("## User\n\nwords\n\n## B\n", "## User\n\nwords\n\n{}\n\n## B\n"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), PADDED)
+def test_a_new_pointer_keeps_the_distances_and_line_ends_of_the_index(text, expected):
+    want = expected.replace("{}", line("user_a.md"))
+    assert add_pointer(text, "user_a.md", *describe("user_a.md")) == want
+
+
+def test_orphans_are_added_in_the_order_of_the_files():
+    healed = heal("", ["b.md", "a.md", "c.md"], describe)
+    assert healed.text == "".join(line(path) + "\n" for path in ("b.md", "a.md", "c.md"))
+    assert healed.added == ["b.md", "a.md", "c.md"]
+
+
+DROPS = [
+    # text, what is left of it, dropped
+    ("- [G](gone.md) — hook\n- [A](a.md)\n", "- [A](a.md)\n", ["gone.md"]),
+    ("- [A](a.md)\n- [G](gone.md)", "- [A](a.md)", ["gone.md"]),
+    ("- [G](gone.md)\n  continued\n- [A](a.md)\n", "- [A](a.md)\n", ["gone.md"]),
+    ("- [G](g.md)\n  - [H](h.md)\n    h\n  g\n[A](a.md)\n", "[A](a.md)\n", ["g.md", "h.md"]),
+    ("- **[G](gone.md)** — hook\n[A](a.md)\n", "[A](a.md)\n", ["gone.md"]),
+    ("- words [gone.md]\n[A](a.md)\n", "[A](a.md)\n", ["gone.md"]),
+    ("- [[gone]]\n[A](a.md)\n", "[A](a.md)\n", ["gone"]),
+    ("|a|\n|-|\n| [G](gone.md) |\n| [A](a.md) |\n", "|a|\n|-|\n| [A](a.md) |\n", ["gone.md"]),
+    ("- [A](a.md) — one\n- [A](a.md) — two\n", "- [A](a.md) — one\n", ["a.md"]),
+    ("- [A](a.md)\n\nwords\n- [A](a.md)\n", "- [A](a.md)\n\nwords\n", ["a.md"]),
+    ("- [G](gone.md)\n---\nkept\n---\n[A](a.md)\n", "\n---\nkept\n---\n[A](a.md)\n", ["gone.md"]),
+]
+
+
+@pytest.mark.parametrize(("text", "left", "dropped"), DROPS)
+def test_a_line_that_is_only_a_dead_pointer_goes(text, left, dropped):
+    healed = heal(text, ["a.md"], never)
+    assert (healed.text, healed.dropped) == (left, dropped)
+    assert heal(left, ["a.md"], never).text is left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[A](a.md) and [G](gone.md) in prose\n",
+        "See [G](gone.md).\n[A](a.md)\n",
+        "- [G](gone.md) — see [A](a.md)\n",
+        "- **Rule** — see [G](gone.md)\n- [A](a.md)\n",
+        "- words [gone.md] and more words\n- [A](a.md)\n",
+        "- [G](gone.md)\n  - a thought below it\n- [A](a.md)\n",
+        "- [G](gone.md)\n\n  a paragraph below it\n\n- [A](a.md)\n",
+        "- [ ] [G](gone.md)\n- [A](a.md)\n",
+        "- [Plan](docs/plan.md)\n- [A](a.md)\n",
+        "- read [CLAUDE.md]\n- [A](a.md)\n",
+        "- `gone.md` — hook\n- [A](a.md)\n",
+        "> - [G](gone.md)\n- [A](a.md)\n",
+        "- [A](a.md)\n- [Other title](a.md)\n",
+        "- Senior [a.md]\n- Australian spelling [a.md]\n",
+        "- [A](a.md)\nSee also [A](a.md).\n",
+        "- [A](a.md)\n```\n- [A](a.md)\n- [G](gone.md)\n```\n",
+        "- [A](a.md)\n<!--\n- [G](gone.md)\n-->\n",
+    ],
+)
+def test_a_line_with_anything_else_to_say_stays(text):
+    assert heal(text, ["a.md"], never).text is text
+
+
+def test_a_name_that_no_line_can_hold_is_not_added_for_ever():
+    assert heal("", ["a\nb.md"], describe).added == []
+
+
+def test_a_hook_cannot_close_a_comment_that_is_left_open_above_it():
+    text = "<!-- left open\n"
+    healed = heal(text, ["a.md"], lambda path: ("`-->`", "a --> b `-->` --> c", ""))
+    assert survey(healed.text, ["a.md"]).orphans == []
+
+
+def test_rebuilding_gives_the_same_bytes_for_the_same_files():
+    files = ["b.md", "a.md"]
+    assert rebuild("", files, describe).text == line("b.md") + "\n" + line("a.md") + "\n"
+    assert rebuild("\n \n", files, describe).text == rebuild("", files, describe).text
+    kept = rebuild("# Mine\n- my words\n- [A](a.md) — mine\n", files, describe).text
+    assert kept == f"# Mine\n- my words\n- [A](a.md) — mine\n{line('b.md')}\n"
+
+
+def test_dropping_takes_the_entries_of_one_memory_and_no_prose():
+    text = "- [A](a.md) — see [B](b.md)\n  more\n- [[a]]\n- [B](b.md)\n\nThe [A](a.md) file.\n"
+    assert drop_pointer(text, "a.md", ["b.md"]) == "- [B](b.md)\n\nThe [A](a.md) file.\n"
+    assert drop_pointer(text, "c.md", ["a.md", "b.md"]) is text
+
+
+def test_replacing_changes_only_a_line_that_is_still_ours():
+    old = write_pointer("A", "a.md", "old")
+    text = f"\ufeff{old}\r\n```\r\n{old}\r\n```\r\n{old} edited\r\n"
+    new = replace_pointer(text, "a.md", "A", "new", old=old)
+    assert new == text.replace(old, write_pointer("A", "a.md", "new"), 1)
+    edited = f"* {old[2:]}\n"
+    assert replace_pointer(edited, "a.md", "A", "new", old=old) == edited
+
+
+def test_arranging_swaps_only_our_lines_within_their_section():
+    ours = {path: line(path) for path in ("a.md", "b.md", "c.md", "d.md", "e.md")}
+    a, b, c, d, e = ours.values()
+    text = f"{a}\r\n- mine\r\n{b}\n## S\n{c}\n* {d[2:]}\n{d}\n{e}\n  below e\n"
+    order = ["e.md", "d.md", "c.md", "b.md", "a.md"]
+    arranged = index.arrange(text, order, ours)
+    assert arranged == f"{b}\r\n- mine\r\n{a}\n## S\n{d}\n* {d[2:]}\n{c}\n{e}\n  below e\n"
+    assert index.arrange(arranged, order, ours) == arranged
+    assert (
+        index.arrange(text, ["b.md"], ours) == f"{b}\r\n- mine\r\n{a}\n" + text.partition("b\n")[2]
+    )
+
+
+def test_what_is_over_the_limit_is_counted():
+    assert index.over_limit("x\n" * 200) == (0, 0)
+    assert index.over_limit("x\n" * 203) == (3, 6)
+
+
+# What an index is made of, in the wild and in bad hands. Healing may take a pointer away,
+# and what continues it; the rest has to stay.
+MAY_GO = [
+    *("- [A](a.md) — hook", "- [A](a.md)", "- [B](b.md)", "* [[b]]", "- `c.md`", "- x [gone.md]"),
+    *("- [G](gone.md)", "| [G](gone.md) |", "- [D](deep/gone.md)", "    - [B](b.md)"),
+    *("  - [G](gone.md)", "    - [[a]]", "  continued", "      deeper", "  | x |"),
+]
+STAYS = [
+    *("words [a.md]", "  - nested", "[[c]]", "- [x](x/gone.md)", "- [[a]], [[c]]"),
+    *("# Memory", "## A", "## Feedback", "", "words", "> quote", "---", "\t", "\u2028", "a\rb"),
+    *("```", "~~~", "<!--", "-->", "<!-- c -->", "<!-- c --> rest", "x --> [A](a.md)", "|---|"),
+]
+TEXTS = st.builds(
+    lambda pieces, end, bom, last: bom + end.join(pieces) + (end if last else ""),
+    st.lists(st.sampled_from(MAY_GO + STAYS), max_size=14),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\ufeff"]),
+    st.booleans(),
+)
+STORES = st.lists(st.sampled_from(["a.md", "b.md", "c.md", "deep/d.md"]), unique=True)
+
+
+def unix_lines(text: str) -> list[str]:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+
+
+@given(TEXTS, STORES)
+def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, files):
+    healed = heal(text, files, describe)
+    assert survey(healed.text, files).orphans == []
+    assert sorted(healed.added) == survey(text, files).orphans
+    assert heal(healed.text, files, never).text is healed.text
+    left = iter(unix_lines(healed.text))
+    for old in unix_lines(text):
+        assert old in MAY_GO or old in left, old
+
+
+@given(TEXTS)
+def test_reading_and_writing_changes_no_byte(text):
+    assert replace_pointer(text, "a.md", "A", "b", old="no such line") == text
+    assert index.arrange(text, ["b.md", "a.md"], {}) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- [A](a.md) " * 20_000,
+        "- [A](a.md)\n" * 20_000,
+        "- [G](g.md)\n  more\n" * 10_000,
+        "## Feedback\n" * 20_000,
+        "- [[a]]\n\n" * 20_000,
+        "".join(" " * depth + "- [G](g.md)\n" for depth in range(600)),
+        "[" * 100_000 + ".md",
+        "z" * 200_000,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_hostile_texts_cost_no_more_than_their_length(text):
+    start = time.process_time()
+    survey(text, ["a.md"])
+    heal(text, ["a.md", "b.md"], describe)
+    assert time.process_time() - start < 5
+
+
+def test_thousands_of_files_are_no_matter():
+    files = [f"feedback_{n}.md" for n in range(10_000)]
+    text = "".join(f"- [[{n}]]\n" for n in range(0, 10_000, 2))
+    start = time.process_time()
+    assert len(heal(text, files, describe).added) == 5_000
+    assert time.process_time() - start < 5
+
+
+@pytest.fixture(scope="session")
+def hostile(shared: Path) -> dict[str, str]:
+    """Inputs of the class "index injection", by their id."""
+    rows = map(json.loads, (shared / "hostile/inputs.jsonl").read_text("utf-8").splitlines())
+    rows = [row for row in rows if row["class"] == "index injection"]
+    values = {row["id"]: row["value"] for row in rows}
+    assert values
+    return {
+        key: value if isinstance(value, str) else value["repeat"] * value["times"]
+        for key, value in values.items()
+        if isinstance(value, str) or "repeat" in value
+    }
+
+
+@pytest.mark.parametrize("place", ["title", "hook"])
+def test_no_hostile_text_gets_out_of_its_own_line(hostile, place):
+    for value in hostile.values():
+        described = (value, "hook", "S") if place == "title" else ("Title", value, "S")
+        healed = heal("# Index\n", ["a.md"], lambda path, described=described: described)
+        assert healed.added == ["a.md"]
+        assert len(healed.text.splitlines()) == 3
+        found = survey(healed.text, ["a.md", "b.md"])
+        assert (list(found.pointers), found.orphans, found.dangling) == (["a.md"], ["b.md"], [])
+        assert survey(healed.text, ["a.md"]).inline == []
+
+
+def test_hostile_lines_of_an_index_do_no_harm(hostile):
+    gone = survey(hostile["IX08"], [])
+    assert [pointer.target for pointer in gone.dangling] == ["gone.md"]
+    url = survey(hostile["IX10"], ["a.md"])
+    assert (url.pointers, url.dangling, url.orphans) == ({}, [], ["a.md"])
+    twice = heal(hostile["IX11"], ["b.md"], never)
+    assert (twice.text, twice.dropped) == ("- [x](b.md) — one", ["b.md"])
+    for value in hostile.values():
+        healed = heal(value, ["a.md"], describe)
+        assert heal(healed.text, ["a.md"], never).text is healed.text
