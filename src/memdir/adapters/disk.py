@@ -4,8 +4,6 @@ Order of a replacement: temporary file in the same directory, write, fsync, rena
 directory. An error before the rename leaves the old version, one after it the new one.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
@@ -143,8 +141,8 @@ class Disk:
             os.close(parent)
 
     def walk(
-        self, enter: Callable[[str], bool], findings: list[Finding]
-    ) -> Iterator[tuple[int, str, os.DirEntry[str]]]:
+        self, enter: "Callable[[str], bool]", findings: list[Finding]
+    ) -> "Iterator[tuple[int, str, os.DirEntry[str]]]":
         """Everything below the root but hidden names: folder handle, path, entry.
 
         Folders are entered where `enter(path)` says so, links never; what cannot be entered

@@ -81,7 +81,8 @@ def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
         return what + "; name the place of the secret instead, or insist with --allow-secret"
     if wishes.anyway:
         return ""
-    return exclusions.why_not(draft.body, rules.claude_md) or ""
+    reasoned = "\n".join((draft.body, draft.why, draft.how))
+    return exclusions.why_not(reasoned, rules.claude_md) or ""
 
 
 def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """The lines of an index: what each one is, and which memories it points at."""
 
 from memdir.core import types
-from memdir.core.loading import BOM, COMMENT, FRONT, REST, TEXT, layers
+from memdir.core.loading import BOM, COMMENT, FRONT, OPEN, REST, TEXT, layers
 from memdir.core.memory import stem
 from memdir.core.pointer import (
     BACKTICK,
@@ -145,7 +145,8 @@ def block_end(lines: list[Line], at: int, indent: int) -> int:
     for below in range(end, len(lines)):
         line = lines[below]
         if line.kind != BLANK:
-            if line.indent <= indent:
+            # A code block that is never closed is an accident: it belongs to no line above.
+            if line.indent <= indent or line.kind in (OPEN, HEADING):
                 break
             end = below + 1
     return end

@@ -51,7 +51,7 @@ def _place(lines: list[Line], section: str) -> "Place":
         return _place_below(lines, heading)
     last = _last_pointer(lines, 0, len(lines))
     if last >= 0:
-        return _outside(lines, block_end(lines, last, 0)), False, False
+        return _below(lines, last), False, False
     return _place_after(lines, -1, _closed(lines))
 
 
@@ -60,7 +60,7 @@ def _place_below(lines: list[Line], heading: int) -> "Place":
     end = _section_end(lines, heading)
     last = _last_pointer(lines, heading + 1, end)
     if last >= 0:
-        return min(_outside(lines, block_end(lines, last, 0)), end), False, False
+        return min(_below(lines, last), end), False, False
     if any(line.kind != BLANK for line in lines[heading + 1 : end]):
         return _place_after(lines, heading, end)
     at = min(heading + 2, end)
@@ -83,16 +83,17 @@ def _last_pointer(lines: list[Line], start: int, end: int) -> int:
     return (entries or items or [-1])[-1]
 
 
-def _outside(lines: list[Line], at: int) -> int:
-    """The nearest place that is not inside a code block or a comment."""
-    if at and lines[at - 1].kind == OPEN:
-        return _closed(lines)
-    for layers in ((CODE,), (COMMENT, REST)):
-        while (
-            0 < at < len(lines) and lines[at].layer in layers and lines[at - 1].layer == layers[0]
-        ):
-            at += 1
-    return at
+def _below(lines: list[Line], at: int) -> int:
+    """The place below an item and all that hangs on it, outside of code blocks and comments."""
+    end = block_end(lines, at, 0)
+    while end < len(lines) and _one_block(lines[end - 1].layer, lines[end].layer):
+        end = block_end(lines, end, 0)
+    return end
+
+
+def _one_block(above: str, below: str) -> bool:
+    """Can these two lines be parts of one block? Taking two blocks for one does no harm."""
+    return above == below == CODE or (above == COMMENT and below in (COMMENT, REST))
 
 
 def _closed(lines: list[Line]) -> int:

@@ -1,14 +1,13 @@
 """What every layout of Markdown files has in common, wherever the files are."""
 
-from __future__ import annotations
-
-from memdir.core import frontmatter, index
+from memdir.core import frontmatter
 from memdir.core.errors import MemdirError
 from memdir.core.finding import Finding
 from memdir.core.memory import INDEX, README
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memdir.core.index import Survey
     from memdir.core.memory import Memory
 
 
@@ -18,7 +17,7 @@ class Scan:
     __slots__ = ("memories", "skipped")
 
     def __init__(self) -> None:
-        self.memories: list[Memory] = []
+        self.memories: list["Memory"] = []
         self.skipped: list[Finding] = []
 
     @property
@@ -58,7 +57,7 @@ class Files:
             text = frontmatter.decode(self.read(README))
         except MemdirError:
             return INDEX
-        return README if index.survey(text, self.files()).pointers else INDEX
+        return README if _survey(text, self.files()).pointers else INDEX
 
     def index(self) -> bytes | None:
         """The index as it stands, None where there is none."""
@@ -73,7 +72,7 @@ class Files:
             data = self.read(INDEX)
         except MemdirError:
             return None  # an index that cannot be read is reported where it is needed
-        survey = index.survey(frontmatter.decode(data), [])
+        survey = _survey(frontmatter.decode(data), [])
         return data if survey.inline and not survey.dangling else None
 
     @property
@@ -85,3 +84,9 @@ class Files:
             has_index = self.exists(self.index_path)
             return "index + files" if has_index else "files without an index"
         return "standalone index" if self.standalone() is not None else "empty"
+
+
+def _survey(text: str, files: list[str]) -> "Survey":
+    from memdir.core.index import survey  # five modules that a store with a MEMORY.md never needs
+
+    return survey(text, files)

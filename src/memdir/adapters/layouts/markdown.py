@@ -3,8 +3,6 @@
 Reading is on the hot path: the standard library's light modules only, one pass, no lock.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 
@@ -89,7 +87,7 @@ class Markdown(Files):
             return None
         return _fingerprint(found) if stat.S_ISREG(found.st_mode) else None
 
-    def sweep(self, paths: Iterable[str]) -> None:
+    def sweep(self, paths: "Iterable[str]") -> None:
         """Remove temporary files that a killed writer left beside these paths."""
         self.disk.sweep({path.rpartition("/")[0] + "/" for path in paths if "/" in path})
 
@@ -99,7 +97,7 @@ class Markdown(Files):
             facts = os.stat(os.path.join(self.root, INDEX), follow_symlinks=False)
             scan.memories.append(read_memory(INDEX, data, facts.st_mtime))
 
-    def _walk(self, findings: list[Finding]) -> Iterator[tuple[int, str, str]]:
+    def _walk(self, findings: list[Finding]) -> "Iterator[tuple[int, str, str]]":
         """The files that may be memories: handle of the folder, name, path below the store."""
 
         def enter(path: str) -> bool:

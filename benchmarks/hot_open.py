@@ -1,0 +1,15 @@
+"""The hot path as a process: open a store, read every header, load the index."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src"))
+
+from memdir.adapters.layouts.markdown import Markdown
+from memdir.core import frontmatter
+from memdir.core.loading import load
+
+store = Markdown(sys.argv[1])
+memories = store.scan().memories
+loaded = load(frontmatter.decode(store.index() or b""))
+print(len(memories), loaded.lines)

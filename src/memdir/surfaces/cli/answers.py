@@ -1,0 +1,131 @@
+"""Values as a program gets them (dictionaries) and as a person reads them (lines)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from memdir.app import App, Done, Told
+from memdir.core import dates
+from memdir.core.draft import SKIPPED, Change
+from memdir.core.finding import Finding
+from memdir.core.history import Logged
+from memdir.surfaces.cli.diffs import diff, kind
+from memdir.surfaces.cli.screen import Screen
+from memdir.surfaces.cli.session import Session
+from memdir.surfaces.cli.visible import line, visible
+
+Fields = dict[str, object]
+SHORT_ID = 8  # characters of a change's id that people see and may type
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def change_fields(change: Change) -> Fields:
+    """One change of one memory."""
+    fields = {"change": change.kind, "name": change.name, "path": change.path}
+    return {**fields, "hash": change.hash, "reason": change.reason}
+
+
+def finding_fields(finding: Finding) -> Fields:
+    """One finding."""
+    return {
+        "kind": finding.kind,
+        "path": finding.path,
+        "line": finding.line,
+        "message": finding.message,
+        "fix": finding.fix,
+    }
+
+
+def logged_fields(logged: Logged) -> Fields:
+    """One change as the history keeps it."""
+    cause = logged.cause
+    return {
+        "id": logged.id,
+        "time": dates.iso_time(logged.time),
+        "actor": cause.actor,
+        "verb": cause.verb,
+        "name": cause.name,
+        "reason": cause.reason,
+        "batch": cause.batch,
+        "undoes": list(cause.undoes),
+        "paths": [{"change": change, "path": path} for change, path in logged.paths],
+    }
+
+
+def done_fields(app: App, done: Done) -> Fields:
+    """What a command changed: the first change on top, all of them below."""
+    changes = [change_fields(change) for change in done.changes]
+    nothing = change_fields(Change(SKIPPED, "", "", reason="there was nothing to do"))
+    fields = {**(changes or [nothing])[0], "changes": changes, "notes": list(done.notes)}
+    fields |= {"store": app.store.root, "dry_run": done.dry_run}
+    return {**fields, "files": _files(done)} if done.dry_run else fields
+
+
+def _files(done: Done) -> list[Fields]:
+    return [
+        {"path": path, "change": kind(old, new), "diff": diff(path, old, new)}
+        for path, old, new in done.diff
+        if old != new
+    ]
+
+
+def done_lines(screen: Screen, done: Done) -> list[str]:
+    """The same for a person: a line per memory, then what is worth knowing; on a dry run a diff."""
+    lines = []
+    for change in done.changes:
+        style = "yellow" if change.kind == SKIPPED else "green"
+        word = screen.paint(change.kind, style)
+        lines.append(f"{word} {line(change.path or change.name)}".rstrip())
+        lines += screen.block("", change.reason) if change.reason else []
+    if not done.changes:
+        lines.append("there was nothing to do")
+    for text in done.notes:
+        lines += screen.block("note:", text)
+    if done.dry_run:
+        lines = [f"would be {text}" if not text.startswith(" ") else text for text in lines]
+        for path, old, new in done.diff:
+            if old != new:
+                lines += ["", *diff_lines(screen, diff(path, old, new))]
+        lines += ["", "dry run: nothing was written"]
+    return lines
+
+
+def diff_lines(screen: Screen, text: str) -> list[str]:
+    """A diff with its signs in colour, where there is colour."""
+    lines = visible(text).split("\n") if text else []
+    return [screen.paint(one, DIFF_STYLES.get(one[:1], "")) for one in lines]
+
+
+def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
+    """Each finding with the way to mend it."""
+    lines = []
+    for finding in findings:
+        place = f"{finding.path}:{finding.line}" if finding.line else finding.path
+        named = finding.message if finding.path in finding.message else f"{place}: {finding.message}"
+        lines += screen.block(screen.paint("!", "yellow"), named)
+        lines += screen.block("fix:", finding.fix, "    ") if finding.fix else []
+    return lines
+
+
+def tell_done(session: Session, app: App) -> Told:
+    """The callback that acknowledges a change, before the history commits it."""
+
+    def told(done: Done) -> None:
+        lines = done_lines(session.screen, done)
+        session.screen.answer(done_fields(app, done), lines)
+
+    return told
+
+
+def refused(changes: Sequence[Change]) -> bool:
+    """True when something was asked for and not done; what stands there already is done."""
+    return any(change.kind == SKIPPED and not change.hash for change in changes)
+
+
+def moment(seconds: float) -> str:
+    """A time as the clock on the wall shows it."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    except (OverflowError, ValueError, OSError):
+        return dates.iso_time(seconds)

@@ -1,0 +1,79 @@
+"""Where answers go: one JSON object or lines of at most so many columns; remarks go to stderr."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+
+from memdir.surfaces.cli.visible import cut, line, pad, width, wrap
+
+NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
+Cell = str | tuple[str, str]  # a text, or a text and its style
+STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+class Screen:
+    """Prints for a person or, once `json` is set, for a program."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.json = False
+        self.answered = False  # a program gets one object, so a late error goes to stderr
+        plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        self.colour = sys.stdout.isatty() and not plain
+        columns = shutil.get_terminal_size((USUAL, 24)).columns
+        self.columns = min(max(columns, NARROWEST), WIDEST)
+
+    def answer(self, fields: Mapping[str, object], lines: Sequence[str]) -> None:
+        """The answer of a command, out of our hands when this returns."""
+        self.answered = True
+        if self.json:
+            # ASCII only: half characters and controls stay inside their escapes.
+            lines = [json.dumps(fields, indent=2)]
+        sys.stdout.write("".join(text + "\n" for text in lines))
+        sys.stdout.flush()
+
+    def raw(self, data: bytes) -> None:
+        """These very bytes."""
+        self.answered = True
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    def tell(self, text: str) -> None:
+        """A remark beside the answer."""
+        self.complain([*wrap(line(text), self.columns, "memdir: ", "  ")])
+
+    def complain(self, lines: Sequence[str]) -> None:
+        """Lines for stderr, as they are."""
+        sys.stderr.write("".join(text + "\n" for text in lines))
+        sys.stderr.flush()
+
+    def paint(self, text: str, style: str) -> str:
+        """The text in a style, where the terminal shows styles."""
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
+
+    def block(self, label: str, text: str, indent: str = "  ") -> list[str]:
+        """`label text`, wrapped, further lines below its text."""
+        start = indent + (label + " " if label else "")
+        return wrap(line(text), self.columns, start, " " * width(start))
+
+    def table(self, rows: Sequence[Sequence[Cell]], most: Sequence[int] = ()) -> list[str]:
+        """Columns two spaces apart; the last one takes what is left and is cut there."""
+        if not rows:
+            return []
+        cells = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
+        shown = [[(line(text), style) for text, style in row] for row in cells]
+        limits = [*most, *[self.columns] * len(shown[0])]
+        sizes = [
+            min(limits[at], max(width(row[at][0]) for row in shown)) for at in range(len(shown[0]))
+        ]
+        sizes[-1] = max(self.columns - sum(sizes[:-1]) - 2 * len(sizes), 8)
+        return [self._row(row, sizes) for row in shown]
+
+    def _row(self, cells: Sequence[tuple[str, str]], sizes: Sequence[int]) -> str:
+        texts = [pad(cut(text, size), size) for (text, _), size in zip(cells, sizes, strict=True)]
+        texts[-1] = texts[-1].rstrip()
+        painted = [self.paint(t, s) for t, (_, s) in zip(texts, cells, strict=True) if t]
+        return "  " + "  ".join(painted).rstrip()
