@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
-WORDS = (
-    "alpha build cache database deploy endpoint fixture gateway handler index journal kernel "
-    "latency migration network object parser queue release schema token upload vector worker "
-    "always never prefer review staging rollback timeout retry commit branch merge container"
-).split()
+# Some thousand made-up words, used as unevenly as words are: an index of real memories does not
+# say the same forty words in every line.
+_PARTS = ("ba co du fe gi ho ja ku la me ni po qua re si ta ul ve wi xo ya ze bra cle dri "
+          "fro gle ple ston tion ment able ster ward").split()
+_MAKE = random.Random(1)
+WORDS = ["".join(_MAKE.choices(_PARTS, k=_MAKE.choice((2, 2, 3)))) for _ in range(4000)]
+WEIGHTS = [1 / (rank + 10) for rank in range(len(WORDS))]
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,8 @@ class Row:
 
 def memory_text(number: int, rnd: random.Random) -> bytes:
     """A memory as they are in the wild: a short header and a few hundred bytes."""
-    line = " ".join(rnd.choices(WORDS, k=12))
-    body = "\n".join(" ".join(rnd.choices(WORDS, k=14)) for _ in range(5))
+    line = " ".join(rnd.choices(WORDS, WEIGHTS, k=12))
+    body = "\n".join(" ".join(rnd.choices(WORDS, WEIGHTS, k=14)) for _ in range(5))
     head = f"name: m{number:05}\ndescription: {line} {number}\ntype: feedback\n"
     return f"---\n{head}metadata:\n  created: 2026-01-02T03:04:05Z\n---\n\n{body}\n".encode()
 

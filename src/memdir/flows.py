@@ -6,9 +6,10 @@ Reading takes no lock and waits for nobody.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from memdir.adapters.wrappers.old_archive import OldArchive
 from memdir.app import App, Desk, Done, Told
 from memdir.core import dates, frontmatter, history, loading, naming
 from memdir.core import index as index_text
@@ -23,6 +24,7 @@ from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
 from memdir.core.revision import Revision
 from memdir.steps.adopt import adopt
 from memdir.steps.edit import edit as edit_step
+from memdir.steps.gather import Files, gather
 from memdir.steps.index import index
 from memdir.steps.purge import purge as purge_step
 from memdir.steps.restore import restore as restore_step
@@ -97,9 +99,10 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
 
     def act(desk: Desk) -> list[Change]:
         chosen = [_find_shelved(app, name)[0] for name in names]
-        done = [restore_step(shelved, desk.store, desk.shelf) for shelved in chosen]
+        shelf = OldArchive(desk.shelf, desk.store)
+        done = [restore_step(shelved, desk.store, shelf) for shelved in chosen]
         _index(app, desk, done)
-        purge_step(chosen, desk.shelf)
+        purge_step(chosen, shelf)
         return done
 
     return app.change("restore", act, told)
@@ -111,7 +114,7 @@ def purge(app: App, names: Sequence[str], expired: bool = False, told: Told = _u
     def act(desk: Desk) -> list[Change]:
         doomed = [shelved for name in names for shelved in _find_shelved(app, name)]
         doomed += expired_trash(app) if expired else []
-        return purge_step(dict.fromkeys(doomed), desk.shelf)
+        return purge_step(dict.fromkeys(doomed), OldArchive(desk.shelf, desk.store))
 
     return app.change("purge", act, told)
 
@@ -195,6 +198,11 @@ def load(app: App) -> loading.Loaded:
     return loading.load(frontmatter.decode(app.store.index() or b""))
 
 
+def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+    """gather: the bytes of these memories, or of all with their index"""
+    return gather(app.store, paths)
+
+
 def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
     """The changes of this store, or of one memory, the newest first."""
     app.snapshot()
@@ -222,7 +230,8 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
 
 def shelved(app: App) -> list[Shelved]:
     """Everything that can be restored, the newest first."""
-    return app.shelf.list(TRASH) + app.shelf.list(ARCHIVE)
+    shelf = OldArchive(app.shelf, app.store)
+    return shelf.list(TRASH) + shelf.list(ARCHIVE)
 
 
 def expired_trash(app: App) -> list[Shelved]:

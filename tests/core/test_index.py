@@ -126,6 +126,12 @@ def test_a_link_to_a_read_me_or_an_index_is_neither_pointer_nor_dangling():
     assert (found.pointers, found.dangling) == ({}, [])
 
 
+def test_an_item_that_links_out_of_the_store_is_no_content():
+    text = "- [x](https://e.test/)\n- [y](../y.md)\n- [ ] see [z](../z.md)\n- see [z](../z.md)\n"
+    found = survey(text, [])
+    assert (found.inline, found.dangling) == ([3, 4], [])
+
+
 def test_an_introduction_is_not_inline_content():
     assert survey("# T\n\nIntro\nmore\n\n> quote\n\n## S\ntext\n", []).inline == [9]
     assert survey("Intro\n\n- item\n", []).inline == [3]

@@ -179,6 +179,17 @@ def test_reading_is_the_inverse_of_writing(title, target, hook):
     assert "-->" not in line
 
 
+@given(MARKS | WORDS, MARKS | TARGETS, MARKS | WORDS)
+@example("T", "a.md", ") — `x` [")
+@example("T", "a.md", "** — hook")
+@example("", "a.md", "")
+def test_the_common_form_is_read_like_any_other(title, target, rest):
+    # Only `- ` takes the short way through the reader; `* ` says the same.
+    common, other = (read_pointers(f"{mark} [{title}]({target}){rest}", 1) for mark in "-*")
+    assert common == other
+    assert [(p.start, p.end) for p in common] == [(p.start, p.end) for p in other]
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(lambda s: s + ".md"))
 def test_any_file_name_reads_back_or_not_at_all(target):
     line = write_pointer("T", target, "hook")

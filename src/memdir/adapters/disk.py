@@ -8,12 +8,14 @@ import errno
 import os
 import stat
 
-from memdir.core.errors import BadInput, MemdirError, Missing, Unwritable
-from memdir.core.finding import Finding
-
+# What only a failure needs is imported by it: on the hot path a module costs a quarter of a
+# millisecond, and nearly every session sees no failure.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from memdir.core.errors import MemdirError
+    from memdir.core.finding import Finding
 
 TEMPORARY = ".memdir-"
 HEAD_BYTES = 4096
@@ -33,8 +35,10 @@ _ADVICE = {
 }
 
 
-def failure(error: OSError, path: str, what: str) -> MemdirError:
+def failure(error: OSError, path: str, what: str) -> "MemdirError":
     """An operating system error as a sentence with the file, the cause and the next step."""
+    from memdir.core.errors import Missing, Unwritable
+
     cause = os.strerror(error.errno) if error.errno else str(error)
     advice = _ADVICE.get(error.errno or 0, "run: memdir doctor")
     if isinstance(error, FileNotFoundError):
@@ -46,6 +50,8 @@ def check_path(path: str) -> list[str]:
     """The parts of a path below the root; refuses one that could lead out of it."""
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
+        from memdir.core.errors import BadInput
+
         raise BadInput(f"{path!r} is not a path below the store", next="memdir list shows them")
     return parts
 
@@ -141,7 +147,7 @@ class Disk:
             os.close(parent)
 
     def walk(
-        self, enter: "Callable[[str], bool]", findings: list[Finding]
+        self, enter: "Callable[[str], bool]", findings: list["Finding"]
     ) -> "Iterator[tuple[int, str, os.DirEntry[str]]]":
         """Everything below the root but hidden names: folder handle, path, entry.
 
@@ -197,8 +203,10 @@ class Disk:
                 os.close(handle)
 
 
-def unreadable(path: str, error: OSError) -> Finding:
+def unreadable(path: str, error: OSError) -> "Finding":
     """A file or folder that could not be read: named, skipped, never hidden."""
+    from memdir.core.finding import Finding
+
     cause = os.strerror(error.errno or errno.EIO)
     return Finding("unreadable", path, f"{path}: {cause}; skipped", f"check: ls -l {path}")
 

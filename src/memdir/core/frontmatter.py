@@ -25,7 +25,17 @@ def encode(text: str) -> bytes:
 class Document:
     """A memory's text: header lines (None: it has no header), values, and the body as it stands."""
 
-    __slots__ = ("body", "closing", "ends", "lines", "opening", "problems", "starts", "values")
+    __slots__ = (
+        "body",
+        "closing",
+        "ends",
+        "indent",
+        "lines",
+        "opening",
+        "problems",
+        "starts",
+        "values",
+    )
 
     def __init__(self, opening: str, lines: list[str] | None, closing: str, body: str) -> None:
         self.opening = opening  # BOM and the first fence with its line end, "" without a header
@@ -36,6 +46,7 @@ class Document:
         self.values: dict[str, str] = {}
         self.starts: dict[str, int] = {}  # the header line a key stands on
         self.ends: dict[str, int] = {}  # one past its last line, where it has more than one
+        self.indent = ""  # how far the fields are moved in, in the end
         if lines:
             _read_fields(self, lines)
 
@@ -46,9 +57,9 @@ class Document:
         return self.opening + head + self.closing + self.body
 
     def get(self, *keys: str) -> str:
-        """The value of the first of these keys that the header has, else the empty string."""
+        """The value of the first of these keys that says something, else the empty string."""
         for key in keys:
-            if key in self.values:
+            if self.values.get(key):
                 return self.values[key]
         return ""
 
@@ -72,16 +83,17 @@ def read(text: str) -> Document:
 
 def _read_fields(document: Document, lines: list[str]) -> None:
     values, starts, ends = document.values, document.starts, document.ends
-    last = indent = ""  # the key above, and the indent of the keys below `metadata:`
+    # The key above, the indent of the keys below `metadata:`, and that of a header moved in.
+    last = indent = base = ""
     inside = False
     for number, line in enumerate(lines):
         key, colon, value = line.partition(": ")
         if line[:1] in " \t" or not colon:
             bare = line.strip()
-            if not bare:
+            if not bare or line[0] == "#":
                 continue
-            here = line[: len(line) - len(line.lstrip())]
-            if here and last:
+            here = _indent_of(line)
+            if last and here and here != base:
                 indent = indent or here
                 if not inside or here != indent or bare.startswith("- "):
                     ends[last] = number + 1
@@ -95,8 +107,12 @@ def _read_fields(document: Document, lines: list[str]) -> None:
                 continue
             if inside:
                 key = f"{NEST}.{key}"
+            else:
+                base = here
+        elif line[0] == "#":
+            continue
         else:
-            inside = False
+            key, base, inside = key.rstrip(), "", False
         if key == NEST and not value.strip():
             inside, indent = True, ""
         if key in values:
@@ -106,6 +122,7 @@ def _read_fields(document: Document, lines: list[str]) -> None:
             values[key] = value.strip()
             starts[key] = number
         last = key
+    document.indent = base
     for key, value in values.items():
         if key in ends or value[:1] in ('"', "'"):
             values[key] = _whole_value(document, lines, key)
@@ -126,7 +143,8 @@ def _whole_value(document: Document, lines: list[str], key: str) -> str:
     value, start = document.values[key], document.starts[key]
     if key == NEST:
         return value
-    more = [lines[number].strip() for number in range(start + 1, document.ends.get(key, start + 1))]
+    below = lines[start + 1 : document.ends.get(key, start + 1)]
+    more = [line.strip() for line in below if line[:1] != "#"]
     if more and value[:1] in ("|", ">") and value.strip("|>+-0123456789") == "":
         document.problems.append((start + 2, f"`{key}` is a block; read as one line"))
         value = ""
@@ -135,7 +153,7 @@ def _whole_value(document: Document, lines: list[str], key: str) -> str:
 
 def unquote(value: str) -> str:
     """The text inside matching quotes; anything that is not one quoted whole stays as it is."""
-    if len(value) < 2 or value[0] != value[-1]:
+    if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
         return value
     inner = value[1:-1]
     if value[0] == "'":
@@ -159,10 +177,13 @@ def unquote(value: str) -> str:
 def quote(value: str, *, always: bool = False) -> str:
     """One line that `unquote` reads back; in quotes where other readers would misread it."""
     plain = value == value.strip() and value and not value.startswith(_HAZARDS)
+    plain = plain and not any(char in value for char in "\n\r\0")
     if plain and ": " not in value and " #" not in value and value[-1] != ":" and not always:
         return value
     inner = value.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + inner.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t") + '"'
+    for name in "nrt0":
+        inner = inner.replace(_ESCAPES[name], "\\" + name)
+    return f'"{inner}"'
 
 
 def edit(document: Document, key: str, value: str) -> Document:
@@ -176,28 +197,45 @@ def edit(document: Document, key: str, value: str) -> Document:
     start = document.starts.get(key)
     if start is not None:
         old = lines[start]
+        name = key if old.lstrip().startswith(key) else name
         head = old[: old.index(name) + len(name)]
         quoted = old[len(head) :].lstrip(": ")[:1] in ('"', "'")
         end = "\r" if old.endswith("\r") else ""
         line = f"{head}: {quote(value, always=quoted)}{end}"
         lines[start : document.ends.get(key, start + 1)] = [line]
     elif key == name:
-        lines.insert(document.starts.get(NEST, len(lines)), f"{name}: {quote(value)}{cr}")
+        at = document.starts.get(NEST, len(lines))
+        indent = _indent_of(lines[at]) if NEST in document.starts else document.indent
+        lines.insert(at, f"{indent}{name}: {quote(value)}{cr}")
     else:
         _insert_nested(document, lines, f"{name}: {quote(value)}{cr}", f"{NEST}:{cr}")
     return Document(document.opening, lines, document.closing, document.body)
 
 
 def _insert_nested(document: Document, lines: list[str], line: str, heading: str) -> None:
-    nested = [key for key in document.starts if key.startswith(NEST + ".")]
+    """Below the last nested field, else below `metadata:`, which is added where it is missing."""
+    starts, ends, indent = document.starts, document.ends, document.indent
+    nested = [
+        (ends.get(key, start + 1), _indent_of(lines[start]))
+        for key, start in starts.items()
+        if key.startswith(NEST + ".") and not lines[start].lstrip().startswith(key)
+    ]
     if nested:
-        above = lines[document.starts[nested[-1]]]
-        end = document.ends.get(nested[-1], document.starts[nested[-1]] + 1)
-        lines.insert(end, above[: len(above) - len(above.lstrip())] + line)
-    elif NEST in document.starts:
-        lines.insert(document.starts[NEST] + 1, "  " + line)
+        lines.insert(nested[-1][0], nested[-1][1] + line)
+    elif NEST not in starts:
+        lines += [indent + heading, indent + "  " + line]
+    elif document.values[NEST] or NEST in ends:
+        lines.append(f"{indent}{NEST}.{line}")  # a text or a list: nothing can nest there
     else:
-        lines += [heading, "  " + line]
+        at = starts[NEST] + 1
+        indent = _indent_of(lines[at - 1])
+        below = _indent_of(next((each for each in lines[at:] if each.strip()), ""))
+        lines.insert(at, (below if len(below) > len(indent) else indent + "  ") + line)
+
+
+def _indent_of(line: str) -> str:
+    """The blanks in front of a line."""
+    return line[: len(line) - len(line.lstrip())]
 
 
 def write(fields: list[tuple[str, str]], body: str) -> str:

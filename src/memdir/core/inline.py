@@ -11,13 +11,15 @@ _DEEPEST = 8  # parentheses inside a target; no name has more
 
 def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
     """Code spans (start to end) and brackets outside them (opening to closing), in one pass."""
-    ticks = _tick_runs(line)
+    ticks = _tick_runs(line) if "`" in line else {}
     spans: dict[int, int] = {}
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    at = 0
-    while at < len(line):
-        char = line[at]
+    # From mark to mark, not from character to character: most of a line is words.
+    marks = {mark: place for mark in "\\[]`" if (place := line.find(mark)) >= 0}
+    while marks:
+        char = min(marks, key=marks.__getitem__)
+        at = marks[char]
         step = 1
         if char == "\\":
             step = 2
@@ -33,7 +35,10 @@ def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
             if same:
                 spans[at] = same[-1] + step
                 step = spans[at] - at
-        at += step
+        for mark in [mark for mark, place in marks.items() if place < at + step]:
+            marks[mark] = line.find(mark, at + step)
+            if marks[mark] < 0:
+                del marks[mark]
     return spans, pairs
 
 
@@ -56,6 +61,8 @@ def plain(text: str) -> str:
 
 def escape(text: str, marks: str) -> str:
     """A text in which `marks` mean themselves; `plain` is the inverse. Code spans stay readable."""
+    if "\\" not in text and "-->" not in text and not any(mark in text for mark in marks):
+        return text
     spans = {} if "`" in marks or "-->" in text else structure(text)[0]
     out = []
     at = 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # What a line is; a line inside another layer (code, comment, header) keeps that layer's name.
 BLANK, HEADING, POINTER, MORE, INTRO = "blank", "heading", "pointer", "more", "intro"
-RULE, HEAD, CONTENT = "rule", "head", "content"
+RULE, HEAD, CONTENT, ELSEWHERE = "rule", "head", "content", "elsewhere"
 # Indexes and read-me files are no memories: a link to one is neither a pointer nor dangling.
 NEVER_MEMORIES = ("memory.md", "readme.md", "index.md")
 # `[CLAUDE.md]` in brackets means the client's own file, not a memory that is gone.
@@ -231,9 +231,12 @@ def _point(line: Line, shown: str, lookup: Lookup) -> None:
         if path is not None or _must_exist(pointer):
             line.pointers.append(pointer)
             line.paths.append(path)
-    if not line.pointers or line.kind != CONTENT:
+    text = item_start(shown)
+    if line.kind != CONTENT or not line.pointers:
+        if line.kind == CONTENT and text >= 0 and _leads_elsewhere(shown[text:]):
+            line.kind = ELSEWHERE
         return
-    first, text = line.pointers[0], item_start(shown)
+    first = line.pointers[0]
     leads = not shown[max(text, 0) : first.start].strip(_EMPHASIS)
     if text >= 0 or leads or is_row(shown):
         line.kind = POINTER
@@ -242,6 +245,13 @@ def _point(line: Line, shown: str, lookup: Lookup) -> None:
     line.entry = line.layer == TEXT and (
         (text >= 0 and (leads or (last and alone))) or (alone and is_row(shown))
     )
+
+
+def _leads_elsewhere(body: str) -> bool:
+    """Does an item start with a link? Then it is a pointer too, only not into this store."""
+    body = body.lstrip(_EMPHASIS)
+    close = body.find("](")
+    return body.startswith("[") and close > 0 and "]" not in body[:close]
 
 
 def _must_exist(pointer: Pointer) -> bool:

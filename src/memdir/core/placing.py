@@ -1,7 +1,16 @@
 """Where a new pointer goes in an index, and the index with lines taken out and put in."""
 
 from memdir.core.loading import CODE, COMMENT, OPEN, REST
-from memdir.core.outline import BLANK, CONTENT, HEADING, POINTER, Line, block_end, write_outline
+from memdir.core.outline import (
+    BLANK,
+    CONTENT,
+    HEAD,
+    HEADING,
+    POINTER,
+    Line,
+    block_end,
+    write_outline,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,14 +95,16 @@ def _last_pointer(lines: list[Line], start: int, end: int) -> int:
 def _below(lines: list[Line], at: int) -> int:
     """The place below an item and all that hangs on it, outside of code blocks and comments."""
     end = block_end(lines, at, 0)
-    while end < len(lines) and _one_block(lines[end - 1].layer, lines[end].layer):
+    while end < len(lines) and _one_block(lines[end - 1], lines[end]):
         end = block_end(lines, end, 0)
     return end
 
 
-def _one_block(above: str, below: str) -> bool:
+def _one_block(above: Line, below: Line) -> bool:
     """Can these two lines be parts of one block? Taking two blocks for one does no harm."""
-    return above == below == CODE or (above == COMMENT and below in (COMMENT, REST))
+    if above.layer == COMMENT:
+        return below.layer in (COMMENT, REST)
+    return above.layer == below.layer == CODE or above.kind == below.kind == HEAD
 
 
 def _closed(lines: list[Line]) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memdir.core import drafting, frontmatter, index, naming, similarity
+from memdir.core import drafting, frontmatter, naming, similarity
 from memdir.core.draft import CREATED, SKIPPED, UPDATED, Change, Draft, Wishes
 from memdir.core.drafting import Rules
 from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.core.memory import INDEX, UNKNOWN, stem
-from memdir.core.pointer import write_pointer
+from memdir.core.pointer import read_pointers, write_pointer
 from memdir.core.ports import Store
 from memdir.core.revision import Revision, Style, hash_of, new_text, revise, style_of
 
@@ -33,7 +33,7 @@ def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     described = replace(
         given, description=given.description or drafting.first_sentence(given.body)
     )
-    twin = "" if wishes.anyway else similarity.find_twin(described.description, _lines(store))
+    twin = "" if wishes.anyway else _twin(described.description, store, files)
     if twin:
         reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}), or --anyway"
         return Change(SKIPPED, stem(twin), twin, reason=reason)
@@ -81,16 +81,23 @@ def _existing(name: str, files: list[str]) -> str:
     return ""
 
 
-def _lines(store: Store) -> list[tuple[str, str]]:
-    """What the index says of each memory; without an index, their descriptions."""
+def _twin(description: str, store: Store, files: list[str]) -> str:
+    """The memory that already says this, by its line in the index or its description."""
     try:
         text = frontmatter.decode(store.index() or b"")
     except MemdirError:
-        text = ""
+        text = ""  # an index that cannot be read is reported when it is to be written
     if not text:
-        return [(memory.path, memory.description) for memory in store.scan().memories]
-    pointers = index.survey(text, store.files()).pointers
-    return [(path, pointer.hook) for path, found in pointers.items() for pointer in found]
+        lines = {memory.description: memory.path for memory in store.scan().memories}
+        return lines.get(similarity.find_twin(description, lines, str), "")
+    line = similarity.find_twin(description, text.split("\n"), _hook)
+    targets = [pointer.target for pointer in read_pointers(line, 1)]
+    return targets[0] if targets and targets[0] in files else ""
+
+
+def _hook(line: str) -> str:
+    pointers = read_pointers(line, 1)
+    return pointers[0].hook if pointers else line
 
 
 def _style(store: Store, files: list[str]) -> Style:

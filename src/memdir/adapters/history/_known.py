@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 
-from memdir.adapters.disk import TEMPORARY
-
 # A file written in the same tick of the clock as this table may change again within that tick.
 TICK_NS = 20_000_000
 
@@ -53,11 +51,16 @@ class Known:
         if not self.stale:
             return
         table = {"head": self.head, "files": {k: [v[0], *v[1]] for k, v in self.files.items()}}
-        temporary = os.path.join(os.path.dirname(self.path), f"{TEMPORARY}known.tmp")
+        data = json.dumps(table, separators=(",", ":")).encode("ascii")
         try:
-            with open(temporary, "w", encoding="ascii") as file:
-                json.dump(table, file, separators=(",", ":"))
-            os.replace(temporary, self.path)
+            # In place: a rename over the old table would make the file system flush it each time,
+            # and a torn table is only one that is derived again.
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            try:
+                os.pwrite(handle, data, 0)
+                os.ftruncate(handle, len(data))
+            finally:
+                os.close(handle)
             self.stale = False
         except OSError:
             return  # the next run finds an old table and looks at the bytes instead

@@ -137,4 +137,3 @@ def quiet_environment() -> dict[str, str]:
         "GIT_OPTIONAL_LOCKS": "0",
         "LC_ALL": "C",
     }
-

@@ -57,7 +57,8 @@ class GitHistory:
             made.append(self._commit(store, known, ours, cause))
         if theirs:
             made.append(self._commit(store, known, theirs, Cause(OUTSIDE, actor="outside")))
-        known.save()
+        if made:
+            known.save()
         return made
 
     def announce(self, cause: Cause) -> None:

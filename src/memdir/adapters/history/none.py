@@ -47,6 +47,10 @@ class NoHistory:
         """There are no versions."""
         raise _off()
 
+    def set_aside(self) -> str:
+        """There is nothing that could be damaged."""
+        raise _off()
+
 
 def _off() -> MemdirError:
     return MemdirError(

@@ -1,12 +1,11 @@
 """What every layout of Markdown files has in common, wherever the files are."""
 
 from memdir.core import frontmatter
-from memdir.core.errors import MemdirError
-from memdir.core.finding import Finding
 from memdir.core.memory import INDEX, README
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memdir.core.finding import Finding
     from memdir.core.index import Survey
     from memdir.core.memory import Memory
 
@@ -17,12 +16,14 @@ class Scan:
     __slots__ = ("memories", "skipped")
 
     def __init__(self) -> None:
-        self.memories: list["Memory"] = []
+        self.memories: list[Memory] = []
         self.skipped: list[Finding] = []
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list["Finding"]:
         """What was skipped, and the lines of headers that are not as they should be."""
+        from memdir.core.finding import Finding
+
         odd = [
             Finding("malformed-header", memory.path, problem, f"edit {memory.path} by hand", line)
             for memory in self.memories
@@ -53,6 +54,8 @@ class Files:
         """MEMORY.md, or a README.md that serves as the index where there is no other."""
         if self.exists(INDEX) or not self.exists(README):
             return INDEX
+        from memdir.core.errors import MemdirError
+
         try:
             text = frontmatter.decode(self.read(README))
         except MemdirError:
@@ -68,6 +71,8 @@ class Files:
         """The content of an index that is itself the only memory, else None."""
         if not self.exists(INDEX) or self.files():
             return None
+        from memdir.core.errors import MemdirError
+
         try:
             data = self.read(INDEX)
         except MemdirError:

@@ -8,16 +8,17 @@ import stat
 
 from memdir.adapters.disk import HEAD_BYTES, READ, Disk, failure, unreadable
 from memdir.adapters.layouts._files import Files, Scan
-from memdir.core import frontmatter
-from memdir.core.finding import Finding
 from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory, read_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from memdir.core.finding import Finding
+
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
+LONGEST_OTHER = max(map(len, NOT_MEMORIES))
 
 
 class Markdown(Files):
@@ -97,7 +98,7 @@ class Markdown(Files):
             facts = os.stat(os.path.join(self.root, INDEX), follow_symlinks=False)
             scan.memories.append(read_memory(INDEX, data, facts.st_mtime))
 
-    def _walk(self, findings: list[Finding]) -> "Iterator[tuple[int, str, str]]":
+    def _walk(self, findings: list["Finding"]) -> "Iterator[tuple[int, str, str]]":
         """The files that may be memories: handle of the folder, name, path below the store."""
 
         def enter(path: str) -> bool:
@@ -108,7 +109,9 @@ class Markdown(Files):
 
         for folder, path, entry in self.disk.walk(enter, findings):
             name = entry.name
-            if name[-3:].lower() != ".md" or name.lower() in NOT_MEMORIES:
+            if name[-3:] != ".md" and name[-3:].lower() != ".md":
+                continue
+            if len(name) <= LONGEST_OTHER and name.lower() in NOT_MEMORIES:
                 continue
             if entry.is_file(follow_symlinks=False):
                 yield folder, name, path
@@ -158,11 +161,15 @@ def _fingerprint(facts: os.stat_result) -> tuple[int, ...]:
     return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
 
 
-def _special(path: str, what: str) -> Finding:
+def _special(path: str, what: str) -> "Finding":
+    from memdir.core.finding import Finding
+
     fix = "put the file itself there; memdir neither reads nor writes through it"
     return Finding("special-file", path, f"{path} is {what}; skipped", fix)
 
 
-def _too_big(path: str, size: int, limit: int) -> Finding:
+def _too_big(path: str, size: int, limit: int) -> "Finding":
+    from memdir.core.finding import Finding
+
     message = f"{path} has {size:,} bytes (limit: {limit:,}); skipped"
     return Finding("too-big", path, message, "split it, or raise max_file_bytes in config.toml")

@@ -70,25 +70,31 @@ def _files(done: Done) -> list[Fields]:
     ]
 
 
-def done_lines(screen: Screen, done: Done) -> list[str]:
+def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str]:
     """The same for a person: a line per memory, then what is worth knowing; on a dry run a diff."""
+    would = "would be " if done.dry_run else ""
     lines = []
     for change in done.changes:
         style = "yellow" if change.kind == SKIPPED else "green"
-        word = screen.paint(change.kind, style)
-        lines.append(f"{word} {line(change.path or change.name)}".rstrip())
+        what = line(change.path or change.name)
+        lines.append(f"{would}{screen.paint(change.kind, style)} {what}".rstrip())
         lines += screen.block("", change.reason) if change.reason else []
-    if not done.changes:
-        lines.append("there was nothing to do")
+    changed = [change.name for change in done.changes if change.changed]
+    for text in says if changed else ():
+        lines += screen.block("", text.replace("NAME", changed[0]))
     for text in done.notes:
         lines += screen.block("note:", text)
     if done.dry_run:
-        lines = [f"would be {text}" if not text.startswith(" ") else text for text in lines]
-        for path, old, new in done.diff:
-            if old != new:
-                lines += ["", *diff_lines(screen, diff(path, old, new))]
-        lines += ["", "dry run: nothing was written"]
-    return lines
+        lines += _dry_lines(screen, done)
+    return lines or ["there was nothing to do"]
+
+
+def _dry_lines(screen: Screen, done: Done) -> list[str]:
+    lines = []
+    for path, old, new in done.diff:
+        if old != new:
+            lines += ["", *diff_lines(screen, diff(path, old, new))]
+    return [*lines, "", "dry run: nothing was written"]
 
 
 def diff_lines(screen: Screen, text: str) -> list[str]:
@@ -102,18 +108,20 @@ def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
     lines = []
     for finding in findings:
         place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        named = finding.message if finding.path in finding.message else f"{place}: {finding.message}"
-        lines += screen.block(screen.paint("!", "yellow"), named)
+        named = (
+            finding.message if finding.path in finding.message else f"{place}: {finding.message}"
+        )
+        lines += screen.block("!", named, style="yellow")
         lines += screen.block("fix:", finding.fix, "    ") if finding.fix else []
     return lines
 
 
-def tell_done(session: Session, app: App) -> Told:
+def tell_done(session: Session, app: App, more: Fields | None = None, *says: str) -> Told:
     """The callback that acknowledges a change, before the history commits it."""
 
     def told(done: Done) -> None:
-        lines = done_lines(session.screen, done)
-        session.screen.answer(done_fields(app, done), lines)
+        lines = done_lines(session.screen, done, says)
+        session.screen.answer({**done_fields(app, done), **(more or {})}, lines)
 
     return told
 

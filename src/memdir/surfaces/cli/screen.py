@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
+from memdir.core.errors import Unwritable
 from memdir.surfaces.cli.visible import cut, line, pad, width, wrap
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
 Cell = str | tuple[str, str]  # a text, or a text and its style
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has closed it; nobody is left to tell."""
 
 
 class Screen:
@@ -31,15 +38,17 @@ class Screen:
         if self.json:
             # ASCII only: half characters and controls stay inside their escapes.
             lines = [json.dumps(fields, indent=2)]
-        sys.stdout.write("".join(text + "\n" for text in lines))
-        sys.stdout.flush()
+        with _delivered():
+            sys.stdout.write("".join(text + "\n" for text in lines))
+            sys.stdout.flush()
 
     def raw(self, data: bytes) -> None:
         """These very bytes."""
         self.answered = True
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        with _delivered():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
 
     def tell(self, text: str) -> None:
         """A remark beside the answer."""
@@ -54,10 +63,11 @@ class Screen:
         """The text in a style, where the terminal shows styles."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
 
-    def block(self, label: str, text: str, indent: str = "  ") -> list[str]:
+    def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]:
         """`label text`, wrapped, further lines below its text."""
         start = indent + (label + " " if label else "")
-        return wrap(line(text), self.columns, start, " " * width(start))
+        first, *more = wrap(line(text), self.columns, start, " " * width(start))
+        return [indent + self.paint(label, style) + first[len(indent + label) :], *more]
 
     def table(self, rows: Sequence[Sequence[Cell]], most: Sequence[int] = ()) -> list[str]:
         """Columns two spaces apart; the last one takes what is left and is cut there."""
@@ -77,3 +87,19 @@ class Screen:
         texts[-1] = texts[-1].rstrip()
         painted = [self.paint(t, s) for t, (_, s) in zip(texts, cells, strict=True) if t]
         return "  " + "  ".join(painted).rstrip()
+
+
+@contextmanager
+def _delivered() -> Iterator[None]:
+    """Turn a failed write to stdout into what it means; what was changed by then stands."""
+    try:
+        yield
+    except OSError as error:
+        # Python would try once more when it ends, and complain in its own words.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise ReaderGone from None
+        raise Unwritable(
+            f"the answer cannot be written: {error.strerror}; what was changed stands",
+            next="memdir log shows what was changed",
+        ) from None

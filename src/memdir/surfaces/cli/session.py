@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -53,7 +54,7 @@ class Session:
         """The store that was asked for; `all` names no single one."""
         if self.config.scope.kind == "all":
             raise BadInput(
-                "--scope all only reads, and only where several stores make sense",
+                "--scope all means several stores; this command works on one",
                 next=f"choose one of {', '.join(SCOPE_FORMS[:-1])}",
             )
         return self._open(self.config)
@@ -96,7 +97,7 @@ def command(name: str, example: str, *, changes: bool = False) -> Callable[[Run]
                 screen.tell(f"{count} finding{'s'[: count > 1]} on the settings: memdir where")
             return run(session, **options) or 0
 
-        text = f"{(run.__doc__ or '').strip()}\n\n\b\nExample:\n  {example}"
+        text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
         own = getattr(call, "__click_params__", [])[::-1]
         return click.Command(name, callback=call, params=[*own, *_shared(changes)], help=text)
 

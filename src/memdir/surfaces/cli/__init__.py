@@ -1,0 +1,34 @@
+"""The command line: `memdir COMMAND`.
+
+run         the commands by section, and the net that turns errors into sentences
+session     where and for whom; how a command is declared
+saving shelving listing showing placing past care exchanging    the commands
+inputs editor          what comes in
+answers diffs screen visible    what goes out
+"""
+
+import os
+import sys
+
+
+def main() -> None:
+    """The console script."""
+    _open_streams()
+    try:
+        from memdir.surfaces.cli.run import run
+
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = 130  # before or after the net
+    sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Give a closed stream back its number, or the next file we open would get it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115

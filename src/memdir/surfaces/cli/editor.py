@@ -1,0 +1,93 @@
+"""A memory in the person's own editor: a private copy, saved with the hash that was read."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+from memdir import flows
+from memdir.app import App, Told
+from memdir.core import frontmatter
+from memdir.core.draft import Wishes
+from memdir.core.errors import BadInput, MemdirError
+from memdir.core.frontmatter import Document
+from memdir.core.memory import MODIFIED_KEYS
+from memdir.core.revision import PLACES, Revision, hash_of
+from memdir.surfaces.cli.answers import refused
+from memdir.surfaces.cli.session import Session
+
+USUAL = ("sensible-editor", "nano", "vi")
+
+
+def edit_by_hand(
+    session: Session, app: App, name: str, expected: str, wishes: Wishes, told: Told
+) -> int:
+    """Open the editor on a copy and save what came out; what cannot be saved is kept."""
+    path, old, document = flows.show(app, name)
+    folder = tempfile.mkdtemp(prefix="memdir-edit-")
+    copy = os.path.join(folder, os.path.basename(path))
+    with open(copy, "wb") as file:
+        file.write(old)
+    try:
+        _run_editor(copy)
+        with open(copy, "rb") as file:
+            new = file.read(app.config.options.max_file_bytes + 1)
+        edited = frontmatter.read(frontmatter.decode(new))
+        revision = _difference(document, edited, expected or hash_of(old))
+        done = flows.edit(app, path, revision, wishes, told)
+    except MemdirError as error:
+        if _kept(copy, old):
+            error.next += f"; your text is in {copy}"
+        raise
+    if refused(done.changes) and _kept(copy, old):
+        session.screen.tell(f"your text is in {copy}")
+        return 1
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def _kept(copy: str, old: bytes) -> bool:
+    """True when the copy holds something new; else it is removed."""
+    try:
+        with open(copy, "rb") as file:
+            new = file.read()
+    except OSError:
+        new = old
+    if new == old:
+        shutil.rmtree(os.path.dirname(copy), ignore_errors=True)
+    return new != old
+
+
+def _run_editor(copy: str) -> None:
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(chosen) or [name for name in USUAL if shutil.which(name)][:1]
+        code = subprocess.run([*words, copy]).returncode if words else 127
+    except (OSError, ValueError):
+        code = 127
+    if code:
+        what = f"the editor {chosen!r}" if chosen else "no editor"
+        raise BadInput(
+            f"{what} {'failed' if chosen else 'was found'}; nothing was saved",
+            next="set EDITOR, or use --description, --type, --body-file",
+        )
+
+
+def _difference(old: Document, new: Document, expected: str) -> Revision:
+    """What was changed by hand, as a revision; keys that are not ours belong to the file."""
+    known = {key: field for field, keys in PLACES.items() for key in keys}
+    fields = []
+    for key in dict.fromkeys((*old.values, *new.values)):
+        if old.values.get(key) == new.values.get(key) or key in MODIFIED_KEYS:
+            continue
+        if key not in known or key not in new.values:
+            raise BadInput(
+                f"`{key}` cannot be changed this way; nothing was saved",
+                next="change that line in the memory's own file: memdir undo covers it too",
+            )
+        fields.append((known[key], new.values[key]))
+    body = None if old.body == new.body else new.body
+    return Revision("", tuple(fields), body, expected)

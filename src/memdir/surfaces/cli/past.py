@@ -1,0 +1,148 @@
+"""log, diff, undo: what happened, and taking it back."""
+
+from __future__ import annotations
+
+import click
+
+from memdir import flows
+from memdir.app import App, Done
+from memdir.core import history
+from memdir.core.errors import Missing
+from memdir.core.history import Logged
+from memdir.core.memory import INDEX
+from memdir.core.naming import means
+from memdir.surfaces.cli.answers import (
+    SHORT_ID,
+    Fields,
+    diff_lines,
+    done_fields,
+    done_lines,
+    logged_fields,
+    moment,
+)
+from memdir.surfaces.cli.diffs import diff as diff_of
+from memdir.surfaces.cli.diffs import kind
+from memdir.surfaces.cli.inputs import read_moment
+from memdir.surfaces.cli.screen import Cell, Screen
+from memdir.surfaces.cli.session import Session, command
+from memdir.surfaces.cli.visible import line
+
+NEWEST = 20  # changes that a person gets to see
+FEW = 30  # files that are named one by one
+SIGNS = {history.ADDED: "+", history.MODIFIED: "~", history.GONE: "-"}
+
+
+@command("log", "memdir log use-uv")
+@click.argument("name", required=False, default="")
+@click.option("-n", "number", default=NEWEST, show_default=True, help="How many; 0 is all.")
+def log(session: Session, name: str, number: int) -> None:
+    """List the changes, the newest first.
+
+    Also those that an agent, an editor or a sync made: their actor is `outside`. The signs
+    before a file: + came, ~ changed, - went.
+    """
+    limit = number if number > 0 else None
+    found: list[tuple[str, Logged]] = []
+    for scope, app in session.apps():
+        found += [(scope, logged) for logged in flows.log(app, name, limit)]
+    if session.config.scope.kind == "all":
+        found = sorted(found, key=lambda pair: -pair[1].time)[:limit]
+    changes = [{**logged_fields(logged), "scope": scope} for scope, logged in found]
+    rows = [_row(logged) for _, logged in found]
+    lines = session.screen.table(rows) if rows else ["no changes yet"]
+    if found:
+        lines += ["", "Look at one: memdir diff ID · take one back: memdir undo ID"]
+    session.screen.answer({"changes": changes}, lines)
+
+
+def _row(logged: Logged) -> list[Cell]:
+    # The index moves with nearly every change; it is only worth a word where it moved alone.
+    paths = [(c, path) for c, path in logged.paths if path != INDEX] or logged.paths
+    files = [SIGNS[change] + path for change, path in paths]
+    what = logged.cause.verb if logged.cause.verb == "outside" else _what(logged)
+    return [
+        (logged.id[:SHORT_ID], "cyan"),
+        moment(logged.time),
+        logged.cause.actor,
+        f"{what}: {' '.join(files)}" if files else what,
+    ]
+
+
+def _what(logged: Logged) -> str:
+    """The verb, the name where no file shows it, and the reason."""
+    cause = logged.cause
+    named = any(means(cause.name, path) for _, path in logged.paths)
+    what = cause.verb if named else f"{cause.verb} {cause.name}".strip()
+    return f"{what} ({cause.reason})" if cause.reason else what
+
+
+@command("diff", "memdir diff use-uv")
+@click.argument("change", metavar="[CHANGE|NAME]", required=False, default="")
+def diff(session: Session, change: str) -> None:
+    """Show what one change did.
+
+    It is the newest, the one with this id, or the newest of this memory.
+    """
+    app = session.app
+    logged, versions = _find(app, change)
+    files: list[Fields] = [
+        {"path": path, "change": kind(old, new), "diff": diff_of(path, old, new)}
+        for path, old, new in versions
+    ]
+    lines = session.screen.table([_row(logged)])
+    for file in files:
+        lines += ["", *diff_lines(session.screen, str(file["diff"]))]
+    session.screen.answer({"changes": [logged_fields(logged)], "files": files}, lines)
+
+
+def _find(app: App, wanted: str) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
+    """A change by its id; else the newest change of the memory that is called so."""
+    try:
+        return flows.diff(app, wanted)
+    except Missing:
+        found = flows.log(app, wanted, 1) if wanted else []
+        if not found:
+            raise
+    logged, versions = flows.diff(app, found[0].id)
+    return logged, [version for version in versions if means(wanted, version[0])]
+
+
+@command("undo", "memdir undo", changes=True)
+@click.argument("change", required=False, default="")
+@click.option("--batch", metavar="ID", default="", help="Everything of one batch.")
+@click.option("--since", metavar="TIME", help="Everything since: 10m, 2h, 2026-03-02T14:00.")
+def undo(session: Session, change: str, batch: str, since: str | None) -> None:
+    """Take a change back.
+
+    It is the newest that still stands, unless you name one. Undo is itself a change, so it can
+    be undone. Where something newer stands in the way, both texts are shown and nothing is
+    written.
+    """
+    if sum(map(bool, (change, batch, since))) > 1:
+        raise click.UsageError("Give CHANGE, --batch or --since.", click.get_current_context())
+    app = session.app
+    start = None if since is None else read_moment(since, app.now())
+
+    def told(done: Done) -> None:
+        # The lock is held and nothing was committed since: the same choice as the flow made.
+        undone = history.to_undo(list(app.history.log()), change, batch, start)
+        files = done_fields(app, done)
+        fields = {**files, "changes": [logged_fields(logged) for logged in undone]}
+        fields.setdefault("files", files["changes"])
+        session.screen.answer(fields, _undone_lines(session.screen, undone, done))
+
+    flows.undo(app, change, batch, start, told)
+
+
+def _undone_lines(screen: Screen, undone: list[Logged], done: Done) -> list[str]:
+    head = "would undo" if done.dry_run else "undone"
+    lines = [screen.paint(head, "green")]
+    lines += screen.table([_row(logged) for logged in undone])
+    if not done.changes:
+        return [*lines, "  the files are as before already; nothing was written"]
+    if done.dry_run:
+        return [*lines, "", *done_lines(screen, done)]
+    for change in done.changes[:FEW]:
+        lines.append(f"  {line(change.path)} {change.reason or 'is back as it was'}")
+    more = len(done.changes) - FEW
+    return [*lines, f"  and {more:,} more files"] if more > 0 else lines

@@ -1,0 +1,168 @@
+"""The command line as a whole: its commands, and the net below them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from memdir import __version__
+from memdir.core import frontmatter
+from memdir.core.errors import Conflict, MemdirError
+from memdir.surfaces.cli.answers import Fields, diff_lines
+from memdir.surfaces.cli.diffs import diff
+from memdir.surfaces.cli.screen import ReaderGone, Screen
+from memdir.surfaces.cli.session import Asked
+from memdir.surfaces.cli.visible import line, wrap
+
+USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell counts signals
+# What each section of the help lists, and the module that has it: only that one is imported.
+SECTIONS = {
+    "Remember": {"remember": "saving", "save": "saving", "edit": "saving", "touch": "shelving"},
+    "Look": {
+        "list": "listing",
+        "show": "showing",
+        "load": "showing",
+        "index": "showing",
+        "where": "placing",
+        "types": "listing",
+        "manifest": "listing",
+    },
+    "Put away": dict.fromkeys(("forget", "retire", "archive", "restore", "purge"), "shelving"),
+    "Take back": dict.fromkeys(("log", "diff", "undo"), "past"),
+    "Look after": {"doctor": "care", "import": "exchanging", "export": "exchanging"},
+}
+MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
+
+
+class Commands(click.Group):
+    """Imports a command when it is called; lists all by what they are for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, in the order of the help."""
+        return list(MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, if there is one."""
+        if cmd_name not in MODULES:
+            return None
+        module = importlib.import_module(f"memdir.surfaces.cli.{MODULES[cmd_name]}")
+        declared = [one for one in vars(module).values() if isinstance(one, click.Command)]
+        return next(one for one in declared if one.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One short line per command, below the section it belongs to."""
+        for section, names in SECTIONS.items():
+            with formatter.section(section):
+                found = [self.get_command(ctx, name) for name in names]
+                rows = [(str(one.name), one.get_short_help_str(66)) for one in found if one]
+                formatter.write_dl(rows, col_max=10)
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, message="memdir %(version)s")
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """A memory for coding agents: plain Markdown you can read, check and undo.
+
+    \b
+    Example:
+      memdir remember "Use uv, never pip." --why "The lock file is uv's."
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; gives the exit code. The one broad net of this surface is here."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            # Half characters and small encodings must not break an answer.
+            reconfigure(errors="backslashreplace")
+    screen = Screen(os.environ)
+    try:
+        code = commands.main(list(arguments), "memdir", standalone_mode=False, obj=screen)
+        sys.stdout.flush()
+        return int(code or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except ReaderGone:
+        return CLOSED
+    except SystemExit as done:  # click, where its own help finds no reader
+        return int(done.code or 0)
+    except click.ClickException as wrong:
+        screen.json = screen.json or "--json" in arguments
+        return _say_usage(screen, wrong)
+    except MemdirError as error:
+        return _say_error(screen, error)
+    except Exception as error:
+        return _say_internal(screen, error)
+
+
+def _say_usage(screen: Screen, wrong: click.ClickException) -> int:
+    context = getattr(wrong, "ctx", None)
+    path = context.command_path if context else "memdir"
+    next = f"{path} --help"
+    _say(screen, {"code": "usage", "message": wrong.format_message(), "next": next}, [])
+    return USAGE
+
+
+def _say_error(screen: Screen, error: MemdirError) -> int:
+    fields: Fields = {"code": error.code, "message": error.message, "next": error.next}
+    if error.path:
+        fields["path"] = error.path
+    lines = []
+    if isinstance(error, Conflict):
+        fields["ours"] = frontmatter.decode(error.ours)
+        fields["theirs"] = frontmatter.decode(error.theirs)
+        lines = ["", "What stands there (-) and what you gave (+):"]
+        lines += diff_lines(screen, diff(error.path, error.theirs, error.ours))
+    _say(screen, fields, lines)
+    return error.exit_code
+
+
+def _say_internal(screen: Screen, error: Exception) -> int:
+    report = _write_report(error)
+    message = f"this should not have happened: {type(error).__name__}, a mistake in memdir"
+    next = f"please report it with {report}" if report else "please report it"
+    _say(screen, {"code": "internal", "message": message, "next": next, "report": report}, [])
+    return INTERNAL
+
+
+def _write_report(error: Exception) -> str:
+    """The traceback goes to a private file, never to the screen; gives its path."""
+    text = "".join(traceback.format_exception(error))
+    try:
+        folder = os.path.join(Asked().config().state_dir, "reports")
+        os.makedirs(folder, 0o700, exist_ok=True)
+    except (MemdirError, OSError):
+        folder = tempfile.gettempdir()
+    try:
+        handle, path = tempfile.mkstemp(".txt", "memdir-", folder)
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"memdir {__version__}, Python {sys.version}\n\n{text}")
+    except OSError:
+        return ""
+    return path
+
+
+def _say(screen: Screen, error: Fields, more: Sequence[str]) -> None:
+    if screen.json and not screen.answered:
+        screen.answer({"error": error}, [])
+        return
+    message, next = line(str(error["message"])), line(str(error["next"]))
+    lines = wrap(message, screen.columns, screen.paint("memdir: ", ""), "  ")
+    lines += wrap(next, screen.columns, "Next: ", "  ") if next else []
+    screen.complain([*lines, *more])

@@ -1,0 +1,170 @@
+"""Known-bad stores: each switches one protection off, in the loaded modules of this process only.
+
+Every harness must find the ones that concern it, or it proves nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from memdir import app as app_module
+from memdir import flows
+from memdir.adapters import disk
+from memdir.adapters.history import _objects
+from memdir.adapters.lock import Lock
+from memdir.core.draft import RETIRED, Change
+from memdir.core.memory import stem
+from memdir.core.revision import hash_of
+from memdir.steps import edit as edit_step
+from memdir.steps import save as save_step
+
+FIXED = ".memdir-fixed.tmp"
+
+
+def switch_off(defect: str) -> None:
+    """Break this process's store as named; the empty name breaks nothing."""
+    if defect:
+        DEFECTS[defect]()
+
+
+def _no_fsync() -> None:
+    os.fsync = lambda handle: None
+
+
+def _no_directory_fsync() -> None:
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        if not stat.S_ISDIR(os.fstat(handle).st_mode):
+            real(handle)
+
+    os.fsync = fsync
+
+
+def _in_place() -> None:
+    def put(self: disk.Disk, path: str, data: bytes) -> None:
+        _write(self, path, data, lambda name: name, os.O_TRUNC)
+
+    disk.Disk.put = put
+
+
+def _fixed_name() -> None:
+    def put(self: disk.Disk, path: str, data: bytes) -> None:
+        parent = _write(self, path, data, lambda name: FIXED, os.O_TRUNC)
+        os.rename(os.path.join(parent, FIXED), os.path.join(self.root, path))
+        disk.sync_directory(parent)
+
+    disk.Disk.put = put
+
+
+def _write(
+    self: disk.Disk, path: str, data: bytes, called: Callable[[str], str], flags: int
+) -> str:
+    folder = os.path.dirname(os.path.join(self.root, path))
+    os.makedirs(folder, 0o700, exist_ok=True)
+    place = os.path.join(folder, called(os.path.basename(path)))
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    try:
+        half = len(data) // 2
+        os.write(handle, data[:half])
+        os.write(handle, data[half:])
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    disk.sync_directory(folder)
+    return folder
+
+
+def _swallowed_errors() -> None:
+    real = disk.Disk.put
+
+    def put(self: disk.Disk, path: str, data: bytes) -> None:
+        try:
+            real(self, path, data)
+        except OSError:
+            return
+
+    disk.Disk.put = put
+
+
+def _no_lock() -> None:
+    @contextmanager
+    def held(self: Lock, who: str, tell: object) -> Iterator[int]:
+        yield -1
+
+    Lock.held = held
+
+
+def _no_version_check() -> None:
+    for module in (save_step, edit_step):
+        _ignore_expected(module)
+
+
+def _ignore_expected(module: Any) -> None:
+    real = module.revise
+    module.revise = lambda old, revision, now: real(
+        old, dataclasses.replace(revision, expected=""), now
+    )
+
+
+def _unlink_first() -> None:
+    def retire(path: str, store: Any, shelf: Any, now: float, room: str) -> Change:
+        data = store.read(path)
+        store.drop(path)
+        shelf.lay(room, path, data, now)
+        return Change(RETIRED, stem(path), path, hash_of(data))
+
+    flows.retire_step = retire
+
+
+def _told_first() -> None:
+    real = app_module.App.change
+
+    def change(self: app_module.App, verb: str, act: Any, told: Any) -> Any:
+        told(None)
+        return real(self, verb, act, lambda done: None)
+
+    app_module.App.change = change
+
+
+def _ref_first() -> None:
+    """The branch moves before the objects it reaches are there."""
+    waiting: list[tuple[str, bytes]] = []
+    write, set_head = _objects.Objects.write, _objects.Objects.set_head
+
+    def remember(self: _objects.Objects, kind: str, data: bytes) -> str:
+        waiting.append((kind, data))
+        whole = kind.encode() + b" %d\0" % len(data) + data
+        return _objects.hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+
+    def move(self: _objects.Objects, oid: str) -> None:
+        set_head(self, oid)
+        while waiting:
+            write(self, *waiting.pop(0))
+
+    _objects.Objects.write, _objects.Objects.set_head = remember, move
+
+
+def _date_only() -> None:
+    """Trash expires by its date alone, whatever the clock says."""
+    flows.KEPT_NEWEST = 0
+
+
+DEFECTS: dict[str, Callable[[], None]] = {
+    "no fsync": _no_fsync,
+    "no directory fsync": _no_directory_fsync,
+    "written in place": _in_place,
+    "fixed temporary name": _fixed_name,
+    "swallowed errors": _swallowed_errors,
+    "no lock": _no_lock,
+    "no version check": _no_version_check,
+    "unlinked before shelved": _unlink_first,
+    "told before written": _told_first,
+    "ref before objects": _ref_first,
+    "trash by date alone": _date_only,
+}

@@ -1,0 +1,173 @@
+"""One operation on one store through the real flows: the process that the harnesses break.
+
+    python -I -S tests/faults/driver.py ROOT OPERATION
+
+ROOT holds home/, project/ and state/. Two `getpgid` calls mark where the operation begins and
+ends; `told` (called after the durable writes, before the history's commit) acknowledges it in the
+file ROOT.ack. MEMDIR_DEFECT switches one protection off: see defects.py.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+for folder in (HERE.parents[1], HERE.parents[1] / "src"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+from memdir import flows  # noqa: E402
+from memdir.app import App, Told, open_app  # noqa: E402
+from memdir.config import read_config  # noqa: E402
+from memdir.core.draft import Draft, Wishes  # noqa: E402
+from memdir.core.errors import MemdirError  # noqa: E402
+from memdir.core.ports import ARCHIVE, TRASH  # noqa: E402
+from memdir.core.revision import Revision, hash_of  # noqa: E402
+from tests.faults import texts  # noqa: E402
+
+NOW = 1_772_020_800.0  # the clock of every operation: bytes must not depend on the day
+DONE, REFUSED, CRASHED = 0, 1, 3
+ACK = b"ACK\n"
+
+AS_IT_IS = Wishes(anyway=True)
+Operation = Callable[[App, Told], object]
+
+
+def create(app: App, told: Told) -> None:
+    draft = Draft(texts.CREATED, name="gamma", type="reference", description="third memory")
+    flows.remember(app, draft, AS_IT_IS, told)
+
+
+def update(app: App, told: Told) -> None:
+    """With the hash of the version that was read, as a careful client does it."""
+    read = hash_of(texts.MEMORIES["beta.md"].encode())
+    draft = Draft(texts.UPDATED, name="beta", description="second memory, changed", expected=read)
+    flows.remember(app, draft, AS_IT_IS, told)
+
+
+def edit(app: App, told: Told) -> None:
+    fields = (("description", "second memory, with other words"),)
+    flows.edit(app, "beta", Revision("", fields), AS_IT_IS, told)
+
+
+def touch(app: App, told: Told) -> None:
+    flows.touch(app, ["alpha", "beta"], told)
+
+
+def retire(app: App, told: Told) -> None:
+    flows.retire(app, ["beta"], TRASH, told=told)
+
+
+def archive(app: App, told: Told) -> None:
+    flows.retire(app, ["beta", "delta"], ARCHIVE, told=told)
+
+
+def restore(app: App, told: Told) -> None:
+    flows.restore(app, ["zeta"], told)
+
+
+def purge(app: App, told: Told) -> None:
+    flows.purge(app, ["zeta"], told=told)
+
+
+def undo(app: App, told: Told) -> None:
+    flows.undo(app, told=told)
+
+
+def rebuild(app: App, told: Told) -> None:
+    flows.rebuild_index(app, told)
+
+
+def bring(app: App, told: Told) -> None:
+    flows.bring_in(app, [(path, text.encode()) for path, text in texts.BROUGHT.items()], told)
+
+
+def commit(app: App, told: Told) -> None:
+    """What the worker behind a hook does: commit what others did."""
+    app.snapshot()
+    told(flows.Done(()))
+
+
+def later(app: App, told: Told, name: str = "later") -> None:
+    """The next write: whatever happened before, it must work and bring all in step."""
+    draft = Draft(texts.LATER, name=name, description=f"written {name}")
+    flows.remember(app, draft, AS_IT_IS, told)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "create": create,
+    "first": create,
+    "update": update,
+    "keep-old": update,
+    "edit": edit,
+    "touch": touch,
+    "retire": retire,
+    "archive": archive,
+    "restore": restore,
+    "purge": purge,
+    "undo": undo,
+    "rebuild": rebuild,
+    "standalone": create,
+    "import": bring,
+    "recovery": later,
+    "commit": commit,
+}
+# Where nothing remembers old versions, they go to the trash.
+ENVIRONMENT = {"keep-old": {"MEMDIR_HISTORY": "false"}}
+
+
+def open_root(
+    root: str, tell: Callable[[str], None], operation: str = "", now: float = NOW, **options: str
+) -> App:
+    """The store of ROOT/project, wired as a command would; `options` are MEMDIR_<NAME>."""
+    environ = {
+        "HOME": f"{root}/home",
+        "MEMDIR_STATE_DIR": f"{root}/state",
+        "MEMDIR_MANAGED_SETTINGS": f"{root}/none.json",
+        **ENVIRONMENT.get(operation, {}),
+        **{f"MEMDIR_{name.upper()}": value for name, value in options.items()},
+    }
+    return open_app(read_config(environ, f"{root}/project"), now=lambda: now, tell=tell)
+
+
+def perform(root: str, operation: str, said: list[str], acknowledge: Callable[[], None]) -> int:
+    """Run one operation between two markers; what it says to the person is added to `said`."""
+    app = open_root(root, said.append, operation)
+    os.getpgid(0)
+    try:
+        OPERATIONS[operation](app, lambda done: acknowledge())
+        code = DONE
+    except MemdirError as error:
+        said.append(f"refused: {error.message} [next: {error.next}]")
+        code = REFUSED
+    except BaseException:
+        said.append("crashed: " + traceback.format_exc())
+        code = CRASHED
+    os.getpgid(0)
+    return code
+
+
+def run_once(root: str, operation: str) -> int:
+    """The whole process: acknowledgement to ROOT.ack, words to ROOT.said."""
+    handle = os.open(f"{root}.ack", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    said: list[str] = []
+    code = perform(root, operation, said, lambda: os.write(handle, ACK) and None)
+    with open(f"{root}.said", "w", encoding="utf-8") as file:
+        file.write("\n".join(said))
+    return code
+
+
+def main(arguments: list[str]) -> int:
+    from tests.faults import defects
+
+    root, operation = arguments
+    defects.switch_off(os.environ.get("MEMDIR_DEFECT", ""))
+    return run_once(root, operation)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""Each system call of an operation fails: once, or from then on, with what disks really answer.
+
+The operation must either succeed whole, or say in a sentence what failed and what stands (I7);
+what stands must be whole, and the next write must work.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+
+from tests.faults import checker, driver, stage, tracer
+from tests.faults.checker import Expected, View
+from tests.faults.stage import Outcome, Stage, Tally
+
+ALL = ("EIO", "ENOSPC", "EDQUOT", "EACCES", "EROFS", "EMFILE", "ESTALE", "EINTR")
+# Python repeats an interrupted call for ever (PEP 475), so only one interruption means anything.
+ONCE_ONLY = frozenset(("EINTR",))
+_MAKES = ("openat", "mkdir", "mkdirat", "rename", "renameat", "write", "pwrite64", "fsync")
+_NAMED = ("openat", "mkdir", "mkdirat", "rename", "renameat", "unlink", "unlinkat", "rmdir")
+# The calls that give such an error in practice; the full run tries every error at every call.
+LIKELY = {
+    "ENOSPC": frozenset((*_MAKES, "close")),
+    "EDQUOT": frozenset((*_MAKES, "close")),
+    "EACCES": frozenset((*_NAMED, "newfstatat")),
+    "EROFS": frozenset((*_NAMED, "fchmod", "pwrite64")),
+    "EMFILE": frozenset(("openat", "fcntl", "dup")),
+}
+CONTROLS = {"swallowed errors": ("update",)}
+STANDS = ("stands", "is created", "is updated", "is retired", "is archived", "is restored")
+SINGLE = frozenset(("create", "first", "update", "keep-old", "edit", "retire", "restore"))
+
+Job = tuple[str, int, str, bool]
+
+
+def run(
+    operations: Sequence[str],
+    errors: Sequence[str],
+    *,
+    for_good: bool = False,
+    likely: bool = False,
+    every: int = 1,
+    defect: str = "",
+) -> tuple[Tally, int]:
+    """Gives the tally and how many points there were to choose from."""
+    jobs = [job for name in operations for job in _jobs(name, errors, for_good, likely, defect)]
+    total = Tally()
+    for part in stage.parallel(lambda share: _share(share, defect), jobs[::every]):
+        total.merge(part)
+    return total, len(jobs)
+
+
+def _jobs(
+    operation: str, errors: Sequence[str], for_good: bool, likely: bool, defect: str
+) -> list[Job]:
+    here = Stage(defect)
+    try:
+        calls = here.calls(operation)
+    finally:
+        here.close()
+    jobs = []
+    for at, call in enumerate(calls):
+        if call.paths and call.paths[0].endswith(".ack"):
+            continue  # the answer itself belongs to the harness
+        for error in errors:
+            if likely and call.name not in LIKELY.get(error, {call.name}):
+                continue
+            jobs.append((operation, at, error, False))
+            if for_good and error not in ONCE_ONLY:
+                jobs.append((operation, at, error, True))
+    return jobs
+
+
+def _share(jobs: list[Job], defect: str) -> Tally:
+    here, tally = Stage(defect), Tally()
+    names: dict[str, list[str]] = {}
+    try:
+        for operation, at, error, for_good in jobs:
+            if operation not in names:
+                names[operation] = [call.name for call in here.calls(operation)]
+            strike = tracer.Strike(at, getattr(errno, error), for_good)
+            outcome = here.strike(operation, strike)
+            problems = judge(here, operation, outcome)
+            how = "from then on" if for_good else "once"
+            where = f"{operation}: {error} {how} at {names[operation][at]} #{at}"
+            tally.add(where, outcome.fired, problems)
+        tally.states = len(here.verdicts)
+    finally:
+        here.close()
+    return tally
+
+
+def judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
+    """The state on disk, and whether the words fit it."""
+    if outcome.hung:
+        return ["it hangs"]
+    expected = here.learned(operation)
+    view = checker.look(here.root)
+    problems = words(expected, view, outcome)
+    return problems + here.verdict(operation, outcome.acknowledged)
+
+
+def words(expected: Expected, view: View, outcome: Outcome) -> list[str]:
+    """I7: no success without effect, no failure without a sentence that is true."""
+    if outcome.code == driver.DONE:
+        if not outcome.acknowledged:
+            return ["exit 0 without an acknowledgement"]
+        missing = set(view.memories) ^ checker.listed(view)
+        return [f"exit 0, but the index is not in step: {sorted(missing)}"] if missing else []
+    if outcome.code != driver.REFUSED:
+        last = outcome.said.strip().splitlines()[-1:] or [f"exit {outcome.code}"]
+        return [f"no sentence: {last[0]}"]
+    if outcome.acknowledged:
+        return [f"acknowledged and refused: {outcome.said}"]
+    return _true(expected, view, outcome.said)
+
+
+def _true(expected: Expected, view: View, said: str) -> list[str]:
+    changed = [
+        path
+        for path in {*view.memories, *expected.before.memories}
+        if view.memories.get(path) != expected.before.memories.get(path)
+    ]
+    if not changed:
+        return []
+    if "nothing was written" in said:
+        return [f"it says that nothing was written, but {changed[0]} was: {said}"]
+    if expected.operation in SINGLE and not any(word in said for word in STANDS):
+        return [f"it does not say that {changed[0]} has changed: {said}"]
+    return []

@@ -1,0 +1,164 @@
+"""Reads a store's git repository without memdir and without git, then lets real git judge it.
+
+Every object that the branch reaches must be there and whole; every commit must name exactly the
+paths that its tree changed. Real git (`fsck`, `cat-file`) is asked where it is installed, once per
+distinct content of the repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import zlib
+from dataclasses import dataclass, field
+
+BRANCH = "refs/heads/main"
+GIT = shutil.which("git")
+TOLD = re.compile(r'^([AMD]): "(.*)"$', re.M)
+ENVIRONMENT = {
+    **{"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent", "LC_ALL": "C"},
+    **{"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull},
+}
+_judged: dict[bytes, str] = {}
+
+
+@dataclass
+class Past:
+    """What a repository holds: the newest tree, every version ever, and what is wrong with it."""
+
+    head: str = ""
+    newest: dict[str, bytes] = field(default_factory=dict)
+    versions: set[bytes] = field(default_factory=set)
+    verbs: list[str] = field(default_factory=list)  # the newest first
+    problems: list[str] = field(default_factory=list)
+
+
+class Damaged(Exception):
+    """An object that the branch needs is missing or torn."""
+
+
+def read_past(folder: str) -> Past:
+    """All that the branch reaches; an absent repository has no past and no problem."""
+    past = Past()
+    try:
+        with open(os.path.join(folder, BRANCH), encoding="ascii") as file:
+            past.head = file.read().strip()
+    except FileNotFoundError:
+        return past
+    except (OSError, UnicodeDecodeError) as error:
+        past.problems.append(f"history: the branch cannot be read ({error})")
+        return past
+    try:
+        _follow(folder, past)
+    except Damaged as error:
+        past.problems.append(f"history: the branch points at what is not there ({error})")
+    return past
+
+
+def _follow(folder: str, past: Past) -> None:
+    oid, newer = past.head, None
+    while oid:
+        head, _, message = _read(folder, oid, "commit").decode("utf-8").partition("\n\n")
+        fields = [line.partition(" ")[::2] for line in head.split("\n")]
+        tree = next(value for key, value in fields if key == "tree")
+        verb = re.search(r'^verb: "(.*)"$', message, re.M)
+        past.verbs.append(verb[1] if verb else "?")
+        files = _read_tree(folder, tree, "")
+        blobs = {path: _read(folder, blob, "blob") for path, blob in files.items()}
+        past.versions.update(blobs.values())
+        if newer is None:
+            past.newest = blobs
+        else:
+            _compare(past, newer, files)
+        newer = oid, files, message
+        oid = next((value for key, value in fields if key == "parent"), "")
+    if newer is not None:
+        _compare(past, newer, {})
+
+
+def _compare(past: Past, newer: tuple[str, dict[str, str], str], older: dict[str, str]) -> None:
+    """A commit says which paths it changed; undo and log believe it."""
+    oid, files, message = newer
+    real = {("D", path) for path in older if path not in files}
+    real |= {("M" if path in older else "A", path) for path in files}
+    real -= {("M", path) for path, blob in files.items() if older.get(path) == blob}
+    if real != set(TOLD.findall(message)):
+        told = sorted(TOLD.findall(message))
+        past.problems.append(f"history: {oid[:8]} tells {told}, it changed {sorted(real)}")
+
+
+def _read(folder: str, oid: str, kind: str) -> bytes:
+    try:
+        with open(os.path.join(folder, "objects", oid[:2], oid[2:]), "rb") as file:
+            whole = zlib.decompress(file.read())
+    except (OSError, zlib.error) as error:
+        raise Damaged(f"{kind} {oid[:8]}: {type(error).__name__}") from None
+    head, _, data = whole.partition(b"\0")
+    right = hashlib.sha1(whole, usedforsecurity=False).hexdigest() == oid
+    if not right or head != f"{kind} {len(data)}".encode():
+        raise Damaged(f"{kind} {oid[:8]}: torn")
+    return data
+
+
+def _read_tree(folder: str, oid: str, prefix: str) -> dict[str, str]:
+    files: dict[str, str] = {}
+    data = _read(folder, oid, "tree")
+    while data:
+        mode, _, rest = data.partition(b" ")
+        name, _, rest = rest.partition(b"\0")
+        inner, data = rest[:20].hex(), rest[20:]
+        path = prefix + os.fsdecode(name)
+        if mode == b"40000":
+            files |= _read_tree(folder, inner, path + "/")
+        else:
+            files[path] = inner
+    return files
+
+
+def ask_git(folder: str, past: Past) -> str:
+    """What real git says against this repository; empty when it is fine, or git is not here."""
+    if GIT is None or not past.head:
+        return ""
+    key = _content(folder)
+    if key not in _judged:
+        _judged[key] = _judge(folder, past)
+    return _judged[key]
+
+
+def _judge(folder: str, past: Past) -> str:
+    git = [GIT or "git", "--git-dir", folder]
+    fsck = subprocess.run(
+        [*git, "fsck", "--full", "--strict", "--no-progress", "--no-dangling"],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    if fsck.returncode:
+        return f"git fsck: {(fsck.stdout + fsck.stderr).strip()[:200]}"
+    for path, data in past.newest.items():
+        shown = subprocess.run(
+            [*git, "cat-file", "blob", f"{BRANCH}:{path}"],
+            capture_output=True,
+            env=ENVIRONMENT,
+            check=False,
+        )
+        if shown.stdout != data:
+            return f"git cat-file shows other bytes of {path}"
+    return ""
+
+
+def _content(folder: str) -> bytes:
+    """The same for repositories with the same files; temporary names differ by chance only."""
+    digest = hashlib.sha256()
+    for here, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            with open(os.path.join(here, name), "rb") as file:
+                label = "tmp" if name.endswith(".tmp") else name
+                digest.update(os.path.relpath(here, folder).encode() + b"/" + label.encode())
+                digest.update(hashlib.sha256(file.read()).digest())
+    return digest.digest()

@@ -1,0 +1,283 @@
+"""Where operations are broken, point by point, and judged: one stage per worker process.
+
+A verdict depends only on what lies on disk and on what was acknowledged, so equal states (a kill
+before a read and before the next one) are judged once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from tests.faults import checker, defects, driver, seeds, tracer
+from tests.faults.checker import Expected, View
+
+USABLE_SECONDS = 2.0  # I6
+NEXT = "afterwards"  # the memory that the next write brings
+# Operations that a person would simply run again when they were cut off.
+AGAIN = frozenset(driver.OPERATIONS) - {"commit", "recovery"}
+Job, Result = TypeVar("Job"), TypeVar("Result")
+
+
+@dataclass
+class Outcome:
+    """One run of an operation that something happened to."""
+
+    code: int
+    acknowledged: bool
+    said: str
+    fired: bool = True
+    hung: bool = False
+
+
+@dataclass
+class Tally:
+    """What a harness counts; `examples` are the violations, as sentences with their point."""
+
+    points: int = 0
+    fired: int = 0
+    violations: int = 0
+    states: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, where: str, fired: bool, problems: Iterable[str]) -> None:
+        found = list(dict.fromkeys(problems))
+        self.points += 1
+        self.fired += fired
+        self.violations += bool(found)
+        if found:
+            self.examples.append(f"{where}: {'; '.join(found)}")
+
+    def merge(self, other: Tally) -> None:
+        self.points += other.points
+        self.fired += other.fired
+        self.violations += other.violations
+        self.states += other.states
+        self.examples += other.examples
+
+
+class Stage:
+    """A root of its own; `defect` breaks the operations, never the checks or the recovery."""
+
+    def __init__(self, defect: str = "") -> None:
+        self.folder = seeds.work_folder()
+        self.root = os.path.join(self.folder, "root")
+        self.defect = defect
+        self.seeds: dict[str, seeds.Tree] = {}
+        self.expected: dict[str, Expected] = {}
+        self.verdicts: dict[tuple[str, bool, bytes], list[str]] = {}
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def learn(self, operation: str) -> Expected:
+        """The store before and after the operation, when nothing happens to it."""
+        if operation not in self.expected:
+            seeds.prepare(self.root, operation)
+            self.seeds[operation] = seeds.read_tree(self.root)
+            before = checker.look(self.root)
+            said: list[str] = []
+            code = driver.perform(self.root, operation, said, lambda: None)
+            if code or said:
+                raise RuntimeError(f"{operation} fails undisturbed: {said}")
+            self.expected[operation] = Expected(operation, before, checker.look(self.root))
+        return self.expected[operation]
+
+    def lay(self, operation: str) -> None:
+        """The seed of an operation, fresh."""
+        self.learn(operation)
+        seeds.write_tree(self.seeds[operation], self.root)
+        for ending in ("ack", "said"):
+            if os.path.exists(f"{self.root}.{ending}"):
+                os.unlink(f"{self.root}.{ending}")
+
+    def run(self, operation: str) -> int:
+        """In a forked child: the operation, broken as this stage says."""
+        defects.switch_off(self.defect)
+        return driver.run_once(self.root, operation)
+
+    def calls(self, operation: str) -> list[tracer.Call]:
+        """Every system call of the operation, in order."""
+        self.lay(operation)
+        return tracer.trace(lambda: self.run(operation), record=True).calls
+
+    def strike(self, operation: str, strike: tracer.Strike) -> Outcome:
+        """Run the operation and kill it, or fail a call of it."""
+        self.lay(operation)
+        traced = tracer.trace(lambda: self.run(operation), strike)
+        return Outcome(traced.code, *self.heard(), traced.fired, traced.hung)
+
+    def heard(self) -> tuple[bool, str]:
+        """Whether the operation was acknowledged, and what it said."""
+        texts = []
+        for ending in ("ack", "said"):
+            path = f"{self.root}.{ending}"
+            texts.append(open(path, encoding="utf-8").read() if os.path.exists(path) else "")
+        return texts[0].startswith("ACK"), texts[1]
+
+    def verdict(self, operation: str, acknowledged: bool) -> list[str]:
+        """All that is wrong with the root as it lies there, now and after the next write."""
+        tree = seeds.read_tree(self.root)
+        key = operation, acknowledged, fingerprint(tree)
+        if key not in self.verdicts:
+            self.verdicts[key] = self._judge(operation, acknowledged, tree)
+        return self.verdicts[key]
+
+    def _judge(self, operation: str, acknowledged: bool, tree: seeds.Tree) -> list[str]:
+        expected = self.learned(operation)
+        found = checker.judge(checker.look(self.root), expected, acknowledged)
+        found += self.recover(expected)
+        if not acknowledged and operation in AGAIN:
+            seeds.write_tree(tree, self.root)
+            found += self._run_again(expected)
+        return found
+
+    def learned(self, operation: str) -> Expected:
+        return self.expected[operation]
+
+    def recover(self, expected: Expected) -> list[str]:
+        """The next write, as a person would make it; then once more, which must change nothing."""
+        start = time.monotonic()
+        refused = self._attempt(lambda app: driver.later(app, _heard, NEXT))
+        if refused:
+            return [f"the next write is refused: {refused}"]
+        found = ["the next write took too long"] if _late(start) else []
+        once = checker.look(self.root)
+        found += checker.judge_recovered(once, expected, [f"{NEXT}.md"])
+        refused = self._attempt(lambda app: driver.rebuild(app, _heard))
+        found += [f"the second recovery is refused: {refused}"] if refused else []
+        return found + checker.difference(once, checker.look(self.root))
+
+    def _run_again(self, expected: Expected) -> list[str]:
+        """The same command once more: it completes, or says that it is done already."""
+        operation = expected.operation
+        refused = self._attempt(lambda app: driver.OPERATIONS[operation](app, _heard), operation)
+        view = checker.look(self.root)
+        if refused:
+            fine = refused.startswith(("Missing", "Conflict")) or "stands there now" in refused
+            return [] if fine else [f"run again, it is refused: {refused}"]
+        if view.memories != expected.after.memories:
+            return ["run again, it says done, but is not"]
+        return [f"run again: {problem}" for problem in checker.in_step(view)]
+
+    def _attempt(self, act: Callable[[driver.App], object], operation: str = "") -> str:
+        """Why something that must work did not; empty when it did."""
+        app = driver.open_root(self.root, lambda text: None, operation)
+        old = signal.signal(signal.SIGALRM, _took_too_long)
+        signal.setitimer(signal.ITIMER_REAL, 5 * USABLE_SECONDS)
+        try:
+            act(app)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, old)
+        return ""
+
+
+def _heard(done: object) -> None:
+    """Somebody listens."""
+
+
+def _late(start: float) -> bool:
+    return time.monotonic() - start > USABLE_SECONDS
+
+
+def _took_too_long(number: int, frame: object) -> None:
+    raise TimeoutError("it hangs")
+
+
+def fingerprint(tree: seeds.Tree) -> bytes:
+    """The same for trees that nobody could tell apart: chance names and stat facts left out."""
+    digest = hashlib.sha256(repr(sorted(tree.folders.items())).encode())
+    for path, (mode, data) in sorted(_settled(tree)):
+        digest.update(f"{path} {mode} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.digest()
+
+
+def _settled(tree: seeds.Tree) -> list[tuple[str, tuple[int, bytes]]]:
+    rows = []
+    for path, (mode, data) in tree.files.items():
+        name = os.path.basename(path)
+        if name == "lock":
+            data = b""
+        elif name in ("known.json", ".memdir-known.tmp"):
+            data = _without_facts(data)
+        rows.append((re.sub(r"\.memdir-\d+-[0-9a-f]+\.tmp", "TEMPORARY", path), (mode, data)))
+    return rows
+
+
+def _without_facts(data: bytes) -> bytes:
+    """known.json by its head and blobs: the rest are times and inode numbers of this run."""
+    try:
+        table = json.loads(data)
+        rows = sorted((path, row[0], len(row)) for path, row in table["files"].items())
+        return repr((table["head"], rows)).encode()
+    except (ValueError, KeyError, TypeError, IndexError):
+        return data
+
+
+# -- several workers ---------------------------------------------------------------------------
+
+
+def workers() -> int:
+    return max(1, min(8, len(os.sched_getaffinity(0))))
+
+
+def parallel(
+    work: Callable[[list[Job]], Result], jobs: list[Job], count: int = 0
+) -> list[Result]:
+    """Give each of some forked workers, pinned to a processor of its own, a share of the jobs.
+
+    Pinned, because a tracer and its child that sit on two processors wait for each other.
+    """
+    cpus = sorted(os.sched_getaffinity(0))
+    count = min(count or workers(), max(1, len(jobs)))
+    folder = seeds.work_folder()
+    children = []
+    for number in range(count):
+        pid = os.fork()
+        if pid == 0:
+            _be_worker(work, jobs[number::count], cpus[number % len(cpus)], f"{folder}/{number}")
+        children.append(pid)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+    try:
+        if any(codes):
+            raise RuntimeError(f"a worker failed: {codes}")
+        return [pickle.loads(_read(f"{folder}/{number}")) for number in range(count)]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _be_worker(
+    work: Callable[[list[Job]], Result], jobs: list[Job], cpu: int, path: str
+) -> None:
+    code = 1
+    try:
+        os.sched_setaffinity(0, {cpu})
+        result = work(jobs)
+        with open(path, "wb") as file:
+            file.write(pickle.dumps(result))
+        code = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

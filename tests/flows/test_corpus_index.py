@@ -1,0 +1,145 @@
+"""The indexes of 23 public repositories, against a count that shares no code with ours."""
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from memdir.core.index import drop_pointer, heal, over_limit, survey
+from memdir.core.loading import load
+
+INDEXES = ("MEMORY.md", "README.md")  # one directory has its index in the read-me file
+NEVER_MEMORIES = {"memory.md", "readme.md", "index.md"}
+LINK = re.compile(r"\[[^\]]*\]\((?:\./)?([^)\s#:]+\.md)(?:#[^)]*)?\)")
+CODE = re.compile(r"`([^`\s]+\.md)`")
+WIKI = re.compile(r"\[\[([^\]|#\s]+)")
+HIDDEN = re.compile(r"<!--.*?-->|^```.*?^```", re.DOTALL | re.MULTILINE)
+
+
+class Directory(NamedTuple):
+    """A memory directory as it lies in the corpus."""
+
+    root: Path
+    text: str
+    files: list[str]
+
+
+class Count(NamedTuple):
+    """What the regular expressions above find."""
+
+    pointed: set[str]
+    missing: list[str]
+
+
+@pytest.fixture(scope="session")
+def directories(shared: Path) -> list[Directory]:
+    found = []
+    for row in (shared / "corpus/repos.jsonl").read_text("utf-8").splitlines():
+        repository = json.loads(row)
+        for below in repository["roots"]:
+            root = shared / "corpus" / repository["repo"].replace("/", "__") / below
+            index = next((root / name for name in INDEXES if (root / name).exists()), None)
+            text = index.read_bytes().decode("utf-8", "surrogateescape") if index else ""
+            paths = [path for path in root.rglob("*.md") if path.name.lower() not in NEVER_MEMORIES]
+            files = sorted(path.relative_to(root).as_posix() for path in paths)
+            found.append(Directory(root, text, files))
+    assert len(found) == 28
+    return found
+
+
+def count(directory: Directory) -> Count:
+    """Links anywhere, names in backticks and wikilinks in lists; no rule of ours."""
+    text = HIDDEN.sub("", directory.text)
+    bullets = "\n".join(line for line in text.splitlines() if re.match(r"\s*[-*|] ", line))
+    links = [target for target in LINK.findall(text) if not target.startswith(("../", "/"))]
+    labels = {f"{label.removesuffix('.md')}.md" for label in WIKI.findall(text)}
+    named = {*links, *CODE.findall(bullets), *labels}
+    missing = [target for target in links if not (directory.root / target).exists()]
+    return Count(named & set(directory.files), missing)
+
+
+def describe(path: str) -> tuple[str, str, str]:
+    return path.removesuffix(".md"), f"about {path}", path.partition("_")[0]
+
+
+def never(path: str) -> tuple[str, str, str]:
+    raise AssertionError(f"{path} has a pointer")
+
+
+def test_orphans_and_dangling_pointers_are_those_of_an_independent_count(directories):
+    for root, text, files in directories:
+        found, counted = survey(text, files), count(Directory(root, text, files))
+        assert set(found.pointers) == counted.pointed, root
+        assert set(found.orphans) == set(files) - counted.pointed, root
+        assert [pointer.target for pointer in found.dangling] == counted.missing, root
+
+
+def test_the_dangling_pointers_are_the_memories_that_the_corpus_left_out(directories, shared):
+    left_out = (shared / "corpus/README.md").read_text("utf-8").partition("## Left out")[2]
+    names = {Path(path).name for path in re.findall(r"`([^`]+/memory/[^`]+\.md)`", left_out)}
+    # One masked line is named there too; its file is present.
+    names -= {Path(file).name for directory in directories for file in directory.files}
+    found = [p.target for d in directories for p in survey(d.text, d.files).dangling]
+    assert sorted(found) == sorted(names)
+    assert len(found) == 5
+
+
+def test_the_figures_of_the_corpus(directories):
+    found = [survey(text, files) for _, text, files in directories]
+    assert sum(len(directory.files) for directory in directories) == 340
+    assert sum(len(at) for each in found for at in each.pointers.values()) == 330
+    assert sum(len(each.orphans) for each in found) == 11
+    assert sum(len(each.duplicates) for each in found) == 0
+
+
+def test_every_index_is_understood(directories):
+    for root, text, files in directories:
+        found = survey(text, files)
+        lines = text.splitlines()
+        for at in found.overlong:
+            assert len(lines[at - 1]) > 150 and ".md" in lines[at - 1], (root, at)
+        for at in found.inline:
+            assert not LINK.match(lines[at - 1].lstrip("- ")), (root, lines[at - 1])
+            assert lines[at - 1].strip() and not lines[at - 1].startswith("#"), (root, at)
+
+
+def test_healing_adds_exactly_the_orphans_and_takes_only_dead_lines(directories):
+    for directory in directories:
+        root, text, files = directory
+        counted = count(directory)
+        healed = heal(text, files, describe)
+        assert healed.added == [path for path in files if path not in counted.pointed], root
+        assert healed.dropped == counted.missing, root
+        added = [f"- [{path[:-3]}]({path}) — about {path}" for path in healed.added]
+        kept = [line for line in healed.text.splitlines() if line not in added]
+        dead = tuple(f"]({target})" for target in counted.missing)
+        alive = [line for line in text.splitlines() if not any(end in line for end in dead)]
+        assert kept == alive, root
+        assert healed.text.endswith("\n") == (text.endswith("\n") or not text), root
+
+
+def test_healing_twice_is_healing_once(directories):
+    for root, text, files in directories:
+        healed = heal(text, files, describe).text
+        assert heal(healed, files, never).text is healed, root
+        found = survey(healed, files)
+        assert (found.orphans, found.dangling, found.duplicates) == ([], [], []), root
+
+
+def test_dropping_a_pointer_takes_one_line(directories):
+    for root, text, files in directories:
+        for path, pointers in survey(text, files).pointers.items():
+            left = drop_pointer(text, path, files)
+            entry = re.compile(rf"- \[[^\]]*\]\({re.escape(path)}\)")
+            lines = [text.splitlines()[pointer.line - 1] for pointer in pointers]
+            mentions = [line for line in lines if not entry.match(line)]
+            assert len(survey(left, files).pointers.get(path, [])) == len(mentions), (root, path)
+
+
+def test_every_index_fits_the_loader(directories):
+    for root, text, _ in directories:
+        loaded = load(text)
+        assert over_limit(text) == (0, 0), root
+        assert loaded.text == re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).strip(), root
