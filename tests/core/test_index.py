@@ -5,12 +5,14 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.core import index
 from memdir.core.index import add_pointer, drop_pointer, heal, rebuild, replace_pointer, survey
 from memdir.core.pointer import write_pointer
+
+ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 
 
 def describe(path: str) -> tuple[str, str, str]:
@@ -329,6 +331,7 @@ def unix_lines(text: str) -> list[str]:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS, STORES)
 def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, files):
     healed = heal(text, files, describe)
@@ -340,6 +343,7 @@ def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, fil
         assert old in MAY_GO or old in left, old
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS)
 def test_reading_and_writing_changes_no_byte(text):
     assert replace_pointer(text, "a.md", "A", "b", old="no such line") == text
@@ -364,7 +368,7 @@ def test_hostile_texts_cost_no_more_than_their_length(text):
     start = time.process_time()
     survey(text, ["a.md"])
     heal(text, ["a.md", "b.md"], describe)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < ENOUGH
 
 
 def test_thousands_of_files_are_no_matter():
@@ -372,7 +376,7 @@ def test_thousands_of_files_are_no_matter():
     text = "".join(f"- [[{n}]]\n" for n in range(0, 10_000, 2))
     start = time.process_time()
     assert len(heal(text, files, describe).added) == 5_000
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < ENOUGH
 
 
 @pytest.fixture(scope="session")

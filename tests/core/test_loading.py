@@ -3,10 +3,12 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.core.loading import MAX_CHARACTERS, MAX_LINES, layers, load, utf16_units
+
+ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 
 ROCKET = "\U0001f680"  # one character, two UTF-16 units
 
@@ -123,6 +125,7 @@ def test_a_pair_at_the_boundary_is_never_halved(before):
     assert load(text).cut_characters == utf16_units(text) - utf16_units(kept)
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(
     st.lists(st.sampled_from(["x", ROCKET, "\n", "é"]), max_size=40),
     st.integers(0, 30),
@@ -210,6 +213,7 @@ def test_a_forged_warning_is_text_like_any_other():
     assert (loaded.text, loaded.warning) == (forged, "")
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(st.lists(st.sampled_from(["---", "```", "<!--", "-->", "a --> b", "x", ""]), max_size=12))
 def test_every_line_belongs_somewhere(lines):
     assert len(layers(lines)) == len(lines)
@@ -233,4 +237,4 @@ def test_every_line_belongs_somewhere(lines):
 def test_hostile_texts_cost_no_more_than_their_length(text):
     start = time.process_time()
     load(text)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < ENOUGH

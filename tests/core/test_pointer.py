@@ -3,11 +3,13 @@
 import time
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memdir.core.loading import POINTER_AIM
 from memdir.core.pointer import one_line, read_pointers, write_pointer
+
+ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 
 
 def read(line: str) -> list[tuple[str, str, str, str]]:
@@ -160,6 +162,7 @@ MARKS = st.text("[]()<>`\\!|*_-—:#. ab\u3000😀", max_size=30)
 TARGETS = st.from_regex(r"[a-z0-9_\-]{1,20}\.md", fullmatch=True)
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(WORDS | MARKS, TARGETS, WORDS | MARKS)
 @example("![", "a.md", "](b.md)")
 @example("`", "a.md", "`` ` [x](b.md)")
@@ -179,6 +182,7 @@ def test_reading_is_the_inverse_of_writing(title, target, hook):
     assert "-->" not in line
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(MARKS | WORDS, MARKS | TARGETS, MARKS | WORDS)
 @example("T", "a.md", ") — `x` [")
 @example("T", "a.md", "** — hook")
@@ -190,6 +194,7 @@ def test_the_common_form_is_read_like_any_other(title, target, rest):
     assert [(p.start, p.end) for p in common] == [(p.start, p.end) for p in other]
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(lambda s: s + ".md"))
 def test_any_file_name_reads_back_or_not_at_all(target):
     line = write_pointer("T", target, "hook")
@@ -199,6 +204,7 @@ def test_any_file_name_reads_back_or_not_at_all(target):
             assert pointer.target == target
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(st.text(), st.text(), st.text())
 def test_a_pointer_is_one_line_whatever_comes_in(title, target, hook):
     assert len(write_pointer(title, target, hook).splitlines()) == 1
@@ -254,5 +260,4 @@ def test_hostile_lines_cost_no_more_than_their_length(line):
     start = time.process_time()
     read_pointers(line, 1)
     write_pointer(line, "file.md", line)
-    # A quadratic reader needs minutes here; the margin is for a slow machine.
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < ENOUGH

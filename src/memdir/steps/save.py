@@ -30,9 +30,7 @@ def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
         return _update(given, path, store, rules, notes)
     if draft.expected:
         raise Missing(f"there is no memory {draft.name!r} to update", next="memdir list shows them")
-    described = replace(
-        given, description=given.description or drafting.first_sentence(given.body)
-    )
+    described = replace(given, description=given.description or drafting.first_sentence(given.body))
     twin = "" if wishes.anyway else _twin(described.description, store, files)
     if twin:
         reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}), or --anyway"
@@ -51,9 +49,7 @@ def _create(
     return Change(CREATED, name, name + ".md", hash_of(data), notes=notes)
 
 
-def _update(
-    draft: Draft, path: str, store: Store, rules: Rules, notes: tuple[str, ...]
-) -> Change:
+def _update(draft: Draft, path: str, store: Store, rules: Rules, notes: tuple[str, ...]) -> Change:
     fields = [("description", draft.description)] if draft.description else []
     fields += [("type", draft.type)] if draft.type != UNKNOWN else []
     fields += [("pinned", "true")] if draft.pinned else []

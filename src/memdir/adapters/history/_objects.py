@@ -57,14 +57,18 @@ class Objects:
         self._remove_stale_lock()
         self.disk.put(BRANCH, oid.encode() + b"\n")
 
-    def write(self, kind: str, data: bytes) -> str:
-        """Store one object durably; one that is there already costs a look."""
-        whole = kind.encode() + b" %d\0" % len(data) + data
-        oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
-        path = f"objects/{oid[:2]}/{oid[2:]}"
-        if not os.path.exists(os.path.join(self.folder, path)):
-            self.disk.put(path, zlib.compress(whole, _COMPRESSION))
-        return oid
+    def write(self, kind: str, *contents: bytes) -> list[str]:
+        """Store objects durably and give their ids; those that are there cost a look."""
+        ids, fresh = [], {}
+        for data in contents:
+            whole = kind.encode() + b" %d\0" % len(data) + data
+            oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+            path = f"objects/{oid[:2]}/{oid[2:]}"
+            if not os.path.exists(os.path.join(self.folder, path)):
+                fresh[path] = zlib.compress(whole, _COMPRESSION)
+            ids.append(oid)
+        self.disk.put_all(fresh)
+        return ids
 
     def read(self, oid: str, kind: str) -> bytes:
         """The content of one object, checked against its id; packed ones come through git."""

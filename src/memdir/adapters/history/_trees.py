@@ -26,7 +26,7 @@ def write_tree(objects: Objects, files: dict[str, str]) -> str:
         mode + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
         for name, (mode, oid) in sorted(entries.items())
     ]
-    return objects.write("tree", b"".join(rows))
+    return objects.write("tree", b"".join(rows))[0]
 
 
 def read_tree(objects: Objects, oid: str, prefix: str = "") -> dict[str, str]:
@@ -60,7 +60,7 @@ def write_commit(
     parents = f"parent {parent}\n" if parent else ""
     message = write_message(cause, paths)
     text = f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{message}"
-    return objects.write("commit", encode(text))
+    return objects.write("commit", encode(text))[0]
 
 
 def read_commit(objects: Objects, oid: str) -> Logged:

@@ -159,16 +159,14 @@ class GitHistory:
     def _commit(
         self, store: Store, known: Known, contents: Mapping[str, bytes | None], cause: Cause
     ) -> str:
-        paths = []
+        there = {path: data for path, data in sorted(contents.items()) if data is not None}
+        paths = [(MODIFIED if path in known.files else ADDED, path) for path in there]
+        paths += [(GONE, path) for path in contents if path not in there]
         try:
-            for path, data in sorted(contents.items()):
-                if data is None:
-                    del known.files[path]
-                    paths.append((GONE, path))
-                    continue
-                paths.append((MODIFIED if path in known.files else ADDED, path))
-                facts = store.facts(path) or ()
-                known.refresh(path, self.objects.write("blob", data), facts)
+            for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
+                known.refresh(path, oid, store.facts(path) or ())
+            for path in contents.keys() - there.keys():
+                del known.files[path]
             if not cause.name and len(paths) == 1:
                 cause = dataclasses.replace(cause, name=paths[0][1])
             tree = write_tree(self.objects, {path: row[0] for path, row in known.files.items()})

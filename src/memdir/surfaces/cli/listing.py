@@ -18,7 +18,7 @@ ROWS = 200  # enough for a person to look through; a program gets all
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 HEADINGS = ("name", "type", "age", "stale", "description")
-WIDEST = (30, 15, 14, 6)  # columns
+NAME_SHARE = 0.3  # of the line
 
 
 @command("list", "memdir list --scope all")
@@ -87,7 +87,8 @@ def _lines(
         shown = rows[:limit] if limit > 0 else rows
         if shown:
             head: list[Cell] = [(text, "dim") for text in HEADINGS]
-            lines += ["", *screen.table([head, *map(_row, shown)], WIDEST)]
+            widest = (int(screen.columns * NAME_SHARE),)
+            lines += ["", *screen.table([head, *map(_row, shown)], widest)]
         if len(shown) < count:
             lines += ["", f"  shown: {len(shown):,} of {count:,}; all of them: --limit 0"]
         if not count:

@@ -59,13 +59,10 @@ def _row(logged: Logged) -> list[Cell]:
     # The index moves with nearly every change; it is only worth a word where it moved alone.
     paths = [(c, path) for c, path in logged.paths if path != INDEX] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
-    what = logged.cause.verb if logged.cause.verb == "outside" else _what(logged)
-    return [
-        (logged.id[:SHORT_ID], "cyan"),
-        moment(logged.time),
-        logged.cause.actor,
-        f"{what}: {' '.join(files)}" if files else what,
-    ]
+    outside = logged.cause.verb == history.OUTSIDE
+    what = "" if outside else _what(logged) + ": " * bool(files)
+    when = moment(logged.time)
+    return [(logged.id[:SHORT_ID], "cyan"), when, logged.cause.actor, what + " ".join(files)]
 
 
 def _what(logged: Logged) -> str:

@@ -54,8 +54,11 @@ def show(session: Session, name: str, raw: bool) -> None:
     age = dates.age_words(dates.age_days(memory.clock, app.now()))
     screen = session.screen
     title = f"{line(path)} · {memory.type} · {age}"
-    lines = [screen.paint(title, "bold"), *screen.block("", memory.description, "")]
-    lines += ["", *visible(document.body.strip("\n")).split("\n")]
+    body = document.body.strip("\n")
+    lines = [screen.paint(title, "bold")]
+    if not body.startswith(memory.description):
+        lines += screen.block("", memory.description, "")
+    lines += ["", *visible(body).split("\n")]
     screen.answer(fields, lines)
 
 

@@ -80,10 +80,11 @@ def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     """Lines of whole words; a word that fits nowhere stays whole, so that it can be copied."""
     lines, now, empty = [], first, True
     for word in _words(text, max(columns - width(rest), 1)):
-        if not empty and width(now) + 1 + width(word) > columns:
-            lines.append(now)
-            now, empty = rest, True
-        now += word if empty else " " + word
+        blank = "" if empty else " "
+        if now.strip() and width(now + blank + word) > columns:
+            lines.append(now.rstrip())
+            now, blank = rest[: max(columns - width(word), 0)], ""
+        now += blank + word
         empty = False
     return [*lines, now]
 

@@ -1,0 +1,104 @@
+"""The main job from end to end, in a home that is thrown away: remember, lose, undo.
+
+Every command below is the real `memdir`; the bytes of the memories are compared by their hashes.
+"""
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+MEMDIR = Path(sys.executable).with_name("memdir")
+FALLBACK = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
+WIDE = 70  # columns
+COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+class Demo:
+    """A project in a throw-away home."""
+
+    def __init__(self, home: Path) -> None:
+        self.project = home / "shop"
+        (self.project / ".git").mkdir(parents=True)
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
+        self.env = {"LANG": "C.UTF-8", **kept, "HOME": str(home)}
+        if os.environ.get("NO_COLOR"):
+            self.env["NO_COLOR"] = "1"
+        name = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(self.project))
+        self.store = home / ".claude/projects" / name / "memory"
+
+    def memdir(self, *words: str) -> None:
+        """Print the command, run it; a failure ends the demo."""
+        say(f"\n$ memdir {typed(words)}", "1")
+        command = [str(MEMDIR)] if MEMDIR.exists() else FALLBACK
+        code = subprocess.run([*command, *words], cwd=self.project, env=self.env).returncode
+        require(code == 0, f"memdir {words[0]} ended with {code}")
+
+    def hashes(self) -> dict[str, str]:
+        """Each file of the store with the hash of its bytes."""
+        files = sorted(self.store.glob("*.md"))
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def typed(words: tuple[str, ...]) -> str:
+    """The words as one would type them, options on lines of their own where it gets long."""
+    quoted = " ".join(shlex.quote(word) for word in words)
+    return quoted if len(quoted) < WIDE else quoted.replace(" --", " \\\n    --")
+
+
+def say(text: str, style: str = "2") -> None:
+    print(f"\x1b[{style}m{text}\x1b[0m" if COLOUR else text, flush=True)
+
+
+def require(truth: bool, otherwise: str) -> None:
+    if not truth:
+        sys.exit(f"demo: {otherwise}")
+
+
+def remember(demo: Demo) -> None:
+    say("# An agent learns three things about your project.")
+    demo.memdir(
+        *("remember", "Use uv, never pip, to install packages."),
+        *("--why", "uv.lock is what production installs."),
+        *("--how", "Whenever a dependency changes.", "--name", "use-uv"),
+    )
+    demo.memdir(
+        *("remember", "Staging is wiped every night at 02:00 UTC.", "--name", "staging"),
+        *("--type", "project", "--why", "Test data expires.", "--how", "Seed it first."),
+    )
+    demo.memdir(
+        *("remember", "Incidents are tracked in Linear, project OPS.", "--type", "reference"),
+        *("--name", "incidents"),
+    )
+    demo.memdir("list")
+
+
+def lose(demo: Demo, before: dict[str, str]) -> None:
+    say("\n# Then some other program tidies up: two memories go, one is rewritten.")
+    script = "rm incidents.md use-uv.md; echo 'Staging is stable.' > staging.md; : > MEMORY.md"
+    say(f"$ {script}", "1")
+    subprocess.run(["sh", "-c", script], cwd=demo.store, check=True)
+    require(set(demo.hashes()) == {"MEMORY.md", "staging.md"}, "nothing was lost")
+    require(not set(demo.hashes().values()) & set(before.values()), "nothing was rewritten")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="memdir-demo-") as folder:
+        demo = Demo(Path(folder).resolve())
+        remember(demo)
+        before = demo.hashes()
+        lose(demo, before)
+        say("\n# memdir was not running. It noticed all the same:")
+        demo.memdir("log", "-n", "2")
+        demo.memdir("undo")
+        require(demo.hashes() == before, "undo did not bring back every byte")
+        say(f"\n# Every byte is back: {len(before)} files, the same SHA-256 as before.")
+        demo.memdir("show", "staging")
+        demo.memdir("doctor")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Every directory POSIX may leave after a power cut at any step of an operation.
+
+Store and state together: an acknowledged memory is there, nothing has vanished, the history's
+branch never points at an object that is not there. `twice` adds the accident before: an operation
+is killed, the next write is acknowledged, and then the power fails, so that nothing may rest on
+what the killed process had not forced yet.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from tests.faults import seeds, stage, tracer
+from tests.faults.disk_model import ACK, DATA, ENTRY, Model
+from tests.faults.stage import Stage, Tally
+
+CONTROLS = {
+    "no fsync": ("create",),
+    "no directory fsync": ("retire",),
+    "written in place": ("update",),
+    "unlinked before shelved": ("retire",),
+    "ref before objects": ("commit",),
+}
+SEED = 20_260_302
+
+
+def run(operations: Sequence[str], defect: str = "") -> Tally:
+    """Every crash state of every step of these operations."""
+    return _parallel([(name, -1) for name in operations], defect)
+
+
+def twice(operations: Sequence[str], defect: str = "") -> Tally:
+    """Killed after each step that changes the disk; then the next write; then the power cut."""
+    jobs = []
+    for operation in operations:
+        here = Stage(defect)
+        try:
+            jobs += [(operation, at) for at in _changing(here, operation)]
+        finally:
+            here.close()
+    return _parallel(jobs, defect)
+
+
+def _parallel(jobs: list[tuple[str, int]], defect: str) -> Tally:
+    total = Tally()
+    for part in stage.parallel(lambda share: _share(share, defect), jobs):
+        total.merge(part)
+    return total
+
+
+def _changing(here: Stage, operation: str) -> list[int]:
+    """The calls right after those that changed something not yet forced."""
+    calls = here.calls(operation)
+    changing = ("renameat", "rename", "mkdir", "mkdirat", "unlink", "unlinkat")
+    return [at + 1 for at, call in enumerate(calls[:-1]) if call.name in changing and call.result == 0]
+
+
+def _share(jobs: list[tuple[str, int]], defect: str) -> Tally:
+    here, tally = Stage(defect), Tally()
+    try:
+        for operation, killed_at in jobs:
+            if killed_at < 0:
+                _one_accident(here, operation, tally)
+            else:
+                _two_accidents(here, operation, killed_at, tally)
+        tally.states = len(here.verdicts)
+    finally:
+        here.close()
+    return tally
+
+
+def _one_accident(here: Stage, operation: str, tally: Tally) -> None:
+    calls = here.calls(operation)
+    model = Model.of(here.seeds[operation], here.root)
+    model.follow(calls)
+    for length in range(len(model.steps) + 1):
+        acknowledged = any(step.kind == ACK for step in model.steps[:length])
+        _judge_all(here, model, length, operation, acknowledged, tally, "power cut")
+
+
+def _two_accidents(here: Stage, operation: str, killed_at: int, tally: Tally) -> None:
+    here.lay(operation)
+    first = tracer.trace(
+        lambda: here.run(operation), tracer.Strike(killed_at), record=True
+    )
+    acknowledged, _ = here.heard()
+    model = Model.of(here.seeds[operation], here.root)
+    model.follow(first.calls)
+    second = tracer.trace(lambda: here.run("recovery"), record=True)
+    cut = len(model.steps)
+    model.follow(second.calls)
+    told = [at for at in range(cut, len(model.steps)) if model.steps[at].kind == ACK]
+    expected = here.learned(operation)
+    for length in dict.fromkeys([*(at + 1 for at in told), len(model.steps)]):
+        where = f"{operation} killed before #{killed_at}, next write, power cut"
+        _judge_second(here, model, length, expected, where, tally)
+
+
+def _judge_all(
+    here: Stage,
+    model: Model,
+    length: int,
+    operation: str,
+    acknowledged: bool,
+    tally: Tally,
+    how: str,
+) -> None:
+    chance = random.Random(SEED + length)
+    for tree in model.crashes(length, chance):
+        key = operation, acknowledged, stage.fingerprint(tree)
+        if key not in here.verdicts:
+            seeds.write_tree(tree, here.root)
+            found = here.verdict(operation, acknowledged)
+            tally.add(f"{operation}: {how} after step {length} {_shown(model, length)}", True, found)
+
+
+def _shown(model: Model, length: int) -> str:
+    if not length:
+        return "(start)"
+    step = model.steps[length - 1]
+    names = [entry[1] for entry in step.entries]
+    return f"({step.kind} {' '.join(names)})".replace(" )", ")")
+
+
+__all__ = ["CONTROLS", "run", "twice", "DATA", "ENTRY"]
