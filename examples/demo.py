@@ -5,6 +5,7 @@ Every command below is the real `memdir`; the bytes of the memories are compared
 
 import hashlib
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -44,9 +45,13 @@ class Demo:
 
 
 def typed(words: tuple[str, ...]) -> str:
-    """The words as one would type them, options on lines of their own where it gets long."""
-    quoted = " ".join(shlex.quote(word) for word in words)
-    return quoted if len(quoted) < WIDE else quoted.replace(" --", " \\\n    --")
+    """The words as one would type them; where it gets long, an option starts a new line."""
+    lines = [""]
+    for part in re.split(r" (?=--)", shlex.join(words)):
+        if lines[-1] and len(lines[-1]) + len(part) > WIDE:
+            lines.append("   ")
+        lines[-1] += f" {part}"
+    return " \\\n".join(lines).lstrip()
 
 
 def say(text: str, style: str = "2") -> None:
@@ -67,7 +72,7 @@ def remember(demo: Demo) -> None:
     )
     demo.memdir(
         *("remember", "Staging is wiped every night at 02:00 UTC.", "--name", "staging"),
-        *("--type", "project", "--why", "Test data expires.", "--how", "Seed it first."),
+        *("--type", "reference"),
     )
     demo.memdir(
         *("remember", "Incidents are tracked in Linear, project OPS.", "--type", "reference"),
@@ -78,7 +83,7 @@ def remember(demo: Demo) -> None:
 
 def lose(demo: Demo, before: dict[str, str]) -> None:
     say("\n# Then some other program tidies up: two memories go, one is rewritten.")
-    script = "rm incidents.md use-uv.md; echo 'Staging is stable.' > staging.md; : > MEMORY.md"
+    script = "rm incidents.md use-uv.md; echo 'Staging is up.' >staging.md; : >MEMORY.md"
     say(f"$ {script}", "1")
     subprocess.run(["sh", "-c", script], cwd=demo.store, check=True)
     require(set(demo.hashes()) == {"MEMORY.md", "staging.md"}, "nothing was lost")

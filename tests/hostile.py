@@ -1,36 +1,71 @@
-"""The hostile inputs beside the repository, each value built as their README says."""
+"""Reads shared/hostile/inputs.jsonl: one hostile input per row, its value decoded."""
 
 import json
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+import pytest
 
-def value_of(value: Any) -> Any:
-    """The text or bytes that a value stands for; a state of the world stays as it is described."""
-    if not isinstance(value, dict):
+from tests.conftest import SHARED
+
+FILE = SHARED / "hostile/inputs.jsonl"
+VERDICTS = ("reject", "neutralise", "preserve", "private", "ignore", "degrade")
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """`value` is a text; `setup` says in words what state to make, `http` is a request."""
+
+    id: str
+    group: str
+    field: str
+    value: str
+    setup: str
+    http: Any
+    expected: str
+
+    @property
+    def verdict(self) -> str:
+        return self.expected.split(":")[0].split()[0]
+
+
+def decode(value: Any) -> str:
+    """The text that one of the README's forms stands for; bytes that are no UTF-8 stay halves."""
+    if isinstance(value, str):
         return value
     if "repeat" in value:
         return value["repeat"] * value["times"]
     if "join" in value:
-        return "".join(value["join"])
+        return "".join(map(decode, value["join"]))
     if "hex" in value:
-        return bytes.fromhex(value["hex"])
+        return bytes.fromhex(value["hex"]).decode("utf-8", "surrogateescape")
     if "cp" in value:
         return "".join(part if isinstance(part, str) else chr(part) for part in value["cp"])
     if "nest" in value:
-        before, after = value["nest"]
-        return before * value["depth"] + value.get("core", "") + after * value["depth"]
-    return value
+        first, last = value["nest"]
+        return first * value["depth"] + value.get("core", "") + last * value["depth"]
+    return ""
 
 
-def inputs(shared: Path, group: str, field: str = "") -> dict[str, Any]:
-    """The values of one class, by their ids; of one field where it is named."""
-    lines = (shared / "hostile/inputs.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    found = {
-        row["id"]: value_of(row["value"])
-        for row in rows
-        if row["class"] == group and field in ("", row["field"])
-    }
-    assert found, f"no hostile input is of the class {group!r} and the field {field!r}"
-    return found
+def read(line: str) -> Hostile:
+    row = json.loads(line)
+    value = row["value"]
+    special = value if isinstance(value, dict) else {}
+    return Hostile(
+        id=row["id"],
+        group=row["class"],
+        field=row["field"],
+        value=decode(value),
+        setup=special.get("setup", ""),
+        http=special.get("http"),
+        expected=row["expected"],
+    )
+
+
+def inputs(group: str, *fields: str) -> list[Any]:
+    """The rows of a class, for `parametrize`; where they are absent, one that skips aloud."""
+    if not FILE.is_file():
+        return [pytest.param(None, marks=pytest.mark.skip(reason="../shared is not here"))]
+    rows = [read(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    chosen = [row for row in rows if row.group == group and (not fields or row.field in fields)]
+    return [pytest.param(row, id=row.id) for row in chosen]

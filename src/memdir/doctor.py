@@ -38,6 +38,6 @@ def _mend(app: App, broken: set[str]) -> None:
 
 def _prove(trial: App) -> Check:
     def save() -> Change:
-        return flows.remember(trial, PROOF, Wishes(anyway=True)).changes[0]
+        return flows.save(trial, PROOF, Wishes(anyway=True)).changes[0]
 
     return prove(save, lambda: flows.undo(trial), trial.store, trial.now)

@@ -29,7 +29,7 @@ from memdir.steps.index import index
 from memdir.steps.purge import purge as purge_step
 from memdir.steps.restore import restore as restore_step
 from memdir.steps.retire import retire as retire_step
-from memdir.steps.save import save
+from memdir.steps.save import save as save_step
 from memdir.steps.undo import undo as undo_step
 
 KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
@@ -43,12 +43,12 @@ def _untold(done: Done) -> None:
 # -- changing ------------------------------------------------------------------------------
 
 
-def remember(app: App, draft: Draft, wishes: Wishes, told: Told = _untold) -> Done:
+def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold) -> Done:
     """save → index"""
 
     def act(desk: Desk) -> list[Change]:
         before = _memory(desk.store, draft.name + ".md") if draft.name else None
-        change = save(draft, desk.store, app.rules(), wishes)
+        change = save_step(draft, desk.store, app.rules(), wishes)
         desk.notes += change.notes
         return _index(app, desk, [change], before)
 

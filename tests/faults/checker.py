@@ -7,6 +7,7 @@ vanishes, I12 nothing outside the root, private modes. (I7 is judged where the p
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import stat
@@ -149,9 +150,8 @@ def _acknowledged(view: View, expected: Expected) -> list[str]:
     found = [f"{path}: acknowledged, but not so on disk" for path in wrong]
     shelved = set(expected.after.shelves.values()) - set(view.shelves.values())
     found += ["shelf: acknowledged, but a copy is missing"] if shelved else []
-    left = {key.split("/", 2)[2] for key in view.shelves}
-    left -= {key.split("/", 2)[2] for key in expected.after.shelves}
-    return found + [f"shelf: {path}: acknowledged, but still there" for path in sorted(left)]
+    left = set(view.shelves) & set(expected.before.shelves) - set(expected.after.shelves)
+    return found + [f"shelf: {key}: acknowledged, but still there" for key in sorted(left)]
 
 
 def _index_whole(view: View, expected: Expected) -> list[str]:
@@ -189,20 +189,22 @@ def _private(view: View, expected: Expected) -> list[str]:
 
 def judge_recovered(view: View, expected: Expected, new: Collection[str]) -> list[str]:
     """What is wrong with a store after the next write, which brought the memories `new`."""
-    rest = View(
-        files={path: data for path, data in view.files.items() if path not in new},
-        shelves=view.shelves,
-        past=view.past,
-        open_to_others=view.open_to_others,
-        elsewhere=view.elsewhere,
-    )
+    return [
+        *judge_next(view, expected, new),
+        *in_step(view),
+        *_lines_of_people(view, expected),
+    ]
+
+
+def judge_next(view: View, expected: Expected, new: Collection[str]) -> list[str]:
+    """The same where the power fails during that next write: the index may be behind."""
+    files = {path: data for path, data in view.files.items() if path not in new}
+    rest = dataclasses.replace(view, files=files)
     return [
         *_whole(rest, expected),
         *_nothing_vanished(rest, expected),
         *_private(rest, expected),
         *view.past.problems,
-        *in_step(view),
-        *_lines_of_people(view, expected),
     ]
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from tests.faults import seeds, stage, tracer
-from tests.faults.disk_model import ACK, DATA, ENTRY, Model
+from tests.faults import checker, seeds, stage, tracer
+from tests.faults.disk_model import ACK, Model
 from tests.faults.stage import Stage, Tally
 
 CONTROLS = {
@@ -81,20 +81,50 @@ def _one_accident(here: Stage, operation: str, tally: Tally) -> None:
 
 def _two_accidents(here: Stage, operation: str, killed_at: int, tally: Tally) -> None:
     here.lay(operation)
-    first = tracer.trace(
-        lambda: here.run(operation), tracer.Strike(killed_at), record=True
-    )
-    acknowledged, _ = here.heard()
+    first = tracer.trace(lambda: here.run(operation), tracer.Strike(killed_at), record=True)
     model = Model.of(here.seeds[operation], here.root)
     model.follow(first.calls)
+    told_first = here.heard()[0]
     second = tracer.trace(lambda: here.run("recovery"), record=True)
     cut = len(model.steps)
     model.follow(second.calls)
-    told = [at for at in range(cut, len(model.steps)) if model.steps[at].kind == ACK]
+    told = [at + 1 for at in range(cut, len(model.steps)) if model.steps[at].kind == ACK]
+    if second.code or not told:
+        tally.add(f"{operation} killed before #{killed_at}", True, ["the next write fails"])
+        return
+    done = checker.look(here.root).files
+    # What was acknowledged, by the killed operation or by the next one, is there from now on.
+    new = {"later.md": done["later.md"]}
+    new |= here.learned(operation).after.memories if told_first else {}
+    where = f"{operation} killed before #{killed_at}, next write acknowledged, power cut"
+    for length in dict.fromkeys([*told, len(model.steps)]):
+        _judge_second(here, model, length, operation, new, tally, where)
+
+
+def _judge_second(
+    here: Stage,
+    model: Model,
+    length: int,
+    operation: str,
+    new: dict[str, bytes],
+    tally: Tally,
+    where: str,
+) -> None:
     expected = here.learned(operation)
-    for length in dict.fromkeys([*(at + 1 for at in told), len(model.steps)]):
-        where = f"{operation} killed before #{killed_at}, next write, power cut"
-        _judge_second(here, model, length, expected, where, tally)
+    for tree in model.crashes(length, random.Random(SEED + length)):
+        key = f"{operation} {sorted(new)}", True, stage.fingerprint(tree)
+        if key in here.verdicts:
+            continue
+        seeds.write_tree(tree, here.root)
+        view = checker.look(here.root)
+        found = checker.judge_next(view, expected, ["later.md"])
+        found += [
+            f"{path}: acknowledged, but not so on disk"
+            for path, data in new.items()
+            if view.files.get(path) != data
+        ]
+        here.verdicts[key] = found + here.recover(expected, ["later.md"])
+        tally.add(f"{where} after step {length} {_shown(model, length)}", True, here.verdicts[key])
 
 
 def _judge_all(
@@ -122,5 +152,3 @@ def _shown(model: Model, length: int) -> str:
     names = [entry[1] for entry in step.entries]
     return f"({step.kind} {' '.join(names)})".replace(" )", ")")
 
-
-__all__ = ["CONTROLS", "run", "twice", "DATA", "ENTRY"]

@@ -39,14 +39,14 @@ Operation = Callable[[App, Told], object]
 
 def create(app: App, told: Told) -> None:
     draft = Draft(texts.CREATED, name="gamma", type="reference", description="third memory")
-    flows.remember(app, draft, AS_IT_IS, told)
+    flows.save(app, draft, AS_IT_IS, told)
 
 
 def update(app: App, told: Told) -> None:
     """With the hash of the version that was read, as a careful client does it."""
     read = hash_of(texts.MEMORIES["beta.md"].encode())
     draft = Draft(texts.UPDATED, name="beta", description="second memory, changed", expected=read)
-    flows.remember(app, draft, AS_IT_IS, told)
+    flows.save(app, draft, AS_IT_IS, told)
 
 
 def edit(app: App, told: Told) -> None:
@@ -95,7 +95,7 @@ def commit(app: App, told: Told) -> None:
 def later(app: App, told: Told, name: str = "later") -> None:
     """The next write: whatever happened before, it must work and bring all in step."""
     draft = Draft(texts.LATER, name=name, description=f"written {name}")
-    flows.remember(app, draft, AS_IT_IS, told)
+    flows.save(app, draft, AS_IT_IS, told)
 
 
 OPERATIONS: dict[str, Operation] = {

@@ -102,7 +102,7 @@ def _shelve_zeta(root: str) -> None:
     app = driver.open_root(root, print, now=driver.NOW - 600)
     for text in texts.ZETA:
         draft = driver.Draft(text, name="zeta", description="retired twice in the past")
-        driver.flows.remember(app, draft, driver.AS_IT_IS)
+        driver.flows.save(app, draft, driver.AS_IT_IS)
         driver.flows.retire(app, ["zeta"])
 
 

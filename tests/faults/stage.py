@@ -15,12 +15,12 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tests.faults import checker, defects, driver, seeds, tracer
-from tests.faults.checker import Expected, View
+from tests.faults.checker import Expected
 
 USABLE_SECONDS = 2.0  # I6
 NEXT = "afterwards"  # the memory that the next write brings
@@ -145,7 +145,7 @@ class Stage:
     def learned(self, operation: str) -> Expected:
         return self.expected[operation]
 
-    def recover(self, expected: Expected) -> list[str]:
+    def recover(self, expected: Expected, new: Sequence[str] = ()) -> list[str]:
         """The next write, as a person would make it; then once more, which must change nothing."""
         start = time.monotonic()
         refused = self._attempt(lambda app: driver.later(app, _heard, NEXT))
@@ -153,7 +153,7 @@ class Stage:
             return [f"the next write is refused: {refused}"]
         found = ["the next write took too long"] if _late(start) else []
         once = checker.look(self.root)
-        found += checker.judge_recovered(once, expected, [f"{NEXT}.md"])
+        found += checker.judge_recovered(once, expected, [f"{NEXT}.md", *new])
         refused = self._attempt(lambda app: driver.rebuild(app, _heard))
         found += [f"the second recovery is refused: {refused}"] if refused else []
         return found + checker.difference(once, checker.look(self.root))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memdir.core.errors import MemdirError
     from memdir.core.finding import Finding
 
-TEMPORARY = ".memdir-"
 HEAD_BYTES = 4096
 TOGETHER = 100  # files in flight; two handles each
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -196,6 +195,8 @@ class Disk:
 
     def sweep(self, folders: set[str]) -> None:
         """Remove temporary files that a killed writer left; only the holder of the lock may."""
+        from memdir.adapters.staged import TEMPORARY, unlink_quietly
+
         for folder in {"", *folders}:
             try:
                 handle = self._open_folder(folder)
@@ -245,11 +246,3 @@ def _read_all(handle: int, wanted: int, *, grow: bool) -> bytes:
             break
         parts.append(more)
     return b"".join(parts)
-
-
-def unlink_quietly(name: str, parent: int) -> None:
-    """Clean up after a failure that is already on its way to the user."""
-    try:
-        os.unlink(name, dir_fd=parent)
-    except OSError:
-        return

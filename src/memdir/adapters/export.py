@@ -10,7 +10,8 @@ import tempfile
 import zipfile
 from collections.abc import Sequence
 
-from memdir.adapters.disk import TEMPORARY, Disk, failure, sync_directory
+from memdir.adapters.disk import Disk, failure, sync_directory
+from memdir.adapters.staged import TEMPORARY
 from memdir.core.errors import BadInput
 
 ZIP = ".zip"

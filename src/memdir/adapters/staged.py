@@ -4,8 +4,7 @@ import errno
 import os
 import stat
 
-from memdir.adapters.disk import TEMPORARY, unlink_quietly
-
+TEMPORARY = ".memdir-"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -71,3 +70,11 @@ def _write_all(handle: int, data: bytes) -> None:
     while view:
         written = os.write(handle, view)
         view = view[written:]
+
+
+def unlink_quietly(name: str, parent: int) -> None:
+    """Clean up after a failure that is already on its way to the user."""
+    try:
+        os.unlink(name, dir_fd=parent)
+    except OSError:
+        return

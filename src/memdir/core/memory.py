@@ -104,9 +104,9 @@ def stem(path: str) -> str:
 
 def is_memory(path: str) -> bool:
     """True for a path below a store that a scan takes for a memory."""
-    folder, _, name = path.rpartition("/")
-    if name[-3:].lower() != ".md" or name.lower() in NOT_MEMORIES:
+    *folders, name = path.split("/")
+    if name[-3:].lower() != ".md" or name.lower() in NOT_MEMORIES or name[0] == ".":
         return False
-    parts = folder.split("/") if folder else []
-    hidden = any(part[:1] == "." for part in (*parts, name))
-    return not hidden and not (parts and parts[0] in FOREIGN_FOLDERS)
+    if any(part[:1] in ("", ".") or part[-3:].lower() == ".md" for part in folders):
+        return False
+    return not (folders and folders[0] in FOREIGN_FOLDERS)

@@ -71,12 +71,13 @@ def find(wanted: str, memories: Iterable[Memory]) -> Memory:
     """The memory somebody means: by path, stem, label, stem without its type; `-` is `_`."""
     everything = list(memories)
     given = wanted.strip().removeprefix("./")
+    label = given.removesuffix(".md")
     for key in (
         lambda memory: memory.path == given or memory.path == given + ".md",
-        lambda memory: stem(memory.path) == given,
+        lambda memory: stem(memory.path) == label,
         lambda memory: memory.name == given,
-        lambda memory: _same(stem(memory.path), given) or _same(memory.name, given),
-        lambda memory: _same(_without_type(stem(memory.path)), given),
+        lambda memory: _same(stem(memory.path), label) or _same(memory.name, given),
+        lambda memory: _same(_without_type(stem(memory.path)), label),
     ):
         found = [memory for memory in everything if key(memory)]
         if len(found) == 1:
@@ -92,8 +93,9 @@ def find(wanted: str, memories: Iterable[Memory]) -> Memory:
 def find_path(wanted: str, paths: Iterable[str]) -> str:
     """The path somebody means among these; the first of several equal ones."""
     everything = list(dict.fromkeys(paths))
+    given = wanted.strip().removeprefix("./")
     for path in everything:
-        if path == wanted.strip():
+        if path == given or path == given + ".md":
             return path
     found = [path for path in everything if means(wanted, path)]
     if not found:
@@ -106,9 +108,10 @@ def find_path(wanted: str, paths: Iterable[str]) -> str:
 
 def means(wanted: str, path: str) -> bool:
     """Is this the file somebody calls so: by path, stem, or stem without its type?"""
-    given = wanted.strip().removesuffix(".md")
+    given = wanted.strip().removeprefix("./").removesuffix(".md")
     file = stem(path)
-    return path == wanted or _same(file, given) or _same(_without_type(file), given)
+    whole = path.removesuffix(".md") == given
+    return whole or _same(file, given) or _same(_without_type(file), given)
 
 
 def _same(left: str, right: str) -> bool:

@@ -106,7 +106,7 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> int:
         draft = replace(draft, type=guess_type(draft.body))
         more = {"type": draft.type, "type_from": "wording"}
         says = [f"type {draft.type}, from its wording; another one: memdir edit NAME --type TYPE"]
-    done = flows.remember(app, draft, wishes, tell_done(session, app, more, *says))
+    done = flows.save(app, draft, wishes, tell_done(session, app, more, *says))
     return int(refused(done.changes))
 
 

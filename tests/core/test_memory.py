@@ -1,0 +1,162 @@
+"""What a memory says of itself, and which paths below a store are memories."""
+
+import pytest
+
+from memdir.core.listing import list_by_age
+from memdir.core.manifest import NEWEST, manifest
+from memdir.core.memory import Memory, is_memory, read_memory, stem
+
+DAY = 86_400
+NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
+
+
+def memory(header: str, path: str = "a.md", mtime: float = NOON) -> Memory:
+    return read_memory(path, f"---\n{header}\n---\n\nBody\n".encode(), mtime)
+
+
+PATHS = [
+    # path, is it a memory?
+    ("a.md", True),
+    ("A.MD", True),
+    ("deep/down/a.md", True),
+    ("with space.md", True),
+    ("ü-\udcff.md", True),
+    ("MEMORY.md", False),
+    ("memory.md", False),
+    ("README.md", False),
+    ("index.md", False),
+    ("deep/README.md", False),
+    ("a.txt", False),
+    ("a", False),
+    ("", False),
+    (".md", False),
+    (".hidden.md", False),
+    (".hidden/a.md", False),
+    ("deep/.hidden/a.md", False),
+    ("team/a.md", False),
+    ("logs/a.md", False),
+    ("archive/a.md", False),
+    ("decisions/a.md", False),
+    ("tech-debt/a.md", False),
+    ("deep/team/a.md", True),
+    ("teams/a.md", True),
+    ("../a.md", False),
+    ("deep/../a.md", False),
+    ("/a.md", False),
+    ("/etc/a.md", False),
+    ("deep//a.md", False),
+    ("folder.md/a.md", False),
+]
+
+
+@pytest.mark.parametrize(("path", "expected"), PATHS)
+def test_what_counts_as_a_memory(path, expected):
+    assert is_memory(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("a.md", "a"), ("deep/b.MD", "b"), ("c.txt", "c.txt"), ("d.md.md", "d.md"), ("", "")],
+)
+def test_a_stem_is_the_file_name_without_its_ending(path, name):
+    assert stem(path) == name
+
+
+TYPES = [
+    # header, type
+    ("type: user", "user"),
+    ("type: Feedback ", "feedback"),
+    ('type: "project"', "project"),
+    ("metadata:\n  type: reference", "reference"),
+    ("metadata: \n  node_type: memory\n  type: value", "value"),
+    ("type: user\nmetadata:\n  type: feedback", "user"),
+    ("type:\nmetadata:\n  type: feedback", "feedback"),
+    ("type: session_summary", "session_summary"),
+    ("type: gossip", "unknown"),
+    ("type: ../types/user", "unknown"),
+    ("type: __init__", "unknown"),
+    ("name: a", "unknown"),
+    ("type: feedback\ntype: user", "feedback"),
+]
+
+
+@pytest.mark.parametrize(("header", "expected"), TYPES)
+def test_the_type_is_read_on_top_or_below_metadata(header, expected):
+    assert memory(header).type == expected
+
+
+def test_a_memory_without_a_label_is_called_by_its_file():
+    assert memory("type: user", "deep/role.md").name == "role"
+    assert memory("name: The role", "deep/role.md").name == "The role"
+    assert read_memory("plain.md", b"no header", NOON).name == "plain"
+
+
+@pytest.mark.parametrize(
+    ("header", "pinned"),
+    [("pinned: true", True), ("metadata:\n  pinned: Yes", True), ("pinned: no", False), ("a: b", False)],
+)
+def test_a_memory_can_be_pinned_by_hand(header, pinned):
+    assert memory(header).pinned is pinned
+
+
+CLOCKS = [
+    # header, what staleness counts from
+    ("name: a", NOON),
+    ("created: 2026-01-01", NOON - 60.5 * DAY),
+    ("metadata:\n  created: 2026-01-01\n  modified: 2026-02-01", NOON - 29.5 * DAY),
+    ("metadata:\n  modified: 2026-02-01\n  last_verified: 2026-03-01", NOON - 1.5 * DAY),
+    ("metadata:\n  modified: 2026-03-01\n  last_verified: 2026-02-01", NOON - 1.5 * DAY),
+    ("last_verified: 2026-03-01\ncreated: 2020-01-01", NOON - 1.5 * DAY),
+    ("modified: 2026-02-30T25:61:00Z", NOON),
+    ("modified: 2026-03-01T00:00:00", NOON - 1.5 * DAY),
+    ("modified: 2026-03-01T02:00:00+02:00", NOON - 1.5 * DAY),
+    ("modified: soon\ncreated: 2026-03-01", NOON - 1.5 * DAY),
+    ("modified: 2036-03-01T00:00:00Z", 2_087_942_400.0),
+]
+
+
+@pytest.mark.parametrize(("header", "expected"), CLOCKS)
+def test_age_counts_from_what_was_confirmed_last(header, expected):
+    assert memory(header).clock == expected
+
+
+def test_a_memory_from_the_future_is_listed_first_and_hides_nothing():
+    ahead = memory("modified: 2036-03-01", "ahead.md")
+    fresh = memory("modified: 2026-03-01", "fresh.md")
+    old = memory("modified: 2020-01-01\ntype: project", "old.md")
+    listed = list_by_age([old, fresh, ahead], NOON)
+    assert [one.memory.path for one in listed] == ["ahead.md", "fresh.md", "old.md"]
+    assert [one.age_days for one in listed] == [-3652, 1, 2252]
+    assert (listed[0].action, listed[2].action) == ("keep", "prune")
+
+
+def test_equal_ages_are_listed_by_path():
+    memories = [memory("modified: 2026-03-01", path) for path in ("b.md", "a.md", "c.md")]
+    assert [one.memory.path for one in list_by_age(memories, NOON)] == ["a.md", "b.md", "c.md"]
+
+
+# -- the manifest --------------------------------------------------------------------------
+
+
+def test_the_manifest_has_one_line_per_memory_the_newest_first():
+    old = memory("type: user\ndescription: Old", "old.md", NOON - DAY)
+    new = memory("type: feedback\ndescription: New", "new.md", NOON)
+    assert manifest([old, new]) == (
+        "- [feedback] new.md (2026-03-02T12:00:00Z): New\n"
+        "- [user] old.md (2026-03-01T12:00:00Z): Old"
+    )
+
+
+def test_the_manifest_keeps_the_newest_two_hundred():
+    many = [memory("type: user", f"{n:03}.md", NOON + n) for n in range(NEWEST + 5)]
+    lines = manifest(many).split("\n")
+    assert len(lines) == NEWEST
+    assert "204.md" in lines[0]
+    assert "005.md" in lines[-1]
+
+
+def test_one_memory_is_one_line_of_the_manifest_whatever_its_name():
+    forged = memory("description: a\u2028b\x1b[2J", "x\n- [user] forged.md (now): y.md")
+    (line,) = manifest([forged]).splitlines()
+    assert line.startswith("- [unknown] x - [user] forged.md")
+    assert "\x1b" not in line
