@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from memdir import registry
+from memdir.adapters.history.none import NoHistory
 from memdir.adapters.lock import Lock
 from memdir.adapters.shelf import Shelf
 from memdir.adapters.wrappers.dry_run import DryRun, DryShelf
@@ -85,14 +86,14 @@ class App:
         if self.dry_run:
             return self._try_out(Desk(DryRun(self.store), DryShelf(self.shelf), cause), act, told)
         with self.lock.held(f"memdir {verb}", self.tell):
-            recorder = Recorder(self._guarded_store(), self.history)
+            kept = self._announced(cause)
+            recorder = Recorder(KeepOld(self.store, kept, self.shelf, self.now()), kept)
             desk = Desk(recorder, self.shelf, cause)
-            self.history.announce(cause)
             try:
                 done = Done(tuple(act(desk)), tuple(desk.notes))
                 told(done)
             finally:
-                self._record(desk.cause, recorder)
+                self._record(kept, desk.cause, recorder)
         return done
 
     def snapshot(self) -> None:
@@ -106,21 +107,19 @@ class App:
         except MemdirError as error:
             self.tell(f"the history was not brought up to date: {error.message}")
 
-    def _guarded_store(self) -> ports.Store:
-        """The store, once the history has all of it; else one that keeps what it overwrites."""
+    def _announced(self, cause: Cause) -> ports.History:
+        """The history, told of what is about to happen; none where it is broken."""
         try:
-            self.history.catch_up(self.store)
+            self.history.announce(self.store, cause)
         except HistoryBroken as error:
             self.tell(f"{error.message}. Old versions go to the trash. Next: {error.next}")
-            return KeepOld(self.store, self.shelf, ports.TRASH, self.now())
-        if self.history.on:
-            return self.store
-        return KeepOld(self.store, self.shelf, ports.TRASH, self.now())
+            return NoHistory()
+        return self.history
 
-    def _record(self, cause: Cause, recorder: Recorder) -> None:
+    def _record(self, kept: ports.History, cause: Cause, recorder: Recorder) -> None:
         try:
-            self.history.record(self.store, cause, recorder.written)
-        except HistoryBroken as error:
+            kept.record(self.store, cause, recorder.written)
+        except MemdirError as error:
             self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def _try_out(self, desk: Desk, act: Act, told: Told) -> Done:

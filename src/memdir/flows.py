@@ -125,6 +125,8 @@ def undo(
     """undo → index, unless the index itself was put back"""
 
     def act(desk: Desk) -> list[Change]:
+        if not app.dry_run:
+            app.history.catch_up(app.store)  # what others did last is what may be undone
         chosen = history.to_undo(list(app.history.log()), change, batch, since)
         ids = tuple(logged.id for logged in chosen)
         what = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()

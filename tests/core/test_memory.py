@@ -93,7 +93,12 @@ def test_a_memory_without_a_label_is_called_by_its_file():
 
 @pytest.mark.parametrize(
     ("header", "pinned"),
-    [("pinned: true", True), ("metadata:\n  pinned: Yes", True), ("pinned: no", False), ("a: b", False)],
+    [
+        ("pinned: true", True),
+        ("metadata:\n  pinned: Yes", True),
+        ("pinned: no", False),
+        ("a: b", False),
+    ],
 )
 def test_a_memory_can_be_pinned_by_hand(header, pinned):
     assert memory(header).pinned is pinned

@@ -6,6 +6,7 @@ Every harness must find the ones that concern it, or it proves nothing.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -47,28 +48,28 @@ def _no_directory_fsync() -> None:
 
 
 def _in_place() -> None:
-    def put(self: disk.Disk, path: str, data: bytes) -> None:
-        _write(self, path, data, lambda name: name, os.O_TRUNC)
+    def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
+        for path, data in files.items():
+            _write(self, path, data, os.path.basename(path))
 
-    disk.Disk.put = put
+    disk.Disk.put_all = put_all
 
 
 def _fixed_name() -> None:
-    def put(self: disk.Disk, path: str, data: bytes) -> None:
-        parent = _write(self, path, data, lambda name: FIXED, os.O_TRUNC)
-        os.rename(os.path.join(parent, FIXED), os.path.join(self.root, path))
-        disk.sync_directory(parent)
+    def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
+        for path, data in files.items():
+            parent = _write(self, path, data, FIXED)
+            os.rename(os.path.join(parent, FIXED), os.path.join(self.root, path))
+            disk.sync_directory(parent)
 
-    disk.Disk.put = put
+    disk.Disk.put_all = put_all
 
 
-def _write(
-    self: disk.Disk, path: str, data: bytes, called: Callable[[str], str], flags: int
-) -> str:
+def _write(self: disk.Disk, path: str, data: bytes, name: str) -> str:
     folder = os.path.dirname(os.path.join(self.root, path))
     os.makedirs(folder, 0o700, exist_ok=True)
-    place = os.path.join(folder, called(os.path.basename(path)))
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    place = os.path.join(folder, name)
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         half = len(data) // 2
         os.write(handle, data[:half])
@@ -81,15 +82,15 @@ def _write(
 
 
 def _swallowed_errors() -> None:
-    real = disk.Disk.put
+    real = disk.Disk.put_all
 
-    def put(self: disk.Disk, path: str, data: bytes) -> None:
+    def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
         try:
-            real(self, path, data)
+            real(self, files)
         except OSError:
             return
 
-    disk.Disk.put = put
+    disk.Disk.put_all = put_all
 
 
 def _no_lock() -> None:
@@ -137,10 +138,10 @@ def _ref_first() -> None:
     waiting: list[tuple[str, bytes]] = []
     write, set_head = _objects.Objects.write, _objects.Objects.set_head
 
-    def remember(self: _objects.Objects, kind: str, data: bytes) -> str:
-        waiting.append((kind, data))
-        whole = kind.encode() + b" %d\0" % len(data) + data
-        return _objects.hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+    def remember(self: _objects.Objects, kind: str, *contents: bytes) -> list[str]:
+        waiting.extend((kind, data) for data in contents)
+        wholes = [kind.encode() + b" %d\0" % len(data) + data for data in contents]
+        return [hashlib.sha1(whole, usedforsecurity=False).hexdigest() for whole in wholes]
 
     def move(self: _objects.Objects, oid: str) -> None:
         set_head(self, oid)

@@ -37,8 +37,15 @@ def read_tree(root: str) -> Tree:
 def write_tree(tree: Tree, root: str) -> None:
     """The inverse of `read_tree`; what stood there is gone."""
     shutil.rmtree(root, ignore_errors=True)
+    os.mkdir(root, 0o700)
+    fill(tree, root)
+
+
+def fill(tree: Tree, root: str) -> None:
+    """Lay out a tree in a root that is there and empty."""
     for path, mode in sorted(tree.folders.items()):
-        os.mkdir(os.path.join(root, path) if path != "." else root, mode)
+        if path != ".":
+            os.mkdir(os.path.join(root, path), mode)
     for path, (mode, data) in tree.files.items():
         handle = os.open(os.path.join(root, path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         os.write(handle, data)

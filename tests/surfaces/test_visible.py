@@ -72,7 +72,7 @@ def test_padding_counts_columns():
         ("one two three", ["> one two", "  three"]),
         ("", ["> "]),
         ("a /a/very/long/path b", ["> a", "/a/very/long/path", "  b"]),
-        ("日本語日本語日本語", ["> 日本語", "  日本語", "  日本語"]),
+        ("日本語日本語日本語", ["> 日本語日", "  本語日本", "  語"]),
     ],
 )
 def test_words_are_wrapped_whole_and_wide_text_anywhere(text, lines):

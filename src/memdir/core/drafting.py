@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import datetime
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 
 from memdir.core import exclusions, relative_dates, secrets, types
 from memdir.core.draft import Draft, Wishes
 from memdir.core.errors import BadInput
-from memdir.core.memory import UNKNOWN
+from memdir.core.memory import (
+    CREATED_KEYS,
+    MODIFIED_KEYS,
+    PINNED_KEYS,
+    SOURCE_KEYS,
+    TYPE_KEYS,
+    UNKNOWN,
+    VERIFIED_KEYS,
+)
 from memdir.core.naming import check_name
 
 MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
 DESCRIPTION_AIM = 120
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+# Direction overrides and tag characters: a person would read another line than a model.
+_HIDDEN = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by their category, blank to the eye
+_KEY = re.compile(r"(?:metadata\.)?\w[\w -]*")
+# What the store says itself; a draft has fields for what of it can be chosen.
+RESERVED_KEYS = frozenset(
+    ("name", "description", "metadata", *TYPE_KEYS, *CREATED_KEYS, *MODIFIED_KEYS, *VERIFIED_KEYS)
+) | {*PINNED_KEYS, *SOURCE_KEYS}
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s")
+_ONE_LINE = ("name", "description", "why", "how", "source")  # fields of a draft
 WHY, HOW = "**Why:**", "**How to apply:**"
 
 
@@ -34,14 +52,16 @@ class Rules:
 
 def check(draft: Draft, rules: Rules) -> None:
     """Refuse what cannot be taken at all, naming the field and the rule."""
-    size = len(draft.body.encode("utf-8", "surrogateescape"))
+    size = _bytes("the text", draft.body)
     if size > rules.max_body_bytes:
         raise BadInput(
             f"the text has {size:,} bytes (limit: {rules.max_body_bytes:,})",
             next="split it into several memories, or point to a file of the repository",
         )
-    if not draft.body.strip():
+    if not any(map(_visible, draft.body)):
         raise BadInput("the text is empty", next="say what to remember")
+    for secret in secrets.find_secrets(draft.name):
+        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     if draft.name:
         check_name(draft.name)
     if draft.type != UNKNOWN and draft.type not in types.names():
@@ -49,9 +69,14 @@ def check(draft: Draft, rules: Rules) -> None:
             f"type {draft.type[:40]!r} is not known",
             next="use one of " + ", ".join(types.names()),
         )
-    for field in ("name", "description", "why", "how", "source"):
+    for field in _ONE_LINE:
         check_line(field, getattr(draft, field))
     for key, value in draft.extra:
+        if not _KEY.fullmatch(key) or key in RESERVED_KEYS:
+            raise BadInput(
+                f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own",
+                next="use another key",
+            )
         check_line(key, value)
 
 
@@ -62,6 +87,12 @@ def check_line(field: str, value: str) -> None:
             f"{field} holds a line break or a control character",
             next=f"give {field} as one plain line",
         )
+    if _HIDDEN.search(value):
+        raise BadInput(
+            f"{field} holds hidden characters (tags or a change of direction)",
+            next=f"write {field} anew; such characters often come with copied text",
+        )
+    _bytes(field, value)
     if len(value) > MAX_DESCRIPTION:
         raise BadInput(
             f"{field} has {len(value):,} characters (limit: {MAX_DESCRIPTION:,})",
@@ -71,11 +102,9 @@ def check_line(field: str, value: str) -> None:
 
 def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     """Why this should not be saved, as a sentence; empty when it may be."""
-    text = "\n".join((draft.description, draft.body, draft.why, draft.how))
-    found = secrets.find_secrets(text)
+    found = _secret(draft)
     if found and (rules.shared or not wishes.secret):
-        kinds = ", ".join(sorted({secret.rule for secret in found}))
-        what = f"it holds what looks like a secret ({kinds}, line {found[0].line})"
+        what = f"it holds what looks like a secret ({found})"
         if rules.shared:
             return what + "; this scope is shared with others, so it is refused"
         return what + "; name the place of the secret instead, or insist with --allow-secret"
@@ -114,12 +143,38 @@ def first_sentence(text: str) -> str:
     """One line that says what a text is about: its first sentence, cut at a word."""
     lines = [line.strip().lstrip("#>-* ").strip() for line in text.splitlines()]
     line = next((line for line in lines if line), "")
-    line = _CONTROL.sub(" ", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
-    line = " ".join(line.split())
+    line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
+    line = " ".join(_CONTROL.sub(" ", line).split())
     if len(line) > DESCRIPTION_AIM:
         cut = line[: DESCRIPTION_AIM - 1]
         line = (cut.rpartition(" ")[0] or cut) + "…"
     return line or "untitled"
+
+
+def _secret(draft: Draft) -> str:
+    """The rules that a draft's fields break and where, never the value; empty when none does."""
+    fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
+    for name, text in (*fields, *draft.extra):
+        found = secrets.find_secrets(text)
+        if found:
+            kinds = ", ".join(sorted({secret.rule for secret in found}))
+            return f"{kinds}, in {name}" if name else f"{kinds}, line {found[0].line}"
+    return ""
+
+
+def _bytes(field: str, text: str) -> int:
+    """How many bytes a text has; half a character, as broken JSON gives it, has none."""
+    try:
+        return len(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{field} holds half a character (a lone surrogate)",
+            next="send it as UTF-8",
+        ) from None
+
+
+def _visible(char: str) -> bool:
+    return unicodedata.category(char)[0] not in "CZ" and char not in _FILLERS
 
 
 def _with_reasons(draft: Draft) -> str:

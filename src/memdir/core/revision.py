@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memdir.core import dates, frontmatter, types
 from memdir.core.draft import Draft
 from memdir.core.errors import BadInput, Conflict
-from memdir.core.frontmatter import Document
+from memdir.core.frontmatter import NEST, Document
 from memdir.core.memory import (
     CREATED_KEYS,
     MODIFIED_KEYS,
@@ -94,16 +94,17 @@ def new_text(draft: Draft, name: str, now: float, style: Style) -> str:
 def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
     """What most of these files do; an empty store gets the plain form."""
     nested = prefixed = count = 0
+    prefixes = tuple(f"{type}_" for type in types.names())
     for path, document in samples:
         count += 1
         nested += "metadata.type" in document.values and "type" not in document.values
-        prefixed += stem(path).partition("_")[0] in types.names() and "_" in path
+        prefixed += stem(path).startswith(prefixes)
     return Style(TYPE_KEYS[nested * 2 > count], prefixed * 2 > count)
 
 
 def _set(document: Document, field: str, value: str) -> Document:
     places = PLACES[field]
-    key = next((key for key in places if key in document.values), places[0])
+    key = next((key for key in places if key in document.values), _new_place(document, places))
     if any(f"`{key}` stands twice" in problem for _, problem in document.problems):
         raise BadInput(
             f"`{key}` stands twice in this header, so it is not clear which one to change",
@@ -112,11 +113,19 @@ def _set(document: Document, field: str, value: str) -> Document:
     return document if document.get(key) == value else frontmatter.edit(document, key, value)
 
 
+def _new_place(document: Document, places: tuple[str, ...]) -> str:
+    """Where a field goes that the header lacks: on top, if all our fields there stand on top."""
+    ours = [key for keys in PLACES.values() for key in keys[1:] if keys[0].startswith(NEST)]
+    flat = NEST not in document.values and any(key in document.values for key in ours)
+    return places[-1] if flat and places[0].startswith(NEST) else places[0]
+
+
 def _with_body(document: Document, body: str) -> Document:
     """The document with another body, in its own line ends; unchanged text stays as it is."""
     crlf = "\r\n" in (document.opening or document.body[:4096])
     text = body.replace("\r\n", "\n").strip("\n") + "\n"
-    if document.lines is not None:
+    # Below a header, and where the text would be taken for one, it starts on the second line.
+    if document.lines is not None or text.lstrip("\ufeff \t").startswith(frontmatter.FENCE):
         text = "\n" + text
     if crlf:
         text = text.replace("\n", "\r\n")

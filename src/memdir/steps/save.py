@@ -13,7 +13,7 @@ from memdir.core.pointer import read_pointers, write_pointer
 from memdir.core.ports import Store
 from memdir.core.revision import Revision, Style, hash_of, new_text, revise, style_of
 
-STYLE_SAMPLE = 9  # files that decide how a new header looks
+STYLE_SAMPLE = 5  # files that decide how a new header looks
 NOTES = "notes"  # the file that takes over the content of a standalone index
 
 
@@ -43,7 +43,7 @@ def _create(
 ) -> Change:
     style = _style(store, files)
     name = draft.name or _free_name(draft, files, style)
-    _convert_standalone(store, files)
+    _convert_standalone(store, files, name)
     data = frontmatter.encode(new_text(draft, name, rules.now, style))
     store.put(name + ".md", data)
     return Change(CREATED, name, name + ".md", hash_of(data), notes=notes)
@@ -64,11 +64,12 @@ def _update(draft: Draft, path: str, store: Store, rules: Rules, notes: tuple[st
 
 def _existing(name: str, files: list[str]) -> str:
     """The file of that name; one that differs only in `-` and `_` or case would be a trap."""
+    file = name + ".md"
+    if file in files:
+        return file
+    alike = file.replace("-", "_")
     for path in files:
-        if path == name + ".md":
-            return path
-    for path in files:
-        if "/" not in path and stem(path).lower().replace("-", "_") == name.replace("-", "_"):
+        if path.lower().replace("-", "_") == alike:
             raise BadInput(
                 f"{path} has nearly the same name as {name!r}",
                 path=path,
@@ -84,16 +85,32 @@ def _twin(description: str, store: Store, files: list[str]) -> str:
     except MemdirError:
         text = ""  # an index that cannot be read is reported when it is to be written
     if not text:
-        lines = {memory.description: memory.path for memory in store.scan().memories}
-        return lines.get(similarity.find_twin(description, lines, str), "")
-    line = similarity.find_twin(description, text.split("\n"), _hook)
+        memories = [memory for memory in store.scan().memories if memory.description]
+        lines = {memory.description: memory.path for memory in memories}
+        return lines.get(similarity.find_twin(description, "\n".join(lines), str), "")
+    mine = similarity.words(description)
+
+    def what_it_says(line: str) -> str:
+        pointers = read_pointers(line, 1)
+        hook = pointers[0].hook if pointers else line
+        # A hook that was cut for want of room says the same as far as it goes: ask the file.
+        cut = pointers and (not hook or hook.endswith("…")) and pointers[0].target in files
+        return (
+            _description(store, pointers[0].target)
+            if cut and similarity.words(hook) <= mine
+            else hook
+        )
+
+    line = similarity.find_twin(description, text, what_it_says)
     targets = [pointer.target for pointer in read_pointers(line, 1)]
     return targets[0] if targets and targets[0] in files else ""
 
 
-def _hook(line: str) -> str:
-    pointers = read_pointers(line, 1)
-    return pointers[0].hook if pointers else line
+def _description(store: Store, path: str) -> str:
+    try:
+        return frontmatter.read(frontmatter.decode(store.read(path))).get("description")
+    except MemdirError:
+        return ""  # it cannot be read, so it cannot be compared
 
 
 def _style(store: Store, files: list[str]) -> Style:
@@ -110,7 +127,8 @@ def _free_name(draft: Draft, files: list[str], style: Style) -> str:
     """A name from the text that no file has, in the store's own style of naming."""
     title = draft.description.rstrip("…")
     base = naming.name_for(title, draft.type, "_" if style.prefix else "-")
-    if style.prefix and draft.type != UNKNOWN and not base.startswith(draft.type):
+    marks = (draft.type + "_", draft.type + "-")
+    if style.prefix and draft.type != UNKNOWN and not base.startswith(marks):
         base = f"{draft.type}_{base}"
     taken = {stem(path).lower().replace("-", "_") for path in files}
     name, count = base, 1
@@ -120,7 +138,7 @@ def _free_name(draft: Draft, files: list[str], style: Style) -> str:
     return name
 
 
-def _convert_standalone(store: Store, files: list[str]) -> None:
+def _convert_standalone(store: Store, files: list[str], taken: str) -> None:
     """Turn an index that is the only memory into a first file and a pointer to it."""
     data = store.standalone() if not files else None
     if data is None:
@@ -128,7 +146,8 @@ def _convert_standalone(store: Store, files: list[str]) -> None:
     text = frontmatter.decode(data)
     document = frontmatter.read(text)
     about = document.get("description") or drafting.first_sentence(document.body)
+    name = NOTES if taken != NOTES else f"earlier-{NOTES}"
     if document.lines is None:
-        text = frontmatter.write([("name", NOTES), ("description", about)], text)
-    store.put(NOTES + ".md", frontmatter.encode(text))
-    store.put(INDEX, frontmatter.encode(write_pointer("Notes", NOTES + ".md", about) + "\n"))
+        text = frontmatter.write([("name", name), ("description", about)], text)
+    store.put(name + ".md", frontmatter.encode(text))
+    store.put(INDEX, frontmatter.encode(write_pointer("Notes", name + ".md", about) + "\n"))

@@ -23,7 +23,7 @@ class Known:
         try:
             with open(path, "rb") as file:
                 written = os.fstat(file.fileno()).st_mtime_ns
-                table = json.load(file)
+                table = json.loads(file.read())
             self.head = str(table["head"])
             for name, (oid, *facts) in table["files"].items():
                 racy = bool(facts) and facts[1] >= written - TICK_NS

@@ -37,41 +37,47 @@ class GitHistory:
         self.now = now
         self._announcement = _Announcement(os.path.join(folder, "announced"))
         self._trees: dict[str, dict[str, str]] = {}
+        self._ours: set[str] | None = None  # what the change under way has written
         self._table: Known | None = None  # as `catch_up` left it; valid while the lock is held
 
     def catch_up(self, store: Store) -> list[str]:
         """Commit what the history does not have yet; gives the ids of the new commits."""
         known = self._table = self._read_known()
-        tree = store.tree()
-        store.sweep(tree)
-        contents = self._differences(store, known, tree)
-        made = []
-        if not known.head:
-            begin = Cause(BEGIN, reason="the store as it was when memdir first saw it")
-            made.append(self._commit(store, known, contents, begin))
-            contents = {}
-        cause, announced = self._announcement.read()
-        ours = {path: data for path, data in contents.items() if announced.get(path) == _id(data)}
-        theirs = {path: data for path, data in contents.items() if path not in ours}
-        if ours:
-            made.append(self._commit(store, known, ours, cause))
-        if theirs:
-            made.append(self._commit(store, known, theirs, Cause(OUTSIDE, actor="outside")))
+        made = self._commit_others(store, known)
         if made:
             known.save()
         return made
 
-    def announce(self, cause: Cause) -> None:
+    def announce(self, store: Store, cause: Cause) -> None:
         """Leave word of what is about to happen, so that a killed writer's change has a name."""
+        self._table = self._read_known()
+        if not self._table.head or self._announcement.left_behind():
+            self.catch_up(store)
+        self._ours = set()
         self._announcement.begin(cause)
 
     def expect(self, path: str, data: bytes | None) -> None:
         """Leave word of the very bytes that are about to be written."""
+        if self._ours is not None:
+            self._ours.add(path)
         self._announcement.add(path, _id(data))
 
-    def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
-        """Commit what we have written; gives the commit's id, empty where nothing differs."""
+    def keeps(self, store: Store, path: str) -> bool:
+        """True once the bytes that stand at a path are in the history; asked before each write."""
         known = self._table or self._read_known()
+        facts = store.facts(path)
+        oid, seen = known.files.get(path, ("", ()))
+        if facts is None or (oid and seen == facts):
+            return True
+        data = store.read(path)
+        if _id(data) != oid:
+            self._commit_others(store, known)
+        return _id(data) == known.files.get(path, ("", ()))[0]
+
+    def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
+        """Commit what others did meanwhile, then what we have written; gives our commit's id."""
+        known = self._table or self._read_known()
+        self._commit_others(store, known)
         contents = {
             path: data
             for path, data in written.items()
@@ -80,6 +86,7 @@ class GitHistory:
         made = self._commit(store, known, contents, cause) if contents else ""
         self._announcement.remove()
         known.save()
+        self._table = self._ours = None
         return made
 
     def log(self) -> Iterator[Logged]:
@@ -134,6 +141,26 @@ class GitHistory:
         if known.head != head:
             known.adopt(head, self.paths(head))
         return known
+
+    def _commit_others(self, store: Store, known: Known) -> list[str]:
+        """Commit every difference but ours: what a killed writer announced, then the outside's."""
+        tree = store.tree()
+        store.sweep(tree)
+        contents = self._differences(store, known, tree)
+        contents = {path: data for path, data in contents.items() if path not in (self._ours or ())}
+        made = []
+        if not known.head:
+            begin = Cause(BEGIN, reason="the store as it was when memdir first saw it")
+            made.append(self._commit(store, known, contents, begin))
+            contents = {}
+        cause, announced = self._announcement.read()
+        left = {path: data for path, data in contents.items() if announced.get(path) == _id(data)}
+        theirs = {path: data for path, data in contents.items() if path not in left}
+        if left:
+            made.append(self._commit(store, known, left, cause))
+        if theirs:
+            made.append(self._commit(store, known, theirs, Cause(OUTSIDE, actor="outside")))
+        return made
 
     def _differences(
         self, store: Store, known: Known, tree: Mapping[str, tuple[int, ...]]
@@ -192,10 +219,14 @@ class _Announcement:
         self.path = path
 
     def begin(self, cause: Cause) -> None:
-        self._write("w", dataclasses.asdict(cause))
+        self.remove()
+        self._write({**cause.__dict__, "undoes": list(cause.undoes)})
 
     def add(self, path: str, oid: str) -> None:
-        self._write("a", [path, oid])
+        self._write([path, oid])
+
+    def left_behind(self) -> bool:
+        return os.path.exists(self.path)
 
     def read(self) -> tuple[Cause, dict[str, str]]:
         try:
@@ -212,10 +243,14 @@ class _Announcement:
         except OSError:
             return  # it names bytes; what does not match them is never taken for ours
 
-    def _write(self, mode: str, value: object) -> None:
+    def _write(self, value: object) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            with open(self.path, mode, encoding="ascii") as file:
-                file.write(json.dumps(value) + "\n")
+            handle = os.open(self.path, flags, 0o600)
+            try:
+                os.write(handle, json.dumps(value).encode("ascii") + b"\n")
+            finally:
+                os.close(handle)
         except OSError:
             return  # then that change would be called `outside`; its bytes are kept all the same
 

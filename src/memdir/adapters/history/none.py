@@ -21,8 +21,12 @@ class NoHistory:
         """Nothing to catch up with."""
         return []
 
-    def announce(self, cause: Cause) -> None:
+    def announce(self, store: Store, cause: Cause) -> None:
         """Nobody to tell."""
+
+    def keeps(self, store: Store, path: str) -> bool:
+        """Nothing is kept here."""
+        return False
 
     def expect(self, path: str, data: bytes | None) -> None:
         """Nobody to tell."""

@@ -1,19 +1,19 @@
-"""For a store whose history is off or broken: what is overwritten goes to the trash first."""
+"""A store that overwrites nothing the history does not have: it goes to the trash first."""
 
 from __future__ import annotations
 
 from memdir.adapters.wrappers._around import Around
-from memdir.core.errors import Missing
-from memdir.core.ports import Shelf, Store
+from memdir.core.errors import HistoryBroken, Missing
+from memdir.core.ports import TRASH, History, Shelf, Store
 
 
 class KeepOld(Around):
-    """Lays the old version on the shelf before it is replaced or dropped."""
+    """Where the history is off or broken, the old version is laid on the shelf."""
 
-    def __init__(self, inside: Store, shelf: Shelf, room: str, now: float) -> None:
+    def __init__(self, inside: Store, history: History, shelf: Shelf, now: float) -> None:
         super().__init__(inside)
+        self.history = history
         self.shelf = shelf
-        self.room = room
         self.now = now
 
     def put(self, path: str, data: bytes) -> None:
@@ -28,7 +28,9 @@ class KeepOld(Around):
 
     def _keep(self, path: str) -> None:
         try:
-            old = self.inside.read(path)
+            if not self.history.keeps(self.inside, path):
+                self.shelf.lay(TRASH, path, self.inside.read(path), self.now)
+        except HistoryBroken:
+            self.shelf.lay(TRASH, path, self.inside.read(path), self.now)
         except Missing:
-            return
-        self.shelf.lay(self.room, path, old, self.now)
+            return  # there is nothing to keep

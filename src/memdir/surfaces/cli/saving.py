@@ -25,6 +25,7 @@ SECRET = "Save although it holds what looks like a secret; never into a shared s
     "remember",
     'memdir remember "Use uv, never pip." --why "The lock file is uv\'s."',
     changes=True,
+    dashes=True,
 )
 @click.argument("text")
 @click.option("--type", metavar="TYPE", help="See: memdir types. Default: from the wording.")

@@ -80,8 +80,13 @@ class Session:
         return "~" + path[len(home) :] if path.startswith(home + "/") else path
 
 
-def command(name: str, example: str, *, changes: bool = False) -> Callable[[Run], click.Command]:
-    """Declare a command: a function of a Session and its own options, giving an exit code."""
+def command(
+    name: str, example: str, *, changes: bool = False, dashes: bool = False
+) -> Callable[[Run], click.Command]:
+    """Declare a command: a function of a Session and its own options, giving an exit code.
+
+    With `dashes` a text may start like an option: a list, a PEM block, a diff.
+    """
 
     def declare(run: Run) -> click.Command:
         @functools.wraps(run)
@@ -99,9 +104,25 @@ def command(name: str, example: str, *, changes: bool = False) -> Callable[[Run]
 
         text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
         own = getattr(call, "__click_params__", [])[::-1]
-        return click.Command(name, callback=call, params=[*own, *_shared(changes)], help=text)
+        kind = _TakesText if dashes else click.Command
+        return kind(name, callback=call, params=[*own, *_shared(changes)], help=text)
 
     return declare
+
+
+class _TakesText(click.Command):
+    """Its argument may be a text like `- first, ...`, which click would take for options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move such a text behind `--`; nothing else with a blank in it starts with a dash."""
+        known = [opt for param in self.params for opt in param.opts]
+        flags = [opt for p in self.params if getattr(p, "is_flag", False) for opt in p.opts]
+        for at, word in enumerate(args[: args.index("--")] if "--" in args else args):
+            value = at > 0 and args[at - 1] in known and args[at - 1] not in flags
+            option = word.partition("=")[0] in known
+            if word[:1] == "-" and len(word.split()) > 1 and not value and not option:
+                return super().parse_args(ctx, [*args[:at], *args[at + 1 :], "--", word])
+        return super().parse_args(ctx, args)
 
 
 def _shared(changes: bool) -> list[click.Parameter]:

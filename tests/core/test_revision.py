@@ -1,0 +1,241 @@
+"""The next version of a memory: what was asked for changes, the rest is the writer's own."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core import dates
+from memdir.core.draft import Draft
+from memdir.core.errors import BadInput, Conflict
+from memdir.core.frontmatter import decode, encode, read
+from memdir.core.revision import PLACES, Revision, Style, hash_of, new_text, revise, style_of
+
+NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
+DAY = 86_400
+
+SEED = b"""---
+name: use-tabs
+description: Use tabs
+type: feedback
+x-team-key: keep me
+metadata:
+  created: 2026-01-01T00:00:00Z
+  modified: 2026-01-02T00:00:00Z
+  source: cli
+  ticket: A-1
+---
+
+Use tabs.
+"""
+CLAUDE = b"""---
+name: Use tabs
+description: "Use tabs: always"
+metadata: \n  node_type: memory
+  type: feedback
+  originSessionId: 1234
+---
+
+Use tabs.
+"""
+FLAT = b"---\nname: a\ntype: user\ncreated: 2026-01-01\n---\nText\n"
+BARE = b"Only text\n"
+
+
+def revised(old: bytes, *fields: tuple[str, str], body: str | None = None, now: float = NOON) -> str:
+    return decode(revise(old, Revision("a.md", fields, body), now))
+
+
+# -- versions ------------------------------------------------------------------------------
+
+
+def test_the_version_that_was_read_may_be_replaced():
+    new = revise(SEED, Revision("a.md", body="New.", expected=hash_of(SEED)), NOON)
+    assert new.endswith(b"\n\nNew.\n")
+
+
+def test_another_version_on_disk_is_a_conflict_that_holds_both_texts():
+    with pytest.raises(Conflict) as conflict:
+        revise(SEED, Revision("a.md", body="New.", expected=hash_of(b"old")), NOON)
+    assert (conflict.value.ours, conflict.value.theirs) == (b"New.", SEED)
+    assert "a.md" in conflict.value.message
+    assert hash_of(SEED) in conflict.value.next
+    with pytest.raises(Conflict) as conflict:
+        revise(SEED, Revision("a.md", (("type", "user"),), expected="0" * 64), NOON)
+    assert conflict.value.ours == b"type: user\n"
+
+
+@pytest.mark.parametrize("old", [SEED, CLAUDE, FLAT, BARE, b"", b"\xff\xfe", SEED.replace(b"\n", b"\r\n")])
+def test_what_says_nothing_new_changes_no_byte(old):
+    document = read(decode(old))
+    said = tuple((field, document.get(*PLACES[field])) for field in ("name", "type") if document.values)
+    said = tuple((field, value) for field, value in said if value)
+    assert revise(old, Revision("a.md", said, document.body), NOON) == old
+    assert revise(old, Revision("a.md"), NOON) == old
+
+
+# -- what an edit touches ------------------------------------------------------------------
+
+
+def lines_of(text: str) -> list[str]:
+    return text.split("\n")
+
+
+def differing(old: bytes, new: str) -> list[str]:
+    """The lines of the new text that the old one does not have."""
+    before = lines_of(decode(old))
+    return [line for line in lines_of(new) if line not in before]
+
+
+EDITS = [
+    # old, field, value, the new lines
+    (SEED, "description", "Tabs", ["description: Tabs", "  modified: 2026-03-02T12:00:00Z"]),
+    (SEED, "type", "user", ["type: user", "  modified: 2026-03-02T12:00:00Z"]),
+    (SEED, "pinned", "true", ["  modified: 2026-03-02T12:00:00Z", "  pinned: true"]),
+    (SEED, "last_verified", "2026-03-02", ["  last_verified: 2026-03-02"]),
+    (CLAUDE, "description", "Tabs", ['description: "Tabs"']),
+    (CLAUDE, "type", "user", ["  type: user"]),
+    (CLAUDE, "last_verified", "2026-03-02", ["  last_verified: 2026-03-02"]),
+    (FLAT, "type", "value", ["type: value", "modified: 2026-03-02T12:00:00Z"]),
+    (FLAT, "last_verified", "2026-03-02", ["last_verified: 2026-03-02"]),
+    (BARE, "type", "user", ["---", "type: user", "---"]),
+]
+
+
+@pytest.mark.parametrize(("old", "field", "value", "lines"), EDITS)
+def test_an_edit_changes_its_line_and_the_time_of_the_change(old, field, value, lines):
+    new = revised(old, (field, value))
+    assert differing(old, new) == lines
+    assert set(lines_of(decode(old))) - set(lines_of(new)) <= {
+        line for line in lines_of(decode(old)) if field in line or "modified" in line
+    }
+
+
+@pytest.mark.parametrize("old", [SEED, CLAUDE, FLAT])
+def test_unknown_keys_and_their_order_survive_every_update(old):
+    new = revised(old, ("description", "New: one"), ("type", "value"), body="New body")
+    keys = [key for key in read(decode(old)).values]
+    assert [key for key in read(new).values if key in keys] == keys
+    for key in keys:
+        if key not in ("description", "type", "metadata.type", "metadata.modified"):
+            assert read(new).values[key] == read(decode(old)).values[key]
+
+
+def test_a_file_keeps_its_line_ends():
+    old = SEED.replace(b"\n", b"\r\n")
+    new = revised(old, ("description", "Tabs"), ("pinned", "true"), body="One\nTwo\r\nThree")
+    assert new.count("\r\n") == new.count("\n")
+    assert new.endswith("---\r\n\r\nOne\r\nTwo\r\nThree\r\n")
+
+
+def test_bytes_that_are_not_utf8_survive_an_edit_beside_them():
+    old = b"---\nname: \xc3(\nx: \xff\n---\n\xfe\n"
+    new = revise(old, Revision("a.md", (("description", "d"),)), NOON)
+    assert new == b"---\nname: \xc3(\nx: \xff\ndescription: d\n---\n\xfe\n"
+
+
+def test_a_byte_order_mark_stays_in_front():
+    old = b"\xef\xbb\xbf" + SEED
+    assert revise(old, Revision("a.md", (("type", "user"),), "New"), NOON).startswith(b"\xef\xbb\xbf---\n")
+
+
+@pytest.mark.parametrize("field", ["type", "description"])
+def test_a_key_that_stands_twice_is_not_guessed_at(field):
+    old = f"---\n{field}: a\nname: b\n{field}: c\n---\n".encode()
+    with pytest.raises(BadInput) as refused:
+        revise(old, Revision("a.md", ((field, "d"),)), NOON)
+    assert f"`{field}` stands twice" in refused.value.message
+
+
+@pytest.mark.parametrize("body", ["---\ntype: user\n---\nx", "\ufeff---\ntype: user\n---\n", " ---\na: b\n---"])
+def test_a_new_body_cannot_become_a_header(body):
+    for old in (BARE, SEED, b""):
+        new = read(revised(old, body=body))
+        assert new.values.get("type") == read(decode(old)).values.get("type")
+        assert body.strip() in new.body
+
+
+# -- clocks --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("days", [-1, -365, -9999, 0, 1, 3650])
+def test_no_clock_makes_a_memory_older_than_its_birth(days):
+    first = encode(new_text(Draft("Text", description="d"), "a", NOON, Style()))
+    second = read(revised(first, body="New", now=NOON + days * DAY))
+    created = dates.parse_time(second.get("metadata.created"))
+    modified = dates.parse_time(second.get("metadata.modified"))
+    assert created == NOON
+    assert modified == max(NOON, NOON + days * DAY)
+
+
+def test_a_change_made_far_in_the_future_does_not_stop_later_ones():
+    ahead = encode(revised(SEED, body="Ahead", now=NOON + 3650 * DAY))
+    assert "modified: 2036-" in decode(ahead)
+    later = revised(ahead, body="Later", now=NOON)
+    assert "modified: 2026-03-02T12:00:00Z" in later
+
+
+@pytest.mark.parametrize("created", ["2026-02-30T25:61:00Z", "soon", ""])
+def test_a_date_that_is_none_is_kept_as_text(created):
+    old = f"---\nmetadata:\n  created: {created}\n  modified: x\n---\nText\n".encode()
+    new = read(revised(old, body="New"))
+    assert new.get("metadata.created") == created
+    assert new.get("metadata.modified") == "2026-03-02T12:00:00Z"
+
+
+def test_looking_at_a_memory_does_not_count_as_changing_it():
+    new = revised(SEED, ("last_verified", "2026-03-02T12:00:00Z"))
+    assert "modified: 2026-01-02T00:00:00Z" in new
+    assert len(lines_of(new)) == len(lines_of(decode(SEED))) + 1
+
+
+# -- new memories --------------------------------------------------------------------------
+
+
+def test_a_new_memory_has_the_seeds_form():
+    draft = Draft("Use tabs.", type="feedback", description="Use tabs", source="mcp", pinned=True)
+    assert new_text(draft, "use-tabs", NOON, Style()) == (
+        "---\nname: use-tabs\ndescription: Use tabs\ntype: feedback\nmetadata:\n"
+        "  created: 2026-03-02T12:00:00Z\n  modified: 2026-03-02T12:00:00Z\n  source: mcp\n"
+        "  pinned: true\n---\n\nUse tabs.\n"
+    )
+
+
+def test_a_new_memory_follows_a_store_that_nests_the_type():
+    text = new_text(Draft("x", type="user", description="d"), "a", NOON, Style("metadata.type"))
+    assert re.search(r"^metadata:\n  type: user\n", text, re.M)
+    assert read(text).get("type") == ""
+
+
+def test_keys_of_others_are_kept_in_a_new_memory():
+    draft = Draft("x", description="d", extra=(("team", "a: b"), ("metadata.ticket", "A-1")))
+    document = read(new_text(draft, "a", NOON, Style()))
+    assert (document.get("team"), document.get("metadata.ticket")) == ("a: b", "A-1")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_body_is_read_back_without_its_outer_line_breaks(body):
+    document = read(decode(encode(new_text(Draft(body, description="d"), "a", NOON, Style()))))
+    assert document.body == "\n" + body.strip("\n") + "\n"
+    assert document.get("description") == "d"
+
+
+STYLES = [
+    # files, where the type stands, are the files called after their type?
+    ([], "type", False),
+    ([("a.md", SEED)], "type", False),
+    ([("a.md", CLAUDE)], "metadata.type", False),
+    ([("a.md", CLAUDE), ("b.md", SEED)], "type", False),
+    ([("a.md", CLAUDE), ("b.md", CLAUDE), ("c.md", BARE)], "metadata.type", False),
+    ([("feedback_a.md", SEED)], "type", True),
+    ([("tech_debt_a.md", SEED), ("session_summary_b.md", SEED), ("c.md", SEED)], "type", True),
+    ([("feedback-a.md", SEED), ("users_a.md", SEED)], "type", False),
+    ([("deep/user_a.md", CLAUDE)], "metadata.type", True),
+]
+
+
+@pytest.mark.parametrize(("files", "type_key", "prefix"), STYLES)
+def test_new_files_look_like_most_of_their_neighbours(files, type_key, prefix):
+    samples = [(path, read(decode(data))) for path, data in files]
+    assert style_of(samples) == Style(type_key, prefix)

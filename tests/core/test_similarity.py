@@ -1,0 +1,95 @@
+"""Near-duplicates are found by their words, in any script, and nothing else is."""
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core.similarity import FEWEST_WORDS, SAME, find_twin, words
+
+LISTING = [
+    "Use tabs for indentation in all Go files",
+    "The release branch is frozen until the audit ends",
+    "集成测试需要一个正在运行的数据库，否则会被跳过",
+    "Straße und Maße werden in Metern gemessen",
+]
+
+
+def twin(text: str, lines: list[str] | None = None) -> str:
+    return find_twin(text, "\n".join(LISTING if lines is None else lines), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (LISTING[0], LISTING[0]),
+        ("In all Go files, use tabs for indentation!", LISTING[0]),
+        ("use TABS for indentation in all go files", LISTING[0]),
+        ("Use tabs for indentation in all Rust crates", ""),
+        ("Use tabs", ""),
+        (LISTING[2], LISTING[2]),
+        ("集成测试需要一个正在运行的数据库", ""),
+        ("STRASSE UND MASSE WERDEN IN METERN GEMESSEN", ""),
+        ("straße und maße werden in metern gemessen", LISTING[3]),
+        ("", ""),
+        ("— … !!", ""),
+    ],
+)
+def test_the_same_words_in_another_order_are_the_same(text, found):
+    assert twin(text) == found
+
+
+def test_few_words_are_alike_by_chance():
+    assert len(words("one two three")) < FEWEST_WORDS
+    assert twin("one two three", ["one two three"]) == ""
+
+
+def test_the_best_of_several_twins_is_chosen():
+    near, nearer = "a1 b2 c3 d4 e5 f6 g7 h8 x9", "a1 b2 c3 d4 e5 f6 g7 h8"
+    assert twin(nearer, [near, nearer]) == nearer
+
+
+word = st.text("abcdeé日", min_size=1, max_size=3)
+line = st.lists(word, max_size=9).map(" ".join)
+
+
+@given(line, st.lists(line, max_size=6))
+def test_no_twin_is_missed_by_the_quick_look(text, lines):
+    mine = words(text)
+    shares = [len(mine & words(each)) / len(mine | words(each) | {""}) for each in lines]
+    enough = len(mine) >= FEWEST_WORDS
+    best = max(
+        [len(mine & words(each)) / len(mine | words(each)) for each in lines if words(each)],
+        default=0,
+    )
+    found = twin(text, lines)
+    assert bool(found) == (enough and best >= SAME), shares
+    if found:
+        assert len(mine & words(found)) / len(mine | words(found)) == best
+
+
+@given(st.text(), st.text())
+def test_any_text_can_be_compared(text, other):
+    twin(text, [other, "İstanbul'da dört kelime var"])
+
+
+def test_memories_of_the_wild_that_are_distinct_are_no_twins(shared):
+    """The labels of the corpus: `distinct` pairs must not be taken for one memory."""
+    rows = (shared / "corpus/pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    pairs = [row for row in map(json.loads, rows) if row["relation"] == "distinct"]
+    wrong = 0
+    for row in pairs:
+        texts = [str(row[key]) for key in row if isinstance(row[key], str) and len(row[key]) > 60]
+        if len(texts) >= 2:
+            wrong += bool(twin(texts[0], [texts[1]]))
+    assert pairs
+    assert wrong == 0
+
+
+def test_a_long_listing_is_searched_quickly():
+    lines = [f"the {n} rule about the thing of the {n % 97} kind" for n in range(20_000)]
+    start = time.perf_counter()
+    twin("the rule about deployments of the payment service on fridays", lines)
+    assert time.perf_counter() - start < 2

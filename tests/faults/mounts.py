@@ -1,0 +1,92 @@
+"""Small file systems of our own, mounted where nobody else sees them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+NEW_NAMESPACE = 0x00020000  # CLONE_NEWNS
+IMAGE_MEGABYTES = 12
+
+
+def why_not(*tools: str) -> str:
+    """Why this machine cannot mount with these tools; empty where it can."""
+    if os.geteuid():
+        return "mounting needs root"
+    missing = [tool for tool in ("mount", "umount", *tools) if shutil.which(tool) is None]
+    if missing:
+        return f"{', '.join(missing)} not installed"
+    if any(tool.startswith("mkfs") for tool in tools) and not os.path.exists("/dev/loop-control"):
+        return "no loop devices here"
+    return alone(lambda: _try_tmpfs())
+
+
+def alone(work: Callable[[], object]) -> str:
+    """Do something in a mount namespace of its own; gives the error, empty when it went well."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        text = "it died"
+        try:
+            enter()
+            work()
+            text = ""
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+        finally:
+            os.write(writer, text.encode()[:4000])
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as file:
+        text = file.read().decode("utf-8", "replace")
+    os.waitpid(pid, 0)
+    return text
+
+
+def enter() -> None:
+    """Leave the mounts of everybody else; what is mounted from now on goes with this process."""
+    if ctypes.CDLL(None, use_errno=True).unshare(NEW_NAMESPACE):
+        number = ctypes.get_errno()
+        raise OSError(number, f"unshare: {os.strerror(number)}")
+    command("mount", "--make-rprivate", "/")
+
+
+def command(*words: str) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"{' '.join(words)}: {done.stderr.strip()}")
+
+
+def tmpfs(where: str, kilobytes: int, *, again: bool = False) -> None:
+    remount = "remount," if again else ""
+    options = f"{remount}size={kilobytes}k,mode=0700"
+    command("mount", "-t", "tmpfs", "-o", options, "none", where)
+
+
+def make_image(path: str, kind: str) -> None:
+    """An empty file system in a file, with a journal."""
+    with open(path, "wb") as file:
+        file.truncate(IMAGE_MEGABYTES << 20)
+    command(f"mkfs.{kind}", "-q", "-F", "-b", "1024", path)
+
+
+def mount_image(path: str, where: str, *options: str) -> None:
+    command("mount", "-o", ",".join(("loop", *options)), path, where)
+
+
+def unmount(where: str) -> None:
+    command("umount", where)
+
+
+def copy_image(source: str, target: str) -> None:
+    command("cp", "--sparse=always", source, target)
+
+
+def _try_tmpfs() -> None:
+    where = Path("/tmp") if os.path.isdir("/tmp") else Path.cwd()
+    tmpfs(str(where), 64)
+    unmount(str(where))
