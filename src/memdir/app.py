@@ -34,7 +34,7 @@ class Done:
     """What a change did, or on a dry run would have done: `diff` is (path, old, new)."""
 
     changes: tuple[Change, ...]
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     diff: tuple[tuple[str, bytes | None, bytes | None], ...] = ()
     dry_run: bool = False
 
@@ -46,7 +46,7 @@ class Desk:
     store: ports.Store
     shelf: ports.Shelf
     cause: Cause
-    notes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 Act = Callable[[Desk], list[Change]]
@@ -90,7 +90,7 @@ class App:
             recorder = Recorder(KeepOld(self.store, kept, self.shelf, self.now()), kept)
             desk = Desk(recorder, self.shelf, cause)
             try:
-                done = Done(tuple(act(desk)), tuple(desk.notes))
+                done = Done(tuple(act(desk)), tuple(desk.remarks))
                 told(done)
             finally:
                 self._record(kept, desk.cause, recorder)
@@ -126,7 +126,7 @@ class App:
         changes = tuple(act(desk))
         written = cast(DryRun, desk.store).written
         diff = tuple((path, _standing(self.store, path), new) for path, new in written.items())
-        done = Done(changes, tuple(desk.notes), diff, dry_run=True)
+        done = Done(changes, tuple(desk.remarks), diff, dry_run=True)
         told(done)
         return done
 

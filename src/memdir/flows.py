@@ -49,7 +49,7 @@ def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold) -> Done:
     def act(desk: Desk) -> list[Change]:
         before = _memory(desk.store, draft.name + ".md") if draft.name else None
         change = save_step(draft, desk.store, app.rules(), wishes)
-        desk.notes += change.notes
+        desk.remarks += change.remarks
         return _index(app, desk, [change], before)
 
     return app.change("save", act, told)
@@ -145,7 +145,7 @@ def rebuild_index(app: App, told: Told = _untold) -> Done:
 
     def act(desk: Desk) -> list[Change]:
         done = index(desk.store, app.rules(), anew=True)
-        desk.notes += done.notes()
+        desk.remarks += done.remarks()
         path = desk.store.index_path
         return [Change(REBUILT if done.changed else SKIPPED, stem(path), path)]
 
@@ -254,7 +254,7 @@ def _index(
         return changes
     try:
         indexed = index(desk.store, app.rules(), before)
-        desk.notes += indexed.notes([change.path for change in changes])
+        desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changes if change.changed)
         raise Unwritable(

@@ -43,7 +43,9 @@ FLAT = b"---\nname: a\ntype: user\ncreated: 2026-01-01\n---\nText\n"
 BARE = b"Only text\n"
 
 
-def revised(old: bytes, *fields: tuple[str, str], body: str | None = None, now: float = NOON) -> str:
+def revised(
+    old: bytes, *fields: tuple[str, str], body: str | None = None, now: float = NOON
+) -> str:
     return decode(revise(old, Revision("a.md", fields, body), now))
 
 
@@ -66,10 +68,14 @@ def test_another_version_on_disk_is_a_conflict_that_holds_both_texts():
     assert conflict.value.ours == b"type: user\n"
 
 
-@pytest.mark.parametrize("old", [SEED, CLAUDE, FLAT, BARE, b"", b"\xff\xfe", SEED.replace(b"\n", b"\r\n")])
+@pytest.mark.parametrize(
+    "old", [SEED, CLAUDE, FLAT, BARE, b"", b"\xff\xfe", SEED.replace(b"\n", b"\r\n")]
+)
 def test_what_says_nothing_new_changes_no_byte(old):
     document = read(decode(old))
-    said = tuple((field, document.get(*PLACES[field])) for field in ("name", "type") if document.values)
+    said = tuple(
+        (field, document.get(*PLACES[field])) for field in ("name", "type") if document.values
+    )
     said = tuple((field, value) for field, value in said if value)
     assert revise(old, Revision("a.md", said, document.body), NOON) == old
     assert revise(old, Revision("a.md"), NOON) == old
@@ -115,7 +121,7 @@ def test_an_edit_changes_its_line_and_the_time_of_the_change(old, field, value, 
 @pytest.mark.parametrize("old", [SEED, CLAUDE, FLAT])
 def test_unknown_keys_and_their_order_survive_every_update(old):
     new = revised(old, ("description", "New: one"), ("type", "value"), body="New body")
-    keys = [key for key in read(decode(old)).values]
+    keys = list(read(decode(old)).values)
     assert [key for key in read(new).values if key in keys] == keys
     for key in keys:
         if key not in ("description", "type", "metadata.type", "metadata.modified"):
@@ -137,7 +143,9 @@ def test_bytes_that_are_not_utf8_survive_an_edit_beside_them():
 
 def test_a_byte_order_mark_stays_in_front():
     old = b"\xef\xbb\xbf" + SEED
-    assert revise(old, Revision("a.md", (("type", "user"),), "New"), NOON).startswith(b"\xef\xbb\xbf---\n")
+    assert revise(old, Revision("a.md", (("type", "user"),), "New"), NOON).startswith(
+        b"\xef\xbb\xbf---\n"
+    )
 
 
 @pytest.mark.parametrize("field", ["type", "description"])
@@ -148,7 +156,9 @@ def test_a_key_that_stands_twice_is_not_guessed_at(field):
     assert f"`{field}` stands twice" in refused.value.message
 
 
-@pytest.mark.parametrize("body", ["---\ntype: user\n---\nx", "\ufeff---\ntype: user\n---\n", " ---\na: b\n---"])
+@pytest.mark.parametrize(
+    "body", ["---\ntype: user\n---\nx", "\ufeff---\ntype: user\n---\n", " ---\na: b\n---"]
+)
 def test_a_new_body_cannot_become_a_header(body):
     for old in (BARE, SEED, b""):
         new = read(revised(old, body=body))

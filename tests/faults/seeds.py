@@ -36,9 +36,18 @@ def read_tree(root: str) -> Tree:
 
 def write_tree(tree: Tree, root: str) -> None:
     """The inverse of `read_tree`; what stood there is gone."""
-    shutil.rmtree(root, ignore_errors=True)
-    os.mkdir(root, 0o700)
+    clear(root)
     fill(tree, root)
+
+
+def clear(root: str) -> None:
+    """An empty root; the directory itself stays, something may be mounted there."""
+    os.makedirs(root, 0o700, exist_ok=True)
+    for entry in list(os.scandir(root)):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
 
 
 def fill(tree: Tree, root: str) -> None:
@@ -48,8 +57,10 @@ def fill(tree: Tree, root: str) -> None:
             os.mkdir(os.path.join(root, path), mode)
     for path, (mode, data) in tree.files.items():
         handle = os.open(os.path.join(root, path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        os.write(handle, data)
-        os.close(handle)
+        try:
+            os.write(handle, data)
+        finally:
+            os.close(handle)
 
 
 def work_folder() -> str:
@@ -59,8 +70,7 @@ def work_folder() -> str:
 
 
 def make_root(root: str) -> None:
-    shutil.rmtree(root, ignore_errors=True)
-    os.mkdir(root, 0o700)
+    clear(root)
     for name in ("home", "project", "state"):
         os.mkdir(f"{root}/{name}", 0o700)
 

@@ -278,6 +278,5 @@ def _be_worker(
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -37,14 +37,14 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Change:
-    """What happened to one memory; `notes` are things the person should know about it."""
+    """What happened to one memory; `remarks` are things the person should know about it."""
 
     kind: str
     name: str
     path: str
     hash: str = ""
     reason: str = ""
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:

@@ -116,11 +116,11 @@ def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
 
 def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
     """The draft as it will be saved, and what the person should know about it."""
-    notes: list[str] = []
+    remarks: list[str] = []
 
     def absolute(text: str) -> str:
         text, unresolved = relative_dates.make_absolute(text, draft.day or rules.day)
-        notes.extend(f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved)
+        remarks.extend(f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved)
         return text
 
     draft = replace(
@@ -135,8 +135,8 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
         body = draft.body.lower()
         missing = [mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in body]
         if missing:
-            notes.append(f"a {draft.type} memory without {' and '.join(missing)} is hard to apply")
-    return draft, tuple(dict.fromkeys(notes))
+            remarks.append(f"a {draft.type} memory without {' and '.join(missing)} is hard to apply")
+    return draft, tuple(dict.fromkeys(remarks))
 
 
 def first_sentence(text: str) -> str:

@@ -82,7 +82,11 @@ def to_undo(log: list[Logged], change: str, batch: str, since: float | None) -> 
     else:
         newest = next_to_undo(log)
         chosen = [newest] if newest else []
+    first = any(logged.cause.verb == BEGIN for logged in chosen)
     chosen = [logged for logged in chosen if logged.cause.verb != BEGIN]
+    if change and first:
+        what = f"{change!r} is the first snapshot; nothing stood before it"
+        raise Missing(what, next="memdir log lists the changes")
     if not chosen:
         wanted = change or batch
         what = f"there is no change {wanted!r}" if wanted else "there is nothing to undo"

@@ -27,7 +27,7 @@ class Indexed:
     cut_lines: int = 0
     cut_characters: int = 0
 
-    def notes(self, expected: Collection[str] = ()) -> list[str]:
+    def remarks(self, expected: Collection[str] = ()) -> list[str]:
         """What the person should know, beyond the pointers that are expected to come and go."""
         said = []
         added = [path for path in self.added if path not in expected]

@@ -23,11 +23,11 @@ def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     reason = drafting.refusal(draft, rules, wishes)
     if reason:
         return Change(SKIPPED, draft.name, "", reason=reason)
-    given, notes = drafting.complete(draft, rules)
+    given, remarks = drafting.complete(draft, rules)
     files = store.files()
     path = _existing(draft.name, files) if draft.name else ""
     if path:
-        return _update(given, path, store, rules, notes)
+        return _update(given, path, store, rules, remarks)
     if draft.expected:
         raise Missing(f"there is no memory {draft.name!r} to update", next="memdir list shows them")
     described = replace(given, description=given.description or drafting.first_sentence(given.body))
@@ -35,21 +35,21 @@ def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     if twin:
         reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}), or --anyway"
         return Change(SKIPPED, stem(twin), twin, reason=reason)
-    return _create(described, store, rules, files, notes)
+    return _create(described, store, rules, files, remarks)
 
 
 def _create(
-    draft: Draft, store: Store, rules: Rules, files: list[str], notes: tuple[str, ...]
+    draft: Draft, store: Store, rules: Rules, files: list[str], remarks: tuple[str, ...]
 ) -> Change:
     style = _style(store, files)
     name = draft.name or _free_name(draft, files, style)
     _convert_standalone(store, files, name)
     data = frontmatter.encode(new_text(draft, name, rules.now, style))
     store.put(name + ".md", data)
-    return Change(CREATED, name, name + ".md", hash_of(data), notes=notes)
+    return Change(CREATED, name, name + ".md", hash_of(data), remarks=remarks)
 
 
-def _update(draft: Draft, path: str, store: Store, rules: Rules, notes: tuple[str, ...]) -> Change:
+def _update(draft: Draft, path: str, store: Store, rules: Rules, remarks: tuple[str, ...]) -> Change:
     fields = [("description", draft.description)] if draft.description else []
     fields += [("type", draft.type)] if draft.type != UNKNOWN else []
     fields += [("pinned", "true")] if draft.pinned else []
@@ -59,7 +59,7 @@ def _update(draft: Draft, path: str, store: Store, rules: Rules, notes: tuple[st
     if data == old:
         return Change(SKIPPED, stem(path), path, hash_of(old), "it says exactly this already")
     store.put(path, data)
-    return Change(UPDATED, stem(path), path, hash_of(data), notes=notes)
+    return Change(UPDATED, stem(path), path, hash_of(data), remarks=remarks)
 
 
 def _existing(name: str, files: list[str]) -> str:

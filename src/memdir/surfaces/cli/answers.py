@@ -57,7 +57,7 @@ def done_fields(app: App, done: Done) -> Fields:
     """What a command changed: the first change on top, all of them below."""
     changes = [change_fields(change) for change in done.changes]
     nothing = change_fields(Change(SKIPPED, "", "", reason="there was nothing to do"))
-    fields = {**(changes or [nothing])[0], "changes": changes, "notes": list(done.notes)}
+    fields = {**(changes or [nothing])[0], "changes": changes, "remarks": list(done.remarks)}
     fields |= {"store": app.store.root, "dry_run": done.dry_run}
     return {**fields, "files": _files(done)} if done.dry_run else fields
 
@@ -82,7 +82,7 @@ def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str
     changed = [change.name for change in done.changes if change.changed]
     for text in says if changed else ():
         lines += screen.block("", text.replace("NAME", changed[0]))
-    for text in done.notes:
+    for text in done.remarks:
         lines += screen.block("note:", text)
     if done.dry_run:
         lines += _dry_lines(screen, done)

@@ -68,7 +68,7 @@ def _import_lines(session: Session, done: Done, skipped: list[Finding]) -> list[
             lines += screen.block("!", f"{change.path}: {change.reason}", style="yellow")
     lines += finding_lines(screen, skipped[:FEW])
     lines += [f"  and {len(skipped) - FEW:,} more"] if len(skipped) > FEW else []
-    for text in done.notes:
+    for text in done.remarks:
         lines += screen.block("note:", text)
     return [*lines, "", "dry run: nothing was written"] if done.dry_run else lines
 
