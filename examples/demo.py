@@ -14,6 +14,7 @@ from pathlib import Path
 
 MEMDIR = Path(sys.executable).with_name("memdir")
 FALLBACK = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
+KEPT = ("PATH", "PYTHONPATH", "LANG", "TERM")
 WIDE = 70  # columns
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
@@ -24,7 +25,7 @@ class Demo:
     def __init__(self, home: Path) -> None:
         self.project = home / "shop"
         (self.project / ".git").mkdir(parents=True)
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.env = {"LANG": "C.UTF-8", **kept, "HOME": str(home)}
         if os.environ.get("NO_COLOR"):
             self.env["NO_COLOR"] = "1"

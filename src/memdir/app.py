@@ -87,8 +87,8 @@ class App:
             return self._try_out(Desk(DryRun(self.store), DryShelf(self.shelf), cause), act, told)
         with self.lock.held(f"memdir {verb}", self.tell):
             kept = self._announced(cause)
-            recorder = Recorder(KeepOld(self.store, kept, self.shelf, self.now()), kept)
-            desk = Desk(recorder, self.shelf, cause)
+            recorder = Recorder(self.store, kept)
+            desk = Desk(KeepOld(recorder, kept, self.shelf, self.now()), self.shelf, cause)
             try:
                 done = Done(tuple(act(desk)), tuple(desk.remarks))
                 told(done)

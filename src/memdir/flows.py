@@ -6,6 +6,7 @@ Reading takes no lock and waits for nobody.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -72,7 +73,7 @@ def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
     def act(desk: Desk) -> list[Change]:
         rules = app.rules()
         seen = (("last_verified", dates.iso_time(rules.now)),)
-        paths = [_find(desk.store, name).path for name in names]
+        paths = dict.fromkeys(_find(desk.store, name).path for name in names)
         changes = [edit_step(Revision(p, seen), desk.store, rules, Wishes()) for p in paths]
         return _named(desk, changes)
 
@@ -86,7 +87,7 @@ def retire(
 
     def act(desk: Desk) -> list[Change]:
         desk.cause = replace(desk.cause, reason=reason)
-        paths = [_find(desk.store, name).path for name in names]
+        paths = dict.fromkeys(_find(desk.store, name).path for name in names)
         now = app.now()
         done = [retire_step(path, desk.store, desk.shelf, now, room) for path in paths]
         return _index(app, desk, done)
@@ -98,7 +99,7 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
     """restore → index → off the shelf"""
 
     def act(desk: Desk) -> list[Change]:
-        chosen = [_find_shelved(app, name)[0] for name in names]
+        chosen = list(dict.fromkeys(_find_shelved(app, name)[0] for name in names))
         shelf = OldArchive(desk.shelf, desk.store)
         done = [restore_step(shelved, desk.store, shelf) for shelved in chosen]
         _index(app, desk, done)
@@ -127,11 +128,13 @@ def undo(
     def act(desk: Desk) -> list[Change]:
         if not app.dry_run:
             app.history.catch_up(app.store)  # what others did last is what may be undone
-        chosen = history.to_undo(list(app.history.log()), change, batch, since)
+        chosen = history.to_undo(app.history.log(), change, batch, since)
         ids = tuple(logged.id for logged in chosen)
         what = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
         more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
         desk.cause = replace(desk.cause, name=what + more, undoes=ids)
+        if not app.dry_run:
+            app.history.announce(app.store, desk.cause)  # killed, it must not look like a change
         done = undo_step(chosen, desk.store, app.history)
         if desk.store.index_path not in [one.path for one in done]:
             index(desk.store, app.rules())
@@ -196,7 +199,9 @@ def survey_index(app: App) -> index_text.Survey:
 
 
 def load(app: App) -> loading.Loaded:
-    """The index as an agent gets it."""
+    """The index as an agent gets it; the directory is there before the agent wants to write."""
+    if app.config.enabled and app.config.scope.kind == "project" and not app.dry_run:
+        app.store.make()
     return loading.load(frontmatter.decode(app.store.index() or b""))
 
 
@@ -233,7 +238,8 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
 def shelved(app: App) -> list[Shelved]:
     """Everything that can be restored, the newest first."""
     shelf = OldArchive(app.shelf, app.store)
-    return shelf.list(TRASH) + shelf.list(ARCHIVE)
+    rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
+    return list(heapq.merge(*rooms, key=lambda one: -one.time))  # each room keeps its own order
 
 
 def expired_trash(app: App) -> list[Shelved]:
@@ -280,10 +286,9 @@ def _find(store: Store, name: str) -> Memory:
 def _memory(store: Store, path: str) -> Memory | None:
     """The memory at that very path, if there is one."""
     try:
-        data = store.read(path)
-    except Missing:
-        return None
-    return read_memory(path, data, 0)
+        return read_memory(path, store.read(path), 0)
+    except (MemdirError, ValueError):
+        return None  # whoever wants to write there hears why it cannot be read
 
 
 def _find_shelved(app: App, name: str) -> list[Shelved]:

@@ -19,6 +19,7 @@ from tests.faults import repository
 POINTER = re.compile(r"- \[[^\]\n]+\]\(([^)\n]+\.md)\)( — [^\n]+)?")
 INDEX = "MEMORY.md"
 ROOMS = ("trash", "archive")
+OTHERS = "lost+found/"  # where the harness itself may write
 # Written without fsync on purpose: derived, or a courtesy. Their bytes may be anything.
 DERIVED = frozenset(("lock", "known.json", "announced", ".memdir-known.tmp"))
 
@@ -91,7 +92,7 @@ def _file(view: View, root: str, path: str) -> None:
         if parts[-1].startswith("."):
             return
         view.shelves["/".join(parts[3:])] = _bytes(root, path)
-    elif is_file and not path.startswith("state/stores/"):
+    elif is_file and not path.startswith(("state/stores/", OTHERS)):
         view.elsewhere.add(path)
 
 

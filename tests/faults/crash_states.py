@@ -143,6 +143,8 @@ def _judge_all(
             seeds.write_tree(tree, here.root)
             found = here.verdict(operation, acknowledged)
             tally.add(f"{operation}: {how} after step {length} {_shown(model, length)}", True, found)
+        if here.defect and tally.violations:
+            return
 
 
 def _shown(model: Model, length: int) -> str:

@@ -84,6 +84,8 @@ def _share(jobs: list[Job], defect: str) -> Tally:
             how = "from then on" if for_good else "once"
             where = f"{operation}: {error} {how} at {names[operation][at]} #{at}"
             tally.add(where, outcome.fired, problems)
+            if defect and tally.violations:
+                break
         tally.states = len(here.verdicts)
     finally:
         here.close()

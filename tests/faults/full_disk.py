@@ -57,7 +57,7 @@ def _sweep(here: Stage, operation: str, every: int, tally: Tally) -> None:
             done = False  # not even the seed fits
         finally:
             mounts.unmount(here.root)
-        if done and full:
+        if (done and full) or (here.defect and tally.violations):
             return
     tally.add(operation, False, [] if full else ["it never met a full disk"])
 

@@ -47,6 +47,8 @@ def _share(jobs: list[tuple[str, int]], defect: str) -> Tally:
             problems += [] if fired else ["the kill did not happen"]
             name = names[operation][at] if at < len(names[operation]) else "?"
             tally.add(f"{operation} killed before {name} #{at}", fired, problems)
+            if defect and tally.violations:
+                break  # a control is found once it is found
         tally.states = len(here.verdicts)
     finally:
         here.close()

@@ -67,6 +67,8 @@ class _Trap:
             for turn in range(saves):
                 problem = self._once(save, turn)
                 tally.add(f"save {turn}", True, [problem] if problem else [])
+                if self.defect and problem:
+                    break
         finally:
             os.kill(swapper, signal.SIGKILL)
             os.waitpid(swapper, 0)

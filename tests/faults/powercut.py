@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 
 from tests.faults import mounts, seeds, stage, tracer
+from tests.faults.checker import OTHERS
 from tests.faults.stage import Stage, Tally
 
 CONTROLS = {"no fsync": ("create",), "no directory fsync": ("retire",)}
@@ -116,7 +117,7 @@ class _Disk:
         self.last = state
 
     def _another_program(self) -> None:
-        handle = os.open(f"{self.here.root}/project/{OTHER}", os.O_WRONLY | os.O_CREAT, 0o600)
+        handle = os.open(f"{self.here.root}/{OTHERS}{OTHER}", os.O_WRONLY | os.O_CREAT, 0o600)
         os.write(handle, b"y")
         os.fsync(handle)
         os.close(handle)

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 
 from tests.faults import driver, texts
 
+PREFIX = "memdir-faults-"
+
+
 @dataclass
 class Tree:
     """A directory tree in memory: folders with modes, files with modes and bytes."""
@@ -66,7 +69,16 @@ def fill(tree: Tree, root: str) -> None:
 def work_folder() -> str:
     """A new folder in memory where there is such a place, so that only our own order counts."""
     fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    return os.path.realpath(tempfile.mkdtemp(prefix="memdir-faults-", dir=fast))
+    return os.path.realpath(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=fast))
+
+
+def sweep_old_folders() -> None:
+    """Remove what harnesses left that were killed themselves."""
+    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+    for name in os.listdir(base):
+        owner = name.removeprefix(PREFIX).partition("-")[0]
+        if name.startswith(PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
+            shutil.rmtree(os.path.join(base, name), ignore_errors=True)
 
 
 def make_root(root: str) -> None:

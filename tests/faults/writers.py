@@ -29,6 +29,13 @@ def run(kills: int, edits: int) -> Tally:
     return tally
 
 
+def control(defect: str, kills: int) -> bool:
+    """Do the killed writers catch a store that is broken like this?"""
+    tally = Tally()
+    in_a_root(lambda root: killed_writers(root, kills, tally, defect))
+    return tally.violations > 0
+
+
 def in_a_root(scenario: Callable[[str], None]) -> None:
     folder = seeds.work_folder()
     try:

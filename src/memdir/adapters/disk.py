@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memdir.core.finding import Finding
 
 HEAD_BYTES = 4096
+DEEPEST = 32  # folders inside each other; nobody nests memories deeper by intent
 TOGETHER = 100  # files in flight; two handles each
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,6 +30,7 @@ _ADVICE = {
     errno.EROFS: "the file system is mounted read-only; remount it or choose another --dir",
     errno.EMFILE: "too many files are open; close some programs or raise ulimit -n",
     errno.ELOOP: "a symbolic link stands there; memdir does not follow links inside a store",
+    errno.ENXIO: "a pipe, socket or device stands there; move it away",
     errno.ENOTDIR: "a file stands where a directory should be; move it away",
     errno.EISDIR: "a directory stands there; move it away or choose another name",
 }
@@ -107,11 +109,19 @@ class Disk:
         try:
             facts = os.fstat(handle)
             if not stat.S_ISREG(facts.st_mode):
-                raise OSError(errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ELOOP, path)
+                raise OSError(errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ENXIO, path)
             wanted = facts.st_size if limit < 0 else min(limit, facts.st_size)
             return _read_all(handle, wanted, grow=limit < 0), facts
         finally:
             os.close(handle)
+
+    def stat(self, path: str) -> os.stat_result:
+        """What the directory says of a path; a link is not followed."""
+        parent, name = self.open_parent(path)
+        try:
+            return os.stat(name, dir_fd=parent, follow_symlinks=False)
+        finally:
+            os.close(parent)
 
     def put(self, path: str, data: bytes) -> None:
         """Replace or create one file, durably; what stands there is never written in place."""
@@ -179,6 +189,8 @@ class Disk:
                         path = prefix + entry.name
                         if not entry.is_dir(follow_symlinks=False):
                             yield folder, path, entry
+                        elif path.count("/") >= DEEPEST:
+                            findings.append(unreadable(path, OSError(errno.ENAMETOOLONG, path)))
                         elif enter(path):
                             folders.append(path + "/")
             finally:

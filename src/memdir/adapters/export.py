@@ -37,8 +37,11 @@ def check_target(target: str, force: bool) -> None:
     """Refuse a target that stands already, unless it is an empty directory or was insisted on."""
     if force or not os.path.lexists(target):
         return
-    if os.path.isdir(target) and not target.endswith(ZIP) and not os.listdir(target):
-        return
+    try:
+        if os.path.isdir(target) and not target.endswith(ZIP) and not os.listdir(target):
+            return
+    except OSError as error:
+        raise failure(error, target, "it cannot be looked into") from None
     raise BadInput(
         f"{target} is there already; nothing was written",
         path=target,

@@ -78,7 +78,7 @@ class Lock:
         waiter = _Waiter(os.dup(handle), self.path)
         start = time.monotonic()
         waiter.start()
-        if not waiter.done.wait(self.notice_seconds):
+        if not waiter.done.wait(min(self.notice_seconds, self.give_up_seconds)):
             tell(f"waiting for the store's lock, held by {self.holder()} ...")
             waiter.done.wait(self.give_up_seconds - (time.monotonic() - start))
         if waiter.settle():

@@ -61,7 +61,8 @@ def _mode_of(parent: int, name: str) -> int:
     if stat.S_ISDIR(facts.st_mode):
         raise OSError(errno.EISDIR, "a directory stands there")
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError(errno.ELOOP, "not a regular file")
+        link = stat.S_ISLNK(facts.st_mode)
+        raise OSError(errno.ELOOP if link else errno.ENXIO, "not a regular file")
     return stat.S_IMODE(facts.st_mode) & 0o777 or 0o600
 
 

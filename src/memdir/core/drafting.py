@@ -120,7 +120,9 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
 
     def absolute(text: str) -> str:
         text, unresolved = relative_dates.make_absolute(text, draft.day or rules.day)
-        remarks.extend(f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved)
+        remarks.extend(
+            f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved
+        )
         return text
 
     draft = replace(
@@ -135,7 +137,9 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
         body = draft.body.lower()
         missing = [mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in body]
         if missing:
-            remarks.append(f"a {draft.type} memory without {' and '.join(missing)} is hard to apply")
+            remarks.append(
+                f"a {draft.type} memory without {' and '.join(missing)} is hard to apply"
+            )
     return draft, tuple(dict.fromkeys(remarks))
 
 

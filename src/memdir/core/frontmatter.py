@@ -82,50 +82,60 @@ def read(text: str) -> Document:
 
 
 def _read_fields(document: Document, lines: list[str]) -> None:
-    values, starts, ends = document.values, document.starts, document.ends
-    # The key above, the indent of the keys below `metadata:`, and that of a header moved in.
-    last = indent = base = ""
-    inside = False
+    reader = _Reader(document)
     for number, line in enumerate(lines):
-        key, colon, value = line.partition(": ")
-        if line[:1] in " \t" or not colon:
-            bare = line.strip()
-            if not bare or line[0] == "#":
-                continue
-            here = _indent_of(line)
-            if last and here and here != base:
-                indent = indent or here
-                if not inside or here != indent or bare.startswith("- "):
-                    ends[last] = number + 1
-                    continue
-            else:
-                inside = False
-            key, value = _split(bare)
-            if not key:
-                if bare[0] != "#":
-                    document.problems.append((number + 2, f"not `key: value`: {bare[:60]}"))
-                continue
-            if inside:
-                key = f"{NEST}.{key}"
-            else:
-                base = here
-        elif line[0] == "#":
-            continue
+        bare = line.strip()
+        if bare and line[0] != "#":
+            reader.take(number, line, bare)
+    document.indent = reader.base
+    for key, value in document.values.items():
+        if key in document.ends or value[:1] in ('"', "'"):
+            document.values[key] = _whole_value(document, lines, key)
+
+
+class _Reader:
+    """Where the reading of a header stands."""
+
+    __slots__ = ("base", "document", "indent", "inside", "last")
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.last = ""  # the key above
+        self.base = ""  # the indent of a header that is moved in as a whole
+        self.indent = ""  # of the keys below `metadata:`
+        self.inside = False  # below it?
+
+    def take(self, number: int, line: str, bare: str) -> None:
+        """One line: a key with its value, or the continuation of the value above."""
+        here = _indent_of(line)
+        if here and self.last and here != self.base:
+            self.indent = self.indent or here
+            if not self.inside or here != self.indent or bare.startswith("- "):
+                self.document.ends[self.last] = number + 1
+                return
         else:
-            key, base, inside = key.rstrip(), "", False
-        if key == NEST and not value.strip():
-            inside, indent = True, ""
-        if key in values:
+            self.inside = False
+        key, value = _split(bare)
+        if key:
+            self._add(number, key, value, here)
+        elif bare[0] != "#":
+            self.document.problems.append((number + 2, f"not `key: value`: {bare[:60]}"))
+
+    def _add(self, number: int, key: str, value: str, here: str) -> None:
+        document = self.document
+        if self.inside:
+            key = f"{NEST}.{key}"
+        else:
+            self.base = here
+        if key == NEST and not value:
+            self.inside, self.indent = True, ""
+        if key in document.values:
             document.problems.append((number + 2, f"`{key}` stands twice; the first one counts"))
             key += "\n"  # its continuation lines must not go to the first one
         else:
-            values[key] = value.strip()
-            starts[key] = number
-        last = key
-    document.indent = base
-    for key, value in values.items():
-        if key in ends or value[:1] in ('"', "'"):
-            values[key] = _whole_value(document, lines, key)
+            document.values[key] = value
+            document.starts[key] = number
+        self.last = key
 
 
 def _split(line: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memdir.core.errors import BadInput, Missing
@@ -69,7 +70,7 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
     return cause, tuple(paths)
 
 
-def to_undo(log: list[Logged], change: str, batch: str, since: float | None) -> list[Logged]:
+def to_undo(log: Iterable[Logged], change: str, batch: str, since: float | None) -> list[Logged]:
     """The changes somebody wants undone, the newest first."""
     if change:
         chosen = [logged for logged in log if logged.id.startswith(change.strip().lower())]
@@ -94,7 +95,7 @@ def to_undo(log: list[Logged], change: str, batch: str, since: float | None) -> 
     return chosen
 
 
-def next_to_undo(log: list[Logged]) -> Logged | None:
+def next_to_undo(log: Iterable[Logged]) -> Logged | None:
     """The newest change that still stands: not an undo, and not undone (an undone undo counts)."""
     undone: set[str] = set()
     for logged in log:

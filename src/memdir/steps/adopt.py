@@ -5,7 +5,7 @@ from __future__ import annotations
 from memdir.core import frontmatter, secrets
 from memdir.core.draft import CREATED, SKIPPED, Change
 from memdir.core.drafting import Rules
-from memdir.core.errors import Missing
+from memdir.core.errors import Missing, Unwritable
 from memdir.core.memory import is_memory, stem
 from memdir.core.ports import Store
 from memdir.core.revision import hash_of
@@ -21,6 +21,8 @@ def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
     except Missing:
         store.put(path, data)
         return Change(CREATED, stem(path), path, hash_of(data))
+    except Unwritable as error:  # a link or a directory: the others can still be taken
+        return Change(SKIPPED, stem(path), path, reason=error.message)
     if standing == data:
         return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
     reason = "another memory of that name stands there; rename one of the two"

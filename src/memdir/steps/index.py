@@ -59,7 +59,9 @@ def index(
     if not old:
         files = [memory.path for memory in sorted(_memories(store, files), key=_birth)]
     heal = text_of.rebuild if anew else text_of.heal
-    healed = heal(text, files, lambda path: _describe(_memory(store, path)))
+    # Only a [[wikilink]] can mean a memory by its label.
+    names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
+    healed = heal(text, files, lambda path: _describe(_memory(store, path)), names)
     text, arranged = _arrange_if_cut(healed.text, store, files)
     data = frontmatter.encode(text)
     if data != (old or b""):

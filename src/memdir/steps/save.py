@@ -49,7 +49,9 @@ def _create(
     return Change(CREATED, name, name + ".md", hash_of(data), remarks=remarks)
 
 
-def _update(draft: Draft, path: str, store: Store, rules: Rules, remarks: tuple[str, ...]) -> Change:
+def _update(
+    draft: Draft, path: str, store: Store, rules: Rules, remarks: tuple[str, ...]
+) -> Change:
     fields = [("description", draft.description)] if draft.description else []
     fields += [("type", draft.type)] if draft.type != UNKNOWN else []
     fields += [("pinned", "true")] if draft.pinned else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 
-# A file written in the same tick of the clock as this table may change again within that tick.
+# A file may change again within the tick of the clock in which it changed, and look the same.
 TICK_NS = 20_000_000
 
 
@@ -22,12 +22,10 @@ class Known:
         self.files: dict[str, tuple[str, tuple[int, ...]]] = {}
         try:
             with open(path, "rb") as file:
-                written = os.fstat(file.fileno()).st_mtime_ns
                 table = json.loads(file.read())
             self.head = str(table["head"])
             for name, (oid, *facts) in table["files"].items():
-                racy = bool(facts) and facts[1] >= written - TICK_NS
-                self.files[name] = (str(oid), () if racy else tuple(facts))
+                self.files[name] = (str(oid), tuple(facts))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             self.head, self.files = "", {}
 
@@ -42,7 +40,7 @@ class Known:
         self.stale = True
 
     def refresh(self, path: str, oid: str, facts: tuple[int, ...]) -> None:
-        """Note what the history has of a path."""
+        """Note what the history has of a path; facts that were looked up before its bytes."""
         self.files[path] = (oid, facts)
         self.stale = True
 
@@ -64,3 +62,8 @@ class Known:
             self.stale = False
         except OSError:
             return  # the next run finds an old table and looks at the bytes instead
+
+
+def trusted(facts: tuple[int, ...], moment: int) -> tuple[int, ...]:
+    """Facts looked up at this moment (ns), or none where the file has changed only just before."""
+    return facts if facts[1] < moment - TICK_NS else ()

@@ -10,10 +10,11 @@ import dataclasses
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from memdir.adapters.history._known import Known
+from memdir.adapters.history._known import Known, trusted
 from memdir.adapters.history._objects import Objects
 from memdir.adapters.history._trees import read_commit, read_tree, write_commit, write_tree
 from memdir.core.errors import HistoryBroken, MemdirError, Missing
@@ -37,7 +38,7 @@ class GitHistory:
         self.now = now
         self._announcement = _Announcement(os.path.join(folder, "announced"))
         self._trees: dict[str, dict[str, str]] = {}
-        self._ours: set[str] | None = None  # what the change under way has written
+        self._ours: dict[str, str] = {}  # path -> id: what the change under way has written
         self._table: Known | None = None  # as `catch_up` left it; valid while the lock is held
 
     def catch_up(self, store: Store) -> list[str]:
@@ -53,13 +54,12 @@ class GitHistory:
         self._table = self._read_known()
         if not self._table.head or self._announcement.left_behind():
             self.catch_up(store)
-        self._ours = set()
+        self._ours = {}
         self._announcement.begin(cause)
 
     def expect(self, path: str, data: bytes | None) -> None:
         """Leave word of the very bytes that are about to be written."""
-        if self._ours is not None:
-            self._ours.add(path)
+        self._ours[path] = _id(data)
         self._announcement.add(path, _id(data))
 
     def keeps(self, store: Store, path: str) -> bool:
@@ -67,26 +67,30 @@ class GitHistory:
         known = self._table or self._read_known()
         facts = store.facts(path)
         oid, seen = known.files.get(path, ("", ()))
-        if facts is None or (oid and seen == facts):
+        if facts is None or (facts and seen == facts):
             return True
-        data = store.read(path)
-        if _id(data) != oid:
-            self._commit_others(store, known)
-        return _id(data) == known.files.get(path, ("", ()))[0]
+        standing = _id(store.read(path))
+        if standing in (oid, self._ours.get(path)):
+            return True
+        self._commit_others(store, known)
+        return standing == known.files.get(path, ("", ()))[0]
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
         """Commit what others did meanwhile, then what we have written; gives our commit's id."""
-        known = self._table or self._read_known()
-        self._commit_others(store, known)
-        contents = {
-            path: data
-            for path, data in written.items()
-            if _id(data) != known.files.get(path, ("", ()))[0]
-        }
-        made = self._commit(store, known, contents, cause) if contents else ""
-        self._announcement.remove()
-        known.save()
-        self._table = self._ours = None
+        try:
+            known = self._table or self._read_known()
+            self._commit_others(store, known)
+            contents = {
+                path: data
+                for path, data in written.items()
+                if _id(data) != known.files.get(path, ("", ()))[0]
+            }
+            # No facts: somebody may have changed the file again since we wrote it.
+            made = self._commit(store, known, contents, cause, {}) if contents else ""
+            self._announcement.remove()
+            known.save()
+        finally:
+            self._table, self._ours = None, {}
         return made
 
     def log(self) -> Iterator[Logged]:
@@ -131,35 +135,41 @@ class GitHistory:
         return kept
 
     def _read_known(self) -> Known:
+        table = os.path.join(self.folder, "known.json")
         if not self.objects.exists():
             try:
+                if os.path.exists(table):
+                    os.unlink(table)  # it tells of another history
                 self.objects.create()
             except OSError as error:
                 raise self._unwritable(error) from None
-        known = Known(os.path.join(self.folder, "known.json"))
+        known = Known(table)
         head = self.objects.head()
+        if known.head and not head:
+            raise self.objects.broken("its branch is gone")
         if known.head != head:
             known.adopt(head, self.paths(head))
         return known
 
     def _commit_others(self, store: Store, known: Known) -> list[str]:
         """Commit every difference but ours: what a killed writer announced, then the outside's."""
-        tree = store.tree()
+        moment = time.time_ns()
+        tree = {path: trusted(facts, moment) for path, facts in store.tree().items()}
         store.sweep(tree)
         contents = self._differences(store, known, tree)
-        contents = {path: data for path, data in contents.items() if path not in (self._ours or ())}
+        contents = {path: data for path, data in contents.items() if path not in self._ours}
         made = []
         if not known.head:
             begin = Cause(BEGIN, reason="the store as it was when memdir first saw it")
-            made.append(self._commit(store, known, contents, begin))
+            made.append(self._commit(store, known, contents, begin, tree))
             contents = {}
         cause, announced = self._announcement.read()
         left = {path: data for path, data in contents.items() if announced.get(path) == _id(data)}
         theirs = {path: data for path, data in contents.items() if path not in left}
         if left:
-            made.append(self._commit(store, known, left, cause))
+            made.append(self._commit(store, known, left, cause, tree))
         if theirs:
-            made.append(self._commit(store, known, theirs, Cause(OUTSIDE, actor="outside")))
+            made.append(self._commit(store, known, theirs, Cause(OUTSIDE, actor="outside"), tree))
         return made
 
     def _differences(
@@ -171,7 +181,7 @@ class GitHistory:
         }
         for path, facts in tree.items():
             oid, seen = known.files.get(path, ("", ()))
-            if seen == facts:
+            if facts and seen == facts:
                 continue
             try:
                 data = store.read(path)
@@ -184,22 +194,27 @@ class GitHistory:
         return contents
 
     def _commit(
-        self, store: Store, known: Known, contents: Mapping[str, bytes | None], cause: Cause
+        self,
+        store: Store,
+        known: Known,
+        contents: Mapping[str, bytes | None],
+        cause: Cause,
+        facts: Mapping[str, tuple[int, ...]],
     ) -> str:
         there = {path: data for path, data in sorted(contents.items()) if data is not None}
         paths = [(MODIFIED if path in known.files else ADDED, path) for path in there]
         paths += [(GONE, path) for path in contents if path not in there]
         try:
             for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
-                known.refresh(path, oid, store.facts(path) or ())
+                known.refresh(path, oid, facts.get(path, ()))
             for path in contents.keys() - there.keys():
                 del known.files[path]
-            if not cause.name and len(paths) == 1:
-                cause = dataclasses.replace(cause, name=paths[0][1])
+            cause = _named(cause, [path for _, path in paths], store.index_path)
             tree = write_tree(self.objects, {path: row[0] for path, row in known.files.items()})
             oid = write_commit(self.objects, tree, known.head, self.now(), cause, paths)
             self.objects.set_head(oid)
         except OSError as error:
+            self._table = None  # it is ahead of what could be written
             raise self._unwritable(error) from None
         known.head = oid
         return oid
@@ -253,6 +268,12 @@ class _Announcement:
                 os.close(handle)
         except OSError:
             return  # then that change would be called `outside`; its bytes are kept all the same
+
+
+def _named(cause: Cause, paths: list[str], index_path: str) -> Cause:
+    """The cause; one that has no name is called by the only memory it concerns."""
+    found = [path for path in paths if path != index_path] or paths
+    return cause if cause.name or len(found) != 1 else dataclasses.replace(cause, name=found[0])
 
 
 def _id(data: bytes | None) -> str:

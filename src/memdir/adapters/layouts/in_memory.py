@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
+from memdir.adapters.disk import check_path
 from memdir.adapters.layouts._files import Files, Scan
 from memdir.core.errors import Missing
-from memdir.core.memory import INDEX, is_memory, read_memory
+from memdir.core.memory import INDEX, TEAM, is_memory, read_memory
 
 
 class InMemory(Files):
@@ -34,6 +35,7 @@ class InMemory(Files):
 
     def read(self, path: str) -> bytes:
         """The bytes of one file."""
+        check_path(path)
         if path not in self._contents:
             raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
         return self._contents[path][0]
@@ -42,8 +44,12 @@ class InMemory(Files):
         """True where there is such a file; the store itself always is."""
         return not path or path in self._contents
 
+    def make(self) -> None:
+        """It is there."""
+
     def put(self, path: str, data: bytes) -> None:
         """Replace or create one file."""
+        check_path(path)
         self._contents[path] = (data, time.time_ns())
 
     def drop(self, path: str) -> None:
@@ -52,12 +58,20 @@ class InMemory(Files):
         del self._contents[path]
 
     def tree(self) -> dict[str, tuple[int, ...]]:
-        """Every file with the facts that change when it does."""
-        return {path: (moment, len(data)) for path, (data, moment) in self._contents.items()}
+        """Every file the history keeps, with the facts that change when it does."""
+        return {
+            path: found for path in self._contents if _kept(path) and (found := self.facts(path))
+        }
 
     def facts(self, path: str) -> tuple[int, ...] | None:
-        """The same facts of one file."""
-        return self.tree().get(path)
+        """The same facts of one file, None where there is none."""
+        data, moment = self._contents.get(path, (b"", 0))
+        return (moment, moment, len(data)) if moment else None
 
     def sweep(self, paths: Iterable[str]) -> None:
         """Nothing half-written can be left here."""
+
+
+def _kept(path: str) -> bool:
+    parts = path.split("/")
+    return parts[0] != TEAM and not any(part[0] == "." for part in parts)

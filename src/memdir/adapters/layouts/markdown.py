@@ -3,11 +3,13 @@
 Reading is on the hot path: the standard library's light modules only, one pass, no lock.
 """
 
+import errno
 import os
 import stat
 
 from memdir.adapters.disk import HEAD_BYTES, READ, Disk, failure, unreadable
 from memdir.adapters.layouts._files import Files, Scan
+from memdir.core.frontmatter import FENCE
 from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory, read_memory
 
 TYPE_CHECKING = False
@@ -55,10 +57,17 @@ class Markdown(Files):
         """True where something stands at that path, whatever it is."""
         return os.path.lexists(os.path.join(self.root, path))
 
-    def put(self, path: str, data: bytes) -> None:
-        """Replace or create one file, durably."""
+    def make(self) -> None:
+        """Create the directory where there is none, private and durable."""
         try:
             self.disk.make_root()
+        except OSError as error:
+            raise failure(error, self.root, "the directory cannot be created") from None
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace or create one file, durably."""
+        self.make()
+        try:
             self.disk.put(path, data)
         except OSError as error:
             raise failure(error, os.path.join(self.root, path), "cannot be written") from None
@@ -75,17 +84,22 @@ class Markdown(Files):
         facts: dict[str, tuple[int, ...]] = {}
         for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
             if entry.is_file(follow_symlinks=False):
-                found = entry.stat(follow_symlinks=False)
+                try:
+                    found = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # gone since its folder was read
                 if found.st_size <= self.max_file_bytes:
                     facts[path] = _fingerprint(found)
         return facts
 
     def facts(self, path: str) -> tuple[int, ...] | None:
-        """The same facts of one file, None where there is none."""
+        """The same facts of one file, None where there is none, empty where nobody can tell."""
         try:
-            found = os.stat(os.path.join(self.root, path), follow_symlinks=False)
-        except OSError:
+            found = self.disk.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            return None if error.errno == errno.ELOOP else ()
         return _fingerprint(found) if stat.S_ISREG(found.st_mode) else None
 
     def sweep(self, paths: "Iterable[str]") -> None:
@@ -95,8 +109,8 @@ class Markdown(Files):
     def _add_standalone(self, scan: Scan) -> None:
         data = self.standalone()
         if data is not None:
-            facts = os.stat(os.path.join(self.root, INDEX), follow_symlinks=False)
-            scan.memories.append(read_memory(INDEX, data, facts.st_mtime))
+            moment = (self.facts(INDEX) or (0,))[0] / 1e9
+            scan.memories.append(read_memory(INDEX, data, moment))
 
     def _walk(self, findings: list["Finding"]) -> "Iterator[tuple[int, str, str]]":
         """The files that may be memories: handle of the folder, name, path below the store."""
@@ -132,6 +146,8 @@ class Markdown(Files):
         finally:
             if handle >= 0:
                 os.close(handle)
+        if len(head) > MAX_HEADER_BYTES:
+            scan.skipped.append(_endless(path))
         if facts.st_size > self.max_file_bytes:
             scan.skipped.append(_too_big(path, facts.st_size, self.max_file_bytes))
             return
@@ -141,19 +157,29 @@ class Markdown(Files):
 
 def _header(head: bytes, handle: int) -> bytes:
     """The bytes up to the closing fence; more than one block only where the header is longer."""
-    if head[:3] != b"---" and head[:6] != b"\xef\xbb\xbf---":
-        return b""
-    end = head.find(b"\n---", 3)
-    while end < 0 and len(head) < MAX_HEADER_BYTES:
+    if head[:3] != FENCE.encode():
+        first = head.partition(b"\n")[0].decode("utf-8", "replace")
+        if first.lstrip("\ufeff").strip() != FENCE:
+            return b""
+    end = _closing(head)
+    while not end and len(head) <= MAX_HEADER_BYTES:
         more = os.read(handle, MAX_HEADER_BYTES)
         if not more:
             break
         head += more
-        end = head.find(b"\n---", 3)
-    # A line that only starts with dashes is not the fence: then all that was read is parsed.
-    if end >= 0 and head[end + 4 : end + 5] in (b"\n", b"\r", b""):
-        return head[: end + 4]
-    return head
+        end = _closing(head)
+    return head[:end] if end else head
+
+
+def _closing(head: bytes) -> int:
+    """Where the closing fence ends; 0 where there is none, or its line may go on."""
+    at = head.find(b"\n---")
+    while at >= 0:
+        end = head.find(b"\n", at + 4)
+        if end < 0 or head[at + 1 : end].decode("utf-8", "replace").rstrip() == FENCE:
+            return max(end, 0)
+        at = head.find(b"\n---", at + 4)
+    return 0
 
 
 def _fingerprint(facts: os.stat_result) -> tuple[int, ...]:
@@ -173,3 +199,10 @@ def _too_big(path: str, size: int, limit: int) -> "Finding":
 
     message = f"{path} has {size:,} bytes (limit: {limit:,}); skipped"
     return Finding("too-big", path, message, "split it, or raise max_file_bytes in config.toml")
+
+
+def _endless(path: str) -> "Finding":
+    from memdir.core.finding import Finding
+
+    message = f"{path}: no closing `---` in the first {MAX_HEADER_BYTES:,} bytes; read as text"
+    return Finding("malformed-header", path, message, f"edit {path} by hand", 1)

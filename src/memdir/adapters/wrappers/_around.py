@@ -49,6 +49,10 @@ class Around:
         """See the store inside."""
         return self.inside.standalone()
 
+    def make(self) -> None:
+        """See the store inside."""
+        self.inside.make()
+
     def put(self, path: str, data: bytes) -> None:
         """See the store inside."""
         self.inside.put(path, data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memdir.adapters.wrappers._around import Around
 from memdir.core.errors import HistoryBroken, Missing
-from memdir.core.ports import TRASH, History, Shelf, Store
+from memdir.core.ports import ARCHIVE, TRASH, History, Shelf, Store
 
 
 class KeepOld(Around):
@@ -28,9 +28,17 @@ class KeepOld(Around):
 
     def _keep(self, path: str) -> None:
         try:
-            if not self.history.keeps(self.inside, path):
+            if not self._kept(path):
                 self.shelf.lay(TRASH, path, self.inside.read(path), self.now)
-        except HistoryBroken:
-            self.shelf.lay(TRASH, path, self.inside.read(path), self.now)
         except Missing:
             return  # there is nothing to keep
+
+    def _kept(self, path: str) -> bool:
+        try:
+            if self.history.keeps(self.inside, path):
+                return True
+        except HistoryBroken:
+            pass  # the shelf keeps it then
+        newest = [one for room in (TRASH, ARCHIVE) for one in self.shelf.list(room)[:1]]
+        data = self.inside.read(path)
+        return any(one.path == path and self.shelf.read(one) == data for one in newest)

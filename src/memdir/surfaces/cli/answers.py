@@ -59,10 +59,11 @@ def done_fields(app: App, done: Done) -> Fields:
     nothing = change_fields(Change(SKIPPED, "", "", reason="there was nothing to do"))
     fields = {**(changes or [nothing])[0], "changes": changes, "remarks": list(done.remarks)}
     fields |= {"store": app.store.root, "dry_run": done.dry_run}
-    return {**fields, "files": _files(done)} if done.dry_run else fields
+    return {**fields, "files": dry_files(done)} if done.dry_run else fields
 
 
-def _files(done: Done) -> list[Fields]:
+def dry_files(done: Done) -> list[Fields]:
+    """The files that a dry run would change."""
     return [
         {"path": path, "change": kind(old, new), "diff": diff(path, old, new)}
         for path, old, new in done.diff
@@ -85,11 +86,12 @@ def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str
     for text in done.remarks:
         lines += screen.block("note:", text)
     if done.dry_run:
-        lines += _dry_lines(screen, done)
+        lines += dry_lines(screen, done)
     return lines or ["there was nothing to do"]
 
 
-def _dry_lines(screen: Screen, done: Done) -> list[str]:
+def dry_lines(screen: Screen, done: Done) -> list[str]:
+    """The diff of a dry run."""
     lines = []
     for path, old, new in done.diff:
         if old != new:

@@ -15,7 +15,14 @@ from memdir.core.errors import BadInput
 from memdir.core.finding import Finding
 from memdir.core.revision import hash_of
 from memdir.core.scope import below
-from memdir.surfaces.cli.answers import Fields, done_fields, finding_fields, finding_lines
+from memdir.surfaces.cli.answers import (
+    Fields,
+    done_fields,
+    dry_files,
+    dry_lines,
+    finding_fields,
+    finding_lines,
+)
 from memdir.surfaces.cli.diffs import diff
 from memdir.surfaces.cli.session import Session, command
 from memdir.surfaces.cli.visible import line
@@ -47,6 +54,7 @@ def import_(session: Session, source: str) -> int:
             }
             for change in done.changes
         ]
+        files += [file for file in dry_files(done) if file["path"] not in contents]
         skipped = [finding_fields(finding) for finding in brought.skipped]
         fields = {**done_fields(app, done), "files": files, "skipped": skipped}
         session.screen.answer(fields, _import_lines(session, done, brought.skipped))
@@ -70,7 +78,7 @@ def _import_lines(session: Session, done: Done, skipped: list[Finding]) -> list[
     lines += [f"  and {len(skipped) - FEW:,} more"] if len(skipped) > FEW else []
     for text in done.remarks:
         lines += screen.block("note:", text)
-    return [*lines, "", "dry run: nothing was written"] if done.dry_run else lines
+    return [*lines, *dry_lines(screen, done)] if done.dry_run else lines
 
 
 @command("export", "memdir export --output memories.zip", changes=True)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from memdir import __version__
+from memdir.adapters.disk import Disk
 from memdir.core import frontmatter
 from memdir.core.errors import Conflict, MemdirError
 from memdir.surfaces.cli.answers import Fields, diff_lines
@@ -91,22 +92,31 @@ def run(arguments: Sequence[str]) -> int:
             reconfigure(errors="backslashreplace")
     screen = Screen(os.environ)
     try:
+        return _answer(screen, arguments)
+    except ReaderGone:
+        return CLOSED
+    except MemdirError as error:  # the answer itself, or the sentence about an error
+        screen.answered = True
+        return _say_error(screen, error)
+
+
+def _answer(screen: Screen, arguments: Sequence[str]) -> int:
+    try:
         code = commands.main(list(arguments), "memdir", standalone_mode=False, obj=screen)
-        sys.stdout.flush()
         return int(code or 0)
     except click.exceptions.Exit as done:
         return done.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
-    except ReaderGone:
-        return CLOSED
     except SystemExit as done:  # click, where its own help finds no reader
         return int(done.code or 0)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
     except click.ClickException as wrong:
         screen.json = screen.json or "--json" in arguments
         return _say_usage(screen, wrong)
     except MemdirError as error:
         return _say_error(screen, error)
+    except ReaderGone:
+        raise
     except Exception as error:
         return _say_internal(screen, error)
 
@@ -146,7 +156,7 @@ def _write_report(error: Exception) -> str:
     text = "".join(traceback.format_exception(error))
     try:
         folder = os.path.join(Asked().config().state_dir, "reports")
-        os.makedirs(folder, 0o700, exist_ok=True)
+        Disk(folder).make_root()
     except (MemdirError, OSError):
         folder = tempfile.gettempdir()
     try:

@@ -107,6 +107,9 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> int:
         draft = replace(draft, type=guess_type(draft.body))
         more = {"type": draft.type, "type_from": "wording"}
         says = [f"type {draft.type}, from its wording; another one: memdir edit NAME --type TYPE"]
+    if not app.config.enabled:
+        by = app.config.enabled_by
+        session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
     done = flows.save(app, draft, wishes, tell_done(session, app, more, *says))
     return int(refused(done.changes))
 

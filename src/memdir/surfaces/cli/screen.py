@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memdir.core.errors import Unwritable
 from memdir.surfaces.cli.visible import cut, line, pad, width, wrap
@@ -55,9 +55,10 @@ class Screen:
         self.complain([*wrap(line(text), self.columns, "memdir: ", "  ")])
 
     def complain(self, lines: Sequence[str]) -> None:
-        """Lines for stderr, as they are."""
-        sys.stderr.write("".join(text + "\n" for text in lines))
-        sys.stderr.flush()
+        """Lines for stderr, as they are; that nobody can hear them must not stop a change."""
+        with suppress(OSError):
+            sys.stderr.write("".join(text + "\n" for text in lines))
+            sys.stderr.flush()
 
     def paint(self, text: str, style: str) -> str:
         """The text in a style, where the terminal shows styles."""

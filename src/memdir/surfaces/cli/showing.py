@@ -139,7 +139,8 @@ def index(session: Session, check: bool, rebuild: bool) -> int:
     for scope, (app, survey) in answers.items():
         title = f"{scope}: {session.short(app.store.root)}/{app.store.index_path}"
         fields.append(survey_fields(survey))
-        lines += ["", *session.screen.block("", title, "")] if lines else [title]
+        lines += [""] if lines else []
+        lines += session.screen.block("", title, "")
         lines += survey_lines(session.screen, survey)
         clean = clean and not _problems(survey)
     more = {"scopes": dict(zip(answers, fields, strict=True))} if len(answers) > 1 else {}

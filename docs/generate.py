@@ -1,0 +1,486 @@
+"""Writes docs/reference/ from the commands and settings themselves.
+
+python docs/generate.py            write the pages
+python docs/generate.py --check    exit with 1 where a page differs from what would be written
+
+What the code cannot say of itself (the meaning of a JSON field, the unit of a setting) stands in
+the tables below; tests/self/test_reference.py compares them with real answers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import fields as fields_of
+from pathlib import Path
+
+import click
+
+from memdir.config.options import Options
+from memdir.core import errors
+from memdir.surfaces.cli.run import SECTIONS, commands
+
+FOLDER = Path(__file__).resolve().parent / "reference"
+EXAMPLE = "\n\n\b\nExample:\n  "
+SHARED = ("--dir", "--project", "--scope", "--json", "--dry-run")
+NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit: run it again. -->"
+
+# A field that is not always there ends in `?`. `[shape]` in its meaning is an object (or a list of
+# objects) of that shape, `[one|other]` of one of the two.
+SHAPES = {
+    "change": {
+        "change": "`created`, `updated`, `skipped`, `retired`, `archived`, `restored`, `purged`, "
+        "`undone` or `rebuilt`",
+        "name": "the file's name without its ending",
+        "path": "the file, below the store; empty where nothing was written",
+        "hash": "SHA-256 of the file's bytes afterwards; for `--if-hash`",
+        "reason": "why it was skipped, or empty",
+    },
+    "entry": {
+        "id": "the change's id; its first characters are enough for `diff` and `undo`",
+        "time": "UTC, `YYYY-MM-DDTHH:MM:SSZ`",
+        "actor": "who: `cli`, `outside` for others, `memdir` for the first look",
+        "verb": "`save`, `edit`, `touch`, `retire`, `archive`, `restore`, `undo`, `index`, "
+        "`import`, `outside` or `begin`",
+        "name": "what was changed, in words",
+        "reason": "what `--reason` said, or empty",
+        "batch": "the batch it belongs to, or empty",
+        "undoes": "ids of the changes that this undo takes back",
+        "paths": "[path] every file that it touched",
+        "scope?": "the scope of its store; in the answer of `log`",
+    },
+    "path": {"change": "`A` came, `M` changed, `D` went", "path": "the file, below the store"},
+    "file": {
+        "path": "the file, below the store",
+        "change": "`created`, `updated`, `removed` or `skipped`",
+        "diff": "a unified diff, or empty",
+        "reason?": "why it was skipped; in the answer of `import`",
+    },
+    "finding": {
+        "kind": "one word, such as `special-file` or `redirect-attempt`",
+        "path": "the file that it is about",
+        "line": "its line there, or 0",
+        "message": "what is wrong",
+        "fix": "what to do, or empty",
+    },
+    "memory": {
+        "path": "the file, below the store: the memory's identity",
+        "name": "its label",
+        "type": "one of `memdir types`, or `unknown`",
+        "description": "the one line that says what it is about",
+        "modified": "the time its age counts from, UTC",
+        "age_days": "whole days since then",
+        "score": "0 is fresh, 100 worn out",
+        "action": "`keep` below 50, `review` below 75, else `prune`: advice, nothing more",
+        "pinned": "true when it comes first in the index",
+        "bytes": "the file's size",
+        "scope": "the scope of its store",
+        "store": "the directory of its store",
+    },
+    "shelved": {
+        "path": "the path it had, and gets again",
+        "name": "the file's name without its ending",
+        "room": "`trash` or `archive`",
+        "time": "when it was put away, UTC",
+        "age_days": "whole days since then",
+        "scope": "the scope of its store",
+    },
+    "check": {
+        "name": "what was looked at",
+        "ok": "false when it needs you",
+        "message": "what was seen",
+        "fix": "what to do, or empty",
+        "scope": "the scope of the store",
+    },
+    "type": {
+        "name": "the type",
+        "purpose": "what it is for",
+        "when_to_save": "when such a memory is worth saving",
+        "how_to_use": "what to do with one",
+        "body_structure": "the form of its text",
+        "example": "an example",
+        "default_scope": "the scope it usually belongs to",
+        "half_life_days": "days after which `score` is 50",
+        "section": "the heading of the index that its pointers belong to",
+        "needs_why": "true when its text should say Why and How to apply",
+    },
+    "text": {"path": "the file, below the store", "text": "the whole file"},
+}
+
+_CHANGE = {
+    **{key: f"{SHAPES['change'][key]} (first change)" for key in ("change", "name", "path")},
+    "hash": "of the first change, see above",
+    "reason": "of the first change",
+    "changes": "[change] all of them",
+    "remarks": "sentences worth knowing",
+    "store": "the directory of the store",
+    "dry_run": "true when nothing was written",
+    "files?": "[file] on a dry run: what would change",
+}
+_TYPED = {
+    **_CHANGE,
+    "type?": "the type it got, where none was given",
+    "type_from?": "`wording`: where that type comes from",
+}
+_SURVEY = {
+    "lines": "lines that an agent would load, before cutting",
+    "characters": "the same in UTF-16 units",
+    "orphans": "files without a pointer",
+    "dangling": "what pointers to nothing name",
+    "dangling_lines": "their lines",
+    "duplicates": "what is pointed at twice",
+    "overlong": "lines that are too long",
+    "inline": "lines that are content, not pointers",
+    "changed": "true when a rebuild has changed the index",
+}
+FIELDS = {
+    "remember": _TYPED,
+    "save": _TYPED,
+    **dict.fromkeys(("edit", "touch", "forget", "retire", "archive", "purge"), _CHANGE),
+    "restore": {"memories?": "[shelved] what can be restored; without NAME this is all there is"}
+    | {f"{key.rstrip('?')}?": text for key, text in _CHANGE.items()},
+    "list": {
+        "store": "the directory of the store",
+        "layout": "how it lies on disk: `markdown`",
+        "shape": "`index + files`, `files without an index`, `standalone index`, `empty` or "
+        "`no directory`",
+        "memories": "[memory] all of them; `--limit` is for people only",
+        "findings": "[finding] what could not be read, and what is odd about the settings",
+    },
+    "show": {
+        "path": "the file, below the store",
+        "name": "its label",
+        "type": "one of `memdir types`, or `unknown`",
+        "description": "the one line that says what it is about",
+        "metadata": "an object: the keys below `metadata:`",
+        "header": "an object: every key of the header",
+        "body": "the text below the header",
+        "hash": "SHA-256 of the file's bytes; for `--if-hash`",
+        "store": "the directory of the store",
+    },
+    "load": {
+        "text": "what an agent gets",
+        "lines": "lines before cutting",
+        "characters": "UTF-16 units before cutting",
+        "cut_lines": "lines that were left out",
+        "cut_characters": "UTF-16 units that were left out",
+        "warning": "the sentence that says so, or empty",
+        "memories?": "[text] with `--full`",
+        "scopes?": "an object: the same per scope, where there are several",
+    },
+    "index": {
+        **_SURVEY,
+        "scopes?": "an object: the same per scope, where there are several",
+        **{f"{key.rstrip('?')}?": f"{text}; with `--rebuild`" for key, text in _CHANGE.items()},
+    },
+    "where": {
+        "store": "the directory",
+        "step": "the rule that decided",
+        "scope": "the scope that was asked for",
+        "shared": "true when what is saved there may reach other people",
+        "exists": "false when the directory is not there yet",
+        "project_name": "the folder below `projects/`",
+        "project_root": "the main repository, shared by its worktrees",
+        "enabled": "whether the client's memory is on",
+        "enabled_by": "the rule that decided that",
+        "scopes": "an object: the directory of each scope",
+        "existing": "the scopes whose directory is there",
+        "state": "where the history, the trash and the lock of this store lie",
+        "config_file": "the settings file of memdir",
+        "findings": "[finding] what is odd about the settings",
+    },
+    "types": {"types": "[type] all of them"},
+    "manifest": {
+        "text": "one line per memory",
+        "shown": "how many lines",
+        "total": "how many memories there are",
+    },
+    "log": {"changes": "[entry] the newest first"},
+    "diff": {"changes": "[entry] the one change", "files": "[file] what it did to each file"},
+    "undo": {
+        **_CHANGE,
+        "changes": "[entry] the changes that were taken back",
+        "files": "[change|file] what became of each file; on a dry run with its diff",
+    },
+    "doctor": {"ok": "true when every check is", "checks": "[check] in the order they were made"},
+    "import": {
+        **_CHANGE,
+        "files": "[file] every memory of the source",
+        "skipped": "[finding] what is no memory, and was passed over",
+    },
+    "export": {
+        "path": "the zip or directory",
+        "change": "`created`",
+        "files": "[file] every file in it",
+        "findings": "[finding] what could not be taken along",
+        "dry_run": "true when nothing was written",
+    },
+}
+CODES = {
+    0: "done, or already so",
+    1: "refused, not found, in conflict, or something needs you; the message says which and why",
+    2: "the command line was not understood",
+    3: "a mistake in memdir; a report was written and is named",
+    130: "interrupted",
+    141: "whoever read the output has closed it",
+}
+MEANINGS = {
+    "index": (
+        "true or false",
+        "Keep `MEMORY.md` in step with the files at every change. `memdir index --rebuild` works "
+        "either way.",
+    ),
+    "max_file_bytes": ("bytes", "Files above this are not read, but reported."),
+    "max_body_bytes": ("bytes", "The longest text of a new memory or an edit."),
+    "trash_days": (
+        "days",
+        "How old trash must be for `memdir purge --expired`. The newest 100 memories of the trash "
+        "stay in any case, because a date may be a clock's mistake.",
+    ),
+    "history": (
+        "true or false",
+        "Keep every version. Without it there is no `log`, `diff` or `undo`; what is overwritten "
+        "goes to the trash instead.",
+    ),
+    "lock_seconds": ("seconds", "How long a change waits for another writer before it refuses."),
+    "lock_notice_seconds": ("seconds", "How long it waits before it says who it is waiting for."),
+}
+OUR_PLACES = {
+    "MEMDIR_STATE_DIR": (
+        "`$XDG_STATE_HOME/memdir`, else `~/.local/state/memdir`",
+        "Histories, trash, archives and locks.",
+    ),
+    "MEMDIR_CONFIG_DIR": (
+        "`$XDG_CONFIG_HOME/memdir`, else `~/.config/memdir`",
+        "Where `config.toml` lies.",
+    ),
+    "MEMDIR_CACHE_DIR": (
+        "`$XDG_CACHE_HOME/memdir`, else `~/.cache/memdir`",
+        "What can be derived again. Nothing is kept there yet.",
+    ),
+    "MEMDIR_MANAGED_SETTINGS": (
+        "the client's own place for them",
+        "The file with managed settings of the client.",
+    ),
+}
+THEIR_PLACES = {
+    "CLAUDE_CONFIG_DIR": "The client's directory instead of `~/.claude`.",
+    "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE": "The project's memory directory. Wins over every setting.",
+    "CLAUDE_CODE_REMOTE_MEMORY_DIR": "A base for `projects/` instead of the client's directory.",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "A true value switches the client's memory off, a false one on.",
+    "CLAUDE_CODE_SIMPLE": "A true value switches the client's memory off.",
+    "CLAUDE_CODE_REMOTE": "A true value switches it off where no remote directory is named.",
+    "HOME": "Your home; without it, the one of your account.",
+    "XDG_STATE_HOME": "See `MEMDIR_STATE_DIR`. A relative one is ignored.",
+    "XDG_CONFIG_HOME": "See `MEMDIR_CONFIG_DIR`. A relative one is ignored.",
+    "XDG_CACHE_HOME": "See `MEMDIR_CACHE_DIR`. A relative one is ignored.",
+    "VISUAL, EDITOR": "What `memdir edit NAME` opens.",
+    "NO_COLOR, TERM=dumb": "No colour. There is none either where the output is no terminal.",
+    "COLUMNS": "The width of the output, between 40 and 120.",
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Write the pages, or compare them."""
+    if [*words] not in ([], ["--check"]):
+        sys.stderr.write("usage: python docs/generate.py [--check]\n")
+        return 2
+    behind = 0
+    for name, text in pages().items():
+        path = FOLDER / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        behind += 1
+        if words:
+            sys.stderr.write(f"docs/reference/{name} is behind; run: python docs/generate.py\n")
+        else:
+            FOLDER.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return int(bool(words) and behind > 0)
+
+
+def pages() -> dict[str, str]:
+    """Each page's name and text."""
+    return {"commands.md": _text(_commands()), "settings.md": _text(_settings())}
+
+
+def _text(blocks: Iterable[str]) -> str:
+    return "\n\n".join([*blocks]) + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines
+    )
+
+
+# -- commands ------------------------------------------------------------------------------
+
+
+def _commands() -> Iterable[str]:
+    context = click.Context(commands, info_name="memdir")
+    yield f"# Commands\n\n{NOTICE}"
+    links = {
+        section: ", ".join(f"[{name}](#{name})" for name in names)
+        for section, names in SECTIONS.items()
+    }
+    yield "\n".join(f"- {section}: {names}" for section, names in links.items())
+    yield (
+        "A NAME is the name of a file (with or without `.md`, `-` and `_` count as the same) or the\n"
+        "label in its header. Two that fit are both named, and nothing happens."
+    )
+    yield "## Options of every command"
+    example = commands.get_command(context, "remember")
+    assert example is not None
+    yield _options([param for param in example.params if param.opts[0] in SHARED])
+    yield "`--dry-run` is for the commands that change something. `memdir --version` says the version."
+    yield "## Exit codes"
+    yield _table(("code", "meaning"), [(str(code), text) for code, text in CODES.items()])
+    yield "## Errors as JSON"
+    yield (
+        'With `--json` an error is `{"error": {…}}` with `code`, `message` and `next` (what to do),\n'
+        "`path` where it is about a file, and for a conflict `ours` and `theirs`, both texts."
+    )
+    yield _table(("code", "meaning"), _codes())
+    for section, names in SECTIONS.items():
+        yield f"## {section}"
+        for name in names:
+            command = commands.get_command(context, name)
+            assert command is not None
+            yield from _command(click.Context(command, context, name), command)
+    yield "## JSON shapes"
+    yield "Fields that end in `?` are not always there."
+    for shape, table in SHAPES.items():
+        yield f"### {shape} (JSON)"
+        yield _table(("field", "meaning"), _fields(table))
+
+
+def _codes() -> list[tuple[str, str]]:
+    kinds = [errors.MemdirError, *errors.MemdirError.__subclasses__()]
+    rows = [(f"`{kind.code}`", (kind.__doc__ or "").replace("\n    ", " ")) for kind in kinds]
+    return [
+        *rows,
+        ("`usage`", "The command line was not understood."),
+        ("`internal`", "A mistake in memdir; `report` names the file that tells more."),
+    ]
+
+
+def _command(context: click.Context, command: click.Command) -> Iterable[str]:
+    help, _, example = (command.help or "").partition(EXAMPLE)
+    yield f"### {command.name}"
+    yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
+    yield help
+    yield f"```text\n$ {example}\n```"
+    own = [param for param in command.params if param.opts[0] not in SHARED]
+    if options := [param for param in own if isinstance(param, click.Option)]:
+        yield _options(options)
+    if not any("--dry-run" in param.opts for param in command.params):
+        yield "It changes nothing."
+    yield _answer(str(command.name))
+
+
+def _options(params: Iterable[click.Parameter]) -> str:
+    rows = []
+    for param in params:
+        assert isinstance(param, click.Option)
+        flags = ", ".join(param.opts) + "".join(f" / {opt}" for opt in param.secondary_opts)
+        value = f" {param.make_metavar(click.Context(commands))}" if not param.is_flag else ""
+        default = f" Default: `{param.default}`." if param.show_default else ""
+        required = " Required." if param.required else ""
+        rows.append((f"`{flags}{value}`", f"{param.help or ''}{default}{required}".strip()))
+    return _table(("option", "meaning"), rows)
+
+
+def _answer(name: str) -> str:
+    if FIELDS[name] is _CHANGE and name != "edit":
+        return "JSON: the same fields as [edit](#edit)."
+    if FIELDS[name] is _TYPED and name != "remember":
+        return "JSON: the same fields as [remember](#remember)."
+    return _table(("JSON field", "meaning"), _fields(FIELDS[name]))
+
+
+def _fields(table: dict[str, str]) -> list[tuple[str, str]]:
+    return [(f"`{field}`", _linked(text)) for field, text in table.items()]
+
+
+def _linked(text: str) -> str:
+    """`[change|file] what` with links to the shapes."""
+    shapes, rest = shapes_of(text)
+    links = " or ".join(f"[{shape}](#{shape}-json)" for shape in shapes)
+    return f"list of {links}: {rest}" if shapes else text
+
+
+def shapes_of(text: str) -> tuple[list[str], str]:
+    """The shapes that a meaning names in brackets, and the rest of it."""
+    if not text.startswith("["):
+        return [], text
+    names, _, rest = text[1:].partition("] ")
+    return names.split("|"), rest
+
+
+# -- settings ------------------------------------------------------------------------------
+
+
+def _settings() -> Iterable[str]:
+    yield f"# Settings\n\n{NOTICE}"
+    yield (
+        "Nothing has to be set. What is set wrongly keeps its default, and `memdir where` says so with\n"
+        "the file and the line."
+    )
+    yield "## config.toml"
+    yield (
+        "The file is `~/.config/memdir/config.toml`; `memdir where` prints its path. A variable of the\n"
+        "environment wins over it. True is `1`, `true`, `yes` or `on`; false is `0`, `false`, `no` or\n"
+        "`off`; in the file, `true` and `false`."
+    )
+    rows = []
+    for option in fields_of(Options):
+        unit, meaning = MEANINGS[option.name]
+        key, name = option.metadata["key"], f"MEMDIR_{option.name.upper()}"
+        rows.append((f"`{key}`", f"`{name}`", _default(option.default), unit, meaning))
+    yield _table(("key", "variable", "default", "unit", "meaning"), rows)
+    yield "```toml\n" + _example() + "\n```"
+    yield "## Where memdir keeps its own files"
+    yield "Absolute paths. A repository's settings cannot set them."
+    yield _table(
+        ("variable", "default", "meaning"),
+        [(f"`{name}`", *row) for name, row in OUR_PLACES.items()],
+    )
+    yield "## What memdir heeds of its surroundings"
+    places = [("`" + "`, `".join(name.split(", ")) + "`", t) for name, t in THEIR_PLACES.items()]
+    yield _table(("variable", "meaning"), places)
+    yield "## What memdir heeds of the client's settings"
+    yield (
+        "Managed and user settings (`settings.json` in the client's directory); a repository's own\n"
+        "settings are heard only where they switch memory off."
+    )
+    yield _table(
+        ("key", "meaning"),
+        [
+            ("`autoMemoryDirectory`", "The project's memory directory; `~/` is expanded."),
+            ("`autoMemoryEnabled`", "`false` switches the client's memory off."),
+        ],
+    )
+    yield (
+        "Whether the client's memory is on is told by `memdir where`; commands that you type work\n"
+        "either way."
+    )
+
+
+def _default(value: object) -> str:
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _example() -> str:
+    tables: dict[str, list[str]] = {}
+    for option in fields_of(Options):
+        table, _, key = option.metadata["key"].partition(".")
+        tables.setdefault(table, []).append(f"{key} = {_default(option.default).strip('`')}")
+    return "\n\n".join("\n".join([f"[{table}]", *lines]) for table, lines in tables.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

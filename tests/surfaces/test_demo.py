@@ -1,0 +1,36 @@
+"""`make demo` shows the main job, quickly, and fails where a step fails."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.surfaces.terminal import tree
+
+DEMO = ROOT / "examples/demo.py"
+LINES, SECONDS = 70, 10
+
+
+@pytest.mark.slow
+def test_the_demo_runs_and_is_short(tmp_path, home):
+    before = tree(tmp_path, home)
+    start = time.monotonic()
+    run = subprocess.run([sys.executable, str(DEMO)], capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert time.monotonic() - start < SECONDS
+    assert len(run.stdout.splitlines()) <= LINES
+    assert max(map(len, run.stdout.splitlines())) <= 80
+    assert "# Every byte is back: 4 files" in run.stdout
+    assert "all is well" in run.stdout
+    assert tree(tmp_path, home) == before
+
+
+@pytest.mark.slow
+def test_the_demo_fails_where_a_step_fails(tmp_path):
+    broken = DEMO.read_text().replace('demo.memdir("undo")', 'demo.memdir("list")')
+    (tmp_path / "broken.py").write_text(broken)
+    run = subprocess.run([sys.executable, str(tmp_path / "broken.py")], capture_output=True)
+    assert run.returncode == 1
+    assert b"undo did not bring back every byte" in run.stderr

@@ -1,0 +1,162 @@
+"""doctor finds what is broken, mends what it can, and proves the rest by doing it."""
+
+import os
+import re
+
+import pytest
+
+from memdir.core.check import Check, Folder, Machine
+from memdir.core.draft import Change
+from memdir.core.errors import Unwritable
+from memdir.steps.examine import examine
+from memdir.steps.prove import prove
+from tests.surfaces.terminal import memdir, process, tree
+
+RULE = "Use uv, never pip, to install packages."
+FINE = Folder("/here", exists=True, directory=True, writable=True, mode=0o700, free_bytes=1 << 40)
+
+
+def checks(*words: str) -> dict[str, dict]:
+    answer = memdir("doctor", "--json", *words)
+    found = {check["name"]: check for check in answer.json["checks"]}
+    assert answer.json["ok"] == all(check["ok"] for check in answer.json["checks"])
+    assert answer.code == int(not answer.json["ok"])
+    return found
+
+
+def test_a_healthy_store_is_well_and_proven(store):
+    memdir("remember", RULE)
+    before = tree(store)
+    found = checks()
+    names = ["python", "git", "settings", "store", "state", "lock", "history", "index", "memories"]
+    assert [*found] == [*names, "trash", "proof"]
+    assert all(check["ok"] for check in found.values())
+    assert re.search(r"brought back in \d+ ms", found["proof"]["message"])
+    assert tree(store) == before
+
+
+def test_nothing_saved_yet_is_well_too(home):
+    assert all(check["ok"] for check in checks().values())
+    assert not (home / ".claude").exists()
+
+
+def test_no_git_is_no_failure(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    git = checks()["git"]
+    assert git["ok"] and "not found" in git["message"] and "install git" in git["fix"]
+
+
+def test_a_damaged_history_is_found_set_aside_and_begun_anew(store, home):
+    memdir("remember", RULE, "--name", "use-uv")
+    (history,) = home.glob(".local/state/memdir/stores/*/history.git")
+    for path in (history / "objects").rglob("*"):
+        if path.is_file():
+            path.chmod(0o600)
+            path.write_bytes(b"rubbish")
+    found = checks()["history"]
+    assert not found["ok"] and "--fix" in found["fix"]
+    assert memdir("doctor", "--fix").code == 0
+    assert history.with_name("history.git.damaged-1").is_dir()
+    assert (store / "use-uv.md").exists()
+    memdir("retire", "use-uv")
+    memdir("undo")
+    assert (store / "use-uv.md").exists()
+
+
+def test_an_index_out_of_step_is_mended(store):
+    memdir("remember", RULE, "--name", "use-uv")
+    (store / "lonely.md").write_text("---\nname: lonely\ndescription: alone\n---\nx\n")
+    (store / "MEMORY.md").write_text("- [Gone](gone.md)\n- [Use uv](use-uv.md)\n")
+    assert not checks()["index"]["ok"]
+    assert checks("--fix")["index"]["ok"]
+    text = (store / "MEMORY.md").read_text()
+    assert "lonely.md" in text and "gone.md" not in text
+
+
+def test_an_index_that_is_too_long_is_said(store):
+    store.mkdir(parents=True)
+    (store / "one.md").write_text("---\nname: one\n---\nx\n")
+    (store / "MEMORY.md").write_text("- [One](one.md)\n" + "words\n" * 300)
+    found = checks()["index"]
+    assert not found["ok"] and "too long" in found["message"]
+
+
+def test_a_state_directory_that_others_can_use_is_said(home):
+    memdir("remember", RULE)
+    (home / ".local/state/memdir").chmod(0o755)
+    found = checks()["state"]
+    assert not found["ok"] and "chmod 700" in found["fix"]
+
+
+def test_a_broken_setting_and_a_broken_memory_are_said(store, home):
+    memdir("remember", RULE)
+    (store / "odd.md").write_text("---\nname: a\nname: b\n---\nx\n")
+    (home / ".config/memdir").mkdir(parents=True)
+    (home / ".config/memdir/config.toml").write_text("[store]\nindx = true\n")
+    found = checks()
+    assert not found["settings"]["ok"] and "indx" in found["settings"]["message"]
+    assert not found["memories"]["ok"] and "twice" in found["memories"]["message"]
+
+
+def test_a_history_that_is_off_is_said():
+    answer = process("doctor", "--json", MEMDIR_HISTORY="0")
+    (history,) = [check for check in answer.json["checks"] if check["name"] == "history"]
+    assert history["ok"] and "switched off" in history["message"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        (Folder("/x", True, False, True, 0o600, 1 << 40), "stands in the way"),
+        (Folder("/x", True, True, False, 0o500, 1 << 40), "not writable"),
+        (Folder("/x", True, True, True, 0o700, 1024), "only 1 KiB"),
+        (Folder("/x", True, True, True, 0o777, 1 << 40), "others may use it"),
+    ],
+)
+def test_a_directory_that_will_fail_is_said(folder, said):
+    class Nothing:
+        def __getattr__(self, name: str) -> object:
+            raise Unwritable("not asked here", next="nothing")
+
+    machine = Machine("3.11.0", "", folder, FINE)
+    found = {check.name: check for check in examine(machine, [], *[Nothing()] * 4)}
+    assert not found["store"].ok and said in found["store"].message and found["store"].fix
+    assert found["state"].ok
+    assert not found["lock"].ok  # what cannot be looked at is not well
+
+
+class Forgetful:
+    """A store that says it saved, and did not keep what it was given."""
+
+    def __init__(self, keeps: bytes) -> None:
+        self.keeps = keeps
+
+    def read(self, path: str) -> bytes:
+        return self.keeps
+
+    def files(self) -> list[str]:
+        return []
+
+    def drop(self, path: str) -> None:
+        """Nothing was kept."""
+
+
+@pytest.mark.parametrize("keeps", [b"", b"half of it"])
+def test_the_proof_fails_for_a_store_that_does_not_keep_its_word(keeps):
+    change = Change("created", "proof", "proof.md", "a hash of something else")
+    found = prove(lambda: change, lambda: None, Forgetful(keeps), lambda: 0.0)
+    assert isinstance(found, Check) and not found.ok
+
+
+def test_the_proof_fails_where_saving_fails():
+    def fails() -> Change:
+        raise Unwritable("no space left", next="free some space")
+
+    found = prove(fails, lambda: None, Forgetful(b""), lambda: 0.0)
+    assert not found.ok and "no space left" in found.message
+
+
+def test_the_proof_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process("doctor", TMPDIR=str(tmp_path))
+    assert [name for name in os.listdir(tmp_path) if name.startswith("memdir")] == []

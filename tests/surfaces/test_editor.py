@@ -1,0 +1,83 @@
+"""`memdir edit NAME`: a private copy in the person's editor, saved only over what was read."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.terminal import memdir
+
+RULE = "Use uv, never pip, to install packages."
+
+
+@pytest.fixture
+def editor(tmp_path, monkeypatch):
+    """An editor that runs a line of shell on the file."""
+
+    def make(line: str) -> None:
+        script = tmp_path / "my editor.sh"
+        script.write_text(f"#!/bin/sh\n{line}\n")
+        script.chmod(0o700)
+        monkeypatch.setenv("EDITOR", f"'{script}' --wait")
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        monkeypatch.setattr("tempfile.tempdir", None)
+
+    memdir("remember", RULE, "--name", "use-uv", "--type", "feedback")
+    return make
+
+
+def copies(tmp_path: Path) -> list[Path]:
+    return sorted(tmp_path.glob("memdir-edit-*/*"))
+
+
+def test_what_was_edited_is_saved(editor, store, tmp_path):
+    editor("sed -i -e 's/^description: .*/description: uv it is/' -e 's/packages/things/' \"$2\"")
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.json["change"]) == (0, "updated")
+    text = (store / "use-uv.md").read_text()
+    assert "description: uv it is\n" in text and "install things." in text
+    assert copies(tmp_path) == []
+
+
+def test_the_copy_is_private(editor, tmp_path):
+    editor(f'stat -c %a "$2" "$(dirname "$2")" > {tmp_path}/modes')
+    assert memdir("edit", "use-uv", "--json").json["reason"] == "it says exactly this already"
+    file, folder = (tmp_path / "modes").read_text().split()
+    assert folder == "700" and not int(file, 8) & stat.S_IWOTH
+
+
+def test_a_change_made_meanwhile_is_not_overwritten(editor, store, tmp_path):
+    editor(f"echo mine >> \"$2\"; echo theirs >> '{store}/use-uv.md'")
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "conflict")
+    assert "mine" in answer.error["ours"] and "theirs" in answer.error["theirs"]
+    (copy,) = copies(tmp_path)
+    assert str(copy) in answer.error["next"] and "mine" in copy.read_text()
+    assert "mine" not in (store / "use-uv.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "line", ["sed -i 's/^type: .*/type: novel/' \"$2\"", "sed -i '2i owner: ann' \"$2\""]
+)
+def test_what_cannot_be_saved_is_kept(line, editor, store, tmp_path):
+    before = (store / "use-uv.md").read_bytes()
+    editor(line)
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert str(copies(tmp_path)[0]) in answer.error["next"]
+    assert (store / "use-uv.md").read_bytes() == before
+
+
+def test_an_editor_that_fails_saves_nothing(editor, tmp_path, monkeypatch):
+    editor("exit 1")
+    assert memdir("edit", "use-uv", "--json").error["code"] == "bad_input"
+    monkeypatch.setenv("EDITOR", "/not/there")
+    assert memdir("edit", "use-uv", "--json").error["code"] == "bad_input"
+    assert copies(tmp_path) == []
+
+
+def test_visual_comes_before_editor(editor, monkeypatch, store):
+    editor("exit 1")
+    monkeypatch.setenv("VISUAL", os.path.join("/bin", "true"))
+    assert memdir("edit", "use-uv").code == 0
