@@ -25,15 +25,27 @@ EXAMPLE = "\n\n\b\nExample:\n  "
 SHARED = ("--dir", "--project", "--scope", "--json", "--dry-run")
 NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit: run it again. -->"
 
-# A field that is not always there ends in `?`. `[shape]` in its meaning is an object (or a list of
-# objects) of that shape, `[one|other]` of one of the two.
+# A field that is not always there ends in `?`. `[shape]` before a meaning: a list of objects of
+# that shape; `[one|other]`: of one of the two.
 SHAPES = {
+    "done": {
+        "change": "what happened to the first memory, see `changes`",
+        "name": "its file's name without the ending",
+        "path": "its file, below the store",
+        "hash": "SHA-256 of its bytes afterwards; for `--if-hash`",
+        "reason": "why it was skipped, or empty",
+        "changes": "[change] the first memory and all others",
+        "remarks": "sentences worth knowing",
+        "store": "the directory of the store",
+        "dry_run": "true when nothing was written",
+        "files?": "[file] on a dry run: what would change",
+    },
     "change": {
         "change": "`created`, `updated`, `skipped`, `retired`, `archived`, `restored`, `purged`, "
         "`undone` or `rebuilt`",
         "name": "the file's name without its ending",
-        "path": "the file, below the store; empty where nothing was written",
-        "hash": "SHA-256 of the file's bytes afterwards; for `--if-hash`",
+        "path": "the file, below the store; empty where none was chosen",
+        "hash": "SHA-256 of the file's bytes afterwards, or empty",
         "reason": "why it was skipped, or empty",
     },
     "entry": {
@@ -45,7 +57,7 @@ SHAPES = {
         "name": "what was changed, in words",
         "reason": "what `--reason` said, or empty",
         "batch": "the batch it belongs to, or empty",
-        "undoes": "ids of the changes that this undo takes back",
+        "undoes": "ids of the changes that this one takes back",
         "paths": "[path] every file that it touched",
         "scope?": "the scope of its store; in the answer of `log`",
     },
@@ -59,7 +71,7 @@ SHAPES = {
     "finding": {
         "kind": "one word, such as `special-file` or `redirect-attempt`",
         "path": "the file that it is about",
-        "line": "its line there, or 0",
+        "line": "the line there, or 0",
         "message": "what is wrong",
         "fix": "what to do, or empty",
     },
@@ -72,7 +84,7 @@ SHAPES = {
         "age_days": "whole days since then",
         "score": "0 is fresh, 100 worn out",
         "action": "`keep` below 50, `review` below 75, else `prune`: advice, nothing more",
-        "pinned": "true when it comes first in the index",
+        "pinned": "true when it comes first in an index over its limit",
         "bytes": "the file's size",
         "scope": "the scope of its store",
         "store": "the directory of its store",
@@ -94,51 +106,37 @@ SHAPES = {
     },
     "type": {
         "name": "the type",
+        "title": "what people call it",
         "purpose": "what it is for",
         "when_to_save": "when such a memory is worth saving",
         "how_to_use": "what to do with one",
-        "body_structure": "the form of its text",
+        "body": "the form of its text",
         "example": "an example",
-        "default_scope": "the scope it usually belongs to",
+        "scope": "who it is for: `private`, `team`, or either",
+        "scope_lean": "how to choose between the two",
         "half_life_days": "days after which `score` is 50",
         "section": "the heading of the index that its pointers belong to",
         "needs_why": "true when its text should say Why and How to apply",
+        "record": "true for the types of structured records",
     },
     "text": {"path": "the file, below the store", "text": "the whole file"},
 }
-
-_CHANGE = {
-    **{key: f"{SHAPES['change'][key]} (first change)" for key in ("change", "name", "path")},
-    "hash": "of the first change, see above",
-    "reason": "of the first change",
-    "changes": "[change] all of them",
-    "remarks": "sentences worth knowing",
-    "store": "the directory of the store",
-    "dry_run": "true when nothing was written",
-    "files?": "[file] on a dry run: what would change",
+# These answer as `done`, with the fields below besides.
+DONE = {
+    *("remember", "save", "edit", "touch", "forget", "retire", "archive", "purge"),
+    *("undo", "import"),
 }
-_TYPED = {
-    **_CHANGE,
-    "type?": "the type it got, where none was given",
-    "type_from?": "`wording`: where that type comes from",
-}
-_SURVEY = {
-    "lines": "lines that an agent would load, before cutting",
-    "characters": "the same in UTF-16 units",
-    "orphans": "files without a pointer",
-    "dangling": "what pointers to nothing name",
-    "dangling_lines": "their lines",
-    "duplicates": "what is pointed at twice",
-    "overlong": "lines that are too long",
-    "inline": "lines that are content, not pointers",
-    "changed": "true when a rebuild has changed the index",
-}
+DONE_AT_TIMES = {"restore": "With NAME:", "index": "With `--rebuild` also:"}
 FIELDS = {
-    "remember": _TYPED,
-    "save": _TYPED,
-    **dict.fromkeys(("edit", "touch", "forget", "retire", "archive", "purge"), _CHANGE),
-    "restore": {"memories?": "[shelved] what can be restored; without NAME this is all there is"}
-    | {f"{key.rstrip('?')}?": text for key, text in _CHANGE.items()},
+    "remember": {
+        "type?": "the type it got, where none was given",
+        "type_from?": "`wording`: where that type comes from",
+    },
+    "save": {
+        "type?": "the type it got, where none was given",
+        "type_from?": "`wording`: where that type comes from",
+    },
+    "restore": {"memories?": "[shelved] without NAME: what can be restored"},
     "list": {
         "store": "the directory of the store",
         "layout": "how it lies on disk: `markdown`",
@@ -169,9 +167,16 @@ FIELDS = {
         "scopes?": "an object: the same per scope, where there are several",
     },
     "index": {
-        **_SURVEY,
+        "lines": "lines that an agent would load, before cutting",
+        "characters": "the same in UTF-16 units",
+        "orphans": "files without a pointer",
+        "dangling": "what pointers to nothing name",
+        "dangling_lines": "their lines",
+        "duplicates": "what is pointed at twice",
+        "overlong": "lines that are too long",
+        "inline": "lines that are content, not pointers",
+        "changed": "true when a rebuild has changed the index",
         "scopes?": "an object: the same per scope, where there are several",
-        **{f"{key.rstrip('?')}?": f"{text}; with `--rebuild`" for key, text in _CHANGE.items()},
     },
     "where": {
         "store": "the directory",
@@ -198,13 +203,11 @@ FIELDS = {
     "log": {"changes": "[entry] the newest first"},
     "diff": {"changes": "[entry] the one change", "files": "[file] what it did to each file"},
     "undo": {
-        **_CHANGE,
         "changes": "[entry] the changes that were taken back",
         "files": "[change|file] what became of each file; on a dry run with its diff",
     },
     "doctor": {"ok": "true when every check is", "checks": "[check] in the order they were made"},
     "import": {
-        **_CHANGE,
         "files": "[file] every memory of the source",
         "skipped": "[finding] what is no memory, and was passed over",
     },
@@ -265,11 +268,11 @@ OUR_PLACES = {
 }
 THEIR_PLACES = {
     "CLAUDE_CONFIG_DIR": "The client's directory instead of `~/.claude`.",
-    "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE": "The project's memory directory. Wins over every setting.",
+    "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE": "The project's memory directory, before any setting.",
     "CLAUDE_CODE_REMOTE_MEMORY_DIR": "A base for `projects/` instead of the client's directory.",
-    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "A true value switches the client's memory off, a false one on.",
-    "CLAUDE_CODE_SIMPLE": "A true value switches the client's memory off.",
-    "CLAUDE_CODE_REMOTE": "A true value switches it off where no remote directory is named.",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "True switches the client's memory off, false on.",
+    "CLAUDE_CODE_SIMPLE": "True switches the client's memory off.",
+    "CLAUDE_CODE_REMOTE": "True switches it off where no remote directory is named.",
     "HOME": "Your home; without it, the one of your account.",
     "XDG_STATE_HOME": "See `MEMDIR_STATE_DIR`. A relative one is ignored.",
     "XDG_CONFIG_HOME": "See `MEMDIR_CONFIG_DIR`. A relative one is ignored.",
@@ -325,22 +328,22 @@ def _commands() -> Iterable[str]:
         section: ", ".join(f"[{name}](#{name})" for name in names)
         for section, names in SECTIONS.items()
     }
-    yield "\n".join(f"- {section}: {names}" for section, names in links.items())
+    yield _table(("for", "commands"), links.items())
     yield (
-        "A NAME is the name of a file (with or without `.md`, `-` and `_` count as the same) or the\n"
-        "label in its header. Two that fit are both named, and nothing happens."
+        "A NAME is a file's name (`.md` may be left out; `-` and `_` count as the same) or the\n"
+        "label in its header. Where two fit, both are named and nothing happens."
     )
     yield "## Options of every command"
     example = commands.get_command(context, "remember")
     assert example is not None
     yield _options([param for param in example.params if param.opts[0] in SHARED])
-    yield "`--dry-run` is for the commands that change something. `memdir --version` says the version."
+    yield "`--dry-run` is for commands that change memories. `memdir --version` says the version."
     yield "## Exit codes"
     yield _table(("code", "meaning"), [(str(code), text) for code, text in CODES.items()])
     yield "## Errors as JSON"
     yield (
-        'With `--json` an error is `{"error": {…}}` with `code`, `message` and `next` (what to do),\n'
-        "`path` where it is about a file, and for a conflict `ours` and `theirs`, both texts."
+        'With `--json` an error is `{"error": {…}}` with `code`, `message` and `next` (what to\n'
+        "do), `path` where it is about a file, and for a conflict `ours` and `theirs`, both texts."
     )
     yield _table(("code", "meaning"), _codes())
     for section, names in SECTIONS.items():
@@ -357,10 +360,10 @@ def _commands() -> Iterable[str]:
 
 
 def _codes() -> list[tuple[str, str]]:
-    kinds = [errors.MemdirError, *errors.MemdirError.__subclasses__()]
-    rows = [(f"`{kind.code}`", (kind.__doc__ or "").replace("\n    ", " ")) for kind in kinds]
+    kinds = errors.MemdirError.__subclasses__()
     return [
-        *rows,
+        *[(f"`{kind.code}`", str(kind.__doc__)) for kind in kinds],
+        (f"`{errors.MemdirError.code}`", "Anything else that was refused; the message says why."),
         ("`usage`", "The command line was not understood."),
         ("`internal`", "A mistake in memdir; `report` names the file that tells more."),
     ]
@@ -376,8 +379,8 @@ def _command(context: click.Context, command: click.Command) -> Iterable[str]:
     if options := [param for param in own if isinstance(param, click.Option)]:
         yield _options(options)
     if not any("--dry-run" in param.opts for param in command.params):
-        yield "It changes nothing."
-    yield _answer(str(command.name))
+        yield "It changes no memory."
+    yield from _answer(str(command.name))
 
 
 def _options(params: Iterable[click.Parameter]) -> str:
@@ -392,12 +395,26 @@ def _options(params: Iterable[click.Parameter]) -> str:
     return _table(("option", "meaning"), rows)
 
 
-def _answer(name: str) -> str:
-    if FIELDS[name] is _CHANGE and name != "edit":
-        return "JSON: the same fields as [edit](#edit)."
-    if FIELDS[name] is _TYPED and name != "remember":
-        return "JSON: the same fields as [remember](#remember)."
-    return _table(("JSON field", "meaning"), _fields(FIELDS[name]))
+def _answer(name: str) -> Iterable[str]:
+    if name in DONE:
+        besides = "; besides, or instead:" if FIELDS.get(name) else "."
+        yield f"JSON: [done](#done-json){besides}"
+    if name in DONE_AT_TIMES:
+        yield f"{DONE_AT_TIMES[name]} the fields of [done](#done-json)."
+    if FIELDS.get(name):
+        yield _table(("JSON field", "meaning"), _fields(FIELDS[name]))
+
+
+def answer_fields(name: str) -> dict[str, str]:
+    """Every field that a command's answer may have."""
+    done = SHAPES["done"]
+    if name in DONE_AT_TIMES:
+        done = {f"{field.rstrip('?')}?": text for field, text in done.items()}
+    elif name not in DONE:
+        done = {}
+    own = FIELDS.get(name, {})
+    kept = {field: text for field, text in done.items() if field.rstrip("?") not in own}
+    return {**kept, **own}
 
 
 def _fields(table: dict[str, str]) -> list[tuple[str, str]]:
@@ -425,14 +442,14 @@ def shapes_of(text: str) -> tuple[list[str], str]:
 def _settings() -> Iterable[str]:
     yield f"# Settings\n\n{NOTICE}"
     yield (
-        "Nothing has to be set. What is set wrongly keeps its default, and `memdir where` says so with\n"
-        "the file and the line."
+        "Nothing has to be set. What is set wrongly keeps its default, and `memdir where` says so\n"
+        "with the file and the line."
     )
     yield "## config.toml"
     yield (
-        "The file is `~/.config/memdir/config.toml`; `memdir where` prints its path. A variable of the\n"
-        "environment wins over it. True is `1`, `true`, `yes` or `on`; false is `0`, `false`, `no` or\n"
-        "`off`; in the file, `true` and `false`."
+        "The file is `~/.config/memdir/config.toml`; `memdir where` prints its path. A variable\n"
+        "of the environment wins over it. There, true is `1`, `true`, `yes` or `on`, and false is\n"
+        "`0`, `false`, `no` or `off`; in the file, `true` and `false`."
     )
     rows = []
     for option in fields_of(Options):
@@ -452,8 +469,8 @@ def _settings() -> Iterable[str]:
     yield _table(("variable", "meaning"), places)
     yield "## What memdir heeds of the client's settings"
     yield (
-        "Managed and user settings (`settings.json` in the client's directory); a repository's own\n"
-        "settings are heard only where they switch memory off."
+        "Managed and user settings (`settings.json` in the client's directory). A repository's\n"
+        "own are heard only where they switch memory off."
     )
     yield _table(
         ("key", "meaning"),

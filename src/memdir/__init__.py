@@ -7,6 +7,7 @@ config      files and environment in, one frozen Config out
 registry    finds family members without importing them
 app         the only wiring
 flows       the sequences: read this to know what the system does
+doctor      the check-up: look, mend, and prove in a throw-away store
 surfaces/   ways in: the command line
 """
 

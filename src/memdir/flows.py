@@ -15,7 +15,7 @@ from memdir.app import App, Desk, Done, Told
 from memdir.core import dates, frontmatter, history, loading, naming
 from memdir.core import index as index_text
 from memdir.core.draft import REBUILT, SKIPPED, Change, Draft, Wishes
-from memdir.core.errors import MemdirError, Missing, Unwritable
+from memdir.core.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.core.finding import Finding
 from memdir.core.frontmatter import Document
 from memdir.core.history import Logged
@@ -170,7 +170,6 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold)
 
 def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
     """scan, the most recently confirmed first"""
-    app.snapshot()
     scan = app.store.scan()
     return list_by_age(scan.memories, app.now()), scan.findings
 
@@ -179,7 +178,6 @@ def show(app: App, name: str) -> tuple[str, bytes, Document]:
     """The path, bytes and document of a memory, or of `name@version`."""
     wanted, mark, version = name.rpartition("@")
     if not mark or not version:
-        app.snapshot()
         memory = _find(app.store, name)
         data = app.store.read(memory.path)
         return memory.path, data, frontmatter.read(frontmatter.decode(data))
@@ -191,7 +189,6 @@ def show(app: App, name: str) -> tuple[str, bytes, Document]:
 
 def survey_index(app: App) -> index_text.Survey:
     """What the index points at, and what it misses."""
-    app.snapshot()
     scan = app.store.scan()
     names = {memory.name: memory.path for memory in scan.memories}
     text = frontmatter.decode(app.store.index() or b"")
@@ -256,13 +253,13 @@ def _index(
 ) -> list[Change]:
     """The index after these changes; when it cannot be written, say what stands."""
     _named(desk, changes)
-    if not any(change.changed for change in changes):
-        return changes
+    if not any(change.path for change in changes):
+        return changes  # refused; but a change that was made already may lack its pointer
     try:
         indexed = index(desk.store, app.rules(), before)
         desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
-        done = ", ".join(f"{change.path} is {change.kind}" for change in changes if change.changed)
+        done = ", ".join(f"{change.path} is {change.kind}" for change in changes)
         raise Unwritable(
             f"{done}, but the index is not in step: {error.message}",
             path=error.path,
@@ -280,15 +277,16 @@ def _named(desk: Desk, changes: list[Change]) -> list[Change]:
 
 
 def _find(store: Store, name: str) -> Memory:
-    return naming.find(name, store.scan().memories)
+    scan = store.scan()
+    return naming.find(name, scan.memories, scan.findings)
 
 
 def _memory(store: Store, path: str) -> Memory | None:
     """The memory at that very path, if there is one."""
     try:
         return read_memory(path, store.read(path), 0)
-    except (MemdirError, ValueError):
-        return None  # whoever wants to write there hears why it cannot be read
+    except (BadInput, Missing, ValueError):
+        return None  # whoever wants to write there hears what is wrong with the name
 
 
 def _find_shelved(app: App, name: str) -> list[Shelved]:

@@ -167,9 +167,9 @@ def _nothing_vanished(view: View, expected: Expected) -> list[str]:
     """What was live or shelved is live, shelved or in the history; retired means on the shelf."""
     old = expected.before
     kept = view.kept()
-    found = [
-        f"{path}: vanished" for path, data in old.memories.items() if data not in kept
-    ] + [f"shelf {key}: vanished" for key, data in old.shelves.items() if data not in kept]
+    found = [f"{path}: vanished" for path, data in old.memories.items() if data not in kept] + [
+        f"shelf {key}: vanished" for key, data in old.shelves.items() if data not in kept
+    ]
     if expected.operation in ("retire", "archive", "restore"):
         reach = {*view.files.values(), *view.shelves.values()}
         lost = {*old.memories.values(), *old.shelves.values()} - reach

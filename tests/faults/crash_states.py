@@ -53,7 +53,9 @@ def _changing(here: Stage, operation: str) -> list[int]:
     """The calls right after those that changed something not yet forced."""
     calls = here.calls(operation)
     changing = ("renameat", "rename", "mkdir", "mkdirat", "unlink", "unlinkat")
-    return [at + 1 for at, call in enumerate(calls[:-1]) if call.name in changing and call.result == 0]
+    return [
+        at + 1 for at, call in enumerate(calls[:-1]) if call.name in changing and call.result == 0
+    ]
 
 
 def _share(jobs: list[tuple[str, int]], defect: str) -> Tally:
@@ -142,7 +144,9 @@ def _judge_all(
         if key not in here.verdicts:
             seeds.write_tree(tree, here.root)
             found = here.verdict(operation, acknowledged)
-            tally.add(f"{operation}: {how} after step {length} {_shown(model, length)}", True, found)
+            tally.add(
+                f"{operation}: {how} after step {length} {_shown(model, length)}", True, found
+            )
         if here.defect and tally.violations:
             return
 
@@ -153,4 +157,3 @@ def _shown(model: Model, length: int) -> str:
     step = model.steps[length - 1]
     names = [entry[1] for entry in step.entries]
     return f"({step.kind} {' '.join(names)})".replace(" )", ")")
-

@@ -184,9 +184,7 @@ class Model(RuleBasedStateMachine):
     def crash_while_saving(self, name: str, body: str, calls: int) -> None:
         before = self.live.get(name)
         draft = driver.Draft(body, name=name, description=f"about {name}")
-        Model.kills += self.crash(
-            calls, lambda app: driver.flows.save(app, draft, driver.AS_IT_IS)
-        )
+        Model.kills += self.crash(calls, lambda app: driver.flows.save(app, draft, driver.AS_IT_IS))
         after = self.disk(name)
         whole = after is None or body.strip() in after.decode("utf-8", "replace")
         assert after == before or whole, "neither the old nor the new version"

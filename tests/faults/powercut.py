@@ -22,7 +22,9 @@ OTHER = "another-program"
 
 
 def why_not(kind: str) -> str:
-    return mounts.why_not(f"mkfs.{kind}") or ("" if kind in OPTIONS else "its options are not known")
+    return mounts.why_not(f"mkfs.{kind}") or (
+        "" if kind in OPTIONS else "its options are not known"
+    )
 
 
 def run(

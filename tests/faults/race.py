@@ -267,4 +267,3 @@ def judge_waits(race: Race) -> list[str]:
     if race.max_ms > MAX_MS:
         found.append(f"lock wait max {race.max_ms:.0f} ms is above {MAX_MS:.0f} ms")
     return found
-

@@ -14,7 +14,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parents[2] / "src")]
+sys.path[:0] = [
+    str(Path(__file__).resolve().parents[2]),
+    str(Path(__file__).resolve().parents[2] / "src"),
+]
 
 from tests.faults import (  # noqa: E402
     clock,
@@ -71,7 +74,11 @@ def run_kill(level: str) -> Row:
 
 def run_errors(level: str) -> Row:
     names = chosen(level, ("update",))
-    kinds = {SMALL: ("EIO", "ENOSPC"), QUICK: ("EIO", "ENOSPC", "EACCES", "EROFS"), FULL: errors.ALL}
+    kinds = {
+        SMALL: ("EIO", "ENOSPC"),
+        QUICK: ("EIO", "ENOSPC", "EACCES", "EROFS"),
+        FULL: errors.ALL,
+    }
     full = level == FULL
     every = 3 if level == SMALL else 1
     tally, of = errors.run(names, kinds[level], for_good=full, likely=not full, every=every)

@@ -142,7 +142,10 @@ def _drop(root: str, *paths: str) -> None:
 
 def _leave_an_accident(root: str) -> None:
     """What a killed writer leaves: debris, an index behind the files, a change not committed."""
-    plant(root, {texts.DEBRIS: "half a memo", f"deep/{texts.DEBRIS}": "half", "omega.md": texts.ORPHAN})
+    plant(
+        root,
+        {texts.DEBRIS: "half a memo", f"deep/{texts.DEBRIS}": "half", "omega.md": texts.ORPHAN},
+    )
     _drop(root, "deep/delta.md")
     state = driver.open_root(root, print).history.folder
     with open(os.path.join(state, "announced"), "w", encoding="ascii") as file:

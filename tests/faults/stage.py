@@ -235,9 +235,7 @@ def workers() -> int:
     return max(1, min(8, len(os.sched_getaffinity(0))))
 
 
-def parallel(
-    work: Callable[[list[Job]], Result], jobs: list[Job], count: int = 0
-) -> list[Result]:
+def parallel(work: Callable[[list[Job]], Result], jobs: list[Job], count: int = 0) -> list[Result]:
     """Give each of some forked workers, pinned to a processor of its own, a share of the jobs.
 
     Pinned, because a tracer and its child that sit on two processors wait for each other.
@@ -265,9 +263,7 @@ def _read(path: str) -> bytes:
         return file.read()
 
 
-def _be_worker(
-    work: Callable[[list[Job]], Result], jobs: list[Job], cpu: int, path: str
-) -> None:
+def _be_worker(work: Callable[[list[Job]], Result], jobs: list[Job], cpu: int, path: str) -> None:
     code = 1
     try:
         os.sched_setaffinity(0, {cpu})

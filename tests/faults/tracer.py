@@ -212,9 +212,7 @@ class _Child:
             if signal_number != SYSCALL_STOP:
                 continue
             signal_number = 0
-            _ptrace(
-                GET_SYSCALL_INFO, self.pid, ctypes.sizeof(_Info), ctypes.addressof(self.info)
-            )
+            _ptrace(GET_SYSCALL_INFO, self.pid, ctypes.sizeof(_Info), ctypes.addressof(self.info))
             if self.info.op == ENTRY:
                 self._enter()
             elif self.info.op == EXIT and self._leave():

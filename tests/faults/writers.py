@@ -112,7 +112,11 @@ def stopped_holder(root: str, tally: Tally) -> None:
         found.append("a second writer went past a stopped holder of the lock")
     except driver.MemdirError as error:
         named = f"pid {pid}"
-        if error.code != "busy" or named not in str(error) or "nothing was written" not in str(error):
+        if (
+            error.code != "busy"
+            or named not in str(error)
+            or "nothing was written" not in str(error)
+        ):
             found.append(f"the refusal does not say who and what: {error}")
         if not said or named not in said[0]:
             found.append(f"nobody was told who holds the lock: {said}")
@@ -171,7 +175,9 @@ def editor_beside(root: str, edits: int, tally: Tally) -> None:
     for turn in range(edits):
         draft = driver.Draft(f"turn {turn}", name="gamma", description=f"turn {turn % 7}")
         try:
-            driver.flows.save(driver.open_root(root, _quiet, now=time.time()), draft, driver.AS_IT_IS)
+            driver.flows.save(
+                driver.open_root(root, _quiet, now=time.time()), draft, driver.AS_IT_IS
+            )
         except driver.MemdirError:
             refused += 1
         except Exception as error:

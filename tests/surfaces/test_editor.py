@@ -58,7 +58,7 @@ def test_a_change_made_meanwhile_is_not_overwritten(editor, store, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["sed -i 's/^type: .*/type: novel/' \"$2\"", "sed -i '2i owner: ann' \"$2\""]
+    "line", ["sed -i 's/^type: .*/type: novel/' \"$2\"", "sed -i '/^description:/d' \"$2\""]
 )
 def test_what_cannot_be_saved_is_kept(line, editor, store, tmp_path):
     before = (store / "use-uv.md").read_bytes()
@@ -81,3 +81,10 @@ def test_visual_comes_before_editor(editor, monkeypatch, store):
     editor("exit 1")
     monkeypatch.setenv("VISUAL", os.path.join("/bin", "true"))
     assert memdir("edit", "use-uv").code == 0
+
+
+def test_a_key_that_is_not_ours_can_be_added_by_hand(editor, store):
+    editor("sed -i '2i owner: ann' \"$2\"")
+    answer = memdir("edit", "use-uv", "--json")
+    assert answer.json["change"] == "updated"
+    assert b"\nowner: ann\n" in (store / "use-uv.md").read_bytes()

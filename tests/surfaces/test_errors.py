@@ -169,10 +169,13 @@ def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
     assert memdir("list", "--json").error["code"] == "internal"
 
 
-def test_a_closed_pipe_is_quiet():
+@pytest.mark.parametrize(
+    "words", [("list",), ("show", "nothing", "--json"), ("nonsense", "--json")]
+)
+def test_a_closed_pipe_is_quiet(words):
     save()
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*SCRIPT, "list"], **streams) as pipe:
+    with subprocess.Popen([*SCRIPT, *words], **streams) as pipe:
         assert pipe.stdout and pipe.stderr
         pipe.stdout.close()
         assert (pipe.stderr.read(), pipe.wait()) == (b"", 141)
@@ -188,6 +191,37 @@ def test_an_answer_that_cannot_be_written_is_a_failure_but_the_change_stands(sto
     assert b"the answer cannot be written" in done.stderr
     assert (store / "kept.md").exists()
     assert memdir("log", "--json").json["changes"][0]["verb"] == "save"
+
+
+def test_a_change_stands_although_nobody_reads_what_is_said(store):
+    """Stderr is closed while a remark is due: the memory is saved, and the history has it."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    env = {**os.environ, "MEMDIR_TRASH_DAYS": "many"}  # a finding, so that there is a remark
+    words = [*SCRIPT, "remember", RULE, "--name", "kept"]
+    with subprocess.Popen(words, env=env, **streams) as pipe:
+        assert pipe.stdout and pipe.stderr
+        pipe.stderr.close()
+        assert pipe.stdout.read().startswith(b"created kept.md")
+        assert pipe.wait() == 0
+    assert (store / "kept.md").exists()
+
+
+def test_a_current_directory_that_is_gone_is_said(project, tmp_path):
+    os.rmdir(project / ".git")
+    os.rmdir(project)
+    answer = process("list", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert process("list", "--project", str(tmp_path), "--json").code == 0
+
+
+def test_an_argument_that_is_no_text_breaks_nothing(store):
+    word = b"odd \xff \xed\xa0\x80".decode("utf-8", "surrogateescape")
+    answer = process("remember", f"Always {word}", "--name", "odd", "--json")
+    assert answer.code == 0, answer.stderr
+    assert b"odd \xff \xed\xa0\x80" in (store / "odd.md").read_bytes()
+    for words in (("show", "odd"), ("list",), ("show", word), ("list", "--dir", word)):
+        answer = process(*words)
+        assert answer.code in (0, 1) and "\udcff" not in answer.text + answer.stderr
 
 
 def test_closed_streams_do_not_break_a_command(store):

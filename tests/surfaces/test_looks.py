@@ -18,7 +18,7 @@ OUTPUTS = [
     *[("list",), ("list", "--scope", "all"), ("list", "--type", "value"), ("where",), ("types",)],
     *[("index",), ("index", "--check"), ("log",), ("log", "long-name"), ("restore", "--list")],
     *[("doctor",), ("touch", "wide"), ("retire", "wide"), ("restore", "gone"), ("undo",)],
-    *[("export",), ("import", "from"), ("import", "from", "--dry-run"), ("purge", "gone", "--yes")],
+    *[("export",), ("import", "from"), ("purge", "gone", "--yes")],
     *[("remember", "Always say things twice, and always the same way, word by word.")],
     *[("show", "not-there"), ("edit", "wide", "--type", "novel")],
     *[("list", "--nonsense"), ("nonsense",), ("remember", "x", "--scope", "all"), ("purge", "x")],

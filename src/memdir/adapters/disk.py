@@ -36,10 +36,16 @@ _ADVICE = {
 }
 
 
+class Unsettled(OSError):
+    """The change was made, but nobody knows whether it would survive a power cut."""
+
+
 def failure(error: OSError, path: str, what: str) -> "MemdirError":
     """An operating system error as a sentence with the file, the cause and the next step."""
     from memdir.core.errors import Missing, Unwritable
 
+    if isinstance(error, Unsettled):
+        what = "the change there stands, but may not survive a power cut"
     cause = os.strerror(error.errno) if error.errno else str(error)
     advice = _ADVICE.get(error.errno or 0, "run: memdir doctor")
     if isinstance(error, FileNotFoundError):
@@ -89,7 +95,8 @@ class Disk:
         """Create the root with its parents (0700), durably."""
         missing = []
         here = self.root
-        while not os.path.isdir(here):
+        # A disk that fails calls even `/` no directory: the way up ends there all the same.
+        while not os.path.isdir(here) and here != os.path.dirname(here):
             missing.append(here)
             here = os.path.dirname(here)
         for path in reversed(missing):
@@ -147,7 +154,7 @@ class Disk:
                 for one in staged:
                     one.rename()
                 for parent in {one.identity: one.parent for one in staged}.values():
-                    os.fsync(parent)
+                    _settle(parent)
             finally:
                 for one in staged:
                     one.close()
@@ -157,9 +164,9 @@ class Disk:
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)
-            os.fsync(parent)
+            _settle(parent)
         finally:
-            os.close(parent)
+            close_quietly(parent)
 
     def walk(
         self, enter: "Callable[[str], bool]", findings: list["Finding"]
@@ -173,7 +180,7 @@ class Disk:
         while folders:
             prefix = folders.pop()
             try:
-                folder = self._open_folder(prefix)
+                folder, entries = self._list(prefix)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -182,19 +189,28 @@ class Disk:
                 findings.append(unreadable(prefix, error))
                 continue
             try:
-                with os.scandir(folder) as entries:
-                    for entry in entries:
-                        if entry.name[0] == ".":
-                            continue
-                        path = prefix + entry.name
-                        if not entry.is_dir(follow_symlinks=False):
-                            yield folder, path, entry
-                        elif path.count("/") >= DEEPEST:
-                            findings.append(unreadable(path, OSError(errno.ENAMETOOLONG, path)))
-                        elif enter(path):
-                            folders.append(path + "/")
+                for entry in entries:
+                    if entry.name[0] == ".":
+                        continue
+                    path = prefix + entry.name
+                    if not entry.is_dir(follow_symlinks=False):
+                        yield folder, path, entry
+                    elif path.count("/") >= DEEPEST:
+                        findings.append(unreadable(path, OSError(errno.ENAMETOOLONG, path)))
+                    elif enter(path):
+                        folders.append(path + "/")
             finally:
-                os.close(folder)
+                close_quietly(folder)
+
+    def _list(self, prefix: str) -> "tuple[int, list[os.DirEntry[str]]]":
+        """A folder's handle and all its entries: half a list would make memories look gone."""
+        folder = self._open_folder(prefix)
+        try:
+            with os.scandir(folder) as entries:
+                return folder, list(entries)
+        except BaseException:
+            close_quietly(folder)
+            raise
 
     def _open_folder(self, prefix: str) -> int:
         if not prefix:
@@ -203,23 +219,26 @@ class Disk:
         try:
             return os.open(name, _DIRECTORY, dir_fd=parent)
         finally:
-            os.close(parent)
+            close_quietly(parent)
 
-    def sweep(self, folders: set[str]) -> None:
+    def sweep(self, enter: "Callable[[str], bool]") -> None:
         """Remove temporary files that a killed writer left; only the holder of the lock may."""
         from memdir.adapters.staged import TEMPORARY, unlink_quietly
 
-        for folder in {"", *folders}:
+        folders = [""]
+        while folders:
+            prefix = folders.pop()
             try:
-                handle = self._open_folder(folder)
+                folder, entries = self._list(prefix)
             except OSError:
                 continue  # what cannot be opened holds no debris of ours to remove now
-            try:
-                for name in os.listdir(handle):
-                    if name.startswith(TEMPORARY) and name.endswith(".tmp"):
-                        unlink_quietly(name, handle)
-            finally:
-                os.close(handle)
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp"):
+                    unlink_quietly(entry.name, folder)
+                elif entry.is_dir(follow_symlinks=False) and path.count("/") < DEEPEST:
+                    folders += [path + "/"] if enter(path) else []
+            close_quietly(folder)
 
 
 def unreadable(path: str, error: OSError) -> "Finding":
@@ -237,6 +256,22 @@ def sync_directory(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def close_quietly(handle: int) -> None:
+    """Let go of a handle that was only read from: its closing can lose nothing."""
+    try:
+        os.close(handle)
+    except OSError:
+        return
+
+
+def _settle(parent: int) -> None:
+    """Make a name that was just given or taken durable."""
+    try:
+        os.fsync(parent)
+    except OSError as error:
+        raise Unsettled(error.errno, error.strerror) from None
 
 
 def _make_directory(parent: int, name: str) -> None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from memdir.adapters.disk import Disk, failure
+from memdir.adapters.disk import Disk, close_quietly, failure
 from memdir.core.errors import Busy, Unwritable
 
 HOLDER_BYTES = 200
@@ -38,7 +38,7 @@ class Lock:
             _sign(handle, who)
             yield handle
         finally:
-            os.close(handle)
+            close_quietly(handle)
 
     @contextmanager
     def held_if_free(self, who: str) -> Iterator[int | None]:
@@ -50,7 +50,7 @@ class Lock:
                 _sign(handle, who)
             yield handle if free else None
         finally:
-            os.close(handle)
+            close_quietly(handle)
 
     def holder(self) -> str:
         """Who signed the lock last, as one line."""
@@ -75,7 +75,10 @@ class Lock:
         The thread works on a duplicate: when we give up and it gets the lock later, closing
         that duplicate lets go of it at once.
         """
-        waiter = _Waiter(os.dup(handle), self.path)
+        try:
+            waiter = _Waiter(os.dup(handle), self.path)
+        except OSError as error:
+            raise failure(error, self.path, "the lock cannot be taken") from None
         start = time.monotonic()
         waiter.start()
         if not waiter.done.wait(min(self.notice_seconds, self.give_up_seconds)):

@@ -62,12 +62,15 @@ class Shelf:
         place = _place(shelved)
         try:
             self.disk.drop(place)
-            while place.count("/") > 1:
-                place = place.rpartition("/")[0]
-                os.rmdir(os.path.join(self.folder, place))
         except OSError as error:
             where = os.path.join(self.folder, place)
             raise failure(error, where, "cannot be removed") from None
+        while place.count("/") > 1:
+            place = place.rpartition("/")[0]
+            try:
+                os.rmdir(os.path.join(self.folder, place))
+            except OSError:
+                return  # a folder that stays is no memory; something else may lie in it
 
 
 def _place(shelved: Shelved) -> str:

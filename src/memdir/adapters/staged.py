@@ -45,11 +45,13 @@ class Staged:
 
     def close(self) -> None:
         """Let go of everything; what did not get its name is removed."""
-        if self.handle >= 0:
-            os.close(self.handle)
         if self.temporary:
             unlink_quietly(self.temporary, self.parent)
-        os.close(self.parent)
+        for handle in (self.handle, self.parent):
+            try:
+                os.close(handle)
+            except OSError:
+                continue  # -1: closed already; else its bytes were forced, or are given up
 
 
 def _mode_of(parent: int, name: str) -> int:

@@ -145,7 +145,7 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
 
 def first_sentence(text: str) -> str:
     """One line that says what a text is about: its first sentence, cut at a word."""
-    lines = [line.strip().lstrip("#>-* ").strip() for line in text.splitlines()]
+    lines = [line.strip().lstrip("\ufeff#>-* ").strip() for line in text.splitlines()]
     line = next((line for line in lines if line), "")
     line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
     line = " ".join(_CONTROL.sub(" ", line).split())

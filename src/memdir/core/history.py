@@ -99,7 +99,9 @@ def next_to_undo(log: Iterable[Logged]) -> Logged | None:
     """The newest change that still stands: not an undo, and not undone (an undone undo counts)."""
     undone: set[str] = set()
     for logged in log:
-        if logged.id in undone or logged.cause.verb == BEGIN:
+        # An undo that says of no change that it takes it back was cut off: it is to be completed.
+        cut_off = logged.cause.verb == UNDO and not logged.cause.undoes
+        if logged.id in undone or logged.cause.verb == BEGIN or cut_off:
             continue
         if not logged.cause.undoes:
             return logged

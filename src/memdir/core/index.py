@@ -28,6 +28,10 @@ _ODD = "\\\r<>\ufeff%#\t`"  # a list with any of these is read line by line
 _NO_NAMES: "Mapping[str, str]" = {}
 
 
+def _never(target: str) -> bool:
+    return False
+
+
 class Survey:
     """What an index points at, what it misses, and what does not belong into it."""
 
@@ -101,14 +105,18 @@ def heal(
     files: "Sequence[str]",
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
+    lost: "Callable[[str], bool]" = _never,
 ) -> Healed:
-    """A pointer for every orphan, in the order of `files`; none that is dangling or said twice."""
+    """A pointer for every orphan, in the order of `files`; none that is dangling or said twice.
+
+    `lost` tells of a target whether the store has its folder, but not the file.
+    """
     lacking = _only_lacking(text, files)
     if lacking is not None and len(lacking) <= 1:
         return _append(text, lacking, describe)
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
-    gone, dropped = _superfluous(lines, files)
+    gone, dropped = _superfluous(lines, files, lost)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
     fresh: list[tuple[str, str]] = []
@@ -130,9 +138,10 @@ def rebuild(
     files: "Sequence[str]",
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
+    lost: "Callable[[str], bool]" = _never,
 ) -> Healed:
     """An index from the files alone; what a person wrote into the old text stays."""
-    return heal(text if text.strip() else "", files, describe, names)
+    return heal(text if text.strip() else "", files, describe, names, lost)
 
 
 def add_pointer(text: str, target: str, title: str, hook: str, section: str) -> str:
@@ -230,7 +239,9 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
         line.text = text
 
 
-def _superfluous(lines: list[Line], files: "Iterable[str]") -> tuple[set[int], list[str]]:
+def _superfluous(
+    lines: list[Line], files: "Iterable[str]", lost: "Callable[[str], bool]"
+) -> tuple[set[int], list[str]]:
     """Lines that are nothing but a pointer to a missing file, or the same pointer once more."""
     folders = _folders(files)
     seen: set[tuple[str, str]] = set()
@@ -242,7 +253,8 @@ def _superfluous(lines: list[Line], files: "Iterable[str]") -> tuple[set[int], l
         # The same as written up to the hook: another title is another entry somebody wanted.
         wording = line.text[: pointer.end].strip()
         # A folder that the store does not have may be one of the repository: only reported.
-        if path is None and pointer.target.rpartition("/")[0] in folders:
+        folder = pointer.target.rpartition("/")[0]
+        if path is None and (folder in folders or lost(pointer.target)):
             candidates[at] = pointer.target
         elif path is not None and (path, wording) in seen:
             candidates[at] = path

@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 
 from memdir.core import types
-from memdir.core.errors import BadInput, Missing
+from memdir.core.errors import BadInput, Missing, Unwritable
+from memdir.core.finding import Finding
 from memdir.core.memory import Memory, stem
 
 MAX_NAME = 80  # characters
@@ -67,8 +68,11 @@ def title_for(memory: Memory) -> str:
     return words[0].upper() + words[1:]
 
 
-def find(wanted: str, memories: Iterable[Memory]) -> Memory:
-    """The memory somebody means: by path, stem, label, stem without its type; `-` is `_`."""
+def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = ()) -> Memory:
+    """The memory somebody means: by path, stem, label, stem without its type; `-` is `_`.
+
+    One that a scan has skipped is not missing: then the reason is said.
+    """
     everything = list(memories)
     given = wanted.strip().removeprefix("./")
     label = given.removesuffix(".md")
@@ -85,6 +89,9 @@ def find(wanted: str, memories: Iterable[Memory]) -> Memory:
         if found:
             several = ", ".join(memory.path for memory in found[:5])
             raise BadInput(f"{wanted!r} means several memories: {several}", next="give the path")
+    for finding in skipped:
+        if means(wanted, finding.path):
+            raise Unwritable(finding.message, path=finding.path, next=finding.fix)
     near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
     hint = f"did you mean {near[0]}?" if given and near else "memdir list shows them"
     raise Missing(f"there is no memory {wanted[:80]!r}", next=hint)

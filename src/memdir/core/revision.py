@@ -103,7 +103,7 @@ def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
 
 
 def _set(document: Document, field: str, value: str) -> Document:
-    places = PLACES[field]
+    places = PLACES.get(field, (field,))  # a key that is not ours stands where it stands
     key = next((key for key in places if key in document.values), _new_place(document, places))
     if any(f"`{key}` stands twice" in problem for _, problem in document.problems):
         raise BadInput(

@@ -25,11 +25,13 @@ def edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Chan
         known = ", ".join(types.names())
         raise BadInput(f"type {values['type'][:40]!r} is not known", next=f"use one of {known}")
     for field, value in revision.fields:
+        if not value.strip():
+            raise BadInput(f"{field} is empty", path=path, next=f"say what {field} should be")
         drafting.check_line(field, value)
-    text = revision.body if revision.body is not None else "\n".join(values.values()) or "-"
-    draft = Draft(text, description=values.get("description", ""))
-    drafting.check(draft, rules)
-    reason = drafting.refusal(draft, rules, Wishes(anyway=True, secret=wishes.secret))
+    if revision.body is not None:
+        drafting.check(Draft(revision.body), rules)
+    said = Draft("\n".join((revision.body or "", *values.values())))
+    reason = drafting.refusal(said, rules, Wishes(anyway=True, secret=wishes.secret))
     if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     old = store.read(path)

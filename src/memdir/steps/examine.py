@@ -99,7 +99,7 @@ def _history(history: History) -> Check:
         return Check("history", False, error.message, MENDED)
     if not newest:
         return Check("history", True, "empty; it begins with the first change")
-    return Check("history", True, f"the newest {len(newest)} changes can be read")
+    return Check("history", True, f"can be read; newest changes looked at: {len(newest)}")
 
 
 def _index(store: Store) -> Check:

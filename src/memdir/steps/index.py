@@ -61,7 +61,8 @@ def index(
     heal = text_of.rebuild if anew else text_of.heal
     # Only a [[wikilink]] can mean a memory by its label.
     names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
-    healed = heal(text, files, lambda path: _describe(_memory(store, path)), names)
+    describe, lost = lambda path: _describe(_memory(store, path)), lambda path: _lost(store, path)
+    healed = heal(text, files, describe, names, lost)
     text, arranged = _arrange_if_cut(healed.text, store, files)
     data = frontmatter.encode(text)
     if data != (old or b""):
@@ -69,6 +70,13 @@ def index(
     lines, characters = text_of.over_limit(text)
     added, dropped = tuple(healed.added), tuple(healed.dropped)
     return Indexed(data != (old or b""), added, dropped, arranged, lines, characters)
+
+
+def _lost(store: Store, target: str) -> bool:
+    """True for a file that is gone from a folder which the store still has."""
+    folder = target.rpartition("/")[0]
+    inside = bool(folder) and not {"", ".", ".."}.intersection(target.split("/"))
+    return inside and store.exists(folder) and not store.exists(target)
 
 
 def _few(paths: list[str]) -> str:

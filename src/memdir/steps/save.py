@@ -55,6 +55,7 @@ def _update(
     fields = [("description", draft.description)] if draft.description else []
     fields += [("type", draft.type)] if draft.type != UNKNOWN else []
     fields += [("pinned", "true")] if draft.pinned else []
+    fields += draft.extra
     old = store.read(path)
     revision = Revision(path, tuple(fields), draft.body, draft.expected or "")
     data = revise(old, revision, rules.now)

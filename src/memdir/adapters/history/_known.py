@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 
 # A file may change again within the tick of the clock in which it changed, and look the same.
 TICK_NS = 20_000_000
@@ -22,7 +23,10 @@ class Known:
         self.files: dict[str, tuple[str, tuple[int, ...]]] = {}
         try:
             with open(path, "rb") as file:
-                table = json.loads(file.read())
+                data, _, check = file.read().rpartition(b"\n")
+            if b"%08x" % zlib.crc32(data) != check:
+                raise ValueError("torn")  # a power cut may leave half of it new, and still JSON
+            table = json.loads(data)
             self.head = str(table["head"])
             for name, (oid, *facts) in table["files"].items():
                 self.files[name] = (str(oid), tuple(facts))
@@ -50,6 +54,7 @@ class Known:
             return
         table = {"head": self.head, "files": {k: [v[0], *v[1]] for k, v in self.files.items()}}
         data = json.dumps(table, separators=(",", ":")).encode("ascii")
+        data += b"\n%08x" % zlib.crc32(data)
         try:
             # In place: a rename over the old table would make the file system flush it each time,
             # and a torn table is only one that is derived again.

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from memdir.adapters.disk import Disk
+from memdir.adapters.forced import force_names
+from memdir.adapters.history._announcement import Announcement
 from memdir.adapters.history._known import Known, trusted
 from memdir.adapters.history._objects import Objects
 from memdir.adapters.history._trees import read_commit, read_tree, write_commit, write_tree
@@ -36,17 +38,23 @@ class GitHistory:
         self.folder = folder
         self.objects = Objects(os.path.join(folder, "history.git"))
         self.now = now
-        self._announcement = _Announcement(os.path.join(folder, "announced"))
+        self._table_path = os.path.join(folder, "known.json")
+        self._announcement = Announcement(os.path.join(folder, "announced"))
         self._trees: dict[str, dict[str, str]] = {}
         self._ours: dict[str, str] = {}  # path -> id: what the change under way has written
+        self._changing = False  # between `announce` and the end of `record`
         self._table: Known | None = None  # as `catch_up` left it; valid while the lock is held
 
     def catch_up(self, store: Store) -> list[str]:
         """Commit what the history does not have yet; gives the ids of the new commits."""
+        if not self._changing and self._announcement.left_behind():
+            self._force(store)
         known = self._table = self._read_known()
         made = self._commit_others(store, known)
         if made:
             known.save()
+        if not self._changing:
+            self._announcement.remove()
         return made
 
     def announce(self, store: Store, cause: Cause) -> None:
@@ -54,7 +62,7 @@ class GitHistory:
         self._table = self._read_known()
         if not self._table.head or self._announcement.left_behind():
             self.catch_up(store)
-        self._ours = {}
+        self._ours, self._changing = {}, True
         self._announcement.begin(cause)
 
     def expect(self, path: str, data: bytes | None) -> None:
@@ -90,12 +98,12 @@ class GitHistory:
             self._announcement.remove()
             known.save()
         finally:
-            self._table, self._ours = None, {}
+            self._table, self._ours, self._changing = None, {}, False
         return made
 
     def log(self) -> Iterator[Logged]:
         """All changes, the newest first."""
-        oid = self.objects.head() if self.objects.exists() else ""
+        oid = self._head(Known(self._table_path)) if self.objects.exists() else ""
         while oid:
             logged = read_commit(self.objects, oid)
             yield logged
@@ -135,27 +143,42 @@ class GitHistory:
         return kept
 
     def _read_known(self) -> Known:
-        table = os.path.join(self.folder, "known.json")
         if not self.objects.exists():
             try:
-                if os.path.exists(table):
-                    os.unlink(table)  # it tells of another history
+                if os.path.exists(self._table_path):
+                    os.unlink(self._table_path)  # it tells of another history
                 self.objects.create()
+                force_names(self.folder)
             except OSError as error:
                 raise self._unwritable(error) from None
-        known = Known(table)
-        head = self.objects.head()
-        if known.head and not head:
-            raise self.objects.broken("its branch is gone")
+        known = Known(self._table_path)
+        head = self._head(known)
+        if head:
+            read_commit(self.objects, head)  # nothing is built on a commit that is damaged
         if known.head != head:
             known.adopt(head, self.paths(head))
         return known
+
+    def _head(self, known: Known) -> str:
+        head = self.objects.head()
+        if known.head and not head:
+            raise self.objects.broken("its branch is gone")
+        return head
+
+    def _force(self, store: Store) -> None:
+        """A writer was cut off: nothing may rest on names it gave that are on no disk yet."""
+        try:
+            Disk(self.folder).sweep(lambda path: True)
+            for root in filter(os.path.isdir, (self.folder, store.root)):
+                force_names(root)
+        except OSError as error:
+            raise self._unwritable(error) from None
 
     def _commit_others(self, store: Store, known: Known) -> list[str]:
         """Commit every difference but ours: what a killed writer announced, then the outside's."""
         moment = time.time_ns()
         tree = {path: trusted(facts, moment) for path, facts in store.tree().items()}
-        store.sweep(tree)
+        store.sweep()
         contents = self._differences(store, known, tree)
         contents = {path: data for path, data in contents.items() if path not in self._ours}
         made = []
@@ -204,6 +227,7 @@ class GitHistory:
         there = {path: data for path, data in sorted(contents.items()) if data is not None}
         paths = [(MODIFIED if path in known.files else ADDED, path) for path in there]
         paths += [(GONE, path) for path in contents if path not in there]
+        self._announcement.mark()
         try:
             for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
                 known.refresh(path, oid, facts.get(path, ()))
@@ -227,53 +251,11 @@ class GitHistory:
         )
 
 
-class _Announcement:
-    """Word of a change under way: its cause, then the id of each file's bytes. Not durable."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def begin(self, cause: Cause) -> None:
-        self.remove()
-        self._write({**cause.__dict__, "undoes": list(cause.undoes)})
-
-    def add(self, path: str, oid: str) -> None:
-        self._write([path, oid])
-
-    def left_behind(self) -> bool:
-        return os.path.exists(self.path)
-
-    def read(self) -> tuple[Cause, dict[str, str]]:
-        try:
-            with open(self.path, encoding="ascii") as file:
-                facts, *rows = [json.loads(line) for line in file]
-            cause = Cause(**{**facts, "undoes": tuple(facts["undoes"])})
-            return cause, {str(path): str(oid) for path, oid in rows}
-        except (OSError, ValueError, KeyError, TypeError):
-            return Cause(OUTSIDE), {}
-
-    def remove(self) -> None:
-        try:
-            os.unlink(self.path)
-        except OSError:
-            return  # it names bytes; what does not match them is never taken for ours
-
-    def _write(self, value: object) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            handle = os.open(self.path, flags, 0o600)
-            try:
-                os.write(handle, json.dumps(value).encode("ascii") + b"\n")
-            finally:
-                os.close(handle)
-        except OSError:
-            return  # then that change would be called `outside`; its bytes are kept all the same
-
-
 def _named(cause: Cause, paths: list[str], index_path: str) -> Cause:
     """The cause; one that has no name is called by the only memory it concerns."""
     found = [path for path in paths if path != index_path] or paths
-    return cause if cause.name or len(found) != 1 else dataclasses.replace(cause, name=found[0])
+    named = cause.name or cause.verb == BEGIN or len(found) != 1
+    return cause if named else dataclasses.replace(cause, name=found[0])
 
 
 def _id(data: bytes | None) -> str:

@@ -32,7 +32,8 @@ class NoHistory:
         """Nobody to tell."""
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
-        """Nothing is kept."""
+        """Nothing is kept; what a killed writer left is swept up all the same."""
+        store.sweep()
         return ""
 
     def log(self) -> Iterator[Logged]:

@@ -65,14 +65,7 @@ class Files:
     def index(self) -> bytes | None:
         """The index as it stands, None where there is none."""
         path = self.index_path
-        if not self.exists(path):
-            return None
-        from memdir.core.errors import Missing
-
-        try:
-            return self.read(path)
-        except Missing:
-            return None  # somebody replaces it just now
+        return self.read(path) if self.exists(path) else None
 
     def standalone(self) -> bytes | None:
         """The content of an index that is itself the only memory, else None."""

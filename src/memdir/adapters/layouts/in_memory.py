@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 from memdir.adapters.disk import check_path
 from memdir.adapters.layouts._files import Files, Scan
@@ -68,7 +67,7 @@ class InMemory(Files):
         data, moment = self._contents.get(path, (b"", 0))
         return (moment, moment, len(data)) if moment else None
 
-    def sweep(self, paths: Iterable[str]) -> None:
+    def sweep(self) -> None:
         """Nothing half-written can be left here."""
 
 

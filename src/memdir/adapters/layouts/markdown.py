@@ -14,7 +14,7 @@ from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from memdir.core.finding import Finding
 
@@ -53,9 +53,26 @@ class Markdown(Files):
         except OSError as error:
             raise failure(error, os.path.join(self.root, path), "cannot be read") from None
 
+    def index(self) -> bytes | None:
+        """The index as it stands, None where there is none, or none for a moment."""
+        path = self.index_path
+        try:
+            return self.disk.read(path)[0]
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+
     def exists(self, path: str = "") -> bool:
-        """True where something stands at that path, whatever it is."""
-        return os.path.lexists(os.path.join(self.root, path))
+        """True where something stands at that path, whatever it is; not knowing is an error."""
+        where = os.path.join(self.root, path)
+        try:
+            os.lstat(where)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise failure(error, where, "cannot be looked at") from None
+        return True
 
     def make(self) -> None:
         """Create the directory where there is none, private and durable."""
@@ -88,6 +105,9 @@ class Markdown(Files):
                     found = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue  # gone since its folder was read
+                except OSError as error:
+                    where = os.path.join(self.root, path)
+                    raise failure(error, where, "cannot be looked at") from None
                 if found.st_size <= self.max_file_bytes:
                     facts[path] = _fingerprint(found)
         return facts
@@ -102,9 +122,9 @@ class Markdown(Files):
             return None if error.errno == errno.ELOOP else ()
         return _fingerprint(found) if stat.S_ISREG(found.st_mode) else None
 
-    def sweep(self, paths: "Iterable[str]") -> None:
-        """Remove temporary files that a killed writer left beside these paths."""
-        self.disk.sweep({path.rpartition("/")[0] + "/" for path in paths if "/" in path})
+    def sweep(self) -> None:
+        """Remove temporary files that a killed writer left."""
+        self.disk.sweep(lambda path: path != TEAM and path[0] != "." and "/." not in path)
 
     def _add_standalone(self, scan: Scan) -> None:
         data = self.standalone()

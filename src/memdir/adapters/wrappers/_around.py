@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from memdir.core.ports import Scan, Store
 
 
@@ -41,6 +39,10 @@ class Around:
         """See the store inside."""
         return self.inside.read(path)
 
+    def exists(self, path: str = "") -> bool:
+        """See the store inside."""
+        return self.inside.exists(path)
+
     def index(self) -> bytes | None:
         """See the store inside."""
         return self.inside.index()
@@ -69,6 +71,6 @@ class Around:
         """See the store inside."""
         return self.inside.facts(path)
 
-    def sweep(self, paths: Iterable[str]) -> None:
+    def sweep(self) -> None:
         """See the store inside."""
-        self.inside.sweep(paths)
+        self.inside.sweep()

@@ -30,6 +30,12 @@ class DryRun(Around):
             raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
         return data
 
+    def exists(self, path: str = "") -> bool:
+        """As it would be."""
+        if path in self.written:
+            return self.written[path] is not None
+        return self.inside.exists(path)
+
     def index(self) -> bytes | None:
         """The index as it would be."""
         path = self.index_path

@@ -77,17 +77,17 @@ def _run_editor(copy: str) -> None:
 
 
 def _difference(old: Document, new: Document, expected: str) -> Revision:
-    """What was changed by hand, as a revision; keys that are not ours belong to the file."""
+    """What was changed by hand, as a revision."""
     known = {key: field for field, keys in PLACES.items() for key in keys}
     fields = []
     for key in dict.fromkeys((*old.values, *new.values)):
         if old.values.get(key) == new.values.get(key) or key in MODIFIED_KEYS:
             continue
-        if key not in known or key not in new.values:
+        if key not in new.values:
             raise BadInput(
-                f"`{key}` cannot be changed this way; nothing was saved",
-                next="change that line in the memory's own file: memdir undo covers it too",
+                f"`{key}` cannot be removed this way; nothing was saved",
+                next="remove that line in the memory's own file: memdir undo covers it too",
             )
-        fields.append((known[key], new.values[key]))
+        fields.append((known.get(key, key), new.values[key]))
     body = None if old.body == new.body else new.body
     return Revision("", tuple(fields), body, expected)

@@ -7,7 +7,7 @@ import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -48,6 +48,7 @@ class Session:
     screen: Screen
     asked: Asked
     config: Config
+    opened: list[App] = field(default_factory=list)
 
     @property
     def app(self) -> App:
@@ -70,9 +71,16 @@ class Session:
             if os.path.isdir(self.config.scopes.get(name, "")):
                 yield name, self._open(self.asked.config(name))
 
+    def keep_what_others_did(self) -> None:
+        """After the answer: whoever looks at a store also protects it."""
+        for app in self.opened:
+            app.snapshot()
+
     def _open(self, config: Config) -> App:
-        dry_run = self.asked.dry_run
-        return open_app(config, now=time.time, tell=self.screen.tell, actor=ACTOR, dry_run=dry_run)
+        tell, dry_run = self.screen.tell, self.asked.dry_run
+        app = open_app(config, now=time.time, tell=tell, actor=ACTOR, dry_run=dry_run)
+        self.opened.append(app)
+        return app
 
     def short(self, path: str) -> str:
         """A path as people write it: below their home it starts with `~`."""
@@ -100,7 +108,10 @@ def command(
             if session.config.findings and name not in ("where", "list", "doctor"):
                 count = len(session.config.findings)
                 screen.tell(f"{count} finding{'s'[: count > 1]} on the settings: memdir where")
-            return run(session, **options) or 0
+            code = run(session, **options) or 0
+            if not changes:
+                session.keep_what_others_did()
+            return code
 
         text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
         own = getattr(call, "__click_params__", [])[::-1]

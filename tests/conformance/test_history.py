@@ -1,0 +1,352 @@
+"""What every history promises, and what git itself says of ours."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memdir import flows, registry
+from memdir.adapters.layouts.in_memory import InMemory
+from memdir.adapters.layouts.markdown import Markdown
+from memdir.core.errors import HistoryBroken, MemdirError, Missing
+from memdir.core.history import Cause
+from memdir.core.ports import TRASH
+from tests.flows.opened import NOON, Opened, memory
+
+BYTES = {
+    "crlf.md": b"---\r\nname: a\r\n---\r\n\r\nText\r\n",
+    "nul.md": b"a\0b\0",
+    "invalid.md": b"\xff\xfe\x00\xd8",
+    "no-end.md": b"no line end",
+    "empty.md": b"",
+    "with space.md": b"1",
+    "new\nline.md": b"2",
+    'tab\tand "quotes" and \\.md': b"3",
+    "ünï-日本-🧠.md": b"4",
+    "deep/down/below.md": b"5",
+    "deep.md": b"6",
+    "deep-er.md": b"7",
+    "logs/note.txt": b"8",
+}
+
+
+@pytest.fixture(params=registry.members("history"))
+def history(request, tmp_path):
+    return registry.load("history", request.param).open_history(
+        str(tmp_path / "state"), lambda: NOON
+    )
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return Opened(tmp_path)
+
+
+def change(history, store, cause: Cause, **files: bytes | None) -> str:
+    """One change through a history, as the app does it."""
+    history.announce(store, cause)
+    for path, data in files.items():
+        history.keeps(store, path)
+        history.expect(path, data)
+        store.drop(path) if data is None else store.put(path, data)
+    return history.record(store, cause, files)
+
+
+# -- every member --------------------------------------------------------------------------
+
+
+def test_there_are_histories_to_test():
+    assert {"git", "none"} <= set(registry.members("history"))
+
+
+def test_a_change_is_kept_or_the_history_says_that_it_is_off(history, tmp_path):
+    store = Markdown(str(tmp_path / "memory"))
+    made = change(history, store, Cause("save", "a"), **{"a.md": b"one"})
+    assert store.read("a.md") == b"one"
+    if not history.on:
+        assert made == ""
+        for ask in (
+            lambda: next(iter(history.log())),
+            lambda: history.find(made),
+            history.set_aside,
+        ):
+            with pytest.raises(MemdirError) as off:
+                ask()
+            assert "switched off" in off.value.message
+            assert "MEMDIR_HISTORY" in off.value.next
+        return
+    change(history, store, Cause("edit", "a", reason="why"), **{"a.md": b"two"})
+    change(history, store, Cause("retire", "a"), **{"a.md": None})
+    log = list(history.log())
+    assert [one.cause.verb for one in log] == ["retire", "edit", "save", "begin"]
+    assert [one.paths for one in log] == [(("D", "a.md"),), (("M", "a.md"),), (("A", "a.md"),), ()]
+    assert log[1].cause.reason == "why"
+    assert [history.content(one.id, "a.md") for one in log] == [None, b"two", b"one", None]
+    assert history.find(log[0].id[:8]) == log[0]
+    assert list(history.paths(log[1].id)) == ["a.md"]
+
+
+@pytest.mark.parametrize("wanted", ["", "ab", "zzzz", "0" * 40, "--help", "../x", "HEAD"])
+def test_an_id_that_is_none_is_missing(history, tmp_path, wanted):
+    change(history, Markdown(str(tmp_path / "memory")), Cause("save"), **{"a.md": b"one"})
+    with pytest.raises(MemdirError) as missing:
+        history.find(wanted)
+    assert missing.value.next
+
+
+def test_a_history_works_over_a_store_without_a_disk(history):
+    store = InMemory()
+    change(history, store, Cause("save", "a"), **{"a.md": b"one"})
+    store.put("a.md", b"two")
+    store.put("b.md", b"three")
+    history.catch_up(store)
+    if history.on:
+        newest, *_ = history.log()
+        assert (newest.cause.verb, newest.paths) == ("outside", (("M", "a.md"), ("A", "b.md")))
+
+
+# -- git -----------------------------------------------------------------------------------
+
+
+def test_git_finds_no_fault_and_reads_the_log(opened):
+    opened.save("One", "a")
+    opened.write("ünï cödé.md", memory("x"))
+    opened.save("Two", "b", description="line: with “quotes”")
+    flows.retire(opened.app(), ["a"], reason='said "no"\nand more')
+    flows.undo(opened.app())
+    assert opened.git("fsck", "--strict", "--no-dangling") in (
+        "",
+        "notice: No default references\n",
+    )
+    subjects = opened.git("log", "--format=%s").splitlines()
+    assert subjects == [
+        "undo retire a",
+        "retire a",
+        "save b",
+        "outside ünï cödé.md",
+        "save a",
+        "begin",
+    ]
+    assert opened.git("log", "-1", "--format=%an <%ae> %cd", "--date=iso").strip() == (
+        "tester <memdir> 2026-03-02 12:00:00 +0000"
+    )
+    assert "One" in opened.git("show", "main:a.md")
+    assert opened.git("diff", "--stat", "main~1", "main").strip()
+
+
+def test_bytes_in_are_bytes_out_whatever_the_name(opened):
+    for path, data in BYTES.items():
+        opened.write(path, data)
+    app = opened.app()
+    app.snapshot()
+    for path in BYTES:
+        (opened.root / path).unlink()
+    flows.undo(opened.app())
+    kept = {path: opened.files()[path] for path in opened.files().keys() & BYTES.keys()}
+    assert kept == BYTES
+    assert opened.git("fsck", "--strict", "--no-dangling") == ""
+    listed = opened.git("ls-tree", "-r", "-z", "--name-only", "main").split("\0")
+    assert sorted(filter(None, listed)) == sorted([*BYTES, "MEMORY.md"])
+
+
+def test_a_name_that_is_not_utf8_is_kept_too(opened):
+    name = os.fsencode(opened.root) + b"/\xff\xfe.md"
+    opened.root.mkdir()
+    try:
+        Path(os.fsdecode(name)).write_bytes(b"odd")
+    except OSError:
+        pytest.skip("this file system takes only UTF-8 names")
+    opened.app().snapshot()
+    os.unlink(name)
+    flows.undo(opened.app())
+    assert Path(os.fsdecode(name)).read_bytes() == b"odd"
+
+
+def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch, tmp_path):
+    marks = tmp_path / "marks"
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    for name in ("pre-commit", "post-commit", "reference-transaction", "post-index-change"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {marks}\nexit 1\n")
+        (hooks / name).chmod(0o755)
+    (home / "ignored").write_text("*\n*token*\n*.md\n")
+    (home / "attributes").write_text("* text eol=crlf filter=spoil ident\n*.md export-ignore\n")
+    (home / ".gitconfig").write_text(
+        f"[core]\n autocrlf = true\n eol = crlf\n hooksPath = {hooks}\n"
+        f" excludesFile = {home}/ignored\n attributesFile = {home}/attributes\n quotePath = false\n"
+        f'[filter "spoil"]\n clean = "touch {marks}; tr a b"\n smudge = "touch {marks}; tr b a"\n'
+        f" required = true\n[user]\n useConfigOnly = true\n[commit]\n gpgSign = true\n"
+        f"[gpg]\n program = /bin/false\n[init]\n defaultBranch = other\n"
+        f"[extensions]\n objectFormat = sha256\n"
+    )
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    opened.write(".gitattributes", "* text eol=crlf filter=spoil\n")
+    opened.write(".gitignore", "*\n")
+    opened.write("api-token-rules.md", b"aaa\nbbb\r\n$Id$\n")
+    opened.save("aaa", "kept")
+    opened.git("gc", "--quiet", "--prune=now")
+    (opened.root / "api-token-rules.md").unlink()
+    flows.undo(opened.app())
+    assert opened.read("api-token-rules.md") == "aaa\nbbb\r\n$Id$\n"
+    assert not marks.exists()
+    assert not (tmp_path / "elsewhere").exists()
+    assert opened.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_without_git_on_the_path_saving_log_and_undo_still_work(opened, monkeypatch, tmp_path):
+    (tmp_path / "nothing").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert shutil.which("git") is None
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    assert opened.verbs() == ["begin", "save a", "save a"]
+    flows.undo(opened.app())
+    assert "One" in opened.read("a.md")
+    assert opened.said == []
+
+
+def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_path):
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    opened.git("gc", "--quiet", "--aggressive", "--prune=now")
+    opened.git("pack-refs", "--all")
+    loose = list((opened.state / "history.git/objects").glob("??/*"))
+    assert loose == []
+    assert opened.verbs() == ["begin", "save a", "save a"]
+    flows.undo(opened.app())
+    assert "One" in opened.read("a.md")
+    assert opened.verbs()[-1] == "undo save a"
+    assert opened.git("fsck", "--strict", "--no-dangling") == ""
+    (tmp_path / "nothing").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(HistoryBroken, match="git is not installed"):
+        flows.log(opened.app())
+    opened.save("Three", "a")
+    assert "Three" in opened.read("a.md")
+
+
+def damage_ref(git: Path) -> None:
+    (git / "refs/heads/main").write_bytes(b"\0\0\0")
+
+
+def lose_ref(git: Path) -> None:
+    (git / "refs/heads/main").unlink()
+
+
+def damage_commit(git: Path) -> None:
+    oid = (git / "refs/heads/main").read_text().strip()
+    (git / "objects" / oid[:2] / oid[2:]).write_bytes(b"not zlib")
+
+
+def swap_commit(git: Path) -> None:
+    oid = (git / "refs/heads/main").read_text().strip()
+    other = next(path for path in (git / "objects").glob("??/*") if path.parent.name != oid[:2])
+    shutil.copy(other, git / "objects" / oid[:2] / oid[2:])
+
+
+def lose_objects(git: Path) -> None:
+    shutil.rmtree(git / "objects")
+
+
+def replace_by_file(git: Path) -> None:
+    shutil.rmtree(git)
+    git.write_bytes(b"no directory")
+
+
+DAMAGE = [damage_ref, lose_ref, damage_commit, swap_commit, lose_objects, replace_by_file]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_history_is_named_and_old_versions_go_to_the_trash(opened, damage):
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    damage(opened.state / "history.git")
+    (opened.state / "known.json").touch()
+    for ask in (lambda: flows.log(opened.app()), lambda: flows.undo(opened.app())):
+        try:
+            assert ask() == []
+            assert "history.git" in opened.said[-1]
+        except HistoryBroken as broken:
+            assert "history.git" in broken.message
+            assert "doctor" in broken.next or "permissions" in broken.next
+    opened.said.clear()
+    opened.save("Three", "a")
+    assert "Three" in opened.read("a.md")
+    assert any("history" in line for line in opened.said)
+    kept = [one for one in opened.app().shelf.list(TRASH) if one.path == "a.md"]
+    assert b"Two" in opened.app().shelf.read(kept[0])
+
+
+@pytest.mark.parametrize("damage", DAMAGE[:-1])
+def test_a_damaged_history_is_set_aside_and_a_new_one_begins(opened, damage):
+    opened.save("One", "a")
+    damage(opened.state / "history.git")
+    app = opened.app()
+    kept = app.history.set_aside()
+    assert Path(kept).is_dir()
+    opened.save("Two", "a")
+    assert opened.verbs() == ["begin", "save a"]
+    flows.undo(opened.app())
+    assert "One" in opened.read("a.md")
+
+
+def test_one_damaged_version_hides_no_other(opened):
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    opened.save("Three", "b")
+    oid = opened.git("rev-parse", "main~2:a.md").strip()
+    (opened.state / "history.git/objects" / oid[:2] / oid[2:]).write_bytes(b"")
+    assert opened.verbs() == ["begin", "save a", "save a", "save b"]
+    flows.undo(opened.app())
+    assert "b.md" not in opened.files()
+    with pytest.raises(HistoryBroken, match=oid):
+        flows.undo(opened.app())
+    assert "Two" in opened.read("a.md")
+    opened.save("Four", "a")
+    flows.undo(opened.app())
+    assert "Two" in opened.read("a.md")
+
+
+@pytest.mark.parametrize(
+    "table", [None, b"", b"{", b"[]", b'{"head": 1, "files": {"a": 5}}', b"[" * 99_999]
+)
+def test_the_table_of_known_files_is_only_derived(opened, table):
+    opened.save("One", "a")
+    known = opened.state / "known.json"
+    known.unlink() if table is None else known.write_bytes(table)
+    opened.write("b.md", memory("b"))
+    opened.save("Two", "a")
+    assert opened.verbs() == ["begin", "save a", "outside b.md", "save a"]
+    assert known.stat().st_size > 10
+
+
+def test_the_history_lies_outside_the_store_and_is_private(opened):
+    opened.save("One", "a")
+    assert not opened.state.is_relative_to(opened.root)
+    for path in [opened.state, *opened.state.rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_lock_file_that_a_killed_git_left_stops_nobody(opened):
+    opened.save("One", "a")
+    (opened.state / "history.git/refs/heads/main.lock").write_text("")
+    opened.save("Two", "b")
+    assert opened.verbs() == ["begin", "save a", "save b"]
+    assert opened.said == []
+
+
+def test_real_git_can_commit_between_ours(opened):
+    """Somebody uses git on the history: what they commit is one more change, read as outside."""
+    opened.save("One", "a")
+    tree = opened.git("rev-parse", "main^{tree}").strip()
+    line = ["git", "--git-dir", str(opened.state / "history.git"), "-c", "user.name=x"]
+    line += ["-c", "user.email=x@y", "commit-tree", "-p", "main", "-m", "by hand", tree]
+    done = subprocess.run(line, capture_output=True, check=True)
+    opened.git("update-ref", "refs/heads/main", done.stdout.decode().strip())
+    opened.save("Two", "b")
+    assert opened.verbs() == ["begin", "save a", "outside", "save b"]
+    with pytest.raises(Missing):
+        opened.app().history.find("ffff")

@@ -1,0 +1,156 @@
+"""What others do to a store is seen, named `outside`, and committed before ours."""
+
+import os
+import time
+
+import pytest
+
+from memdir import flows, registry
+from memdir.adapters.layouts.in_memory import InMemory
+from memdir.core.draft import Draft, Wishes
+from memdir.core.history import Cause
+from memdir.core.ports import TRASH
+from tests.flows.opened import NOON, Opened, memory
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return Opened(tmp_path)
+
+
+def test_what_others_did_is_committed_before_ours(opened):
+    opened.save("One", "a")
+    opened.write("b.md", memory("b"))
+    opened.write("a.md", memory("a", body="Theirs"))
+    opened.save("Ours", "a")
+    assert opened.verbs() == ["begin", "save a", "outside", "save a"]
+    flows.undo(opened.app())
+    assert "Theirs" in opened.read("a.md")
+    assert opened.app().shelf.list(TRASH) == []
+    assert opened.app().history.find(flows.log(opened.app())[0].id).cause.undoes
+
+
+def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
+    """Same inode, same size, mtime put back: only bytes or ctime can tell."""
+    opened.save("One", "a")
+    opened.save("text", "b", description="d")
+    seen = 0
+    for count in range(20):
+        path = opened.root / "a.md"
+        before = path.stat()
+        with open(path, "r+b") as file:
+            data = file.read()
+            file.seek(0)
+            file.write(
+                data.replace(b"One", b"On%d" % (count % 10)).replace(
+                    b"On%d" % ((count - 1) % 10), b"On%d" % (count % 10)
+                )
+            )
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert path.stat().st_size == before.st_size
+        opened.app().snapshot()
+        seen += 1
+        newest = flows.log(opened.app())[0]
+        standing = opened.app().history.content(newest.id, "a.md")
+        assert standing == path.read_bytes(), f"edit {count} was not seen"
+    assert seen == 20
+
+
+def test_an_edit_that_no_clock_can_tell_is_seen_by_its_bytes(tmp_path):
+    history = registry.load("history", "git").open_history(str(tmp_path), lambda: NOON)
+    store = InMemory()
+    store.put("a.md", b"one")
+    soon = time.time_ns() + 10**9
+    store._contents["a.md"] = (b"one", soon)
+    history.catch_up(store)
+    store._contents["a.md"] = (b"two", soon)
+    history.catch_up(store)
+    newest, *_ = history.log()
+    assert history.content(newest.id, "a.md") == b"two"
+
+
+def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
+    app = opened.app()
+
+    def meanwhile(done) -> None:
+        path = opened.root / "a.md"
+        path.write_bytes(path.read_bytes().replace(b"One", b"Two"))
+        time.sleep(0.05)  # longer than the clock's tick
+
+    flows.save(app, Draft("One", name="a"), Wishes(), meanwhile)
+    opened.save("Three", "b")
+    assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
+    opened.save("Four", "a")
+    flows.undo(opened.app())
+    assert "Two" in opened.read("a.md")
+
+
+def test_a_file_that_is_only_unreadable_for_a_moment_is_not_gone(opened):
+    opened.write("deep/a.md", memory("a"))
+    opened.save("One", "b")
+    deep = opened.root / "deep"
+    deep.rename(opened.root / ".away")
+    (opened.root / ".away").rename(deep)
+    opened.app().snapshot()
+    assert opened.verbs() == ["begin", "save b"]
+
+
+def test_a_killed_writers_change_gets_its_name(opened):
+    opened.save("One", "a")
+    app = opened.app()
+    cause = Cause("edit", actor="killed")
+    app.history.announce(app.store, cause)
+    for path, text in (("a.md", "Killed"), ("MEMORY.md", "- [A](a.md) - killed\n")):
+        app.history.expect(path, text.encode())
+        app.store.put(path, text.encode())
+    opened.write("c.md", memory("c"))
+    opened.save("Two", "b")
+    assert opened.verbs() == ["begin", "save a", "edit a.md", "outside c.md", "save b"]
+    newest = flows.log(opened.app())
+    assert [one.cause.actor for one in newest] == [
+        "tester",
+        "outside",
+        "killed",
+        "tester",
+        "memdir",
+    ]
+
+
+def test_what_was_announced_and_not_written_is_not_taken_for_ours(opened):
+    opened.save("One", "a")
+    app = opened.app()
+    app.history.announce(app.store, Cause("retire", actor="killed"))
+    app.history.expect("a.md", b"never written")
+    opened.write("a.md", memory("a", body="Theirs"))
+    opened.save("Two", "b")
+    assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
+
+
+def test_a_full_state_disk_loses_no_change_from_the_log(opened, monkeypatch):
+    """The commit of what others did fails, ours comes through: theirs is committed next time."""
+    opened.save("One", "a")
+    opened.write("b.md", memory("b"))
+    opened.app().snapshot()
+    (opened.root / "b.md").unlink()
+    opened.write("a.md", memory("a", body="Theirs"))
+    app = opened.app()
+    real, left = app.history.objects.disk.put_all, [1]
+
+    def failing(files) -> None:
+        if left and any(path.startswith("refs/") for path in files):
+            left.pop()
+            raise OSError(28, "No space left on device")
+        real(files)
+
+    monkeypatch.setattr(
+        type(app.history.objects.disk), "put_all", lambda self, files: failing(files)
+    )
+    flows.save(app, Draft("Ours", name="a"), Wishes(anyway=True))
+    monkeypatch.undo()
+    opened.app().snapshot()
+    changed = {path for one in flows.log(opened.app()) for kind, path in one.paths if kind == "D"}
+    assert "b.md" in changed
+    shelf = opened.app().shelf
+    versions = [shelf.read(one) for one in shelf.list(TRASH) if one.path == "a.md"]
+    history = [opened.app().history.content(one.id, "a.md") for one in flows.log(opened.app())]
+    assert any(data and b"Theirs" in data for data in versions + history)
