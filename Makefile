@@ -26,6 +26,7 @@ check: $(READY) ## format, lint, types, imports, docs
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-logo --no-cache
+	.venv/bin/python docs/generate.py --check
 	.venv/bin/pytest tests/self/test_readme.py tests/self/test_features.py
 
 bench: $(READY) ## measure speed and write down the figures

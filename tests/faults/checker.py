@@ -19,6 +19,7 @@ from tests.faults import repository
 POINTER = re.compile(r"- \[[^\]\n]+\]\(([^)\n]+\.md)\)( — [^\n]+)?")
 INDEX = "MEMORY.md"
 ROOMS = ("trash", "archive")
+NO_INDEX = frozenset(("purge", "commit", "touch"))  # operations that leave the index alone
 OTHERS = "lost+found/"  # where the harness itself may write
 # Written without fsync on purpose: derived, or a courtesy. Their bytes may be anything.
 DERIVED = frozenset(("lock", "known.json", "announced", ".memdir-known.tmp"))
@@ -50,6 +51,9 @@ class View:
     def kept(self) -> set[bytes]:
         """Every version that somebody can still get at."""
         return {*self.files.values(), *self.shelves.values(), *self.past.versions}
+
+
+Answer = tuple[str, ...] | None  # the memories that were acknowledged; None: nothing was
 
 
 @dataclass(frozen=True)
@@ -118,11 +122,11 @@ def _bytes(root: str, path: str) -> bytes:
 # -- right after the accident ----------------------------------------------------------------
 
 
-def judge(view: View, expected: Expected, acknowledged: bool) -> list[str]:
+def judge(view: View, expected: Expected, acknowledged: Answer) -> list[str]:
     """What is wrong with a store that an operation left, finished or not."""
     return [
         *_whole(view, expected),
-        *(_acknowledged(view, expected) if acknowledged else []),
+        *(_acknowledged(view, expected, acknowledged) if acknowledged is not None else []),
         *_index_whole(view, expected),
         *_nothing_vanished(view, expected),
         *_private(view, expected),
@@ -142,17 +146,30 @@ def _whole(view: View, expected: Expected) -> list[str]:
     return found
 
 
-def _acknowledged(view: View, expected: Expected) -> list[str]:
-    wrong = [
-        path
-        for path in {*view.files, *expected.after.files}
-        if view.files.get(path) != expected.after.files.get(path)
+def _acknowledged(view: View, expected: Expected, paths: tuple[str, ...]) -> list[str]:
+    """What was acknowledged is so: the memory, its line in the index, its place on a shelf."""
+    after = expected.after
+    found = [
+        f"{path}: acknowledged, but not so on disk"
+        for path in paths
+        if view.files.get(path) != after.files.get(path) and path != INDEX
     ]
-    found = [f"{path}: acknowledged, but not so on disk" for path in wrong]
-    shelved = set(expected.after.shelves.values()) - set(view.shelves.values())
-    found += ["shelf: acknowledged, but a copy is missing"] if shelved else []
-    left = set(view.shelves) & set(expected.before.shelves) - set(expected.after.shelves)
-    return found + [f"shelf: {key}: acknowledged, but still there" for key in sorted(left)]
+    found += [
+        f"{path}: acknowledged, but not so in the index"
+        for path in paths
+        if _line(view, path) != _line(after, path)
+    ]
+    copies = set(after.shelves.values()) - set(expected.before.shelves.values())
+    if copies - set(view.shelves.values()):
+        found.append("shelf: acknowledged, but a copy is missing")
+    left = set(view.shelves) & set(expected.before.shelves) - set(after.shelves)
+    left = {key for key in left if key.split("/", 2)[2] in paths}
+    found += [f"shelf: {key}: acknowledged, but still there" for key in sorted(left)]
+    return found + (_listing(view) if expected.operation not in NO_INDEX else [])
+
+
+def _line(view: View, path: str) -> str:
+    return next((line for line in view.index.splitlines() if f"]({path})" in line), "")
 
 
 def _index_whole(view: View, expected: Expected) -> list[str]:
@@ -211,9 +228,7 @@ def judge_next(view: View, expected: Expected, new: Collection[str]) -> list[str
 
 def in_step(view: View) -> list[str]:
     """The index lists exactly the live memories; no debris; the history has the store."""
-    found = [f"index: {path} is missing" for path in sorted(set(view.memories) - listed(view))]
-    found += [f"index: {path} does not exist" for path in sorted(listed(view) - set(view.memories))]
-    found += [f"debris after recovery: {path}" for path in view.debris]
+    found = _listing(view) + [f"debris after recovery: {path}" for path in view.debris]
     if view.past.head and view.past.newest != view.files:
         differ = [
             path
@@ -222,6 +237,12 @@ def in_step(view: View) -> list[str]:
         ]
         found.append(f"history: its newest tree is not the store ({', '.join(sorted(differ))})")
     return found
+
+
+def _listing(view: View) -> list[str]:
+    live, shown = set(view.memories), listed(view)
+    missing = [f"index: {path} is missing" for path in sorted(live - shown)]
+    return missing + [f"index: {path} does not exist" for path in sorted(shown - live)]
 
 
 def listed(view: View) -> set[str]:

@@ -12,6 +12,7 @@ import random
 from collections.abc import Sequence
 
 from tests.faults import checker, seeds, stage, tracer
+from tests.faults.checker import Answer
 from tests.faults.disk_model import ACK, Model
 from tests.faults.stage import Stage, Tally
 
@@ -74,10 +75,12 @@ def _share(jobs: list[tuple[str, int]], defect: str) -> Tally:
 
 def _one_accident(here: Stage, operation: str, tally: Tally) -> None:
     calls = here.calls(operation)
+    answer = here.heard()[0]
     model = Model.of(here.seeds[operation], here.root)
     model.follow(calls)
     for length in range(len(model.steps) + 1):
-        acknowledged = any(step.kind == ACK for step in model.steps[:length])
+        told = any(step.kind == ACK for step in model.steps[:length])
+        acknowledged = answer if told else None
         _judge_all(here, model, length, operation, acknowledged, tally, "power cut")
 
 
@@ -97,7 +100,7 @@ def _two_accidents(here: Stage, operation: str, killed_at: int, tally: Tally) ->
     done = checker.look(here.root).files
     # What was acknowledged, by the killed operation or by the next one, is there from now on.
     new = {"later.md": done["later.md"]}
-    new |= here.learned(operation).after.memories if told_first else {}
+    new |= here.learned(operation).after.memories if told_first is not None else {}
     where = f"{operation} killed before #{killed_at}, next write acknowledged, power cut"
     for length in dict.fromkeys([*told, len(model.steps)]):
         _judge_second(here, model, length, operation, new, tally, where)
@@ -114,7 +117,7 @@ def _judge_second(
 ) -> None:
     expected = here.learned(operation)
     for tree in model.crashes(length, random.Random(SEED + length)):
-        key = f"{operation} {sorted(new)}", True, stage.fingerprint(tree)
+        key = f"{operation} {sorted(new)}", ("next",), stage.fingerprint(tree)
         if key in here.verdicts:
             continue
         seeds.write_tree(tree, here.root)
@@ -134,7 +137,7 @@ def _judge_all(
     model: Model,
     length: int,
     operation: str,
-    acknowledged: bool,
+    acknowledged: Answer,
     tally: Tally,
     how: str,
 ) -> None:

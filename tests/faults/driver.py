@@ -31,7 +31,7 @@ from tests.faults import texts  # noqa: E402
 
 NOW = 1_772_020_800.0  # the clock of every operation: bytes must not depend on the day
 DONE, REFUSED, CRASHED = 0, 1, 3
-ACK = b"ACK\n"
+ACK = "ACK"
 
 AS_IT_IS = Wishes(anyway=True)
 Operation = Callable[[App, Told], object]
@@ -134,12 +134,14 @@ def open_root(
     return open_app(read_config(environ, f"{root}/project"), now=lambda: now, tell=tell)
 
 
-def perform(root: str, operation: str, said: list[str], acknowledge: Callable[[], None]) -> int:
+def perform(
+    root: str, operation: str, said: list[str], acknowledge: Callable[[list[str]], object]
+) -> int:
     """Run one operation between two markers; what it says to the person is added to `said`."""
     app = open_root(root, said.append, operation)
     os.getpgid(0)
     try:
-        OPERATIONS[operation](app, lambda done: acknowledge())
+        OPERATIONS[operation](app, lambda done: acknowledge(changed(done)))
         code = DONE
     except MemdirError as error:
         said.append(f"refused: {error.message} [next: {error.next}]")
@@ -151,11 +153,20 @@ def perform(root: str, operation: str, said: list[str], acknowledge: Callable[[]
     return code
 
 
+def changed(done: object) -> list[str]:
+    """The memories that an answer says were changed; a broken store may answer with nothing."""
+    return [change.path for change in getattr(done, "changes", ()) if change.changed]
+
+
+def answer(paths: list[str]) -> bytes:
+    return " ".join((ACK, *paths)).encode() + b"\n"
+
+
 def run_once(root: str, operation: str) -> int:
     """The whole process: acknowledgement to ROOT.ack, words to ROOT.said."""
     handle = os.open(f"{root}.ack", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     said: list[str] = []
-    code = perform(root, operation, said, lambda: os.write(handle, ACK) and None)
+    code = perform(root, operation, said, lambda paths: os.write(handle, answer(paths)))
     with open(f"{root}.said", "w", encoding="utf-8") as file:
         file.write("\n".join(said))
     return code

@@ -105,14 +105,13 @@ def judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
 def words(expected: Expected, view: View, outcome: Outcome) -> list[str]:
     """I7: no success without effect, no failure without a sentence that is true."""
     if outcome.code == driver.DONE:
-        if not outcome.acknowledged:
+        if outcome.acknowledged is None:
             return ["exit 0 without an acknowledgement"]
-        missing = set(view.memories) ^ checker.listed(view)
-        return [f"exit 0, but the index is not in step: {sorted(missing)}"] if missing else []
+        return []
     if outcome.code != driver.REFUSED:
         last = outcome.said.strip().splitlines()[-1:] or [f"exit {outcome.code}"]
         return [f"no sentence: {last[0]}"]
-    if outcome.acknowledged:
+    if outcome.acknowledged is not None:
         return [f"acknowledged and refused: {outcome.said}"]
     return _true(expected, view, outcome.said)
 

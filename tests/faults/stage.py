@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tests.faults import checker, defects, driver, seeds, tracer
-from tests.faults.checker import Expected
+from tests.faults.checker import Answer, Expected
 
 USABLE_SECONDS = 2.0  # I6
 NEXT = "afterwards"  # the memory that the next write brings
@@ -34,7 +34,7 @@ class Outcome:
     """One run of an operation that something happened to."""
 
     code: int
-    acknowledged: bool
+    acknowledged: Answer
     said: str
     fired: bool = True
     hung: bool = False
@@ -75,7 +75,7 @@ class Stage:
         self.defect = defect
         self.seeds: dict[str, seeds.Tree] = {}
         self.expected: dict[str, Expected] = {}
-        self.verdicts: dict[tuple[str, bool, bytes], list[str]] = {}
+        self.verdicts: dict[tuple[str, Answer, bytes], list[str]] = {}
 
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -87,7 +87,7 @@ class Stage:
             self.seeds[operation] = seeds.read_tree(self.root)
             before = checker.look(self.root)
             said: list[str] = []
-            code = driver.perform(self.root, operation, said, lambda: None)
+            code = driver.perform(self.root, operation, said, lambda paths: None)
             if code or said:
                 raise RuntimeError(f"{operation} fails undisturbed: {said}")
             self.expected[operation] = Expected(operation, before, checker.look(self.root))
@@ -117,15 +117,16 @@ class Stage:
         traced = tracer.trace(lambda: self.run(operation), strike)
         return Outcome(traced.code, *self.heard(), traced.fired, traced.hung)
 
-    def heard(self) -> tuple[bool, str]:
-        """Whether the operation was acknowledged, and what it said."""
+    def heard(self) -> tuple[Answer, str]:
+        """The memories that were acknowledged (None: nothing was), and what was said."""
         texts = []
         for ending in ("ack", "said"):
             path = f"{self.root}.{ending}"
             texts.append(open(path, encoding="utf-8").read() if os.path.exists(path) else "")
-        return texts[0].startswith("ACK"), texts[1]
+        words = texts[0].split()
+        return tuple(words[1:]) if words[:1] == [driver.ACK] else None, texts[1]
 
-    def verdict(self, operation: str, acknowledged: bool) -> list[str]:
+    def verdict(self, operation: str, acknowledged: Answer) -> list[str]:
         """All that is wrong with the root as it lies there, now and after the next write."""
         tree = seeds.read_tree(self.root)
         key = operation, acknowledged, fingerprint(tree)
@@ -133,11 +134,11 @@ class Stage:
             self.verdicts[key] = self._judge(operation, acknowledged, tree)
         return self.verdicts[key]
 
-    def _judge(self, operation: str, acknowledged: bool, tree: seeds.Tree) -> list[str]:
+    def _judge(self, operation: str, acknowledged: Answer, tree: seeds.Tree) -> list[str]:
         expected = self.learned(operation)
         found = checker.judge(checker.look(self.root), expected, acknowledged)
         found += self.recover(expected)
-        if not acknowledged and operation in AGAIN:
+        if acknowledged is None and operation in AGAIN:
             seeds.write_tree(tree, self.root)
             found += self._run_again(expected)
         return found
@@ -221,7 +222,7 @@ def _settled(tree: seeds.Tree) -> list[tuple[str, tuple[int, bytes]]]:
 def _without_facts(data: bytes) -> bytes:
     """known.json by its head and blobs: the rest are times and inode numbers of this run."""
     try:
-        table = json.loads(data)
+        table = json.loads(data.partition(b"\n")[0])
         rows = sorted((path, row[0], len(row)) for path, row in table["files"].items())
         return repr((table["head"], rows)).encode()
     except (ValueError, KeyError, TypeError, IndexError):

@@ -262,6 +262,12 @@ def test_load_says_what_was_cut(store):
     assert said["cut_lines"] == 50 and "250 lines (limit: 200)" in said["warning"]
 
 
+def test_loading_makes_the_directory_before_an_agent_needs_it(store):
+    assert not store.exists()
+    assert memdir("load").code == 0
+    assert store.is_dir() and store.stat().st_mode & 0o777 == 0o700
+
+
 def test_where_names_the_store_and_the_rule(store, project):
     said = memdir("where", "--json").json
     fields = {"store", "step", "project_name", "enabled", "enabled_by", "scopes", "findings"}
