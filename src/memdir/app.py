@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 import hashlib
 import os
+import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from memdir import registry
@@ -92,6 +93,9 @@ class App:
             try:
                 done = Done(tuple(act(desk)), tuple(desk.remarks))
                 told(done)
+            except BaseException:
+                desk.cause = replace(desk.cause, undoes=())  # half an undo takes nothing back
+                raise
             finally:
                 self._record(kept, desk.cause, recorder)
         return done
@@ -168,7 +172,11 @@ def state_folder(config: Config) -> str:
 def _read_claude_md(project: str) -> str:
     """What the project's CLAUDE.md says already; absent or unreadable, it says nothing."""
     try:
-        with open(os.path.join(project, CLAUDE_MD), "rb") as file:
+        # A repository may have put a pipe or a device there: reading it must not wait.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        with open(os.open(os.path.join(project, CLAUDE_MD), flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return ""
             return file.read(CLAUDE_MD_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

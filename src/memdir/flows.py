@@ -103,7 +103,10 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
         shelf = OldArchive(desk.shelf, desk.store)
         done = [restore_step(shelved, desk.store, shelf) for shelved in chosen]
         _index(app, desk, done)
-        purge_step(chosen, shelf)
+        try:
+            purge_step(chosen, shelf)
+        except MemdirError as error:
+            desk.remarks.append(f"a copy stays on the shelf: {error.message}")
         return done
 
     return app.change("restore", act, told)
@@ -160,6 +163,7 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold)
 
     def act(desk: Desk) -> list[Change]:
         rules = app.rules()
+        desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}")
         return _index(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
 
     return app.change("import", act, told)
@@ -177,7 +181,7 @@ def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
 def show(app: App, name: str) -> tuple[str, bytes, Document]:
     """The path, bytes and document of a memory, or of `name@version`."""
     wanted, mark, version = name.rpartition("@")
-    if not mark or not version:
+    if not mark or not version or version.lower().strip("0123456789abcdef"):
         memory = _find(app.store, name)
         data = app.store.read(memory.path)
         return memory.path, data, frontmatter.read(frontmatter.decode(data))

@@ -86,11 +86,11 @@ def _one_accident(here: Stage, operation: str, tally: Tally) -> None:
 
 def _two_accidents(here: Stage, operation: str, killed_at: int, tally: Tally) -> None:
     here.lay(operation)
-    first = tracer.trace(lambda: here.run(operation), tracer.Strike(killed_at), record=True)
+    first = tracer.trace(lambda: here.run(operation), killed_at)
     model = Model.of(here.seeds[operation], here.root)
     model.follow(first.calls)
     told_first = here.heard()[0]
-    second = tracer.trace(lambda: here.run("recovery"), record=True)
+    second = tracer.trace(lambda: here.run("recovery"))
     cut = len(model.steps)
     model.follow(second.calls)
     told = [at + 1 for at in range(cut, len(model.steps)) if model.steps[at].kind == ACK]

@@ -76,7 +76,7 @@ def _run(here: Stage, operation: str) -> Outcome:
 
 def _judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
     view = checker.look(here.root)
-    found = errors.words(here.learned(operation), view, outcome)
+    found = errors.words(here, operation, outcome)
     found += [f"debris on a full disk: {path}" for path in view.debris]
     mounts.tmpfs(here.root, PLENTY, again=True)
     return found + here.verdict(operation, outcome.acknowledged)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tests.faults import stage, tracer
 from tests.faults.stage import Stage, Tally
+from tests.faults.tracer import Strike
 
 CONTROLS = {
     "written in place": ("update",),
@@ -18,35 +19,31 @@ CONTROLS = {
 
 def run(operations: Sequence[str], defect: str = "") -> Tally:
     """Every operation, killed at every point."""
-    jobs = [(operation, at) for operation in operations for at in range(count(operation, defect))]
+    jobs = [(name, at, blow) for name in operations for at, blow in blows(name, defect)]
     total = Tally()
     for part in stage.parallel(lambda share: _share(share, defect), jobs):
         total.merge(part)
     return total
 
 
-def count(operation: str, defect: str = "") -> int:
-    """How many calls the operation makes between its markers."""
+def blows(operation: str, defect: str = "") -> list[tuple[int, Strike]]:
+    """A kill at each call that the operation makes between its markers."""
     here = Stage(defect)
     try:
-        return len(here.calls(operation))
+        calls = here.calls(operation)
     finally:
         here.close()
+    return [(at, tracer.point(calls, at)) for at in range(len(calls))]
 
 
-def _share(jobs: list[tuple[str, int]], defect: str) -> Tally:
+def _share(jobs: list[tuple[str, int, Strike]], defect: str) -> Tally:
     here, tally = Stage(defect), Tally()
-    names: dict[str, list[str]] = {}
     try:
-        for operation, at in jobs:
-            if operation not in names:
-                names[operation] = [call.name for call in here.calls(operation)]
-            outcome = here.strike(operation, tracer.Strike(at))
+        for operation, at, blow in jobs:
+            outcome = here.strike(operation, blow)
             problems = list(here.verdict(operation, outcome.acknowledged))
             fired = outcome.fired and outcome.code == -signal.SIGKILL
-            problems += [] if fired else ["the kill did not happen"]
-            name = names[operation][at] if at < len(names[operation]) else "?"
-            tally.add(f"{operation} killed before {name} #{at}", fired, problems)
+            tally.add(f"{operation} killed before {blow.name} #{at}", fired, problems)
             if defect and tally.violations:
                 break  # a control is found once it is found
         tally.states = len(here.verdicts)

@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from memdir.adapters.history import _known
 from tests.faults import checker, defects, driver, seeds, tracer
 from tests.faults.checker import Answer, Expected
 
+ENDLESS_NS = 10**18
 USABLE_SECONDS = 2.0  # I6
 NEXT = "afterwards"  # the memory that the next write brings
 # Operations that a person would simply run again when they were cut off.
@@ -70,6 +72,8 @@ class Stage:
     """A root of its own; `defect` breaks the operations, never the checks or the recovery."""
 
     def __init__(self, defect: str = "") -> None:
+        # Else how often files are read would depend on how many milliseconds old they are.
+        _known.TICK_NS = ENDLESS_NS
         self.folder = seeds.work_folder()
         self.root = os.path.join(self.folder, "root")
         self.defect = defect
@@ -109,12 +113,12 @@ class Stage:
     def calls(self, operation: str) -> list[tracer.Call]:
         """Every system call of the operation, in order."""
         self.lay(operation)
-        return tracer.trace(lambda: self.run(operation), record=True).calls
+        return tracer.trace(lambda: self.run(operation)).calls
 
-    def strike(self, operation: str, strike: tracer.Strike) -> Outcome:
+    def strike(self, operation: str, blow: tracer.Strike) -> Outcome:
         """Run the operation and kill it, or fail a call of it."""
         self.lay(operation)
-        traced = tracer.trace(lambda: self.run(operation), strike)
+        traced = tracer.strike(lambda: self.run(operation), blow)
         return Outcome(traced.code, *self.heard(), traced.fired, traced.hung)
 
     def heard(self) -> tuple[Answer, str]:

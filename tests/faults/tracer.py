@@ -1,4 +1,4 @@
-"""Stops a forked child at each of its system calls: to list them, to kill it there, or to fail one.
+"""Stops a forked child at its system calls: to list them, to kill it there, or to fail one.
 
 The kernel's own ptrace, so that nothing need be installed. Counting starts and ends at a marker
 (`getpgid`): what Python does to start up is not ours to test. `test_tracer.py` compares the list
@@ -13,57 +13,15 @@ import os
 import platform
 import signal
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-TRACEME, POKEUSER, KILL, DETACH, SYSCALL = 0, 6, 8, 17, 24
-SETOPTIONS, GETREGSET, SETREGSET, GET_SYSCALL_INFO = 0x4200, 0x4204, 0x4205, 0x420E
-OPTIONS = 1 | 1 << 20  # TRACESYSGOOD: system call stops are told apart; EXITKILL: no orphans
+from tests.faults import kernel
+from tests.faults.kernel import MARKER
+
 SYSCALL_STOP = signal.SIGTRAP | 0x80
-ENTRY, EXIT = 1, 2
-NT_PRSTATUS, NT_ARM_SYSTEM_CALL = 1, 0x404
-RAX, ORIG_RAX = 80, 120  # offsets in x86-64's `struct user`
-MARKER = "getpgid"
 HANG_SECONDS = 10.0
-
-NAMES = {
-    "x86_64": {
-        **{0: "read", 1: "write", 3: "close", 5: "fstat", 8: "lseek", 16: "ioctl"},
-        **{17: "pread64", 18: "pwrite64", 21: "access", 32: "dup", 72: "fcntl", 73: "flock"},
-        **{74: "fsync", 75: "fdatasync", 76: "truncate", 77: "ftruncate", 82: "rename"},
-        **{83: "mkdir", 84: "rmdir", 87: "unlink", 89: "readlink", 91: "fchmod"},
-        **{121: MARKER, 217: "getdents64", 257: "openat", 258: "mkdirat", 262: "newfstatat"},
-        **{263: "unlinkat", 264: "renameat", 267: "readlinkat", 269: "faccessat"},
-        **{316: "renameat2", 332: "statx", 439: "faccessat2"},
-    },
-    "aarch64": {
-        **{23: "dup", 25: "fcntl", 29: "ioctl", 32: "flock", 34: "mkdirat", 35: "unlinkat"},
-        **{38: "renameat", 45: "truncate", 46: "ftruncate", 48: "faccessat", 52: "fchmod"},
-        **{56: "openat", 57: "close", 61: "getdents64", 62: "lseek", 63: "read", 64: "write"},
-        **{67: "pread64", 68: "pwrite64", 78: "readlinkat", 79: "newfstatat", 80: "fstat"},
-        **{82: "fsync", 83: "fdatasync", 155: MARKER, 276: "renameat2", 291: "statx"},
-        **{439: "faccessat2"},
-    },
-}
-
-
-class _Info(ctypes.Structure):
-    """What the kernel says of a stop; at an exit, `nr` holds the result."""
-
-    _fields_ = (
-        ("op", ctypes.c_uint8),
-        ("pad", ctypes.c_uint8 * 3),
-        ("arch", ctypes.c_uint32),
-        ("ip", ctypes.c_uint64),
-        ("sp", ctypes.c_uint64),
-        ("nr", ctypes.c_int64),
-        ("args", ctypes.c_uint64 * 6),
-    )
-
-
-class _Vector(ctypes.Structure):
-    _fields_ = (("base", ctypes.c_void_p), ("size", ctypes.c_size_t))
+AT_FDCWD = -100
 
 
 @dataclass
@@ -89,9 +47,10 @@ class Traced:
 
 @dataclass(frozen=True)
 class Strike:
-    """What to do at the n-th call: kill (no `error`), or fail it, once or from then on."""
+    """At the n-th call of this name: kill (no `error`), or fail it, once or from then on."""
 
-    at: int
+    name: str
+    nth: int
     error: int = 0
     for_good: bool = False
 
@@ -100,78 +59,84 @@ class Hung(Exception):
     """The child took too long."""
 
 
-_libc = ctypes.PyDLL(None, use_errno=True)
-_libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
-_libc.ptrace.restype = ctypes.c_long
-_names = NAMES.get(platform.machine(), {})
-
-
-def _ptrace(request: int, pid: int, address: int = 0, data: int = 0) -> int:
-    result = int(_libc.ptrace(request, pid, address, data))
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"ptrace {request:#x}: {os.strerror(number)}")
-    return result
-
-
 def why_not() -> str:
     """The reason why this machine cannot trace; empty where it can."""
     if sys.platform != "linux":
         return f"ptrace is Linux's; this is {sys.platform}"
-    if not _names:
+    if not kernel.names:
         return f"the tracer does not know the system calls of {platform.machine()}"
     try:
-        found = trace(_two_calls, record=True)
+        listed = [call.name for call in trace(_two_calls).calls]
+        failed = strike(_two_calls, Strike("close", 1, errno.EIO))
     except OSError as error:
         return f"this machine does not let us trace ({error})"
-    return "" if [call.name for call in found.calls] == ["close"] else "the tracer saw nothing"
+    works = listed == ["close"] and failed.fired and failed.code == errno.EIO
+    return "" if works else "the tracer saw nothing"
 
 
 def _two_calls() -> int:
     os.getpgid(0)
     try:
         os.close(-1)
-    except OSError:
-        pass
+        code = 0
+    except OSError as error:
+        code = error.errno or 0
     os.getpgid(0)
-    return 0
+    return code
+
+
+def point(calls: Sequence[Call], at: int, error: int = 0, for_good: bool = False) -> Strike:
+    """The strike at the call that stands at this place of a list."""
+    name = calls[at].name
+    nth = sum(call.name == name for call in calls[: at + 1])
+    return Strike(name, nth, error, for_good)
 
 
 def trace(
     work: Callable[[], int],
-    strike: Strike | None = None,
-    *,
-    record: bool = False,
+    kill_at: int = -1,
     at_entry: Callable[[int], None] | None = None,
 ) -> Traced:
-    """Run `work` in a forked child and stop it at each call between its two markers."""
+    """Run `work` in a forked child and list its calls between the markers, or up to its death."""
+    return _guarded(_Listed(_fork(work), kill_at, at_entry))
+
+
+def strike(work: Callable[[], int], blow: Strike) -> Traced:
+    """Run `work` in a forked child that stops at the calls of one name only, and strike it there."""
+    return _guarded(_Struck(_fork(work, (blow.name, MARKER)), blow))
+
+
+def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
     pid = os.fork()
     if pid == 0:
-        _be_traced(work)
+        code = 9
+        try:
+            kernel.ptrace(kernel.TRACEME, 0)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            if stops:
+                kernel.stop_at(stops)
+            code = work()
+        finally:
+            os._exit(code)
     _, status = os.waitpid(pid, 0)
     if not os.WIFSTOPPED(status):
         raise OSError(errno.EPERM, "the child may not be traced")
-    child = _Child(pid, strike, record, at_entry)
+    kernel.ptrace(kernel.SETOPTIONS, pid, 0, kernel.OPTIONS)
+    return pid
+
+
+def _guarded(child: _Child) -> Traced:
     old = signal.signal(signal.SIGALRM, _hung)
     signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
     try:
-        return child.follow()
+        child.follow()
     except Hung:
-        return child.give_up()
+        child.give_up()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
         child.close()
-
-
-def _be_traced(work: Callable[[], int]) -> None:
-    code = 9
-    try:
-        _ptrace(TRACEME, 0)
-        os.kill(os.getpid(), signal.SIGSTOP)
-        code = work()
-    finally:
-        os._exit(code)
+    return child.traced
 
 
 def _hung(number: int, frame: object) -> None:
@@ -179,111 +144,118 @@ def _hung(number: int, frame: object) -> None:
 
 
 class _Child:
-    """A stopped child, moved on from call to call."""
+    """A stopped child, moved on from stop to stop."""
 
-    def __init__(
-        self,
-        pid: int,
-        strike: Strike | None,
-        record: bool,
-        at_entry: Callable[[int], None] | None,
-    ) -> None:
+    request = kernel.SYSCALL
+
+    def __init__(self, pid: int) -> None:
         self.pid = pid
-        self.strike = strike
-        self.record = record
-        self.at_entry = at_entry
         self.traced = Traced()
-        self.info = _Info()
-        self.memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-        self.markers = self.count = 0
-        self.forced = ""  # the call that fails from now on
-        self.failing = False
-        _ptrace(SETOPTIONS, pid, 0, OPTIONS)
+        self.info = kernel.Info()
+        self.markers = 0
 
-    def follow(self) -> Traced:
+    def follow(self) -> None:
         signal_number = 0
         while True:
             self._go_on(signal_number)
             _, status = os.waitpid(self.pid, 0)
             if not os.WIFSTOPPED(status):
                 self.traced.code = os.waitstatus_to_exitcode(status)
-                return self.traced
+                return
             signal_number = os.WSTOPSIG(status)
-            if signal_number != SYSCALL_STOP:
-                continue
-            signal_number = 0
-            _ptrace(GET_SYSCALL_INFO, self.pid, ctypes.sizeof(_Info), ctypes.addressof(self.info))
-            if self.info.op == ENTRY:
-                self._enter()
-            elif self.info.op == EXIT and self._leave():
-                return self._let_go()
+            if signal_number in (SYSCALL_STOP, signal.SIGTRAP):
+                signal_number = 0
+                kernel.ask(self.pid, self.info)
+                self.stopped()
 
     def _go_on(self, signal_number: int) -> None:
         try:
-            _ptrace(SYSCALL, self.pid, 0, signal_number)
+            kernel.ptrace(self.request, self.pid, 0, signal_number)
         except ProcessLookupError:
             return  # killed just now: waitpid tells the rest
 
-    def give_up(self) -> Traced:
+    def stopped(self) -> None:
+        raise NotImplementedError
+
+    def kill(self) -> None:
+        """Here and now: the call is not made any more."""
+        self.traced.fired = True
+        kernel.skip(self.pid)
         os.kill(self.pid, signal.SIGKILL)
-        while True:
-            _, status = os.waitpid(self.pid, 0)
-            if not os.WIFSTOPPED(status):
-                break
+
+    def give_up(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        while os.WIFSTOPPED(os.waitpid(self.pid, 0)[1]):
+            continue
         self.traced.code, self.traced.hung = -signal.SIGKILL, True
-        return self.traced
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class _Struck(_Child):
+    """Stops at the calls of one name only, which is fast; strikes at the n-th of them."""
+
+    request = kernel.CONTINUE
+
+    def __init__(self, pid: int, blow: Strike) -> None:
+        super().__init__(pid)
+        self.blow = blow
+        self.count = 0
+
+    def stopped(self) -> None:
+        if kernel.names.get(self.info.nr) == MARKER:
+            self.markers += 1
+        elif self.markers == 1:
+            self.count += 1
+            if self.count == self.blow.nth and not self.blow.error:
+                self.kill()
+            elif self.count == self.blow.nth or (
+                self.count > self.blow.nth and self.blow.for_good
+            ):
+                self.traced.fired = True
+                kernel.skip(self.pid)
+                kernel.answer(self.pid, -self.blow.error)
+
+
+class _Listed(_Child):
+    """Stops at every call, and writes down what it is given and what comes back."""
+
+    def __init__(
+        self, pid: int, kill_at: int, at_entry: Callable[[int], None] | None
+    ) -> None:
+        super().__init__(pid)
+        self.kill_at = kill_at
+        self.at_entry = at_entry
+        self.memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        self.open = False  # the newest call has not come back yet
 
     def close(self) -> None:
         os.close(self.memory)
 
-    def _enter(self) -> None:
-        name = _names.get(self.info.nr, f"call-{self.info.nr}")
-        self.failing = False
+    def stopped(self) -> None:
+        if self.info.op == kernel.ENTRY:
+            self._enter(kernel.names.get(self.info.nr, ""))
+        elif self.info.op == kernel.EXIT and self.markers == 1 and self.traced.calls:
+            if self.open:
+                self.traced.calls[-1].result = self.info.nr
+            self.open = False
+
+    def _enter(self, name: str) -> None:
+        self.open = False
         if name == MARKER:
             self.markers += 1
-            return
-        if self.markers != 1 or name not in _names.values():
-            return  # memory, signals, clocks: nothing on disk changes there
-        if self.at_entry is not None:
-            self.at_entry(self.count)
-        if self.record:
-            self._note(name)
-        self._strike(name)
-        self.count += 1
-
-    def _strike(self, name: str) -> None:
-        strike = self.strike
-        if strike is None:
-            return
-        if self.count == strike.at:
-            self.traced.fired = True
-            self.forced = name if strike.for_good else ""
-            if not strike.error:
-                _skip(self.pid)
-                os.kill(self.pid, signal.SIGKILL)
+        elif self.markers == 1 and name:  # not memory, signals, clocks: no disk changes there
+            at = len(self.traced.calls)
+            if self.at_entry is not None:
+                self.at_entry(at)
+            if at == self.kill_at:
+                self.kill()
                 return
-        if strike.error and (self.count == strike.at or name == self.forced):
-            self.failing = True
-            _skip(self.pid)
+            self.open = True
+            self.traced.calls.append(self._read(name))
 
-    def _leave(self) -> bool:
-        """True when there is nothing more to do for us."""
-        if self.failing and self.strike is not None:
-            _answer(self.pid, -self.strike.error)
-            self.failing = False
-            return not self.strike.for_good
-        if self.record and self.markers == 1 and self.traced.calls:
-            self.traced.calls[-1].result = self.info.nr
-        return False
-
-    def _let_go(self) -> Traced:
-        """Let the child run on by itself, which is faster."""
-        _ptrace(DETACH, self.pid)
-        _, status = os.waitpid(self.pid, 0)
-        self.traced.code = os.waitstatus_to_exitcode(status)
-        return self.traced
-
-    def _note(self, name: str) -> None:
+    def _read(self, name: str) -> Call:
         args = tuple(self.info.args)
         call = Call(name, args, result=-errno.EINTR)
         if name in PATHS:
@@ -292,7 +264,7 @@ class _Child:
             call.paths = (self._of_handle(args[0]),)
         if name in ("write", "pwrite64"):
             call.data = os.pread(self.memory, args[2], args[1])
-        self.traced.calls.append(call)
+        return call
 
     def _path(self, args: tuple[int, ...], folder: int, text: int) -> str:
         name = os.fsdecode(self._text(args[text]))
@@ -302,7 +274,7 @@ class _Child:
 
     def _of_handle(self, handle: int) -> str:
         number = ctypes.c_int(handle & 0xFFFFFFFF).value
-        link = "cwd" if number == -100 else f"fd/{number}"  # AT_FDCWD
+        link = "cwd" if number == AT_FDCWD else f"fd/{number}"
         try:
             return os.readlink(f"/proc/{self.pid}/{link}")
         except OSError:
@@ -327,30 +299,3 @@ HANDLES = frozenset(
     ("read", "write", "pread64", "pwrite64", "fsync", "fdatasync", "ftruncate", "fchmod")
     + ("close", "flock", "getdents64", "fstat", "lseek", "dup", "fcntl")
 )
-
-
-def _skip(pid: int) -> None:
-    """Let the call the child is about to make be no call at all."""
-    if platform.machine() == "x86_64":
-        _ptrace(POKEUSER, pid, ORIG_RAX, -1)
-        return
-    number = ctypes.c_int(-1)
-    vector = _Vector(ctypes.addressof(number), ctypes.sizeof(number))
-    _ptrace(SETREGSET, pid, NT_ARM_SYSTEM_CALL, ctypes.addressof(vector))
-
-
-def _answer(pid: int, result: int) -> None:
-    """Give the child this result of its call."""
-    if platform.machine() == "x86_64":
-        _ptrace(POKEUSER, pid, RAX, result)
-        return
-    registers = (ctypes.c_int64 * 34)()
-    vector = _Vector(ctypes.addressof(registers), ctypes.sizeof(registers))
-    _ptrace(GETREGSET, pid, NT_PRSTATUS, ctypes.addressof(vector))
-    registers[0] = result
-    _ptrace(SETREGSET, pid, NT_PRSTATUS, ctypes.addressof(vector))
-
-
-if __name__ == "__main__":
-    start = time.perf_counter()
-    print(why_not() or "this machine can trace", f"({time.perf_counter() - start:.3f} s)")

@@ -8,6 +8,7 @@ from memdir import flows
 from memdir.app import App, open_app
 from memdir.config import read_config
 from memdir.core.draft import Draft, Wishes
+from memdir.core.revision import Revision
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z, a Monday
 DAY = 86_400
@@ -94,3 +95,22 @@ def memory(name: str, description: str = "", body: str = "Text", type: str = "us
     """The text of a memory as somebody else would write it."""
     description = description or f"About {name}"
     return f"---\nname: {name}\ndescription: {description}\ntype: {type}\n---\n\n{body}\n"
+
+
+def edit(opened: Opened, name: str, body: str):
+    return flows.edit(opened.app(), name, Revision("", body=body), Wishes())
+
+
+def still_works(opened: Opened) -> None:
+    """The other memories are listed, can be changed, and the change can be undone."""
+    before = opened.read("good.md")
+    listed, _ = flows.list_memories(opened.app())
+    assert "good.md" in [one.memory.path for one in listed]
+    flows.touch(opened.app(), ["good"])
+    assert "last_verified" in opened.read("good.md")
+    flows.undo(opened.app())
+    assert opened.read("good.md") == before
+
+
+def findings(opened: Opened) -> dict[str, str]:
+    return {finding.path: finding.message for finding in flows.list_memories(opened.app())[1]}

@@ -189,7 +189,7 @@ def test_an_update_that_read_another_version_is_a_conflict(opened):
     with pytest.raises(Conflict) as conflict:
         save(opened, Draft("Ours", name="a", expected=read_hash))
     assert b"Theirs" in conflict.value.theirs
-    assert conflict.value.ours == b"Ours"
+    assert conflict.value.ours.endswith(b"\n\nOurs\n")
     assert opened.files() == before
     with pytest.raises(Missing):
         save(opened, Draft("Ours", name="b", expected=read_hash))
@@ -227,7 +227,7 @@ def test_an_edit_with_a_stale_hash_writes_nothing_and_shows_both_texts(opened):
     before = tree(opened.home)
     with pytest.raises(Conflict) as conflict:
         edit(opened, "a", body="Three", expected=saved.hash)
-    assert (conflict.value.ours, b"Two" in conflict.value.theirs) == (b"Three", True)
+    assert b"Three" in conflict.value.ours and b"Two" in conflict.value.theirs
     assert opened.files() == {
         path.removeprefix("memory/"): data
         for path, data in before.items()
@@ -296,6 +296,25 @@ def test_touching_sets_last_verified_and_nothing_else(opened):
     assert opened.verbs()[-1] == "touch a and 1 more"
     listed, _ = flows.list_memories(opened.app())
     assert {one.age_days for one in listed} == {0}
+
+
+# -- showing -------------------------------------------------------------------------------
+
+
+def test_a_memory_and_its_earlier_versions_are_shown(opened):
+    save(opened, Draft("One", name="a"))
+    save(opened, Draft("Two", name="a"))
+    flows.retire(opened.app(), ["a"])
+    retired, second, first, _ = [one.id for one in flows.log(opened.app())]
+    for version, text in ((first, b"One"), (second, b"Two")):
+        path, data, _ = flows.show(opened.app(), f"a@{version[:8]}")
+        assert (path, text in data) == ("a.md", True)
+    for wanted in ("a", f"a@{retired}", "a@ffffffff", f"b@{first}"):
+        with pytest.raises(Missing):
+            flows.show(opened.app(), wanted)
+    opened.write("user@host.md", memory("u"))
+    assert flows.show(opened.app(), "user@host.md")[0] == "user@host.md"
+    assert flows.show(opened.app(), "user@host")[0] == "user@host.md"
 
 
 # -- dry run -------------------------------------------------------------------------------

@@ -259,6 +259,8 @@ def test_a_readme_serves_as_the_index_where_it_is_one(opened):
     flows.retire(opened.app(), ["a"])
     assert "a.md" not in opened.read("README.md")
     assert flows.load(opened.app()).text.startswith("# Memories")
+    flows.retire(opened.app(), ["b"])
+    assert opened.read("README.md") == "# Memories\n\nHow to use them.\n\n"
 
 
 def test_orphans_and_pointers_to_nothing_are_healed_with_the_next_change(opened):

@@ -143,16 +143,27 @@ def test_a_conflict_in_one_file_stops_the_undo_of_all(opened):
     assert files(opened) == before
 
 
-def test_undo_of_a_change_whose_result_somebody_already_took_back_writes_nothing(opened):
+def test_undo_of_a_change_that_somebody_already_took_back_says_so(opened):
     opened.save("One", "a")
     first = files(opened)
     opened.save("Two", "a")
     (opened.root / "a.md").write_bytes(first["a.md"])
     (opened.root / "MEMORY.md").write_bytes(first["MEMORY.md"])
     opened.app().snapshot()
-    done = undo(opened, ids(opened)[2])
-    assert done.changes == ()
+    with pytest.raises(Missing, match="is taken back already"):
+        undo(opened, ids(opened)[2])
     assert files(opened) == first
+
+
+def test_a_change_of_the_index_alone_that_was_changed_since_is_a_conflict_too(opened):
+    opened.save("One", "a")
+    opened.write("MEMORY.md", "# Mine\n" + opened.index)
+    opened.save("Two", "b")
+    outside = ids(opened)[2]
+    assert flows.log(opened.app())[1].id == outside
+    with pytest.raises(Conflict, match=r"MEMORY\.md was changed again"):
+        undo(opened, outside)
+    assert opened.index.startswith("# Mine\n")
 
 
 # -- several -------------------------------------------------------------------------------

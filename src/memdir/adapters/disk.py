@@ -29,7 +29,7 @@ _ADVICE = {
     errno.EPERM: "check owner and permissions (ls -ld), then run the command again",
     errno.EROFS: "the file system is mounted read-only; remount it or choose another --dir",
     errno.EMFILE: "too many files are open; close some programs or raise ulimit -n",
-    errno.ELOOP: "a symbolic link stands there; memdir does not follow links inside a store",
+    errno.ELOOP: "put the file itself there; memdir follows no links inside a store",
     errno.ENXIO: "a pipe, socket or device stands there; move it away",
     errno.ENOTDIR: "a file stands where a directory should be; move it away",
     errno.EISDIR: "a directory stands there; move it away or choose another name",
@@ -47,6 +47,8 @@ def failure(error: OSError, path: str, what: str) -> "MemdirError":
     if isinstance(error, Unsettled):
         what = "the change there stands, but may not survive a power cut"
     cause = os.strerror(error.errno) if error.errno else str(error)
+    if error.errno == errno.ELOOP:
+        cause = "it is a symbolic link"
     advice = _ADVICE.get(error.errno or 0, "run: memdir doctor")
     if isinstance(error, FileNotFoundError):
         return Missing(f"{path}: {what}: {cause}", path=path, next=advice)

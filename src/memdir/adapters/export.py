@@ -14,6 +14,7 @@ from memdir.adapters.disk import Disk, failure, sync_directory
 from memdir.adapters.staged import TEMPORARY
 from memdir.core.errors import BadInput
 
+OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ZIP = ".zip"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say; real times would differ each run
 _MODE = 0o100600 << 16
@@ -35,6 +36,10 @@ def write_export(target: str, files: Sequence[tuple[str, bytes]], force: bool) -
 
 def check_target(target: str, force: bool) -> None:
     """Refuse a target that stands already, unless it is an empty directory or was insisted on."""
+    if target.lower().endswith(OTHER_ARCHIVES):
+        raise BadInput(
+            f"{target}: an export is a zip or a directory", path=target, next="name it ….zip"
+        )
     if force or not os.path.lexists(target):
         return
     try:

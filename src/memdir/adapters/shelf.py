@@ -11,7 +11,8 @@ import os
 import time
 
 from memdir.adapters.disk import Disk, failure
-from memdir.core.errors import BadInput
+from memdir.core.errors import BadInput, Unwritable
+from memdir.core.finding import Finding
 from memdir.core.ports import Shelved
 
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -39,7 +40,8 @@ class Shelf:
     def list(self, room: str) -> list[Shelved]:
         """What lies in a room, the newest first; what is not ours there is passed over."""
         found = []
-        for _, path, _ in Disk(os.path.join(self.folder, room)).walk(lambda _: True, []):
+        hidden: list[Finding] = []
+        for _, path, _ in Disk(os.path.join(self.folder, room)).walk(lambda _: True, hidden):
             label, _, rest = path.partition("/")
             number, _, stamp = label.partition("-")
             try:
@@ -47,6 +49,9 @@ class Shelf:
                 found.append(Shelved(room, int(number), float(calendar.timegm(moment)), rest))
             except (ValueError, OverflowError):
                 continue
+        if hidden:  # an older copy must not pass for the newest, nor a number be given twice
+            where = os.path.join(self.folder, room)
+            raise Unwritable(f"{where}: {hidden[0].message}", path=where, next=hidden[0].fix)
         return sorted(found, key=lambda shelved: -shelved.number)
 
     def read(self, shelved: Shelved) -> bytes:

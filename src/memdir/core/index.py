@@ -28,10 +28,6 @@ _ODD = "\\\r<>\ufeff%#\t`"  # a list with any of these is read line by line
 _NO_NAMES: "Mapping[str, str]" = {}
 
 
-def _never(target: str) -> bool:
-    return False
-
-
 class Survey:
     """What an index points at, what it misses, and what does not belong into it."""
 
@@ -105,11 +101,11 @@ def heal(
     files: "Sequence[str]",
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
-    lost: "Callable[[str], bool]" = _never,
+    lost: "Callable[[str], bool] | None" = None,
 ) -> Healed:
     """A pointer for every orphan, in the order of `files`; none that is dangling or said twice.
 
-    `lost` tells of a target whether the store has its folder, but not the file.
+    `lost` asks the store itself whether a target is gone; without it, its folder decides.
     """
     lacking = _only_lacking(text, files)
     if lacking is not None and len(lacking) <= 1:
@@ -138,7 +134,7 @@ def rebuild(
     files: "Sequence[str]",
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
-    lost: "Callable[[str], bool]" = _never,
+    lost: "Callable[[str], bool] | None" = None,
 ) -> Healed:
     """An index from the files alone; what a person wrote into the old text stays."""
     return heal(text if text.strip() else "", files, describe, names, lost)
@@ -240,7 +236,7 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 
 
 def _superfluous(
-    lines: list[Line], files: "Iterable[str]", lost: "Callable[[str], bool]"
+    lines: list[Line], files: "Iterable[str]", lost: "Callable[[str], bool] | None"
 ) -> tuple[set[int], list[str]]:
     """Lines that are nothing but a pointer to a missing file, or the same pointer once more."""
     folders = _folders(files)
@@ -253,9 +249,9 @@ def _superfluous(
         # The same as written up to the hook: another title is another entry somebody wanted.
         wording = line.text[: pointer.end].strip()
         # A folder that the store does not have may be one of the repository: only reported.
-        folder = pointer.target.rpartition("/")[0]
-        if path is None and (folder in folders or lost(pointer.target)):
-            candidates[at] = pointer.target
+        target = pointer.target
+        if path is None and (lost(target) if lost else target.rpartition("/")[0] in folders):
+            candidates[at] = target
         elif path is not None and (path, wording) in seen:
             candidates[at] = path
         elif path is not None:

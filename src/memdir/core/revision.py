@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memdir.core import dates, frontmatter, types
 from memdir.core.draft import Draft
@@ -63,7 +63,7 @@ def revise(old: bytes, revision: Revision, now: float) -> bytes:
             f"{revision.path} was changed since you read it; nothing was written",
             path=revision.path,
             next=f"look at both texts, then try again with --if-hash {hash_of(old)}",
-            ours=frontmatter.encode(revision.body or _as_lines(revision.fields)),
+            ours=revise(old, replace(revision, expected=""), now),
             theirs=old,
         )
     document = frontmatter.read(frontmatter.decode(old))
@@ -136,7 +136,3 @@ def _with_body(document: Document, body: str) -> Document:
 
 def _only_verified(revision: Revision) -> bool:
     return revision.body is None and all(key == "last_verified" for key, _ in revision.fields)
-
-
-def _as_lines(fields: tuple[tuple[str, str], ...]) -> str:
-    return "".join(f"{key}: {value}\n" for key, value in fields)

@@ -113,7 +113,7 @@ def _index(store: Store) -> Check:
     if found.dangling or (found.orphans and text):
         lost = f"{len(found.orphans)} files without a pointer, {len(found.dangling)} pointers to"
         return Check("index", False, f"{lost} nothing", MENDED)
-    return Check("index", True, f"{found.lines} lines; every memory has its pointer")
+    return Check("index", True, f"{found.lines} of {MAX_LINES} lines; every memory has its pointer")
 
 
 def _memories(store: Store) -> Iterator[Check]:

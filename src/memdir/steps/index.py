@@ -39,8 +39,9 @@ class Indexed:
         if self.cut_lines or self.cut_characters:
             order = "the most valuable pointers come first now; " if self.arranged else ""
             said.append(
-                f"the index is over its limit by {self.cut_lines} lines and "
-                f"{self.cut_characters} characters; {order}shorten it: memdir index --check"
+                f"agents do not see the last {self.cut_lines or 'part of the'} lines of the index, "
+                f"it is over its limit; {order}retire or archive what is old (memdir list), "
+                "shorten long lines (memdir index --check)"
             )
         return said
 
@@ -73,11 +74,11 @@ def index(
 
 
 def _lost(store: Store, target: str) -> bool:
-    """True for a file that is gone from a folder which the store still has."""
+    """True for a file that is gone from the store, or from a folder which the store still has."""
     folder = target.rpartition("/")[0]
-    inside = bool(folder) and not {"", ".", ".."}.intersection(target.split("/"))
+    inside = not {"", ".", ".."}.intersection(target.split("/"))
     try:
-        return inside and store.exists(folder) and not store.exists(target)
+        return inside and not store.exists(target) and (not folder or store.exists(folder))
     except MemdirError:
         return False  # nobody can look there now, so nobody can say that it is gone
 

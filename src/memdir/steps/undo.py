@@ -23,7 +23,7 @@ def undo(changes: Sequence[Logged], store: Store, history: History) -> list[Chan
             after, before = (history.content(oid, path) for oid in (logged.id, logged.parent))
             if wanted[path] == after:
                 wanted[path] = before
-            elif wanted[path] != before and path != index_path:
+            elif wanted[path] != before and (path != index_path or len(logged.paths) == 1):
                 raise _conflict(logged, path, before, found[path])
     # The index comes last: until then it is only behind, and it is healed when it must be.
     order = sorted(wanted, key=lambda path: (path == index_path, wanted[path] is None, path))
@@ -37,6 +37,9 @@ def undo(changes: Sequence[Logged], store: Store, history: History) -> list[Chan
         else:
             store.put(path, data)
         done.append(Change(UNDONE, stem(path), path, reason="gone again" if data is None else ""))
+    if not done:
+        what = f"{changes[0].id[:8]} is taken back already; nothing was written"
+        raise Missing(what, next="memdir undo ID takes back an older change: memdir log lists them")
     return done
 
 

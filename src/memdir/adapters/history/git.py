@@ -227,13 +227,13 @@ class GitHistory:
         there = {path: data for path, data in sorted(contents.items()) if data is not None}
         paths = [(MODIFIED if path in known.files else ADDED, path) for path in there]
         paths += [(GONE, path) for path in contents if path not in there]
+        cause = _named(cause, [path for _, path in paths], store.index_path)
         self._announcement.mark()
         try:
             for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
                 known.refresh(path, oid, facts.get(path, ()))
             for path in contents.keys() - there.keys():
                 del known.files[path]
-            cause = _named(cause, [path for _, path in paths], store.index_path)
             tree = write_tree(self.objects, {path: row[0] for path, row in known.files.items()})
             oid = write_commit(self.objects, tree, known.head, self.now(), cause, paths)
             self.objects.set_head(oid)

@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 
-from memdir.adapters.disk import HEAD_BYTES, READ, Disk, failure, unreadable
+from memdir.adapters.disk import HEAD_BYTES, READ, Disk, close_quietly, failure, unreadable
 from memdir.adapters.layouts._files import Files, Scan
 from memdir.core.frontmatter import FENCE
 from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory, read_memory
@@ -164,8 +164,7 @@ class Markdown(Files):
             scan.skipped.append(unreadable(path, error))
             return
         finally:
-            if handle >= 0:
-                os.close(handle)
+            close_quietly(handle)
         if len(head) > MAX_HEADER_BYTES:
             scan.skipped.append(_endless(path))
         if facts.st_size > self.max_file_bytes:

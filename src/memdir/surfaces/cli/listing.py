@@ -9,6 +9,7 @@ from memdir.app import App
 from memdir.core import dates, manifest, types
 from memdir.core.finding import Finding
 from memdir.core.listing import Listed
+from memdir.core.memory import UNKNOWN
 from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
 from memdir.surfaces.cli.screen import Cell
 from memdir.surfaces.cli.session import Session, command
@@ -18,12 +19,16 @@ ROWS = 200  # enough for a person to look through; a program gets all
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 HEADINGS = ("name", "type", "age", "stale", "description")
-NAME_SHARE = 0.3  # of the line
+NAME_SHARE = 0.42  # of the line
 
 
 @command("list", "memdir list --scope all")
-@click.option("--limit", default=ROWS, show_default=True, help="Rows at most; 0 shows all.")
-@click.option("--type", metavar="TYPE", help="Only memories of this type.")
+@click.option(
+    "--limit", type=click.IntRange(0), default=ROWS, help=f"Rows at most ({ROWS}); 0 shows all."
+)
+@click.option(
+    "--type", type=click.Choice((*types.names(), UNKNOWN)), metavar="TYPE", help="Only this type."
+)
 def list_(session: Session, limit: int, type: str | None) -> None:
     """List the memories, the most recently confirmed first.
 

@@ -49,7 +49,8 @@ def log(session: Session, name: str, number: int) -> None:
         found = sorted(found, key=lambda pair: -pair[1].time)[:limit]
     changes = [{**logged_fields(logged), "scope": scope} for scope, logged in found]
     rows = [_row(logged) for _, logged in found]
-    lines = session.screen.table(rows) if rows else ["no changes yet"]
+    none = f"no change of {line(name)}" if name else "no changes yet"
+    lines = session.screen.table(rows) if rows else [none]
     if found:
         lines += ["", "Look at one: memdir diff ID · take one back: memdir undo ID"]
     session.screen.answer({"changes": changes}, lines)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 
+import click
+
 from memdir.app import state_folder
 from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
 from memdir.surfaces.cli.session import Session, command
+from memdir.surfaces.cli.visible import visible
 
 
 @command("where", "memdir where --project ~/code/api")
-def where(session: Session) -> None:
+@click.option("--path", "only_path", is_flag=True, help="Print the directory and nothing else.")
+def where(session: Session, only_path: bool) -> None:
     """Say where the memories lie, and which rule decided.
 
     Also whether memory is on, and where the other scopes are.
@@ -48,4 +52,4 @@ def where(session: Session) -> None:
         mark = "*" if exists[scope] else " "
         lines += screen.block(f"{mark} {scope:11}", short(path))
     lines += ["", *finding_lines(screen, config.findings)] if config.findings else []
-    screen.answer(fields, lines)
+    screen.answer(fields, [visible(config.store)] if only_path else lines)

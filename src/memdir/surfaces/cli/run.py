@@ -137,7 +137,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
     if isinstance(error, Conflict):
         fields["ours"] = frontmatter.decode(error.ours)
         fields["theirs"] = frontmatter.decode(error.theirs)
-        lines = ["", "What stands there (-) and what you gave (+):"]
+        lines = ["", "What stands there (-) and what would take its place (+):"]
         lines += diff_lines(screen, diff(error.path, error.theirs, error.ours))
     _say(screen, fields, lines)
     return error.exit_code

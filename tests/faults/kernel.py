@@ -1,0 +1,129 @@
+"""What the tracer asks of the kernel: ptrace, a seccomp filter, registers. Linux only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from collections.abc import Iterable
+
+TRACEME, POKEUSER, CONTINUE, SYSCALL = 0, 6, 7, 24
+SETOPTIONS, GETREGSET, SETREGSET, GET_SYSCALL_INFO = 0x4200, 0x4204, 0x4205, 0x420E
+# System call stops are told apart, a filter may ask for a stop, no child outlives its tracer.
+OPTIONS = 0x1 | 0x80 | 0x100000
+ENTRY, EXIT, FILTERED = 1, 2, 3  # what a stop is about
+NT_PRSTATUS, NT_ARM_SYSTEM_CALL = 1, 0x404
+RAX, ORIG_RAX = 80, 120  # offsets in x86-64's `struct user`
+NO_NEW_PRIVILEGES, SET_FILTER, FILTER_MODE = 38, 22, 2
+LOAD_NUMBER, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+ALLOW, STOP = 0x7FFF0000, 0x7FF00000
+
+MARKER = "getpgid"
+NAMES = {
+    "x86_64": {
+        **{0: "read", 1: "write", 3: "close", 5: "fstat", 8: "lseek", 16: "ioctl"},
+        **{17: "pread64", 18: "pwrite64", 21: "access", 32: "dup", 72: "fcntl", 73: "flock"},
+        **{74: "fsync", 75: "fdatasync", 76: "truncate", 77: "ftruncate", 82: "rename"},
+        **{83: "mkdir", 84: "rmdir", 87: "unlink", 89: "readlink", 91: "fchmod"},
+        **{121: MARKER, 217: "getdents64", 257: "openat", 258: "mkdirat", 262: "newfstatat"},
+        **{263: "unlinkat", 264: "renameat", 267: "readlinkat", 269: "faccessat"},
+        **{316: "renameat2", 332: "statx", 439: "faccessat2"},
+    },
+    "aarch64": {
+        **{23: "dup", 25: "fcntl", 29: "ioctl", 32: "flock", 34: "mkdirat", 35: "unlinkat"},
+        **{38: "renameat", 45: "truncate", 46: "ftruncate", 48: "faccessat", 52: "fchmod"},
+        **{56: "openat", 57: "close", 61: "getdents64", 62: "lseek", 63: "read", 64: "write"},
+        **{67: "pread64", 68: "pwrite64", 78: "readlinkat", 79: "newfstatat", 80: "fstat"},
+        **{82: "fsync", 83: "fdatasync", 155: MARKER, 276: "renameat2", 291: "statx"},
+        **{439: "faccessat2"},
+    },
+}
+names = NAMES.get(platform.machine(), {})
+numbers = {name: number for number, name in names.items()}
+
+
+class Info(ctypes.Structure):
+    """What the kernel says of a stop; at an exit, `nr` holds the result."""
+
+    _fields_ = (
+        ("op", ctypes.c_uint8),
+        ("pad", ctypes.c_uint8 * 3),
+        ("arch", ctypes.c_uint32),
+        ("ip", ctypes.c_uint64),
+        ("sp", ctypes.c_uint64),
+        ("nr", ctypes.c_int64),
+        ("args", ctypes.c_uint64 * 6),
+    )
+
+
+class _Vector(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("size", ctypes.c_size_t))
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_uint16),
+        ("if_true", ctypes.c_uint8),
+        ("if_false", ctypes.c_uint8),
+        ("k", ctypes.c_uint32),
+    )
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+_libc = ctypes.PyDLL(None, use_errno=True)
+_libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+_libc.ptrace.restype = ctypes.c_long
+_libc.prctl.argtypes = (ctypes.c_int, *[ctypes.c_void_p] * 4)
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def ptrace(request: int, pid: int, address: int = 0, data: int = 0) -> int:
+    return _check(int(_libc.ptrace(request, pid, address, data)), f"ptrace {request:#x}")
+
+
+def ask(pid: int, info: Info) -> None:
+    """What the child is stopped at."""
+    ptrace(GET_SYSCALL_INFO, pid, ctypes.sizeof(Info), ctypes.addressof(info))
+
+
+def stop_at(calls: Iterable[str]) -> None:
+    """From now on this process stops, for its tracer, at these calls and at no others."""
+    wanted = [numbers[name] for name in calls]
+    steps = [(LOAD_NUMBER, 0, 0, 0)]
+    steps += [(IF_EQUAL, len(wanted) - at, 0, number) for at, number in enumerate(wanted)]
+    steps += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, STOP)]
+    code = (_Instruction * len(steps))(*steps)
+    program = _Program(len(steps), ctypes.addressof(code))
+    _check(_libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0), "prctl")
+    _check(_libc.prctl(SET_FILTER, FILTER_MODE, ctypes.addressof(program), 0, 0), "seccomp")
+
+
+def skip(pid: int) -> None:
+    """Let the call the child is about to make be no call at all."""
+    if platform.machine() == "x86_64":
+        ptrace(POKEUSER, pid, ORIG_RAX, -1)
+        return
+    number = ctypes.c_int(-1)
+    vector = _Vector(ctypes.addressof(number), ctypes.sizeof(number))
+    ptrace(SETREGSET, pid, NT_ARM_SYSTEM_CALL, ctypes.addressof(vector))
+
+
+def answer(pid: int, result: int) -> None:
+    """Give the child this result of the call that is skipped."""
+    if platform.machine() == "x86_64":
+        ptrace(POKEUSER, pid, RAX, result)
+        return
+    registers = (ctypes.c_int64 * 34)()
+    vector = _Vector(ctypes.addressof(registers), ctypes.sizeof(registers))
+    ptrace(GETREGSET, pid, NT_PRSTATUS, ctypes.addressof(vector))
+    registers[0] = result
+    ptrace(SETREGSET, pid, NT_PRSTATUS, ctypes.addressof(vector))
