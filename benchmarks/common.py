@@ -14,8 +14,10 @@ from dataclasses import asdict, dataclass
 
 # Some thousand made-up words, used as unevenly as words are: an index of real memories does not
 # say the same forty words in every line.
-_PARTS = ("ba co du fe gi ho ja ku la me ni po qua re si ta ul ve wi xo ya ze bra cle dri "
-          "fro gle ple ston tion ment able ster ward").split()
+_PARTS = (
+    "ba co du fe gi ho ja ku la me ni po qua re si ta ul ve wi xo ya ze bra cle dri "
+    "fro gle ple ston tion ment able ster ward"
+).split()
 _MAKE = random.Random(1)
 WORDS = ["".join(_MAKE.choices(_PARTS, k=_MAKE.choice((2, 2, 3)))) for _ in range(4000)]
 WEIGHTS = [1 / (rank + 10) for rank in range(len(WORDS))]
@@ -102,6 +104,8 @@ def show(title: str, rows: list[Row], as_json: bool) -> None:
     for row in rows:
         figure = f"+{row.figure:.2f} {row.unit}" if row.over else f"{row.figure:.2f} x"
         goal = "" if row.goal is None else f"{row.goal:g}"
-        print(f"{row.name:<42}{row.floor:>8.2f}{row.ours:>9.2f}{figure:>10}{goal:>7}  {row.verdict}")
+        print(
+            f"{row.name:<42}{row.floor:>8.2f}{row.ours:>9.2f}{figure:>10}{goal:>7}  {row.verdict}"
+        )
         if row.note:
             print(f"    {row.note}")

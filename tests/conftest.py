@@ -5,6 +5,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a red run is a change's fault; HYPOTHESIS_FRESH=1 looks
+# for new ones.
+settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.register_profile("fresh", deadline=None)
+settings.load_profile("fresh" if os.environ.get("HYPOTHESIS_FRESH") else "same")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -42,5 +49,5 @@ def clock() -> datetime:
 def shared() -> Path:
     """The material beside the repository; absent on a machine that has only the repository."""
     if not SHARED.is_dir():
-        pytest.skip("../shared is not here")
+        pytest.skip("../shared (corpus and hostile inputs, not part of the repository) is absent")
     return SHARED

@@ -22,7 +22,7 @@ from memdir.core import ports
 from memdir.core.draft import Change
 from memdir.core.drafting import Rules
 from memdir.core.errors import HistoryBroken, MemdirError, Missing
-from memdir.core.history import Cause
+from memdir.core.history import Cause, Logged
 from memdir.core.scope import project_name
 
 CLAUDE_MD = "CLAUDE.md"
@@ -38,6 +38,7 @@ class Done:
     remarks: tuple[str, ...] = ()
     diff: tuple[tuple[str, bytes | None, bytes | None], ...] = ()
     dry_run: bool = False
+    undone: tuple[Logged, ...] = ()
 
 
 @dataclass
@@ -48,6 +49,11 @@ class Desk:
     shelf: ports.Shelf
     cause: Cause
     remarks: list[str] = field(default_factory=list)
+    undone: list[Logged] = field(default_factory=list)
+
+    def done(self, changes: list[Change]) -> Done:
+        """What came of it."""
+        return Done(tuple(changes), tuple(self.remarks), undone=tuple(self.undone))
 
 
 Act = Callable[[Desk], list[Change]]
@@ -91,7 +97,7 @@ class App:
             recorder = Recorder(self.store, kept)
             desk = Desk(KeepOld(recorder, kept, self.shelf, self.now()), self.shelf, cause)
             try:
-                done = Done(tuple(act(desk)), tuple(desk.remarks))
+                done = desk.done(act(desk))
                 told(done)
             except BaseException:
                 desk.cause = replace(desk.cause, undoes=())  # half an undo takes nothing back
@@ -127,10 +133,10 @@ class App:
             self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def _try_out(self, desk: Desk, act: Act, told: Told) -> Done:
-        changes = tuple(act(desk))
+        done = desk.done(act(desk))
         written = cast(DryRun, desk.store).written
         diff = tuple((path, _standing(self.store, path), new) for path, new in written.items())
-        done = Done(changes, tuple(desk.remarks), diff, dry_run=True)
+        done = replace(done, diff=diff, dry_run=True)
         told(done)
         return done
 

@@ -102,7 +102,7 @@ HOSTILE = [
 def test_a_hostile_text_is_refused_or_kept_as_it_is(hostile):
     draft = Draft("x", description=hostile.value)
     draft = Draft(hostile.value) if hostile.field == "body" else draft
-    start = time.perf_counter()
+    start = time.process_time()
     if hostile.verdict == "reject" or (hostile.id == "RS05" and len(hostile.value) > 65_536):
         with pytest.raises(BadInput):
             check(draft, RULES)
@@ -112,7 +112,7 @@ def test_a_hostile_text_is_refused_or_kept_as_it_is(hostile):
         given, _ = complete(draft, RULES)
         assert getattr(given, hostile.field) == hostile.value.strip("\n")
         check_line("description", first_sentence(given.body))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 # -- secrets -------------------------------------------------------------------------------
@@ -244,7 +244,8 @@ def test_reasons_given_apart_follow_the_text():
     ("text", "line"),
     [
         ("Use tabs. Not spaces.", "Use tabs."),
-        ("# Title\n\nText", "Title"),
+        ("# Title\n\nText", "Text"),
+        ("# Only a title\n", "Only a title"),
         ("\n\n- **Bold** item\n", "Bold item"),
         ("Version 1.2 is out", "Version 1.2 is out"),
         ("今日は。 明日も。", "今日は。"),

@@ -60,12 +60,13 @@ def test_the_version_that_was_read_may_be_replaced():
 def test_another_version_on_disk_is_a_conflict_that_holds_both_texts():
     with pytest.raises(Conflict) as conflict:
         revise(SEED, Revision("a.md", body="New.", expected=hash_of(b"old")), NOON)
-    assert (conflict.value.ours, conflict.value.theirs) == (b"New.", SEED)
+    assert conflict.value.theirs == SEED
+    assert conflict.value.ours == revise(SEED, Revision("a.md", body="New."), NOON)
     assert "a.md" in conflict.value.message
     assert hash_of(SEED) in conflict.value.next
     with pytest.raises(Conflict) as conflict:
         revise(SEED, Revision("a.md", (("type", "user"),), expected="0" * 64), NOON)
-    assert conflict.value.ours == b"type: user\n"
+    assert conflict.value.ours == revise(SEED, Revision("a.md", (("type", "user"),)), NOON)
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,6 @@ def test_distinct_memories_of_the_wild_are_no_twins(shared):
 
 def test_a_long_listing_is_searched_quickly():
     lines = [f"the {n} rule about the thing of the {n % 97} kind" for n in range(20_000)]
-    start = time.perf_counter()
+    start = time.process_time()
     twin("the rule about deployments of the payment service on fridays", lines)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

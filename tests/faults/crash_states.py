@@ -61,6 +61,9 @@ def _changing(here: Stage, operation: str) -> list[int]:
 
 def _share(jobs: list[tuple[str, int]], defect: str) -> Tally:
     here, tally = Stage(defect), Tally()
+    # Word of a change under way is not forced onto the disk: after a power cut, half an undo looks
+    # like somebody's edit, and the next undo takes that back first.
+    here.again = here.again - {"undo"}
     try:
         for operation, killed_at in jobs:
             if killed_at < 0:

@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from memdir import app as app_module
-from memdir import flows
 from memdir.adapters import disk
 from memdir.adapters.history import _objects
 from memdir.adapters.lock import Lock
 from memdir.core.draft import RETIRED, Change
 from memdir.core.memory import stem
 from memdir.core.revision import hash_of
+from memdir.flows import changing, reading
 from memdir.steps import edit as edit_step
 from memdir.steps import save as save_step
 
@@ -33,8 +33,15 @@ def switch_off(defect: str) -> None:
         DEFECTS[defect]()
 
 
+def _replace(where: Any, name: str, value: object) -> None:
+    """Break what is there; a protection that has moved must not stay on unnoticed."""
+    if not hasattr(where, name):
+        raise AttributeError(f"{where} has no {name} any more: mend tests/faults/defects.py")
+    setattr(where, name, value)
+
+
 def _no_fsync() -> None:
-    os.fsync = lambda handle: None
+    _replace(os, "fsync", lambda handle: None)
 
 
 def _no_directory_fsync() -> None:
@@ -44,7 +51,7 @@ def _no_directory_fsync() -> None:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
             real(handle)
 
-    os.fsync = fsync
+    _replace(os, "fsync", fsync)
 
 
 def _in_place() -> None:
@@ -52,7 +59,7 @@ def _in_place() -> None:
         for path, data in files.items():
             _write(self, path, data, os.path.basename(path))
 
-    disk.Disk.put_all = put_all
+    _replace(disk.Disk, "put_all", put_all)
 
 
 def _fixed_name() -> None:
@@ -62,7 +69,7 @@ def _fixed_name() -> None:
             os.rename(os.path.join(parent, FIXED), os.path.join(self.root, path))
             disk.sync_directory(parent)
 
-    disk.Disk.put_all = put_all
+    _replace(disk.Disk, "put_all", put_all)
 
 
 def _write(self: disk.Disk, path: str, data: bytes, name: str) -> str:
@@ -90,7 +97,7 @@ def _swallowed_errors() -> None:
         except OSError:
             return
 
-    disk.Disk.put_all = put_all
+    _replace(disk.Disk, "put_all", put_all)
 
 
 def _no_lock() -> None:
@@ -98,7 +105,7 @@ def _no_lock() -> None:
     def held(self: Lock, who: str, tell: object) -> Iterator[int]:
         yield -1
 
-    Lock.held = held
+    _replace(Lock, "held", held)
 
 
 def _no_version_check() -> None:
@@ -108,9 +115,11 @@ def _no_version_check() -> None:
 
 def _ignore_expected(module: Any) -> None:
     real = module.revise
-    module.revise = lambda old, revision, now: real(
-        old, dataclasses.replace(revision, expected=""), now
-    )
+
+    def revise(old: bytes, revision: Any, now: float) -> bytes:
+        return real(old, dataclasses.replace(revision, expected=""), now)
+
+    _replace(module, "revise", revise)
 
 
 def _unlink_first() -> None:
@@ -120,7 +129,7 @@ def _unlink_first() -> None:
         shelf.lay(room, path, data, now)
         return Change(RETIRED, stem(path), path, hash_of(data))
 
-    flows.retire_step = retire
+    _replace(changing, "retire_step", retire)
 
 
 def _told_first() -> None:
@@ -130,7 +139,7 @@ def _told_first() -> None:
         told(None)
         return real(self, verb, act, lambda done: None)
 
-    app_module.App.change = change
+    _replace(app_module.App, "change", change)
 
 
 def _ref_first() -> None:
@@ -148,12 +157,13 @@ def _ref_first() -> None:
         while waiting:
             write(self, *waiting.pop(0))
 
-    _objects.Objects.write, _objects.Objects.set_head = remember, move
+    _replace(_objects.Objects, "write", remember)
+    _replace(_objects.Objects, "set_head", move)
 
 
 def _date_only() -> None:
     """Trash expires by its date alone, whatever the clock says."""
-    flows.KEPT_NEWEST = 0
+    _replace(reading, "KEPT_NEWEST", 0)
 
 
 DEFECTS: dict[str, Callable[[], None]] = {

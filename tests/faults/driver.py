@@ -21,7 +21,7 @@ for folder in (HERE.parents[1], HERE.parents[1] / "src"):
         sys.path.insert(0, str(folder))
 
 from memdir import flows  # noqa: E402
-from memdir.app import App, Told, open_app  # noqa: E402
+from memdir.app import App, Done, Told, open_app  # noqa: E402
 from memdir.config import read_config  # noqa: E402
 from memdir.core.draft import Draft, Wishes  # noqa: E402
 from memdir.core.errors import Conflict, MemdirError, Missing  # noqa: E402
@@ -89,7 +89,7 @@ def bring(app: App, told: Told) -> None:
 def commit(app: App, told: Told) -> None:
     """What the worker behind a hook does: commit what others did."""
     app.snapshot()
-    told(flows.Done(()))
+    told(Done(()))
 
 
 def later(app: App, told: Told, name: str = "later") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -69,10 +70,21 @@ def after(row: Row) -> list[str]:
     said += [f"  MISSED control: {name}" for name, found in row.controls.items() if not found]
     if row.fired != row.points:
         said.append(f"  {row.points - row.fired} points did not fire")
-    said += [f"  VIOLATION {example}" for example in row.examples[:SHOWN]]
-    if len(row.examples) > SHOWN:
-        said.append(f"  ... and {len(row.examples) - SHOWN} more (--json has them)")
+    kinds: dict[str, list[str]] = {}
+    for example in row.examples:
+        kinds.setdefault(_kind(example), []).append(example)
+    for examples in list(kinds.values())[:SHOWN]:
+        more = f" (and {len(examples) - 1} like it)" if len(examples) > 1 else ""
+        said.append(f"  VIOLATION {examples[0]}{more}")
+    if len(kinds) > SHOWN:
+        said.append(f"  ... and {len(kinds) - SHOWN} other kinds (--json has all)")
     return [piece for text in said for piece in _wrap(text)]
+
+
+def _kind(example: str) -> str:
+    """What went wrong, without where exactly."""
+    text = example.partition(": ")[2] or example
+    return re.sub(r"\d+|[0-9a-f]{8,}", "#", text)
 
 
 def _wrap(text: str) -> list[str]:

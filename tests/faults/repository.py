@@ -138,7 +138,8 @@ def _judge(folder: str, past: Past) -> str:
         check=False,
     )
     if fsck.returncode:
-        return f"git fsck: {(fsck.stdout + fsck.stderr).strip()[:200]}"
+        said = " ".join((fsck.stdout + fsck.stderr).split())
+        return f"git fsck: {said[:160]}"
     for path, data in past.newest.items():
         shown = subprocess.run(
             [*git, "cat-file", "blob", f"{BRANCH}:{path}"],

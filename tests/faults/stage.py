@@ -77,6 +77,7 @@ class Stage:
         self.folder = seeds.work_folder()
         self.root = os.path.join(self.folder, "root")
         self.defect = defect
+        self.again = AGAIN
         self.seeds: dict[str, seeds.Tree] = {}
         self.expected: dict[str, Expected] = {}
         self.verdicts: dict[tuple[str, Answer, bytes], list[str]] = {}
@@ -142,7 +143,7 @@ class Stage:
         expected = self.learned(operation)
         found = checker.judge(checker.look(self.root), expected, acknowledged)
         found += self.recover(expected)
-        if acknowledged is None and operation in AGAIN:
+        if acknowledged is None and operation in self.again:
             seeds.write_tree(tree, self.root)
             found += self._run_again(expected)
         return found

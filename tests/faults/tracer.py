@@ -210,9 +210,7 @@ class _Struck(_Child):
             self.count += 1
             if self.count == self.blow.nth and not self.blow.error:
                 self.kill()
-            elif self.count == self.blow.nth or (
-                self.count > self.blow.nth and self.blow.for_good
-            ):
+            elif self.count == self.blow.nth or (self.count > self.blow.nth and self.blow.for_good):
                 self.traced.fired = True
                 kernel.skip(self.pid)
                 kernel.answer(self.pid, -self.blow.error)
@@ -221,9 +219,7 @@ class _Struck(_Child):
 class _Listed(_Child):
     """Stops at every call, and writes down what it is given and what comes back."""
 
-    def __init__(
-        self, pid: int, kill_at: int, at_entry: Callable[[int], None] | None
-    ) -> None:
+    def __init__(self, pid: int, kill_at: int, at_entry: Callable[[int], None] | None) -> None:
         super().__init__(pid)
         self.kill_at = kill_at
         self.at_entry = at_entry

@@ -319,6 +319,8 @@ def test_an_undo_that_was_killed_is_an_undo_in_the_log(opened):
     opened.save("Two", "a", description="Other words")
     killed(opened, 1, "undo")
     assert opened.verbs()[-1].startswith("undo save a")
+    undo(opened)  # completes what was cut off
+    assert b"One" in files(opened)["a.md"]
     undo(opened)
     assert "a.md" not in files(opened)
 

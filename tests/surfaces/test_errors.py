@@ -79,7 +79,7 @@ def test_a_conflict_shows_both_texts_and_writes_nothing(store):
     words = ("edit", "use-uv", "--body-file", "-", "--if-hash", read)
     answer = memdir(*words, "--json", stdin=b"My words.\n")
     assert (answer.code, answer.error["code"]) == (1, "conflict")
-    assert answer.error["ours"] == "My words.\n"
+    assert answer.error["ours"] == "---\nname: use-uv\n---\n\nMy words.\n"
     assert "Somebody else's words." in answer.error["theirs"]
     said = memdir(*words, stdin=b"My words.\n")
     assert "-Somebody else's words." in said.stderr and "+My words." in said.stderr

@@ -11,8 +11,16 @@ def force_names(root: str) -> None:
     """Force onto the disk what a writer that was cut off has named below a root, or above it."""
     for folder, _, _ in os.walk(root):
         sync_directory(folder)
-    here, mine = root, os.getuid()
-    while here != os.path.dirname(here) and os.stat(here).st_uid == mine:
+    here = root
+    while here != os.path.dirname(here) and _ours(here):
         here = os.path.dirname(here)
         if os.access(here, os.R_OK):
             sync_directory(here)
+
+
+def _ours(path: str) -> bool:
+    """True for a directory that we may have made, also where it is not made yet."""
+    try:
+        return os.stat(path).st_uid == os.getuid()
+    except FileNotFoundError:
+        return True

@@ -27,7 +27,7 @@ class Shelf:
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
         """Put a copy into a room, durably, under the next number."""
-        number = max([shelved.number for shelved in self.list(room)], default=0) + 1
+        number = self._highest(room) + 1
         shelved = Shelved(room, number, now, path)
         try:
             self.disk.make_root()
@@ -36,6 +36,17 @@ class Shelf:
             where = os.path.join(self.folder, room)
             raise failure(error, where, f"{path} cannot be put there") from None
         return shelved
+
+    def _highest(self, room: str) -> int:
+        """The highest number given so far; asked for each memory that is laid down."""
+        try:
+            labels = os.listdir(os.path.join(self.folder, room))
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise failure(error, os.path.join(self.folder, room), "cannot be read") from None
+        numbers = [label.partition("-")[0] for label in labels]
+        return max([int(number) for number in numbers if number.isdecimal()], default=0)
 
     def list(self, room: str) -> list[Shelved]:
         """What lies in a room, the newest first; what is not ours there is passed over."""

@@ -145,8 +145,11 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
 
 def first_sentence(text: str) -> str:
     """One line that says what a text is about: its first sentence, cut at a word."""
-    lines = [line.strip().lstrip("\ufeff#>-* ").strip() for line in text.splitlines()]
-    line = next((line for line in lines if line), "")
+    lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
+    said = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
+    # A heading says less than what stands below it, but more than nothing.
+    heads = [line.lstrip("# ") for line in lines if line[:1] == "#"]
+    line = next((line for line in (*said, *heads) if line), "")
     line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
     line = " ".join(_CONTROL.sub(" ", line).split())
     if len(line) > DESCRIPTION_AIM:

@@ -73,7 +73,9 @@ def read(text: str) -> Document:
     while True:
         fence = text.find("\n---", fence)
         if fence < 0:
-            return Document("", None, "", text)
+            whole = Document("", None, "", text)
+            whole.problems.append((1, "the header is never closed, so all of it counts as text"))
+            return whole
         stop = text.find("\n", fence + 4) + 1 or len(text)
         if text[fence + 1 : stop].rstrip() == FENCE:
             lines = text[start:fence].split("\n") if fence >= start else []

@@ -36,7 +36,7 @@ def _refusal(path: str, data: bytes, rules: Rules) -> str:
         return "its name holds a control character"
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
-    found = secrets.find_secrets(frontmatter.decode(data)) if rules.shared else ()
+    found = secrets.find_secrets(path + "\n" + frontmatter.decode(data)) if rules.shared else ()
     if found:
         return f"it holds what looks like a secret ({found[0].rule}, line {found[0].line})"
     return ""

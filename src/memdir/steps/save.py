@@ -8,6 +8,7 @@ from memdir.core import drafting, frontmatter, naming, similarity
 from memdir.core.draft import CREATED, SKIPPED, UPDATED, Change, Draft, Wishes
 from memdir.core.drafting import Rules
 from memdir.core.errors import BadInput, MemdirError, Missing
+from memdir.core.frontmatter import Document
 from memdir.core.memory import INDEX, UNKNOWN, stem
 from memdir.core.pointer import read_pointers, write_pointer
 from memdir.core.ports import Store
@@ -43,7 +44,9 @@ def _create(
 ) -> Change:
     style = _style(store, files)
     name = draft.name or _free_name(draft, files, style)
-    _convert_standalone(store, files, name)
+    converted = _convert_standalone(store, files, name)
+    if converted:
+        remarks += (f"the text of {INDEX} is in {converted} now; {INDEX} points to it",)
     data = frontmatter.encode(new_text(draft, name, rules.now, style))
     store.put(name + ".md", data)
     return Change(CREATED, name, name + ".md", hash_of(data), remarks=remarks)
@@ -57,12 +60,27 @@ def _update(
     fields += [("pinned", "true")] if draft.pinned else []
     fields += draft.extra
     old = store.read(path)
+    remarks += _left_behind(frontmatter.read(frontmatter.decode(old)), draft, fields)
     revision = Revision(path, tuple(fields), draft.body, draft.expected or "")
     data = revise(old, revision, rules.now)
     if data == old:
         return Change(SKIPPED, stem(path), path, hash_of(old), "it says exactly this already")
     store.put(path, data)
     return Change(UPDATED, stem(path), path, hash_of(data), remarks=remarks)
+
+
+def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
+    """What an update by name leaves as it was, or leaves out: the person should know."""
+    said = []
+    before = old.get("description")
+    if not draft.description and before == drafting.first_sentence(old.body):
+        fields.append(("description", drafting.first_sentence(draft.body)))
+    elif not draft.description and before:
+        said.append(f'its description stays "{before}"; change it with --description')
+    lost = [mark for mark in (drafting.WHY, drafting.HOW) if mark in old.body]
+    if any(mark not in draft.body for mark in lost):
+        said.append("the old text had reasons (Why, How to apply) that the new one has not")
+    return tuple(said)
 
 
 def _existing(name: str, files: list[str]) -> str:
@@ -141,11 +159,11 @@ def _free_name(draft: Draft, files: list[str], style: Style) -> str:
     return name
 
 
-def _convert_standalone(store: Store, files: list[str], taken: str) -> None:
+def _convert_standalone(store: Store, files: list[str], taken: str) -> str:
     """Turn an index that is the only memory into a first file and a pointer to it."""
     data = store.standalone() if not files else None
     if data is None:
-        return
+        return ""
     text = frontmatter.decode(data)
     document = frontmatter.read(text)
     about = document.get("description") or drafting.first_sentence(document.body)
@@ -154,3 +172,4 @@ def _convert_standalone(store: Store, files: list[str], taken: str) -> None:
         text = frontmatter.write([("name", name), ("description", about)], text)
     store.put(name + ".md", frontmatter.encode(text))
     store.put(INDEX, frontmatter.encode(write_pointer("Notes", name + ".md", about) + "\n"))
+    return name + ".md"

@@ -35,11 +35,12 @@ class Announcement:
     def read(self) -> tuple[Cause, dict[str, str]]:
         """The cause and the files of the change that was announced; damaged, it says nothing."""
         try:
-            with open(self.path, encoding="ascii") as file:
+            handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with open(handle, encoding="ascii") as file:
                 facts, *rows = [json.loads(line) for line in file]
             cause = Cause(**{**facts, "undoes": tuple(facts["undoes"])})
             return cause, {str(path): str(oid) for path, oid in rows}
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return Cause(OUTSIDE), {}
 
     def remove(self) -> None:

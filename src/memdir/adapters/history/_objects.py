@@ -57,6 +57,20 @@ class Objects:
         self._remove_stale_lock()
         self.disk.put(BRANCH, oid.encode() + b"\n")
 
+    def has(self, oid: str) -> bool:
+        """True for an object that is there; one in a pack is taken for granted."""
+        try:
+            packs = os.listdir(os.path.join(self.folder, "objects", "pack"))
+        except OSError:
+            packs = []
+        return self._is_loose(oid) or bool(packs)
+
+    def _is_loose(self, oid: str) -> bool:
+        try:
+            return os.stat(os.path.join(self.folder, f"objects/{oid[:2]}/{oid[2:]}")).st_size > 0
+        except OSError:
+            return False
+
     def write(self, kind: str, *contents: bytes) -> list[str]:
         """Store objects durably and give their ids; those that are there cost a look."""
         ids, fresh = [], {}
@@ -64,7 +78,7 @@ class Objects:
             whole = kind.encode() + b" %d\0" % len(data) + data
             oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
             path = f"objects/{oid[:2]}/{oid[2:]}"
-            if not os.path.exists(os.path.join(self.folder, path)):
+            if not self._is_loose(oid):
                 fresh[path] = zlib.compress(whole, _COMPRESSION)
             ids.append(oid)
         self.disk.put_all(fresh)

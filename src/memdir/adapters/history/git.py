@@ -57,6 +57,12 @@ class GitHistory:
             self._announcement.remove()
         return made
 
+    def unseen(self, store: Store) -> list[str]:
+        """The paths that somebody changed since the newest commit; nothing is written."""
+        if not self.objects.exists():
+            return []
+        return sorted(self._differences(store, self._read_known(), store.tree()))
+
     def announce(self, store: Store, cause: Cause) -> None:
         """Leave word of what is about to happen, so that a killed writer's change has a name."""
         self._table = self._read_known()
@@ -75,13 +81,24 @@ class GitHistory:
         known = self._table or self._read_known()
         facts = store.facts(path)
         oid, seen = known.files.get(path, ("", ()))
-        if facts is None or (facts and seen == facts):
+        if facts is None or (facts and seen == facts and self.objects.has(oid)):
             return True
         standing = _id(store.read(path))
-        if standing in (oid, self._ours.get(path)):
+        if standing == self._ours.get(path):
+            return True
+        if standing == oid:
+            self._rewrite_if_lost(oid, store.read(path))
             return True
         self._commit_others(store, known)
         return standing == known.files.get(path, ("", ()))[0]
+
+    def _rewrite_if_lost(self, oid: str, data: bytes) -> None:
+        """A damaged history may name bytes that it no longer has; here they still are."""
+        if not self.objects.has(oid):
+            try:
+                self.objects.write("blob", data)
+            except OSError as error:
+                raise self._unwritable(error) from None
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
         """Commit what others did meanwhile, then what we have written; gives our commit's id."""
@@ -169,7 +186,7 @@ class GitHistory:
         """A writer was cut off: nothing may rest on names it gave that are on no disk yet."""
         try:
             Disk(self.folder).sweep(lambda path: True)
-            for root in filter(os.path.isdir, (self.folder, store.root)):
+            for root in (self.folder, store.root):
                 force_names(root)
         except OSError as error:
             raise self._unwritable(error) from None

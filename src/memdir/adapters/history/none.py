@@ -24,6 +24,10 @@ class NoHistory:
     def announce(self, store: Store, cause: Cause) -> None:
         """Nobody to tell."""
 
+    def unseen(self, store: Store) -> list[str]:
+        """There is nothing to compare with."""
+        return []
+
     def keeps(self, store: Store, path: str) -> bool:
         """Nothing is kept here."""
         return False

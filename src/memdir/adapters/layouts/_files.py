@@ -24,9 +24,11 @@ class Scan:
         """What was skipped, and the lines of headers that are not as they should be."""
         from memdir.core.finding import Finding
 
+        known = {finding.path for finding in self.skipped}
         odd = [
             Finding("malformed-header", memory.path, problem, f"edit {memory.path} by hand", line)
             for memory in self.memories
+            if memory.path not in known
             for line, problem in memory.document.problems
         ]
         return self.skipped + odd

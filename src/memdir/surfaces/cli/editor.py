@@ -40,7 +40,7 @@ def edit_by_hand(
         done = flows.edit(app, path, revision, wishes, told)
     except MemdirError as error:
         if _kept(copy, old):
-            error.next += f"; your text is in {copy}"
+            error.next += f"; your text is kept: memdir save --file {copy}"
         raise
     if refused(done.changes) and _kept(copy, old):
         session.screen.tell(f"your text is in {copy}")

@@ -7,7 +7,7 @@ import click
 from memdir import flows
 from memdir.app import App, Done
 from memdir.core import history
-from memdir.core.errors import Missing
+from memdir.core.errors import BadInput, Missing
 from memdir.core.history import Logged
 from memdir.core.memory import INDEX
 from memdir.core.naming import means
@@ -28,6 +28,7 @@ from memdir.surfaces.cli.session import Session, command
 from memdir.surfaces.cli.visible import line
 
 NEWEST = 20  # changes that a person gets to see
+SHORTEST_ID = 4  # characters that may stand for a change
 FEW = 30  # files that are named one by one
 SIGNS = {history.ADDED: "+", history.MODIFIED: "~", history.GONE: "-"}
 
@@ -118,12 +119,13 @@ def undo(session: Session, change: str, batch: str, since: str | None) -> None:
     """
     if sum(map(bool, (change, batch, since))) > 1:
         raise click.UsageError("Give CHANGE, --batch or --since.", click.get_current_context())
+    if change and len(change.strip()) < SHORTEST_ID:
+        raise BadInput(f"{change!r} is too short for a change", next="memdir log lists them")
     app = session.app
     start = None if since is None else read_moment(since, app.now())
 
     def told(done: Done) -> None:
-        # The lock is held and nothing was committed since: the same choice as the flow made.
-        undone = history.to_undo(list(app.history.log()), change, batch, start)
+        undone = list(done.undone)
         files = done_fields(app, done)
         fields = {**files, "changes": [logged_fields(logged) for logged in undone]}
         fields.setdefault("files", files["changes"])

@@ -109,6 +109,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
     except SystemExit as done:  # click, where its own help finds no reader
         return int(done.code or 0)
     except (click.Abort, KeyboardInterrupt):
+        screen.tell("interrupted; what was done until then: memdir log")
         return INTERRUPTED
     except click.ClickException as wrong:
         screen.json = screen.json or "--json" in arguments

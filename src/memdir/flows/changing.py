@@ -1,31 +1,22 @@
-"""The sequences: what happens, in which order, when somebody asks for something.
-
-Every change goes through `App.change`: lock, commit what others did, act, tell, commit ours.
-Reading takes no lock and waits for nobody.
-"""
+"""Everything that changes a store: lock, commit what others did, act, tell, commit ours."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memdir.adapters.wrappers.old_archive import OldArchive
 from memdir.app import App, Desk, Done, Told
-from memdir.core import dates, frontmatter, history, loading, naming
-from memdir.core import index as index_text
+from memdir.core import dates, history, naming
 from memdir.core.draft import REBUILT, SKIPPED, Change, Draft, Wishes
 from memdir.core.errors import BadInput, MemdirError, Missing, Unwritable
-from memdir.core.finding import Finding
-from memdir.core.frontmatter import Document
 from memdir.core.history import Logged
-from memdir.core.listing import Listed, list_by_age
 from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
 from memdir.core.revision import Revision
+from memdir.flows.reading import expired_trash, find_all, shelved
 from memdir.steps.adopt import adopt
 from memdir.steps.edit import edit as edit_step
-from memdir.steps.gather import Files, gather
 from memdir.steps.index import index
 from memdir.steps.purge import purge as purge_step
 from memdir.steps.restore import restore as restore_step
@@ -33,15 +24,9 @@ from memdir.steps.retire import retire as retire_step
 from memdir.steps.save import save as save_step
 from memdir.steps.undo import undo as undo_step
 
-KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
-DAY = 86_400  # seconds
-
 
 def _untold(done: Done) -> None:
     """For callers that only want the answer."""
-
-
-# -- changing ------------------------------------------------------------------------------
 
 
 def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold) -> Done:
@@ -60,7 +45,7 @@ def edit(app: App, name: str, revision: Revision, wishes: Wishes, told: Told = _
     """edit → index"""
 
     def act(desk: Desk) -> list[Change]:
-        memory = _find(desk.store, name)
+        memory = find_all(desk.store, [name])[0]
         change = edit_step(replace(revision, path=memory.path), desk.store, app.rules(), wishes)
         return _index(app, desk, [change], memory)
 
@@ -68,14 +53,14 @@ def edit(app: App, name: str, revision: Revision, wishes: Wishes, told: Told = _
 
 
 def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
-    """edit: these memories were looked at and still hold"""
+    """edit → index: these memories were looked at and still hold"""
 
     def act(desk: Desk) -> list[Change]:
         rules = app.rules()
         seen = (("last_verified", dates.iso_time(rules.now)),)
-        paths = dict.fromkeys(_find(desk.store, name).path for name in names)
+        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, names))
         changes = [edit_step(Revision(p, seen), desk.store, rules, Wishes()) for p in paths]
-        return _named(desk, changes)
+        return _index(app, desk, changes)
 
     return app.change("touch", act, told)
 
@@ -87,7 +72,7 @@ def retire(
 
     def act(desk: Desk) -> list[Change]:
         desk.cause = replace(desk.cause, reason=reason)
-        paths = dict.fromkeys(_find(desk.store, name).path for name in names)
+        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, names))
         now = app.now()
         done = [retire_step(path, desk.store, desk.shelf, now, room) for path in paths]
         return _index(app, desk, done)
@@ -127,20 +112,24 @@ def undo(
     app: App, change: str = "", batch: str = "", since: float | None = None, told: Told = _untold
 ) -> Done:
     """undo → index, unless the index itself was put back"""
+    explicit = bool(change or batch or since is not None)
 
     def act(desk: Desk) -> list[Change]:
+        # What others did last is what may be undone.
         if not app.dry_run:
-            app.history.catch_up(app.store)  # what others did last is what may be undone
-        chosen = history.to_undo(app.history.log(), change, batch, since)
-        ids = tuple(logged.id for logged in chosen)
-        what = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
-        more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
-        desk.cause = replace(desk.cause, name=what + more, undoes=ids)
-        if not app.dry_run:
-            app.history.announce(app.store, desk.cause)  # killed, it must not look like a change
-        done = undo_step(chosen, desk.store, app.history)
-        if desk.store.index_path not in [one.path for one in done]:
-            index(desk.store, app.rules())
+            app.history.catch_up(app.store)
+        elif not explicit:
+            unseen = app.history.unseen(app.store)
+            if unseen:
+                desk.remarks.append("this takes back what others did since the last change")
+                return _put_back(app, desk, unseen)
+        done: list[Change] = []
+        passed: set[str] = set()
+        while not done:
+            log = (logged for logged in app.history.log() if logged.id not in passed)
+            chosen = history.to_undo(log, change, batch, since)
+            done = _take_back(app, desk, chosen, explicit)
+            passed.update(logged.id for logged in chosen)
         return done
 
     return app.change(history.UNDO, act, told)
@@ -169,89 +158,6 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold)
     return app.change("import", act, told)
 
 
-# -- reading -------------------------------------------------------------------------------
-
-
-def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
-    """scan, the most recently confirmed first"""
-    scan = app.store.scan()
-    return list_by_age(scan.memories, app.now()), scan.findings
-
-
-def show(app: App, name: str) -> tuple[str, bytes, Document]:
-    """The path, bytes and document of a memory, or of `name@version`."""
-    wanted, mark, version = name.rpartition("@")
-    if not mark or not version or version.lower().strip("0123456789abcdef"):
-        memory = _find(app.store, name)
-        data = app.store.read(memory.path)
-        return memory.path, data, frontmatter.read(frontmatter.decode(data))
-    logged = app.history.find(version)
-    path = naming.find_path(wanted, app.history.paths(logged.id))
-    old = app.history.content(logged.id, path) or b""
-    return path, old, frontmatter.read(frontmatter.decode(old))
-
-
-def survey_index(app: App) -> index_text.Survey:
-    """What the index points at, and what it misses."""
-    scan = app.store.scan()
-    names = {memory.name: memory.path for memory in scan.memories}
-    text = frontmatter.decode(app.store.index() or b"")
-    return index_text.survey(text, app.store.files(), names)
-
-
-def load(app: App) -> loading.Loaded:
-    """The index as an agent gets it; the directory is there before the agent wants to write."""
-    if app.config.enabled and app.config.scope.kind == "project" and not app.dry_run:
-        app.store.make()
-    return loading.load(frontmatter.decode(app.store.index() or b""))
-
-
-def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    """gather: the bytes of these memories, or of all with their index"""
-    return gather(app.store, paths)
-
-
-def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
-    """The changes of this store, or of one memory, the newest first."""
-    app.snapshot()
-    found: list[Logged] = []
-    for logged in app.history.log():
-        if limit is not None and len(found) >= limit:
-            break
-        if not name or any(naming.means(name, path) for _, path in logged.paths):
-            found.append(logged)
-    return found
-
-
-def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
-    """What one change did (the newest by default): (path, before, after)."""
-    app.snapshot()
-    logged = app.history.find(change) if change else next(app.history.log(), None)
-    if logged is None:
-        raise Missing("there is no change yet", next="memdir remember TEXT makes the first one")
-    versions = [
-        (path, app.history.content(logged.parent, path), app.history.content(logged.id, path))
-        for _, path in logged.paths
-    ]
-    return logged, versions
-
-
-def shelved(app: App) -> list[Shelved]:
-    """Everything that can be restored, the newest first."""
-    shelf = OldArchive(app.shelf, app.store)
-    rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
-    return list(heapq.merge(*rooms, key=lambda one: -one.time))  # each room keeps its own order
-
-
-def expired_trash(app: App) -> list[Shelved]:
-    """Trash past its days and past the newest hundred: a date alone may be a clock's mistake."""
-    limit = app.now() - app.config.options.trash_days * DAY
-    return [one for one in app.shelf.list(TRASH)[KEPT_NEWEST:] if one.time < limit]
-
-
-# -- parts of the above --------------------------------------------------------------------
-
-
 def _index(
     app: App, desk: Desk, changes: list[Change], before: Memory | None = None
 ) -> list[Change]:
@@ -272,17 +178,45 @@ def _index(
     return changes
 
 
+def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
+    """Undo these; nothing, where an undo that was cut off had done all of it already."""
+    ids = tuple(logged.id for logged in chosen)
+    what = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
+    more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
+    desk.cause = replace(desk.cause, name=what + more, undoes=ids)
+    desk.undone[:] = chosen
+    if not app.dry_run:
+        # Killed on the way, it has taken nothing back yet: the next undo completes it.
+        app.history.announce(app.store, replace(desk.cause, undoes=()))
+    try:
+        done = undo_step(chosen, desk.store, app.history)
+    except Missing:
+        if explicit:
+            raise
+        return []
+    if desk.store.index_path not in [one.path for one in done]:
+        index(desk.store, app.rules())
+    return done
+
+
+def _put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
+    """What stood at these paths when the history last saw them."""
+    newest = next(app.history.log()).id
+    for path in paths:
+        data = app.history.content(newest, path)
+        if data is not None:
+            desk.store.put(path, data)
+        elif desk.store.exists(path):
+            desk.store.drop(path)
+    return [Change(history.UNDO, stem(path), path) for path in paths]
+
+
 def _named(desk: Desk, changes: list[Change]) -> list[Change]:
     """Let the history call the change by what was changed."""
     names = [change.name for change in changes if change.changed]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     desk.cause = replace(desk.cause, name=names[0] + more if names else "")
     return changes
-
-
-def _find(store: Store, name: str) -> Memory:
-    scan = store.scan()
-    return naming.find(name, scan.memories, scan.findings)
 
 
 def _memory(store: Store, path: str) -> Memory | None:

@@ -1,0 +1,105 @@
+"""Everything that only looks: no lock, no waiting."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+
+from memdir.adapters.wrappers.old_archive import OldArchive
+from memdir.app import App
+from memdir.core import frontmatter, loading, naming
+from memdir.core import index as index_text
+from memdir.core.errors import Missing
+from memdir.core.finding import Finding
+from memdir.core.frontmatter import Document
+from memdir.core.history import Logged
+from memdir.core.listing import Listed, list_by_age
+from memdir.core.memory import Memory
+from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
+from memdir.steps.gather import Files, gather
+
+KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
+DAY = 86_400  # seconds
+
+
+def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
+    """scan, the most recently confirmed first"""
+    scan = app.store.scan()
+    return list_by_age(scan.memories, app.now()), scan.findings
+
+
+def show(app: App, name: str) -> tuple[str, bytes, Document]:
+    """The path, bytes and document of a memory, or of `name@version`."""
+    wanted, mark, version = name.rpartition("@")
+    if not mark or not version or version.lower().strip("0123456789abcdef"):
+        memory = find_all(app.store, [name])[0]
+        data = app.store.read(memory.path)
+        return memory.path, data, frontmatter.read(frontmatter.decode(data))
+    logged = app.history.find(version)
+    path = naming.find_path(wanted, app.history.paths(logged.id))
+    old = app.history.content(logged.id, path) or b""
+    return path, old, frontmatter.read(frontmatter.decode(old))
+
+
+def survey_index(app: App) -> index_text.Survey:
+    """What the index points at, and what it misses."""
+    scan = app.store.scan()
+    names = {memory.name: memory.path for memory in scan.memories}
+    text = frontmatter.decode(app.store.index() or b"")
+    return index_text.survey(text, app.store.files(), names)
+
+
+def load(app: App) -> loading.Loaded:
+    """The index as an agent gets it; the directory is there before the agent wants to write."""
+    if app.config.enabled and app.config.scope.kind == "project" and not app.dry_run:
+        app.store.make()
+    return loading.load(frontmatter.decode(app.store.index() or b""))
+
+
+def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+    """gather: the bytes of these memories, or of all with their index"""
+    return gather(app.store, paths)
+
+
+def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
+    """The changes of this store, or of one memory, the newest first."""
+    app.snapshot()
+    found: list[Logged] = []
+    for logged in app.history.log():
+        if limit is not None and len(found) >= limit:
+            break
+        if not name or any(naming.means(name, path) for _, path in logged.paths):
+            found.append(logged)
+    return found
+
+
+def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
+    """What one change did (the newest by default): (path, before, after)."""
+    app.snapshot()
+    logged = app.history.find(change) if change else next(app.history.log(), None)
+    if logged is None:
+        raise Missing("there is no change yet", next="memdir remember TEXT makes the first one")
+    versions = [
+        (path, app.history.content(logged.parent, path), app.history.content(logged.id, path))
+        for _, path in logged.paths
+    ]
+    return logged, versions
+
+
+def shelved(app: App) -> list[Shelved]:
+    """Everything that can be restored, the newest first."""
+    shelf = OldArchive(app.shelf, app.store)
+    rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
+    return list(heapq.merge(*rooms, key=lambda one: -one.time))  # each room keeps its own order
+
+
+def expired_trash(app: App) -> list[Shelved]:
+    """Trash past its days and past the newest hundred: a date alone may be a clock's mistake."""
+    limit = app.now() - app.config.options.trash_days * DAY
+    return [one for one in app.shelf.list(TRASH)[KEPT_NEWEST:] if one.time < limit]
+
+
+def find_all(store: Store, names: Sequence[str]) -> list[Memory]:
+    """The memories that are called so, all or none."""
+    scan = store.scan()
+    return [naming.find(name, scan.memories, scan.findings) for name in names]
