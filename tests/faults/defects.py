@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -80,6 +81,7 @@ def _write(self: disk.Disk, path: str, data: bytes, name: str) -> str:
     try:
         half = len(data) // 2
         os.write(handle, data[:half])
+        time.sleep(0.001)  # long enough for a reader to look
         os.write(handle, data[half:])
         os.fsync(handle)
     finally:

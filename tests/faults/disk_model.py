@@ -26,7 +26,7 @@ DATA, ENTRY, SYNC, ACK = "data", "entry", "sync", "ack"
 
 @dataclass
 class Step:
-    """`inode` is the file or directory concerned; `entries` are (directory, name, inode or None)."""
+    """`inode` is the file or directory; `entries` are (directory, name, inode or None)."""
 
     kind: str
     inode: int = -1

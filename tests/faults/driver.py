@@ -24,7 +24,7 @@ from memdir import flows  # noqa: E402
 from memdir.app import App, Done, Told, open_app  # noqa: E402
 from memdir.config import read_config  # noqa: E402
 from memdir.core.draft import Draft, Wishes  # noqa: E402
-from memdir.core.errors import Conflict, MemdirError, Missing  # noqa: E402
+from memdir.core.errors import MemdirError  # noqa: E402
 from memdir.core.ports import ARCHIVE, TRASH  # noqa: E402
 from memdir.core.revision import Revision, hash_of  # noqa: E402
 from tests.faults import texts  # noqa: E402

@@ -1,4 +1,4 @@
-"""SIGKILL before every system call of every operation, also those of the commit after the answer."""
+"""SIGKILL before every system call of every operation, also in the commit after the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store against a dictionary: two clients with stale hashes, people who edit and delete by hand,
+"""The store against a dictionary: clients with stale hashes, people who edit and delete by hand,
 crashes in the middle of a write, undo, restore. Hypothesis chooses what happens next.
 """
 

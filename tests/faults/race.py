@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from memdir.core.errors import Conflict, Missing
 from tests.faults import checker, defects, driver, linear, seeds
 from tests.faults.linear import Op
 from tests.faults.stage import Tally
@@ -133,7 +134,7 @@ class _Writer:
         start = time.monotonic_ns()
         try:
             data = self.app().store.read(f"{name}.md")
-        except driver.Missing:
+        except Missing:
             data = None
         found = driver.hash_of(data) if data is not None else None
         self._note(name, start, "read", (), found)
@@ -158,7 +159,7 @@ class _Writer:
         start = time.monotonic_ns()
         try:
             done = driver.flows.save(self.app(), draft, driver.AS_IT_IS)
-        except (driver.Conflict, driver.Missing):
+        except (Conflict, Missing):
             self._note(name, start, "cas", (expected, ""), False)
             return
         new = done.changes[0].hash
@@ -173,7 +174,7 @@ class _Writer:
         try:
             driver.flows.retire(self.app(), [name])
             self._note(name, start, "drop", (), True)
-        except driver.Missing:
+        except Missing:
             self._note(name, start, "drop", (), False)
 
     def _note(

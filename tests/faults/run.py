@@ -144,7 +144,9 @@ def run_model(level: str) -> Row:
     row = fill(Row("model with crashes", f"{examples} x {steps}"), tally)
     row.remark = f"{tally.states} crashes in the middle of a write"
     known = model.CONTROLS[: 1 if level == SMALL else None]
-    row.controls = {defect: apart(lambda: model.run(60, 25, defect)) for defect in known}
+    row.controls = {
+        defect: apart(lambda defect=defect: model.run(60, 25, defect)) for defect in known
+    }
     return row
 
 

@@ -127,7 +127,7 @@ class Stage:
         texts = []
         for ending in ("ack", "said"):
             path = f"{self.root}.{ending}"
-            texts.append(open(path, encoding="utf-8").read() if os.path.exists(path) else "")
+            texts.append(_read(path).decode() if os.path.exists(path) else "")
         words = texts[0].split()
         return tuple(words[1:]) if words[:1] == [driver.ACK] else None, texts[1]
 

@@ -102,7 +102,7 @@ def trace(
 
 
 def strike(work: Callable[[], int], blow: Strike) -> Traced:
-    """Run `work` in a forked child that stops at the calls of one name only, and strike it there."""
+    """Run `work` in a forked child that stops at the calls of one name only; strike it there."""
     return _guarded(_Struck(_fork(work, (blow.name, MARKER)), blow))
 
 
@@ -285,13 +285,16 @@ class _Listed(_Child):
 
 
 # Which arguments are (directory handle, path); -1: the path stands alone.
-PATHS = {
-    **{"openat": ((0, 1),), "mkdirat": ((0, 1),), "unlinkat": ((0, 1),)},
-    **{"renameat": ((0, 1), (2, 3)), "renameat2": ((0, 1), (2, 3)), "newfstatat": ((0, 1),)},
-    **{"rename": ((-1, 0), (-1, 1)), "unlink": ((-1, 0),), "mkdir": ((-1, 0),)},
-    **{"rmdir": ((-1, 0),), "truncate": ((-1, 0),), "readlink": ((-1, 0),)},
+_BELOW, _ALONE = ((0, 1),), ((-1, 0),)
+PATHS: dict[str, tuple[tuple[int, int], ...]] = {
+    **dict.fromkeys(("openat", "mkdirat", "unlinkat", "newfstatat"), _BELOW),
+    **dict.fromkeys(("unlink", "mkdir", "rmdir", "truncate", "readlink"), _ALONE),
+    **dict.fromkeys(("renameat", "renameat2"), ((0, 1), (2, 3))),
+    "rename": ((-1, 0), (-1, 1)),
 }
 HANDLES = frozenset(
-    ("read", "write", "pread64", "pwrite64", "fsync", "fdatasync", "ftruncate", "fchmod")
-    + ("close", "flock", "getdents64", "fstat", "lseek", "dup", "fcntl")
+    (
+        *("read", "write", "pread64", "pwrite64", "fsync", "fdatasync", "ftruncate", "fchmod"),
+        *("close", "flock", "getdents64", "fstat", "lseek", "dup", "fcntl"),
+    )
 )

@@ -51,7 +51,8 @@ def in_a_root(scenario: Callable[[str], None]) -> None:
 def killed_writers(root: str, kills: int, tally: Tally, defect: str = "") -> None:
     """Two writers, each killed every 50 ms and started again; what they acknowledged is kept."""
     for number in range(kills):
-        pids = [_start(lambda w=w: _save_on(root, f"{number}.{w}", defect)) for w in (0, 1)]
+        labels = [f"{number}.{writer}" for writer in (0, 1)]
+        pids = [_start(lambda label=label: _save_on(root, label, defect)) for label in labels]
         time.sleep(KILL_EVERY_SECONDS)
         for pid in pids:
             os.kill(pid, signal.SIGKILL)

@@ -346,3 +346,14 @@ def test_a_dry_undo_shows_what_would_come_back(opened):
     assert tree(opened.home) == before
     (row,) = [row for row in done.diff if row[0] == "a.md"]
     assert (b"Two" in row[1], b"One" in row[2]) == (True, True)
+
+
+def test_a_dry_undo_takes_back_what_others_did_last_as_the_real_one_does(opened):
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    (opened.root / "a.md").unlink()
+    before = tree(opened.home)
+    dry = flows.undo(opened.app(dry_run=True))
+    assert tree(opened.home) == before
+    real = undo(opened)
+    assert [one.path for one in dry.changes] == [one.path for one in real.changes] == ["a.md"]

@@ -12,6 +12,7 @@ from memdir.config.repository import Said, read_repository, without_repository
 from memdir.core import scope as rules
 from memdir.core.errors import BadInput, Missing
 from memdir.core.finding import Finding
+from memdir.core.memory import TEAM
 from memdir.core.scope import below
 
 MANAGED_SETTINGS = (
@@ -46,9 +47,17 @@ class Place:
     repository: tuple[Said, ...]
 
     def commits(self, path: str) -> bool:
-        """True when git may carry a file at this path to other people."""
-        mine = below(path, os.path.realpath(self.claude))
-        return self.git and below(path, self.checkout) and not mine
+        """True when a team or git may carry a file at this path to other people."""
+        if os.path.basename(path) == TEAM:
+            return True
+        if below(path, os.path.realpath(self.claude)):
+            return False
+        here = path  # wherever we stand: --dir may name a folder of another repository
+        while here != os.path.dirname(here):
+            if os.path.lexists(os.path.join(here, ".git")):
+                return True
+            here = os.path.dirname(here)
+        return False
 
     def own(self, kind: str, folder: str) -> str:
         """Our directory for state, cache or configuration."""
