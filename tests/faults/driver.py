@@ -31,6 +31,7 @@ from tests.faults import texts  # noqa: E402
 
 NOW = 1_772_020_800.0  # the clock of every operation: bytes must not depend on the day
 DONE, REFUSED, CRASHED = 0, 1, 3
+ENDLESS_NS = 10**18
 ACK = "ACK"
 
 AS_IT_IS = Wishes(anyway=True)
@@ -172,10 +173,19 @@ def run_once(root: str, operation: str) -> int:
     return code
 
 
+def forget_how_old_files_are() -> None:
+    """Else how often files are read would depend on how many milliseconds old they are."""
+    from memdir.adapters.history import _known
+
+    _known.TICK_NS = ENDLESS_NS
+
+
 def main(arguments: list[str]) -> int:
     from tests.faults import defects
 
     root, operation = arguments
+    if os.environ.get("MEMDIR_FAULTS_ENDLESS"):
+        forget_how_old_files_are()
     defects.switch_off(os.environ.get("MEMDIR_DEFECT", ""))
     return run_once(root, operation)
 
