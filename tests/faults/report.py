@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 WIDTH = 80
 SHOWN = 6  # violations of each method that are printed; the JSON has them all
 HEADINGS = ("method", "operations", "points", "fired", "violations", "controls", "s")
-WIDTHS = (20, 14, 8, 8, 10, 8, 6)
+WIDTHS = (20, 12, 9, 9, 10, 8, 6)
 
 
 @dataclass

