@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass
 
 # Some thousand made-up words, used as unevenly as words are: an index of real memories does not
 # say the same forty words in every line.
-_PARTS = (
-    "ba co du fe gi ho ja ku la me ni po qua re si ta ul ve wi xo ya ze bra cle dri "
-    "fro gle ple ston tion ment able ster ward"
-).split()
+_PARTS = [
+    *("ba", "co", "du", "fe", "gi", "ho", "ja", "ku", "la", "me", "ni", "po", "qua", "re", "si"),
+    *("ta", "ul", "ve", "wi", "xo", "ya", "ze", "bra", "cle", "dri", "fro", "gle", "ple"),
+    *("ston", "tion", "ment", "able", "ster", "ward"),
+]
 _MAKE = random.Random(1)
 WORDS = ["".join(_MAKE.choices(_PARTS, k=_MAKE.choice((2, 2, 3)))) for _ in range(4000)]
 WEIGHTS = [1 / (rank + 10) for rank in range(len(WORDS))]

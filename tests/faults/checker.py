@@ -11,7 +11,7 @@ import dataclasses
 import os
 import re
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from tests.faults import repository
@@ -74,9 +74,17 @@ def look(root: str) -> View:
             _file(view, root, name if here == "." else f"{here}/{name}")
     for state in _below(os.path.join(root, "state", "stores")):
         view.past = repository.read_past(os.path.join(state, "history.git"))
-        problem = repository.ask_git(os.path.join(state, "history.git"), view.past)
-        view.past.problems += [problem] if problem else []
     return view
+
+
+def memories_of(files: Mapping[str, tuple[int, bytes]]) -> dict[str, bytes]:
+    """The memories among the files of a tree."""
+    found = {}
+    for path, (_, data) in files.items():
+        parts = path.split("/", 5)
+        if path.startswith("home/.claude/projects/") and len(parts) == 6:
+            found[parts[5]] = data
+    return View(files=found).memories
 
 
 def _below(folder: str) -> list[str]:

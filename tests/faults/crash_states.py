@@ -23,6 +23,7 @@ CONTROLS = {
     "unlinked before shelved": ("retire",),
     "ref before objects": ("commit",),
 }
+CONTROLS_TWICE = {"killed names not forced": ("create",)}
 SEED = 20_260_302
 
 
@@ -132,6 +133,8 @@ def _judge_second(
             if view.files.get(path) != data
         ]
         here.verdicts[key] = found + here.recover(expected, ["later.md"])
+        if here.defect and tally.violations:
+            return
         tally.add(f"{where} after step {length} {_shown(model, length)}", True, here.verdicts[key])
 
 

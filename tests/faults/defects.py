@@ -16,7 +16,7 @@ from typing import Any
 
 from memdir import app as app_module
 from memdir.adapters import disk
-from memdir.adapters.history import _objects
+from memdir.adapters.history import _objects, git
 from memdir.adapters.lock import Lock
 from memdir.core.draft import RETIRED, Change
 from memdir.core.memory import stem
@@ -163,6 +163,11 @@ def _ref_first() -> None:
     _replace(_objects.Objects, "set_head", move)
 
 
+def _names_not_forced() -> None:
+    """What a killed writer named is believed, although no disk may have it yet."""
+    _replace(git, "force_names", lambda root: None)
+
+
 def _date_only() -> None:
     """Trash expires by its date alone, whatever the clock says."""
     _replace(reading, "KEPT_NEWEST", 0)
@@ -179,5 +184,6 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "unlinked before shelved": _unlink_first,
     "told before written": _told_first,
     "ref before objects": _ref_first,
+    "killed names not forced": _names_not_forced,
     "trash by date alone": _date_only,
 }

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from tests.faults import checker, driver, stage, tracer
-from tests.faults.checker import Expected, View
+from tests.faults.checker import Expected
 from tests.faults.stage import Outcome, Stage, Tally
 from tests.faults.tracer import Strike
 
@@ -97,8 +97,8 @@ def judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
     """The state on disk, and whether the words fit it."""
     if outcome.hung:
         return ["it hangs"]
-    problems = words(here, operation, outcome)
     found = here.verdict(operation, outcome.acknowledged)
+    problems = words(here, operation, outcome)
     if outcome.code == driver.DONE:
         found = [problem for problem in found if not DOUBT.fullmatch(problem)]
     return problems + found
@@ -115,15 +115,13 @@ def words(here: Stage, operation: str, outcome: Outcome) -> list[str]:
         return [f"no sentence: {last[0]}"]
     if outcome.acknowledged is not None:
         return [f"acknowledged and refused: {outcome.said}"]
-    return _true(here.learned(operation), checker.look(here.root), outcome.said)
+    memories = checker.memories_of(here.found.files)
+    return _true(here.learned(operation), memories, outcome.said)
 
 
-def _true(expected: Expected, view: View, said: str) -> list[str]:
-    changed = [
-        path
-        for path in {*view.memories, *expected.before.memories}
-        if view.memories.get(path) != expected.before.memories.get(path)
-    ]
+def _true(expected: Expected, memories: dict[str, bytes], said: str) -> list[str]:
+    before = expected.before.memories
+    changed = [path for path in {*memories, *before} if memories.get(path) != before.get(path)]
     if not changed:
         return []
     if "nothing was written" in said:

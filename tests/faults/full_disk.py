@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tests.faults import checker, errors, mounts, seeds, stage
+from tests.faults import checker, errors, kernel, mounts, seeds, stage
 from tests.faults.stage import Outcome, Stage, Tally
 
 CONTROLS = {"swallowed errors": ("update",), "written in place": ("update",)}
@@ -63,7 +63,7 @@ def _sweep(here: Stage, operation: str, every: int, tally: Tally) -> None:
 
 
 def _run(here: Stage, operation: str) -> Outcome:
-    pid = os.fork()
+    pid = kernel.fork()
     if pid == 0:
         code = 9
         try:
@@ -75,8 +75,9 @@ def _run(here: Stage, operation: str) -> Outcome:
 
 
 def _judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
-    view = checker.look(here.root)
-    found = errors.words(here, operation, outcome)
-    found += [f"debris on a full disk: {path}" for path in view.debris]
+    debris = checker.look(here.root).debris
     mounts.tmpfs(here.root, PLENTY, again=True)
-    return found + here.verdict(operation, outcome.acknowledged)
+    found = here.verdict(operation, outcome.acknowledged)
+    found = found + errors.words(here, operation, outcome)
+    here.lying = None  # it lies on what will be unmounted
+    return found + [f"debris on a full disk: {path}" for path in debris]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import signal
+import sys
 from collections.abc import Iterable
 
 TRACEME, POKEUSER, CONTINUE, SYSCALL = 0, 6, 7, 24
@@ -14,7 +16,7 @@ OPTIONS = 0x1 | 0x80 | 0x100000
 ENTRY, EXIT, FILTERED = 1, 2, 3  # what a stop is about
 NT_PRSTATUS, NT_ARM_SYSTEM_CALL = 1, 0x404
 RAX, ORIG_RAX = 80, 120  # offsets in x86-64's `struct user`
-NO_NEW_PRIVILEGES, SET_FILTER, FILTER_MODE = 38, 22, 2
+DIE_WITH_PARENT, NO_NEW_PRIVILEGES, SET_FILTER, FILTER_MODE = 1, 38, 22, 2
 LOAD_NUMBER, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, STOP = 0x7FFF0000, 0x7FF00000
 
@@ -68,10 +70,12 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
+LINUX = sys.platform == "linux"
 _libc = ctypes.PyDLL(None, use_errno=True)
-_libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
-_libc.ptrace.restype = ctypes.c_long
-_libc.prctl.argtypes = (ctypes.c_int, *[ctypes.c_void_p] * 4)
+if LINUX:
+    _libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+    _libc.ptrace.restype = ctypes.c_long
+    _libc.prctl.argtypes = (ctypes.c_int, *[ctypes.c_void_p] * 4)
 
 
 def _check(result: int, what: str) -> int:
@@ -88,6 +92,29 @@ def ptrace(request: int, pid: int, address: int = 0, data: int = 0) -> int:
 def ask(pid: int, info: Info) -> None:
     """What the child is stopped at."""
     ptrace(GET_SYSCALL_INFO, pid, ctypes.sizeof(Info), ctypes.addressof(info))
+
+
+def fork() -> int:
+    """Like os.fork, but the child does not outlive its parent."""
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0 and LINUX:
+        _libc.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+    return pid
+
+
+def pin(processor: int | None) -> None:
+    """Stay on one processor (counted from 0), or on any; a wish, where the system knows it."""
+    if LINUX:
+        every = range(os.cpu_count() or 1)
+        os.sched_setaffinity(0, every if processor is None else {processors()[processor]})
+
+
+def processors() -> list[int]:
+    """The processors we may use."""
+    return sorted(os.sched_getaffinity(0)) if LINUX else list(range(os.cpu_count() or 1))
 
 
 def stop_at(calls: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ import shutil
 import signal
 from collections.abc import Callable
 
-from tests.faults import checker, defects, driver, seeds, stage, texts
+from tests.faults import checker, defects, driver, kernel, seeds, stage, texts
 from tests.faults.stage import Tally
 
 SECRET = "PRECIOUS, not for any memory\n"
@@ -107,9 +107,9 @@ class _Trap:
                 file.write(f"turn {turn}\n")
 
     def _start(self) -> int:
-        pid = os.fork()
+        pid = kernel.fork()
         if pid == 0:
-            os.sched_setaffinity(0, range(1, os.cpu_count() or 1) or {0})
+            kernel.pin(None)
             while True:
                 self._swap()
         return pid

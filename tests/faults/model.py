@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from tests.faults import checker, defects, driver, seeds
+from tests.faults import checker, defects, driver, kernel, seeds
 from tests.faults.stage import Tally
 
 CONTROLS = ("no version check", "written in place")
@@ -199,7 +199,7 @@ class Model(RuleBasedStateMachine):
 
     def crash(self, calls: int, act) -> bool:
         app = self.app()
-        pid = os.fork()
+        pid = kernel.fork()
         if pid == 0:
             try:
                 defects.switch_off(self.defect)

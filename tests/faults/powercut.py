@@ -70,6 +70,7 @@ def _cut(here: Stage, operation: str, kind: str, journal: bool, tally: Tally) ->
             found = here.verdict(operation, acknowledged)
         finally:
             mounts.unmount(here.root)
+            here.lying = None
             os.unlink(path)
         where = f"before call {at}" if at >= 0 else "after the end"
         tally.add(f"{operation} on {kind}, {how}, power cut {where}", True, found)

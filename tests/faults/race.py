@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memdir.core.errors import Conflict, Missing
-from tests.faults import checker, defects, driver, linear, seeds
+from tests.faults import checker, defects, driver, kernel, linear, seeds
 from tests.faults.linear import Op
 from tests.faults.stage import Tally
 
@@ -80,7 +80,7 @@ def _together(root: str, works: list[Callable[[str], Log]], writers: int) -> lis
     """Run each in a process of its own; the last ones are told when the writers are done."""
     children = []
     for number, work in enumerate(works):
-        pid = os.fork()
+        pid = kernel.fork()
         if pid == 0:
             _be(work, f"{root}.log{number}")
         children.append(pid)

@@ -25,7 +25,7 @@ ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
 }
-_judged: dict[bytes, str] = {}
+_pasts: dict[bytes, Past] = {}
 _shown: dict[str, str] = {}
 
 
@@ -45,7 +45,18 @@ class Damaged(Exception):
 
 
 def read_past(folder: str) -> Past:
-    """All that the branch reaches; an absent repository has no past and no problem."""
+    """All that the branch reaches, and what git says of it; equal repositories are read once."""
+    if not os.path.isdir(folder):
+        return Past()
+    key = _content(folder)
+    if key not in _pasts:
+        _pasts[key] = _read_past(folder)
+        problem = _ask_git(folder, _pasts[key])
+        _pasts[key].problems += [problem] if problem else []
+    return _pasts[key]
+
+
+def _read_past(folder: str) -> Past:
     past = Past()
     try:
         with open(os.path.join(folder, BRANCH), encoding="ascii") as file:
@@ -122,18 +133,11 @@ def _read_tree(folder: str, oid: str, prefix: str) -> dict[str, str]:
     return files
 
 
-def ask_git(folder: str, past: Past) -> str:
+def _ask_git(folder: str, past: Past) -> str:
     """What real git says against this repository; empty when it is fine, or git is not here."""
     if GIT is None or not past.head:
         return ""
-    key = _content(folder)
-    if key not in _judged:
-        _judged[key] = _judge(folder, past)
-    return _judged[key]
-
-
-def _judge(folder: str, past: Past) -> str:
-    git = [GIT or "git", "--git-dir", folder]
+    git = [GIT, "--git-dir", folder]
     fsck = subprocess.run(
         [*git, "fsck", "--full", "--strict", "--no-progress", "--no-dangling"],
         capture_output=True,
@@ -169,13 +173,13 @@ def _show(git: list[str], files: dict[str, bytes]) -> str:
 
 
 def _content(folder: str) -> bytes:
-    """The same for repositories with the same files; temporary names differ by chance only."""
+    """The same for repositories with the same files; what was left half-written does not count."""
     digest = hashlib.sha256()
     for here, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            with open(os.path.join(here, name), "rb") as file:
-                label = "tmp" if name.endswith(".tmp") else name
-                digest.update(os.path.relpath(here, folder).encode() + b"/" + label.encode())
-                digest.update(hashlib.sha256(file.read()).digest())
+            if not name.endswith(".tmp"):
+                with open(os.path.join(here, name), "rb") as file:
+                    digest.update(f"{os.path.relpath(here, folder)}/{name} ".encode())
+                    digest.update(hashlib.sha256(file.read()).digest())
     return digest.digest()

@@ -6,6 +6,7 @@ before a read and before the next one) are judged once.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tests.faults import checker, defects, driver, seeds, tracer
+from tests.faults import checker, defects, driver, kernel, seeds, tracer
 from tests.faults.checker import Answer, Expected
 
 USABLE_SECONDS = 2.0  # I6, in processor time: a busy machine is no fault of the store
@@ -78,6 +79,8 @@ class Stage:
         self.again = AGAIN
         self.seeds: dict[str, seeds.Tree] = {}
         self.expected: dict[str, Expected] = {}
+        self.lying: seeds.Tree | None = None  # what the root holds, where that is known
+        self.found = seeds.Tree()  # what it held when it was judged last
         self.verdicts: dict[tuple[str, Answer, bytes], list[str]] = {}
 
     def close(self) -> None:
@@ -86,6 +89,7 @@ class Stage:
     def learn(self, operation: str) -> Expected:
         """The store before and after the operation, when nothing happens to it."""
         if operation not in self.expected:
+            self.lying = None
             seeds.prepare(self.root, operation)
             self.seeds[operation] = seeds.read_tree(self.root)
             before = checker.look(self.root)
@@ -99,7 +103,11 @@ class Stage:
     def lay(self, operation: str) -> None:
         """The seed of an operation, fresh."""
         self.learn(operation)
-        seeds.write_tree(self.seeds[operation], self.root)
+        if self.lying is None:
+            seeds.write_tree(self.seeds[operation], self.root)
+        else:
+            seeds.turn(self.lying, self.seeds[operation], self.root)
+        self.lying = None
         for ending in ("ack", "said"):
             if os.path.exists(f"{self.root}.{ending}"):
                 os.unlink(f"{self.root}.{ending}")
@@ -131,9 +139,10 @@ class Stage:
 
     def verdict(self, operation: str, acknowledged: Answer) -> list[str]:
         """All that is wrong with the root as it lies there, now and after the next write."""
-        tree = seeds.read_tree(self.root)
+        tree = self.lying = self.found = seeds.read_tree(self.root)
         key = operation, acknowledged, fingerprint(tree)
         if key not in self.verdicts:
+            self.lying = None
             self.verdicts[key] = self._judge(operation, acknowledged, tree)
         return self.verdicts[key]
 
@@ -233,7 +242,7 @@ def _without_facts(data: bytes) -> bytes:
 
 
 def workers() -> int:
-    return max(1, min(8, len(os.sched_getaffinity(0))))
+    return max(1, min(8, len(kernel.processors())))
 
 
 def parallel(work: Callable[[list[Job]], Result], jobs: list[Job], count: int = 0) -> list[Result]:
@@ -241,14 +250,13 @@ def parallel(work: Callable[[list[Job]], Result], jobs: list[Job], count: int = 
 
     Pinned, because a tracer and its child that sit on two processors wait for each other.
     """
-    cpus = sorted(os.sched_getaffinity(0))
     count = min(count or workers(), max(1, len(jobs)))
     folder = seeds.work_folder()
     children = []
     for number in range(count):
-        pid = os.fork()
+        pid = kernel.fork()
         if pid == 0:
-            _be_worker(work, jobs[number::count], cpus[number % len(cpus)], f"{folder}/{number}")
+            _be_worker(work, jobs[number::count], number, f"{folder}/{number}")
         children.append(pid)
     codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
     try:
@@ -264,10 +272,13 @@ def _read(path: str) -> bytes:
         return file.read()
 
 
-def _be_worker(work: Callable[[list[Job]], Result], jobs: list[Job], cpu: int, path: str) -> None:
+def _be_worker(
+    work: Callable[[list[Job]], Result], jobs: list[Job], number: int, path: str
+) -> None:
     code = 1
     try:
-        os.sched_setaffinity(0, {cpu})
+        kernel.pin(number % len(kernel.processors()))
+        gc.freeze()  # else every forked child copies all that the collector touches
         result = work(jobs)
         with open(path, "wb") as file:
             file.write(pickle.dumps(result))

@@ -107,7 +107,7 @@ def strike(work: Callable[[], int], blow: Strike) -> Traced:
 
 
 def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
-    pid = os.fork()
+    pid = kernel.fork()
     if pid == 0:
         code = 9
         try:

@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Callable
 
-from tests.faults import checker, defects, driver, race, seeds, texts
+from tests.faults import checker, defects, driver, kernel, race, seeds, texts
 from tests.faults.stage import Tally
 
 KILL_EVERY_SECONDS = 0.05
@@ -88,7 +88,7 @@ def _save_on(root: str, label: str, defect: str) -> None:
 
 
 def _start(work: Callable[[], None]) -> int:
-    pid = os.fork()
+    pid = kernel.fork()
     if pid == 0:
         try:
             work()
