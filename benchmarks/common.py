@@ -70,6 +70,19 @@ def fill(folder: str, count: int) -> None:
         file.writelines(pointers)
 
 
+def prompts(folder: str, count: int) -> list[str]:
+    """What a person might ask: some of the rarer words of a memory among everyday ones."""
+    rnd = random.Random(count)
+    names = sorted(name for name in os.listdir(folder) if name[0] == "m")
+    asked = []
+    for name in rnd.sample(names, count):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            words = sorted(set(file.read().split("---", 2)[2].split()), key=WORDS.index)
+        rare, usual = words[-4:], rnd.sample(words[:-4], 5)
+        asked.append(f"how do we handle {' '.join([*rare, *usual])} when it fails")
+    return asked
+
+
 @contextmanager
 def scratch() -> Iterator[str]:
     """A throw-away directory on the disk that the tree is on (not a tmpfs: fsync must cost)."""
@@ -103,7 +116,7 @@ def show(title: str, rows: list[Row], as_json: bool) -> None:
     print(f"\n{title}")
     print(f"{'what':<42}{'floor':>8}{'ours':>9}{'figure':>10}{'goal':>7}  verdict")
     for row in rows:
-        figure = f"+{row.figure:.2f} {row.unit}" if row.over else f"{row.figure:.2f} x"
+        figure = f"{row.figure:+.2f} {row.unit}" if row.over else f"{row.figure:.2f} x"
         goal = "" if row.goal is None else f"{row.goal:g}"
         print(
             f"{row.name:<42}{row.floor:>8.2f}{row.ours:>9.2f}{figure:>10}{goal:>7}  {row.verdict}"

@@ -8,10 +8,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from benchmarks import store
+from benchmarks import hooks, recall, store
 from benchmarks.common import show
 
-BENCHMARKS = {"store": store.measure}
+BENCHMARKS = {"store": store.measure, "recall": recall.measure, "hooks": hooks.measure}
 
 
 def main() -> int:

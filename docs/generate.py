@@ -40,6 +40,17 @@ SHAPES = {
         "dry_run": "true when nothing was written",
         "files?": "[file] on a dry run: what would change",
     },
+    "recalled": {
+        "path": "the file, below the store",
+        "scope": "where it was found",
+        "store": "the directory of that store",
+        "score": "of the ranking; comparable within one store",
+        "shown": "`body` or `pointer`",
+        "text": "as it is injected",
+        "verdicts": "claims that were checked just now",
+        "why": "`sure` (comparable between prompts), `words` with what each added, `type`, "
+        "`age_days`, `note`",
+    },
     "change": {
         "change": "`created`, `updated`, `skipped`, `retired`, `archived`, `restored`, `purged`, "
         "`undone` or `rebuilt`",
@@ -137,6 +148,27 @@ FIELDS = {
         "type_from?": "`wording`: where that type comes from",
     },
     "restore": {"memories?": "[shelved] without NAME: what can be restored"},
+    "recall": {
+        "memories": "[recalled] the best, at most `--k`, whole or as a pointer",
+        "pointers": "[recalled] what is given as one line",
+        "abstained": "true when nothing fits well enough",
+        "reason": "why there is nothing, or empty",
+        "text": "exactly what an agent would read",
+        "characters": "its length",
+        "selected_by": "`local`, or `model` where a model chose",
+        "searched": "how many memories there were to choose from",
+        "milliseconds": "how long it took",
+        "findings": "[finding] what could not be read, and a catalog that was made anew",
+    },
+    "eval": {
+        "set": "what was measured: `own`, `corpus`, `locomo` or `longmemeval`",
+        "data": "where the data lies",
+        "summary": "the figures in one object, with `n`",
+        "figures": "each figure with its goal and whether it was met",
+        "tables": "figures by store, size and baseline",
+        "remarks": "sentences worth knowing",
+        "html?": "the page that was written",
+    },
     "list": {
         "store": "the directory of the store",
         "layout": "how it lies on disk: `markdown`",
@@ -247,6 +279,26 @@ MEANINGS = {
     ),
     "lock_seconds": ("seconds", "How long a change waits for another writer before it refuses."),
     "lock_notice_seconds": ("seconds", "How long it waits before it says who it is waiting for."),
+    "search": (
+        "fts or scan",
+        "How recall finds memories: by the catalog, or by reading every file each time.",
+    ),
+    "model": (
+        "member:name",
+        "The model that may select memories, such as `anthropic:claude-haiku-4-5`. None by "
+        "default: see [the guide](../guides/models.md).",
+    ),
+    "model_base_url": (
+        "address",
+        "Another server than the one of the model's maker. Only `https`, or this machine, gets "
+        "your key.",
+    ),
+    "model_timeout": (
+        "seconds",
+        "How long a selection waits for the model. Then the local one counts.",
+    ),
+    "session_tokens": ("tokens", "How many a session may spend on models."),
+    "day_tokens": ("tokens", "How many all sessions of a day may spend on models."),
 }
 OUR_PLACES = {
     "MEMDIR_STATE_DIR": (
@@ -488,6 +540,8 @@ def _settings() -> Iterable[str]:
 def _default(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
+    if isinstance(value, str):
+        return f'`"{value}"`'
     return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from memdir import registry
 from memdir.adapters.history.none import NoHistory
+from memdir.adapters.ledger import Ledger
 from memdir.adapters.lock import Lock
 from memdir.adapters.shelf import Shelf
 from memdir.adapters.wrappers.dry_run import DryRun, DryShelf
 from memdir.adapters.wrappers.keep_old import KeepOld
+from memdir.adapters.wrappers.metered import Metered
 from memdir.adapters.wrappers.recorder import Recorder
 from memdir.config import Config
 from memdir.core import ports
+from memdir.core.budget import Limits
 from memdir.core.draft import Change
 from memdir.core.drafting import Rules
-from memdir.core.errors import HistoryBroken, MemdirError, Missing
+from memdir.core.errors import BadInput, HistoryBroken, MemdirError, Missing
 from memdir.core.history import Cause, Logged
-from memdir.core.scope import project_name
+from memdir.core.memory import INDEX
+from memdir.core.model import member_and_name
+from memdir.core.store_key import store_key
 
 CLAUDE_MD = "CLAUDE.md"
 CLAUDE_MD_BYTES = 256 * 1024
-NAME_TAIL = 60  # characters of the store's path that its state folder shows
+FEW = 10  # files that a message names one by one
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Desk:
     shelf: ports.Shelf
     cause: Cause
     remarks: list[str] = field(default_factory=list)
+    plan: list[str] = field(default_factory=list)  # the paths that are to be changed, in order
     undone: list[Logged] = field(default_factory=list)
 
     def done(self, changes: list[Change]) -> Done:
@@ -69,6 +74,7 @@ class App:
     shelf: ports.Shelf
     history: ports.History
     lock: ports.Lock
+    search: ports.Search
     now: Callable[[], float]
     tell: Callable[[str], None]
     actor: str
@@ -79,13 +85,26 @@ class App:
         now = self.now()
         return Rules(
             now=now,
-            day=datetime.datetime.fromtimestamp(now).astimezone().date(),
+            day=_day(now),
             shared=self.config.shared,
             index=self.config.options.index,
             max_body_bytes=self.config.options.max_body_bytes,
             max_file_bytes=self.config.options.max_file_bytes,
             claude_md=_read_claude_md(self.config.checkout),
         )
+
+    def model(self, purpose: str, session: str = "") -> ports.Model:
+        """The model that the settings name, within the budget; an error where there is none."""
+        options = self.config.options
+        if not options.model:
+            raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
+        member, name = member_and_name(options.model)
+        opened = registry.load("models", member).open_model(
+            name, options.model_base_url, self.config.environ
+        )
+        limits = Limits(options.session_tokens, options.day_tokens)
+        ledger = Ledger(self.config.state_dir, self.now)
+        return Metered(cast(ports.Model, opened), ledger, limits, purpose, session)
 
     def change(self, verb: str, act: Act, told: Told) -> Done:
         """The way of every change: lock, commit what others did, act, tell, commit ours."""
@@ -99,8 +118,10 @@ class App:
             try:
                 done = desk.done(act(desk))
                 told(done)
-            except BaseException:
+            except BaseException as error:
                 desk.cause = replace(desk.cause, undoes=())  # half an undo takes nothing back
+                if isinstance(error, MemdirError):
+                    _tell_half(error, desk.plan, recorder.written, kept)
                 raise
             finally:
                 self._record(kept, desk.cause, recorder)
@@ -111,11 +132,20 @@ class App:
         if self.dry_run or not self.history.on:
             return
         try:
+            if not self._may_snapshot():
+                return
             with self.lock.held_if_free("memdir snapshot") as handle:
                 if handle is not None:
                     self.history.catch_up(self.store)
         except MemdirError as error:
-            self.tell(f"the history was not brought up to date: {error.message}")
+            what = f"the history was not brought up to date: {error.message}"
+            self.tell(f"{what}. Next: {error.next}")
+
+    def _may_snapshot(self) -> bool:
+        """Not everything that somebody looks at with --dir is a store, to be copied as a whole."""
+        if not self.config.foreign or self.history.begun:
+            return True
+        return self.store.exists(INDEX) and not self.store.exists(".git")
 
     def _announced(self, cause: Cause) -> ports.History:
         """The history, told of what is about to happen; none where it is broken."""
@@ -153,13 +183,16 @@ def open_app(
     options = config.options
     layout = registry.load("layouts", "markdown")
     history = registry.load("history", "git" if options.history else "none")
+    search = registry.load("searches", options.search)
     folder = state_folder(config)
+    store = cast(ports.Store, layout.Markdown(config.store, options.max_file_bytes))
     return App(
         config=config,
-        store=cast(ports.Store, layout.Markdown(config.store, options.max_file_bytes)),
+        store=store,
         shelf=Shelf(folder),
         history=cast(ports.History, history.open_history(folder, now)),
         lock=Lock(os.path.join(folder, "lock"), options.lock_notice_seconds, options.lock_seconds),
+        search=cast(ports.Search, search.open_search(store, cache_folder(config))),
         now=now,
         tell=tell,
         actor=actor,
@@ -169,10 +202,40 @@ def open_app(
 
 def state_folder(config: Config) -> str:
     """Where the history, the shelves and the lock of this store lie."""
-    real = os.path.realpath(config.store)
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
-    tail = project_name(real)[-NAME_TAIL:].strip("-")
-    return os.path.join(config.state_dir, "stores", f"{tail}-{digest}")
+    return os.path.join(config.state_dir, "stores", store_key(os.path.realpath(config.store)))
+
+
+def cache_folder(config: Config) -> str:
+    """Where the catalog of this store lies; it may be deleted at any time."""
+    return os.path.join(config.cache_dir, "stores", store_key(os.path.realpath(config.store)))
+
+
+def _day(now: float) -> datetime.date:
+    """The day on the wall; of a clock beyond the calendar, the last one that a date can say."""
+    try:
+        return datetime.datetime.fromtimestamp(now).astimezone().date()
+    except (ValueError, OverflowError, OSError):
+        return datetime.date.max if now > 0 else datetime.date.min
+
+
+def _tell_half(
+    error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], kept: ports.History
+) -> None:
+    """Where a change of several memories broke off: what was done, and what was not."""
+    done = [path for path in plan if path in written]
+    left = [path for path in dict.fromkeys(plan) if path not in written]
+    if not done or not left:
+        return
+    where = "the history has it" if kept.on else "old versions are in the trash"
+    error.message += f". Done before that ({where}): {_few(done)}. Not done: {_few(left)}"
+    error.args = (error.message,)
+    back = "take back what was done with memdir undo, or " if kept.on else ""
+    error.next += f"; {back}run the command again for the rest"
+
+
+def _few(paths: list[str]) -> str:
+    more = f" and {len(paths) - FEW} more" if len(paths) > FEW else ""
+    return ", ".join(paths[:FEW]) + more
 
 
 def _read_claude_md(project: str) -> str:

@@ -7,7 +7,7 @@ from memdir.adapters.machine import look_around
 from memdir.app import App
 from memdir.core.check import Check
 from memdir.core.draft import Change, Draft, Wishes
-from memdir.steps.examine import examine
+from memdir.steps.examine import MENDED, examine
 from memdir.steps.prove import prove
 
 PROOF = Draft("memdir proves here that what it saves is safe.", type="project", name="proof")
@@ -16,7 +16,7 @@ PROOF = Draft("memdir proves here that what it saves is safe.", type="project", 
 def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
     """examine → mend, where it was asked for → examine again → prove"""
     checks = _examine(app)
-    broken = {check.name for check in checks if not check.ok}
+    broken = {check.name for check in checks if not check.ok and MENDED in check.fix}
     if fix and broken & {"history", "index"}:
         _mend(app, broken)
         checks = _examine(app)

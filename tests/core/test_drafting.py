@@ -18,6 +18,7 @@ from memdir.core.drafting import (
     complete,
     first_sentence,
     refusal,
+    set_reasons,
 )
 from memdir.core.errors import BadInput
 from tests.hostile import inputs
@@ -60,6 +61,10 @@ REFUSED = [
     (Draft("x", extra=(("source", "user"),)), "header key 'source' cannot be chosen"),
     (Draft("x", extra=(("metadata.created", "1"),)), "header key 'metadata.created' cannot be"),
     (Draft("x", name=TOKEN), "name looks like a secret (npm-token)"),
+    (Draft("x", name=TOKEN.upper().replace("NPM_", "npm_")), "name looks like a secret"),
+    (Draft("x", extra=((TOKEN, "1"),)), "a header key looks like a secret (npm-token)"),
+    (Draft("x", extra=((f"metadata.{TOKEN}", "1"),)), "a header key looks like a secret"),
+    (Draft("x", type=TOKEN), "that type is not known"),
 ]
 
 
@@ -266,3 +271,42 @@ def test_a_description_from_any_text_breaks_no_rule(text):
     line = first_sentence(text)
     check_line("description", line)
     assert 0 < len(line) <= DESCRIPTION_AIM
+
+
+def test_a_header_key_tells_what_its_value_is():
+    draft = Draft("Some text.", extra=(("password", "Xk29-fq!7Lw"),))
+    assert "in password" in refusal(draft, SHARED, Wishes(anyway=True, secret=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"The token is {TOKEN}", "The token is"),
+        (f"{TOKEN} opens the registry", "something secret"),
+        (f"Publishing.\nUse {TOKEN} for it.", "Publishing."),
+        ("password: Xk29-fq!7Lw", "password:"),
+        (f"{'word ' * 22}{TOKEN}", ("word " * 22).strip()),
+    ],
+)
+def test_the_line_about_a_text_ends_before_a_secret(text, line):
+    assert first_sentence(text) == line
+
+
+W, H = "**Why:** w", "**How to apply:** h"
+
+
+@pytest.mark.parametrize(
+    ("body", "why", "how", "after"),
+    [
+        ("Rule.", "w", "", f"Rule.\n\n{W}"),
+        ("Rule.", "", "h", f"Rule.\n\n{H}"),
+        ("Rule.\n", "w", "h", f"Rule.\n\n{W}\n{H}"),
+        (f"Rule.\n\n{H}", "w", "", f"Rule.\n\n{W}\n{H}"),
+        (f"Rule.\n\n{W}", "", "h", f"Rule.\n\n{W}\n{H}"),
+        (f"Rule.\n\n**Why:** old\nand long\n{H}\n\nMore.", "w", "", f"Rule.\n\n{W}\n{H}\n\nMore."),
+        (f"Rule.\r\n\r\n{W}\r\n", "w", "h", f"Rule.\n\n{W}\n{H}"),
+    ],
+)
+def test_reasons_take_the_place_of_those_that_stand_there(body, why, how, after):
+    assert set_reasons(body, why, how) == after
+    assert set_reasons(after, why, how) == after

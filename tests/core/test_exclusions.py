@@ -87,6 +87,13 @@ EXCLUDED = [
     ("the state of the running task", "We are now on step 2 of 4."),
     ("the state of the running task", "# TODO for this session\n- tests\n- docs"),
     ("the state of the running task", "Current task: port the reader"),
+    ("the state of the running task", "Currently working on the header parser."),
+    ("the state of the running task", "Today I am fixing the login page."),
+    ("the state of the running task", "Right now we're debugging the queue."),
+    ("the state of the running task", "This morning I'll be reviewing the migration."),
+    ("the state of the running task", "Still investigating the slow query."),
+    ("the state of the running task", "In the middle of refactoring the store."),
+    ("the state of the running task", "I'm working on the exporter today."),
 ]
 
 SAVED = [
@@ -108,6 +115,14 @@ SAVED = [
     "- commit messages in English\n- one change for each commit\n- no merge commits",
     "- `deadbee` broke the build for a whole day since nobody watched the nightly run of the suite",
     "The wip branch is for demos only.",
+    # What goes on for longer is worth knowing.
+    "Currently working on the move to Postgres, due 2026-06-01.",
+    "We are fixing the login page until the release.",
+    "I am working on the payments team.",
+    "Today the service runs on Python 3.11.",
+    "Currently the API has no rate limit.",
+    "Still running on the old cluster in Frankfurt.",
+    "The parser is in the middle of the pipeline.",
 ]
 
 CLAUDE_MD = """# Rules

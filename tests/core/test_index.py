@@ -215,8 +215,6 @@ DROPS = [
     ("- words [gone.md]\n[A](a.md)\n", "[A](a.md)\n", ["gone.md"]),
     ("- [[gone]]\n[A](a.md)\n", "[A](a.md)\n", ["gone"]),
     ("|a|\n|-|\n| [G](gone.md) |\n| [A](a.md) |\n", "|a|\n|-|\n| [A](a.md) |\n", ["gone.md"]),
-    ("- [A](a.md) — one\n- [A](a.md) — two\n", "- [A](a.md) — one\n", ["a.md"]),
-    ("- [A](a.md)\n\nwords\n- [A](a.md)\n", "- [A](a.md)\n\nwords\n", ["a.md"]),
     ("- [G](gone.md)\n---\nkept\n---\n[A](a.md)\n", "\n---\nkept\n---\n[A](a.md)\n", ["gone.md"]),
 ]
 
@@ -228,9 +226,26 @@ def test_a_line_that_is_only_a_dead_pointer_goes(text, left, dropped):
     assert heal(left, ["a.md"], never).text is left
 
 
+REPEATED = [
+    # text, what is left of it
+    ("- [A](a.md) — one\n- [A](a.md) — two\n", "- [A](a.md) — one\n"),
+    ("- [A](a.md)\n\nwords\n- [A](a.md)\n", "- [A](a.md)\n\nwords\n"),
+]
+
+
+@pytest.mark.parametrize(("text", "left"), REPEATED)
+def test_a_list_that_says_the_same_twice_is_not_called_a_pointer_to_nothing(text, left):
+    healed = heal(text, ["a.md"], never)
+    assert (healed.text, healed.dropped, healed.repeated) == (left, [], ["a.md"])
+    assert heal(left, ["a.md"], never).text is left
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "## One\n- [A](a.md) — one\n## Two\n- [A](a.md) — two\n",
+        "- [A](a.md) — one\n## Two\n- [A](a.md) — one\n",
+        "- [A](a.md) — one\n- [A](a.md) — two\n  and the rest of it\n",
         "[A](a.md) and [G](gone.md) in prose\n",
         "See [G](gone.md).\n[A](a.md)\n",
         "- [G](gone.md) — see [A](a.md)\n",
@@ -411,7 +426,7 @@ def test_hostile_lines_of_an_index_do_no_harm(hostile):
     url = survey(hostile["IX10"], ["a.md"])
     assert (url.pointers, url.dangling, url.orphans) == ({}, [], ["a.md"])
     twice = heal(hostile["IX11"], ["b.md"], never)
-    assert (twice.text, twice.dropped) == ("- [x](b.md) — one", ["b.md"])
+    assert (twice.text, twice.dropped, twice.repeated) == ("- [x](b.md) — one", [], ["b.md"])
     for value in hostile.values():
         healed = heal(value, ["a.md"], describe)
         assert heal(healed.text, ["a.md"], never).text is healed.text

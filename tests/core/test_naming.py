@@ -1,5 +1,7 @@
 """Names are slugs that fit every system; whoever is meant is found, or all who fit are named."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,3 +242,11 @@ def test_of_several_paths_that_fit_all_are_named():
     assert find_path("log", ["log.md", "log.md"]) == "log.md"
     with pytest.raises(Missing):
         find_path("nothing", ["log.md"])
+
+
+def test_a_name_is_not_made_of_a_secret():
+    token = "np" + "m_" + "f4kj8lq2wx6vz0rb3ty7up1os5di9ge"
+    assert re.fullmatch(r"project-[0-9a-f]{8}", name_for(f"The token {token}", "project"))
+    with pytest.raises(BadInput) as caught:
+        check_name(token.upper().replace("NPM_", "npm_"))
+    assert "f4kj8" not in (caught.value.message + caught.value.next).lower()

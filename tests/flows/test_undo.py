@@ -158,12 +158,42 @@ def test_undo_of_a_change_that_somebody_already_took_back_says_so(opened):
 def test_a_change_of_the_index_alone_that_was_changed_since_is_a_conflict_too(opened):
     opened.save("One", "a")
     opened.write("MEMORY.md", "# Mine\n" + opened.index)
+    opened.app().snapshot()
+    opened.write("MEMORY.md", opened.index.replace("# Mine", "# Ours"))
     opened.save("Two", "b")
-    outside = ids(opened)[2]
-    assert flows.log(opened.app())[1].id == outside
+    before = files(opened)
     with pytest.raises(Conflict, match=r"MEMORY\.md was changed again"):
-        undo(opened, outside)
-    assert opened.index.startswith("# Mine\n")
+        undo(opened, ids(opened)[2])
+    assert files(opened) == before
+
+
+def test_what_an_old_change_did_to_the_index_goes_and_later_lines_stay(opened):
+    """Only the pointers were healed once: other lines of that change stayed for ever."""
+    opened.save("One", "a")
+    opened.write("MEMORY.md", "# Theirs\n\n" + opened.index.replace("One", "Their hook"))
+    opened.write("theirs.md", memory("theirs"))
+    opened.app().snapshot()
+    opened.write("MEMORY.md", opened.index + "\nMy own words.\n")
+    opened.save("Two", "b")
+    done = undo(opened, ids(opened)[2])
+    assert opened.index == "- [A](a.md) — One\n- [B](b.md) — Two\n\nMy own words.\n"
+    assert sorted(files(opened)) == ["MEMORY.md", "a.md", "b.md"]
+    assert done.changes[-1].path == "MEMORY.md"
+    assert "later lines stay" in done.remarks[0]
+
+
+def test_a_place_of_the_index_that_was_changed_again_keeps_its_text_and_says_so(opened):
+    opened.save("One", "a")
+    opened.write("theirs.md", memory("theirs"))
+    opened.write("MEMORY.md", "# Theirs\n" + opened.index + "- [Theirs](theirs.md)\nTheir words.\n")
+    opened.app().snapshot()
+    opened.write("MEMORY.md", opened.index.replace("# Theirs", "# Ours now"))
+    opened.app().snapshot()
+    done = undo(opened, ids(opened)[2])
+    assert opened.index == "# Ours now\n- [A](a.md) — One\n"
+    (remark,) = done.remarks
+    assert "MEMORY.md was changed again at the same place" in remark
+    assert (done.changes[-1].path, done.changes[-1].kind) == ("MEMORY.md", "undone")
 
 
 # -- several -------------------------------------------------------------------------------

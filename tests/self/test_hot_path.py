@@ -11,6 +11,8 @@ HOT = (
     "memdir.core.errors",
     "memdir.core.finding",
     "memdir.core.frontmatter",
+    "memdir.core.inert",
+    "memdir.core.injection",
     "memdir.core.memory",
     "memdir.core.index",
     "memdir.core.pointer",

@@ -28,6 +28,7 @@ ASKED = {
     "save": [("--file", "draft.md"), ("--file", "draft.md", "--dry-run")],
     "edit": [("kept", "--pin"), ("kept", "--pin", "--dry-run")],
     "touch": [("kept",), ("kept", "--dry-run")],
+    "recall": [("uv or pip, which one do we use?",), ("the weather in May", "--always")],
     "list": [()],
     "show": [("kept",)],
     "load": [(), ("--full",), ("--scope", "all")],
@@ -44,6 +45,7 @@ ASKED = {
     "diff": [()],
     "undo": [("--dry-run",), ()],
     "doctor": [()],
+    "eval": [(), ("--html", "page.html")],
     "import": [("from", "--dry-run"), ("from",)],
     "export": [(), ("--output", "other", "--dry-run")],
 }

@@ -88,3 +88,50 @@ def test_a_key_that_is_not_ours_can_be_added_by_hand(editor, store):
     answer = memdir("edit", "use-uv", "--json")
     assert answer.json["change"] == "updated"
     assert b"\nowner: ann\n" in (store / "use-uv.md").read_bytes()
+
+
+@pytest.mark.parametrize("line", ['rm "$2"', 'rm -r "$(dirname "$2")"', 'rm "$2"; mkdir "$2"'])
+def test_an_editor_that_leaves_no_file_is_said(line, editor, store):
+    editor(line)
+    before = (store / "use-uv.md").read_bytes()
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert "left no file" in answer.error["message"] and "EDITOR" in answer.error["next"]
+    assert (store / "use-uv.md").read_bytes() == before
+
+
+def test_no_usable_temporary_directory_is_said(editor, monkeypatch):
+    editor("true")
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/not/there"])
+    for words in (("edit", "use-uv"), ("doctor",)):
+        answer = memdir(*words, "--json")
+        assert (answer.code, answer.error["code"]) == (1, "unwritable")
+        assert "TMPDIR" in answer.error["next"]
+
+
+def test_reasons_are_changed_or_added_where_they_belong(store):
+    memdir("remember", RULE, "--name", "use-uv", "--type", "feedback")
+    assert memdir("edit", "use-uv", "--how", "every install").code == 0
+    assert memdir("edit", "use-uv", "--why", "uv.lock").code == 0
+    assert memdir("edit", "use-uv", "--why", "the lock file is uv's", "--pin").code == 0
+    text = (store / "use-uv.md").read_text()
+    reasons = "**Why:** the lock file is uv's\n**How to apply:** every install\n"
+    assert text.endswith(f"{RULE}\n\n{reasons}") and "pinned: true" in text
+    for empty in ("", "two\nlines"):
+        assert memdir("edit", "use-uv", "--why", empty, "--json").error["code"] == "bad_input"
+
+
+def test_a_reason_is_not_written_over_somebody_elses_version():
+    memdir("remember", RULE, "--name", "use-uv")
+    answer = memdir("edit", "use-uv", "--why", "uv.lock", "--if-hash", "0" * 64, "--json")
+    assert (answer.code, answer.error["code"]) == (1, "conflict")
+
+
+def test_a_new_label_keeps_the_file_and_both_find_it(store):
+    memdir("remember", RULE, "--name", "use-uv")
+    assert (
+        memdir("edit", "use-uv", "--name", "Packages by uv", "--json").json["path"] == "use-uv.md"
+    )
+    for name in ("use-uv", "Packages by uv"):
+        assert memdir("show", name, "--json").json["path"] == "use-uv.md"
+    assert "[Packages by uv](use-uv.md)" in (store / "MEMORY.md").read_text()

@@ -209,9 +209,36 @@ def test_a_change_stands_although_nobody_reads_what_is_said(store):
 def test_a_current_directory_that_is_gone_is_said(project, tmp_path):
     os.rmdir(project / ".git")
     os.rmdir(project)
-    answer = process("list", "--json")
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    for words in ((), ("--dir", "memory"), ("--dir", str(tmp_path), "--project", "shop")):
+        answer = process("list", *words, "--json")
+        assert (answer.code, answer.error["code"]) == (1, "bad_input")
+        assert "current directory is gone" in answer.error["message"]
     assert process("list", "--project", str(tmp_path), "--json").code == 0
+    where = ("--dir", str(tmp_path / "memory"))
+    assert process("remember", RULE, *where, "--json").code == 0
+    assert len(process("list", *where, "--json").json["memories"]) == 1
+    assert process("export", *where, "--output", "x.zip", "--json").error["code"] == "bad_input"
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("list", "--help"), ("--version",)])
+def test_help_that_cannot_be_written_is_said(words):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*SCRIPT, *words], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert b"the answer cannot be written: No space left" in done.stderr
+    assert b"Next: " in done.stderr and b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("",), (" ",), ("--batch", ""), ("--batch", " "), ("--since", "")]
+)
+def test_an_undo_of_nothing_in_particular_undoes_nothing(words, store):
+    save()
+    answer = memdir("undo", *words, "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert (store / "use-uv.md").exists()
 
 
 def test_an_argument_that_is_no_text_breaks_nothing(store):

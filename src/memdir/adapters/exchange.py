@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import os
-import re
+import shlex
 import stat
 import struct
 import tarfile
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import IO
 
 from memdir.adapters.disk import Disk
+from memdir.adapters.entries import base_of, is_markdown, tidy, unsafe_name
+from memdir.core import frontmatter
 from memdir.core.errors import BadInput
 from memdir.core.finding import Finding
+from memdir.core.index import survey
 from memdir.core.memory import INDEX, is_memory
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -30,13 +33,23 @@ MAX_TOTAL_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 10_000
 # Where other tools keep memories inside a project.
 RECOGNISED = (".agents/memory", ".memory", "memory", "docs/memory")
-_DRIVE = re.compile(r"[A-Za-z]:")
+NOTES = "notes.md"  # takes over an index that is itself the only memory, as a save does
+OTHER = "no-memory"  # the kind of finding for files that a store has besides memories
+_NO_MEMORY = "it is no memory (an index, a hidden file, or not Markdown)"
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES, _COMMENT_BYTES = 22, 65_535
 _ENTRY_BYTES = 46 + 1024  # of a zip's table of contents: the fixed part and a generous name
 _BROKEN = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, gzip.BadGzipFile),
-    *(EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error),
+    *(
+        EOFError,
+        lzma.LZMAError,
+        NotImplementedError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        struct.error,
+    ),
 )
 
 
@@ -82,6 +95,7 @@ class _Gatherer:
         self.entries = 0
         self.total = 0
         self.seen: dict[str, str] = {}
+        self.index: bytes | None = None
 
     def directory(self, root: str) -> Brought:
         """Regular files below a directory; links are not followed."""
@@ -104,7 +118,7 @@ class _Gatherer:
         _check_contents(file)
         with zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if self._zip_entry(entry)]
-            base = _base([entry.filename for entry in entries])
+            base = base_of([entry.filename for entry in entries])
             for entry in entries:
                 path = self._below(entry.filename, base)
                 if path:
@@ -129,9 +143,9 @@ class _Gatherer:
                     continue
                 if not entry.isreg() or entry.sparse is not None:
                     raise self._unsafe(entry.name, "it is a link or a special file")
-                content = archive.extractfile(entry) if _is_markdown(entry.name) else None
+                content = archive.extractfile(entry) if is_markdown(entry.name) else None
                 found.append((entry.name, content.read(MAX_FILE_BYTES + 1) if content else b""))
-        base = _base([name for name, _ in found])
+        base = base_of([name for name, _ in found])
         for name, data in found:
             path = self._below(name, base)
             if path:
@@ -143,26 +157,27 @@ class _Gatherer:
         self.entries += 1
         if self.entries > MAX_ENTRIES:
             raise self._unsafe(name, f"there are more than {MAX_ENTRIES:,} entries")
-        problem = _problem(name)
+        problem = unsafe_name(name)
         if problem:
             raise self._unsafe(name, problem)
-        same = unicodedata.normalize("NFKC", _tidy(name)).casefold()
+        same = unicodedata.normalize("NFKC", tidy(name)).casefold()
         if same in self.seen:
             raise self._unsafe(name, f"it is the same name as {self.seen[same]!r}")
         self.seen[same] = name
 
     def _below(self, name: str, base: str) -> str:
         """The path an entry gets in the store; empty when it is not taken."""
-        path = _tidy(name)
+        path = tidy(name)
         if not path.startswith(base):
             self._skip(path, f"it lies outside {base}")
             return ""
         return path[len(base) :] if self._wanted(path[len(base) :]) else ""
 
     def _wanted(self, path: str) -> bool:
-        if not is_memory(path):
-            self._skip(path, "it is no memory (an index, a hidden file, or not Markdown)")
-        return is_memory(path)
+        wanted = path == INDEX or is_memory(path)
+        if not wanted:
+            self._skip(path, _NO_MEMORY, OTHER)
+        return wanted
 
     def _take(self, path: str, data: bytes) -> None:
         self.total += len(data)
@@ -170,12 +185,19 @@ class _Gatherer:
             raise self._unsafe(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
         if self.total > MAX_TOTAL_BYTES:
             raise self._unsafe(path, f"all files have more than {MAX_TOTAL_BYTES:,} bytes")
-        self.brought.files.append((path, data))
+        if path == INDEX:
+            self.index = data
+        else:
+            self.brought.files.append((path, data))
 
-    def _skip(self, path: str, reason: str) -> None:
-        self.brought.skipped.append(Finding("skipped", path, f"{path}: {reason}; skipped"))
+    def _skip(self, path: str, reason: str, kind: str = "skipped") -> None:
+        self.brought.skipped.append(Finding(kind, path, f"{path}: {reason}; skipped"))
 
     def _finished(self) -> Brought:
+        if self.index is not None and not self.brought.files and _has_content(self.index):
+            self.brought.files.append((NOTES, self.index))  # it is itself the only memory
+        elif self.index is not None:
+            self._skip(INDEX, _NO_MEMORY, OTHER)
         self.brought.files.sort()
         return self.brought
 
@@ -220,37 +242,28 @@ def _check_contents(file: IO[bytes]) -> None:
     file.seek(0)
 
 
-def _problem(name: str) -> str:
-    """Why a name in a source is not safe; empty when it is."""
-    if "\0" in name:
-        return "its name holds a NUL character"
-    if "\\" in name:
-        return "its name holds a backslash"
-    if name.startswith("/") or _DRIVE.match(name):
-        return "its name is an absolute path"
-    if ".." in name.split("/"):
-        return "its name leads out of the directory"
-    return ""
-
-
-def _tidy(name: str) -> str:
-    return "/".join(part for part in name.split("/") if part not in ("", "."))
-
-
-def _is_markdown(name: str) -> bool:
-    return name[-3:].lower() == ".md"
-
-
-def _base(names: Iterable[str]) -> str:
-    """The folder that holds the only index: the memories lie beside it."""
-    found = [_tidy(name) for name in names if _tidy(name).rpartition("/")[2] == INDEX]
-    return found[0][: -len(INDEX)] if len(found) == 1 else ""
+def _has_content(data: bytes) -> bool:
+    """True for an index that says something itself instead of pointing at files."""
+    text = frontmatter.decode(data)
+    said = [line for line in text.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
+    return bool(said) and not survey(text, []).dangling
 
 
 def _memory_folder(path: str) -> str:
     """The directory itself, or the one of the known places inside it that exists."""
-    inside = [os.path.join(path, name) for name in RECOGNISED]
-    found = [name for name in inside if os.path.isdir(name) and not os.path.islink(name)]
+    found = [os.path.join(path, name) for name in RECOGNISED]
+    found = [name for name in found if os.path.isdir(name)]
+    for name in found:
+        # A repository may have put it there: it would bring files from anywhere.
+        if os.path.realpath(name) != os.path.join(
+            os.path.realpath(path), name[len(path) :].strip("/")
+        ):
+            target = shlex.quote(os.path.realpath(name))
+            raise BadInput(
+                f"{name} lies behind a symbolic link; nothing was imported",
+                path=name,
+                next=f"if the link is yours, name its target: memdir import {target}",
+            )
     if len(found) > 1:
         several = ", ".join(found)
         raise BadInput(f"{path} holds several memory directories: {several}", next="name one")

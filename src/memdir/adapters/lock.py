@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -55,17 +56,22 @@ class Lock:
     def holder(self) -> str:
         """Who signed the lock last, as one line."""
         try:
-            with open(self.path, "rb") as file:
-                text = file.read(HOLDER_BYTES).decode("utf-8", "replace")
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            with open(os.open(self.path, flags), "rb") as file:
+                text = (file.read(HOLDER_BYTES) or b"").decode("utf-8", "replace")
         except OSError:
             return "an unknown process"
         return " ".join(text.split()) or "an unknown process"
 
     def _open(self) -> int:
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             Disk(os.path.dirname(self.path)).make_root()
-            return os.open(self.path, flags, 0o600)
+            handle = os.open(self.path, flags, 0o600)
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                close_quietly(handle)
+                raise OSError(errno.ENXIO, os.strerror(errno.ENXIO))
+            return handle
         except OSError as error:
             raise failure(error, self.path, "the lock cannot be opened") from None
 

@@ -11,6 +11,7 @@ import os
 import time
 
 from memdir.adapters.disk import Disk, failure
+from memdir.core import dates
 from memdir.core.errors import BadInput, Unwritable
 from memdir.core.finding import Finding
 from memdir.core.ports import Shelved
@@ -95,5 +96,6 @@ def _place(shelved: Shelved) -> str:
             f"{shelved.path!r} is not a path below the store",
             next="memdir restore --list shows what can be restored",
         )
-    stamp = time.strftime(_STAMP, time.gmtime(shelved.time))
+    # Cut to the years that can be read back: a clock may say anything.
+    stamp = dates.iso_time(shelved.time).replace("-", "").replace(":", "")
     return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"

@@ -9,9 +9,8 @@ options     config.toml and MEMDIR_*
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from memdir.config.options import Options, read_options
@@ -23,6 +22,7 @@ from memdir.core.scope import Scope, enabled, parse_scope, project_name
 __all__ = ["Config", "Options", "read_config"]
 
 SWITCH = "autoMemoryEnabled"
+DIR = "--dir"
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Config:
     cache_dir: str
     config_file: str
     options: Options
+    environ: Mapping[str, str] = field(repr=False)  # for the keys of models; never shown
+    foreign: bool = False  # a person named it with --dir, and it is no scope's own
 
 
 def read_config(
@@ -62,12 +64,11 @@ def read_config(
     on, by = enabled(place.env, _switches(place, findings))
     store, step = project_store(place, findings)
     scopes = all_scopes(store, place, findings)
+    known = tuple(scopes.values())
     if dir is not None:
-        wanted, store = named_store(named_directory(cwd, dir), wanted, scopes)
-        step = "--dir"
+        (wanted, store), step = named_store(named_directory(cwd, dir), wanted, scopes, place), DIR
     elif wanted.kind not in ("project", "all"):
         store, step = store_of(wanted, store, place), f"scope {wanted}"
-    config_file = os.path.join(place.own("CONFIG", ".config"), "config.toml")
     return Config(
         store=store,
         scope=wanted,
@@ -83,9 +84,11 @@ def read_config(
         claude_dir=place.claude,
         state_dir=place.own("STATE", ".local/state"),
         cache_dir=place.own("CACHE", ".cache"),
-        config_file=config_file,
-        options=read_options(place.env, config_file, findings),
+        config_file=place.config_file,
+        options=read_options(place.env, place.config_file, findings),
+        environ=environ,
         findings=tuple(dict.fromkeys(findings)),
+        foreign=step == DIR and store not in known,
     )
 
 

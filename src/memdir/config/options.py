@@ -33,6 +33,12 @@ class Options:
     history: bool = _option("history.enabled", True)
     lock_seconds: float = _option("lock.seconds", 30.0)
     lock_notice_seconds: float = _option("lock.notice_seconds", 2.0)
+    search: str = _option("recall.search", "fts")
+    model: str = _option("model.name", "")
+    model_base_url: str = _option("model.base_url", "")
+    model_timeout: float = _option("model.timeout", 3.0)
+    session_tokens: int = _option("budget.session_tokens", 20_000)
+    day_tokens: int = _option("budget.day_tokens", 100_000)
 
 
 def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:
@@ -59,11 +65,13 @@ def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> 
     return Options(**chosen)
 
 
-def _fit(option: Field[Any], value: Any) -> bool | int | float | None:
+def _fit(option: Field[Any], value: Any) -> bool | int | float | str | None:
     """The value in the option's type; None when it does not fit."""
     kind: Any = type(option.default)
     if kind is bool:
         return value if type(value) is bool else None
+    if kind is str:
+        return value if type(value) is str and value.isprintable() else None
     if type(value) is not kind and (kind, type(value)) != (float, int):
         return None
     return kind(value) if option.metadata["least"] <= value <= LARGEST_NUMBER else None
@@ -72,6 +80,8 @@ def _fit(option: Field[Any], value: Any) -> bool | int | float | None:
 def _need(option: Field[Any]) -> str:
     if type(option.default) is bool:
         return "Write true or false."
+    if type(option.default) is str:
+        return "Write a text in quotes, on one line."
     kind = "a whole number" if type(option.default) is int else "a number"
     return f"Write {kind} from {option.metadata['least']} on."
 

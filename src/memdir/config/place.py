@@ -59,6 +59,11 @@ class Place:
             here = os.path.dirname(here)
         return False
 
+    @property
+    def config_file(self) -> str:
+        """Where our own options lie."""
+        return os.path.join(self.own("CONFIG", ".config"), "config.toml")
+
     def own(self, kind: str, folder: str) -> str:
         """Our directory for state, cache or configuration."""
         named = self.env.get(f"MEMDIR_{kind}_DIR", "")
@@ -66,6 +71,11 @@ class Place:
         # The XDG specification says to ignore a relative base.
         base = base if _absolute(base) else os.path.join(self.home, folder)
         return rules.tidy(named or os.path.join(base, "memdir"))
+
+    def ours(self) -> tuple[str, ...]:
+        """The directories that memdir keeps for itself."""
+        folders = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}
+        return tuple(self.own(kind, folder) for kind, folder in folders.items())
 
 
 def find_place(

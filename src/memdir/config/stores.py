@@ -15,6 +15,16 @@ from memdir.core.scope import Scope, below
 
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 DIRECTORY = "autoMemoryDirectory"
+# Nobody keeps memories in them, and one look would take a copy of everything below.
+# fmt: off
+SYSTEM = (
+    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt",
+    "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/usr/local", "/var",
+    "/var/lib", "/var/tmp", "/Applications", "/Library", "/System", "/Users", "/private",
+    "/private/etc", "/private/tmp", "/private/var",
+)
+# fmt: on
+SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
 SAME_START = f"default (existing directory with the same first {rules.NAME_CHARACTERS} characters)"
 
 
@@ -30,7 +40,7 @@ def project_store(place: Place, findings: list[Finding]) -> tuple[str, str]:
         value = said.values.get(DIRECTORY)
         if value is None or value == "":
             continue
-        problem = _problem(value, tilde, place.home)
+        problem = _problem(value, tilde, place)
         if not problem and isinstance(value, str):
             return os.path.realpath(rules.expand(value, place.home)), step
         findings.append(rejected(said.path, step, value, problem))
@@ -41,24 +51,40 @@ def project_store(place: Place, findings: list[Finding]) -> tuple[str, str]:
     return store, f"remote base {REMOTE}" if base else default
 
 
-def _problem(value: object, tilde: bool, home: str) -> str:
+def _problem(value: object, tilde: bool, place: Place) -> str:
     """Why an override is refused; empty when it is not."""
     if not isinstance(value, str):
         return "it is not a text"
     if problem := rules.override_problem(value, tilde=tilde):
         return problem
+    home = place.home
     path = rules.expand(value, home)
     # The home and a top directory may be links themselves; what lies below may not be bent.
     anchor = home if below(path, home) else "/" + path.split("/")[1]
-    real, real_home = os.path.realpath(path), os.path.realpath(home)
-    if real == real_home or below(real_home, real):
-        return "it is the home directory itself, or above it"
+    real = os.path.realpath(path)
+    if taken := _taken(real, place):
+        return f"it is {taken}"
     if real != os.path.realpath(anchor) + path[len(anchor) :]:
         return f"it leads through a symbolic link to {real}; name that directory itself"
     if os.path.lexists(real) and not os.path.isdir(real):
         return "it is not a directory"
     if exposed := _exposed(real):
         return f"other users of this machine can write to {exposed}"
+    return ""
+
+
+def _taken(path: str, place: Place) -> str:
+    """Whose directory a real path is, where it cannot be a store; empty where it can."""
+    home, claude = os.path.realpath(place.home), os.path.realpath(place.claude)
+    if path == home or below(home, path):
+        return "the home directory itself, or above it"
+    if path in SYSTEM or any(below(path, top) for top in SETTINGS):
+        return "a directory of the system"
+    if path in (claude, os.path.join(claude, "projects")) or below(claude, path):
+        return "the client's own directory, or above it"
+    for folder in map(os.path.realpath, place.ours()):
+        if path == folder or below(path, folder) or below(folder, path):
+            return "where memdir keeps files of its own"
     return ""
 
 
@@ -153,8 +179,13 @@ def _refuse_links(top: str, path: str) -> None:
             raise BadInput(message, path=here, next=hint)
 
 
-def named_store(path: str, wanted: Scope, scopes: dict[str, str]) -> tuple[Scope, str]:
+def named_store(
+    path: str, wanted: Scope, scopes: dict[str, str], place: Place
+) -> tuple[Scope, str]:
     """The scope and store that `--dir` means; a directory of a known scope keeps its rules."""
+    if taken := _taken(path, place):
+        hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
+        raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
     if wanted.kind not in ("project", "team", "all"):
         raise BadInput(f"--dir and --scope {wanted} both say where", next="Give one of them.")
     if wanted.kind == "team":

@@ -23,6 +23,7 @@ from memdir.core.naming import check_name
 
 MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
 DESCRIPTION_AIM = 120
+UNSAID = "something secret"  # what a text is about that begins with a secret
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 # Direction overrides and tag characters: a person would read another line than a model.
 _HIDDEN = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
@@ -64,20 +65,27 @@ def check(draft: Draft, rules: Rules) -> None:
         raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     if draft.name:
         check_name(draft.name)
-    if draft.type != UNKNOWN and draft.type not in types.names():
-        raise BadInput(
-            f"type {draft.type[:40]!r} is not known",
-            next="use one of " + ", ".join(types.names()),
-        )
+    check_type(draft.type)
     for field in _ONE_LINE:
         check_line(field, getattr(draft, field))
     for key, value in draft.extra:
+        for secret in secrets.find_secrets(key):
+            what = f"a header key looks like a secret ({secret.rule})"
+            raise BadInput(what, next="use another key")
         if not _KEY.fullmatch(key) or key in RESERVED_KEYS:
             raise BadInput(
                 f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own",
                 next="use another key",
             )
         check_line(key, value)
+
+
+def check_type(type: str) -> None:
+    """A type is one of ours; what looks like a secret is not said again."""
+    if type == UNKNOWN or type in types.names():
+        return
+    what = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
+    raise BadInput(f"{what} is not known", next="use one of " + ", ".join(types.names()))
 
 
 def check_line(field: str, value: str) -> None:
@@ -144,7 +152,12 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
 
 
 def first_sentence(text: str) -> str:
-    """One line that says what a text is about: its first sentence, cut at a word."""
+    """One line that says what a text is about: its first sentence, cut at a word.
+
+    Nothing from a secret on: the line goes into the index, and names are made of it.
+    """
+    shown = secrets.before_secrets(text)
+    text = UNSAID if shown != text and not shown.strip() else shown
     lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
     said = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
     # A heading says less than what stands below it, but more than nothing.
@@ -158,10 +171,31 @@ def first_sentence(text: str) -> str:
     return line or "untitled"
 
 
+def set_reasons(body: str, why: str, how: str) -> str:
+    """The body with these reasons: in place of those it has, else at its end, Why first."""
+    body = body.replace("\r\n", "\n").strip("\n")
+    for mark, text in ((WHY, why), (HOW, how)):
+        said = f"{mark} {text}"
+        found = re.search(rf"^{re.escape(mark)}.*(?:\n(?!\*\*)\S.*)*", body, re.M | re.I)
+        other = re.search(rf"^{re.escape(HOW)}", body, re.M | re.I)
+        if not text:
+            continue
+        if found:
+            body = body[: found.start()] + said + body[found.end() :]
+        elif other:
+            body = body[: other.start()] + said + "\n" + body[other.start() :]
+        else:
+            last = body.rpartition("\n\n")[2]
+            body += ("\n" if last.startswith(WHY) else "\n\n") + said
+    return body
+
+
 def _secret(draft: Draft) -> str:
     """The rules that a draft's fields break and where, never the value; empty when none does."""
     fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
-    for name, text in (*fields, *draft.extra):
+    # A header says `password: …`: the key tells what its value is.
+    extra = [(name, f"{name}: {text}") for name, text in draft.extra]
+    for name, text in (*fields, *extra):
         found = secrets.find_secrets(text)
         if found:
             kinds = ", ".join(sorted({secret.rule for secret in found}))

@@ -85,12 +85,26 @@ _CODE = re.compile(
 )
 
 _WE_ARE = r"(?:I['’]?m|I am|we['’]re|we are) "
+_NOW = r"(?:currently|right now|at the moment|just now|today|tonight|this (?:morning|afternoon)),? "
+_DOING = (
+    r"(?:working on|debugging|fixing|implementing|writing|refactoring|investigating|reviewing"
+    r"|looking into|trying to|in the middle of|halfway through)\b"
+)
 _TASK = re.compile(
     rf"[#* \t]*(?:{_WE_ARE}(?:currently|still|now|just) (?:working|debugging|fixing|implementing"
     r"|writing|refactoring|investigating|in the middle)|WIP\b|work in progress:"
     rf"|(?:{_WE_ARE})?(?:now |currently )?(?:on|at|done with) step \d+ ?(?:of|/) ?\d+"
     r"|to-?dos? for (?:this|the current) session|(?:current|this session's) (?:task|to-?do)s?:"
-    r"|(?:remaining|next) steps? (?:for|in) this session)",
+    r"|(?:remaining|next) steps? (?:for|in) this session"
+    rf"|{_NOW}(?:{_WE_ARE}|I['’]ll be )?(?:still |just )?{_DOING}|still {_DOING}"
+    rf"|{_WE_ARE}{_DOING}[^.\n]{{0,80}} (?:right now|at the moment|today)\b"
+    rf"|in the middle of (?:\w+ing)\b)",
+    re.I,
+)
+# Until when something goes on is worth knowing in the next session, too.
+_LASTS = re.compile(
+    r"\bdue\b|deadline|\buntil\b|\d{4}-\d\d|\bQ[1-4]\b"
+    r"|\bby (?:the end|next|\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)",
     re.I,
 )
 _FIX = re.compile(
@@ -187,7 +201,8 @@ def _is_fix(body: _Body) -> bool:
 
 def _is_task(body: _Body) -> bool:
     begins = any(_TASK.match(line) for line in body.lines[:2])
-    return begins and _words(body.lines) <= _NOTE and not _teaches(body.lines)
+    short = _words(body.lines) <= _NOTE and not _LASTS.search(body.text)
+    return begins and short and not _teaches(body.lines)
 
 
 _KINDS = (

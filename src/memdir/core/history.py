@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -70,7 +71,9 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
     return cause, tuple(paths)
 
 
-def to_undo(log: Iterable[Logged], change: str, batch: str, since: float | None) -> list[Logged]:
+def to_undo(
+    log: Iterable[Logged], change: str, batch: str, since: float | None, now: float = math.inf
+) -> list[Logged]:
     """The changes somebody wants undone, the newest first."""
     if change:
         chosen = [logged for logged in log if logged.id.startswith(change.strip().lower())]
@@ -79,7 +82,10 @@ def to_undo(log: Iterable[Logged], change: str, batch: str, since: float | None)
     elif batch:
         chosen = [logged for logged in log if logged.cause.batch == batch]
     elif since is not None:
-        chosen = [logged for logged in log if logged.time >= since]
+        chosen = list(log)
+        # A change of a clock that was ahead is said to be still to come: the one before it counts.
+        while chosen and not since <= chosen[-1].time <= now:
+            chosen.pop()
     else:
         newest = next_to_undo(log)
         chosen = [newest] if newest else []

@@ -7,6 +7,7 @@ from memdir.core.loading import CODE, MAX_CHARACTERS, MAX_LINES, OPEN, POINTER_A
 from memdir.core.outline import (
     CONTENT,
     HEADING,
+    INTRO,
     POINTER,
     Line,
     Lookup,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Describe = Callable[[str], tuple[str, str, str]]
+    Lost = Callable[[Pointer], bool]
 
 _ODD = "\\\r<>\ufeff%#\t`"  # a list with any of these is read line by line
 _NO_NAMES: "Mapping[str, str]" = {}
@@ -36,7 +38,9 @@ class Survey:
         "dangling",
         "duplicates",
         "inline",
+        "intro",
         "lines",
+        "no_memories",
         "orphans",
         "overlong",
         "pointers",
@@ -46,22 +50,27 @@ class Survey:
         self.pointers: dict[str, list[Pointer]] = {}  # by the file they mean
         self.orphans: list[str] = []  # files without a pointer
         self.dangling: list[Pointer] = []  # pointers without a file
+        self.no_memories: list[Pointer] = []  # pointers to a link, a hidden file, a folder
         self.duplicates: list[Pointer] = []  # further entries for a file that has one
         self.overlong: list[int] = []  # numbers of lines
         self.inline: list[int] = []  # numbers of lines that are content, not pointers
+        self.intro: list[int] = []  # numbers of lines that introduce the index, or are all of it
         self.lines = 0  # as the loader counts them
         self.characters = 0  # UTF-16 units, as the loader counts them
 
 
 class Healed:
-    """An index after healing: which files got a pointer, which targets lost a line."""
+    """An index after healing: which files got a pointer, which targets lost a line, and why."""
 
-    __slots__ = ("added", "dropped", "text")
+    __slots__ = ("added", "dropped", "repeated", "text")
 
-    def __init__(self, text: str, added: list[str], dropped: list[str]) -> None:
+    def __init__(
+        self, text: str, added: list[str], dropped: "Sequence[str]", repeated: "Sequence[str]" = ()
+    ) -> None:
         self.text = text
         self.added = added
-        self.dropped = dropped
+        self.dropped = dropped  # there is no such file
+        self.repeated = repeated  # the same list has the same link above it
 
 
 def resolve(
@@ -71,7 +80,12 @@ def resolve(
     return Lookup(files, names).find(target, form)
 
 
-def survey(text: str, files: "Sequence[str]", names: "Mapping[str, str]" = _NO_NAMES) -> Survey:
+def survey(
+    text: str,
+    files: "Sequence[str]",
+    names: "Mapping[str, str]" = _NO_NAMES,
+    lost: "Lost | None" = None,
+) -> Survey:
     """Everything there is to say about an index, without changing it."""
     found = Survey()
     entries: set[str] = set()
@@ -79,7 +93,8 @@ def survey(text: str, files: "Sequence[str]", names: "Mapping[str, str]" = _NO_N
     for line in lines:
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
-                found.dangling.append(pointer)
+                there = lost is not None and not lost(pointer)
+                (found.no_memories if there else found.dangling).append(pointer)
             else:
                 found.pointers.setdefault(path, []).append(pointer)
         if line.entry and line.paths[0]:
@@ -90,6 +105,8 @@ def survey(text: str, files: "Sequence[str]", names: "Mapping[str, str]" = _NO_N
             found.overlong.append(line.number)
         if line.kind in (CONTENT, CODE, OPEN):
             found.inline.append(line.number)
+        if line.kind == INTRO:
+            found.intro.append(line.number)
     found.orphans = sorted(set(files) - set(found.pointers))
     loaded = load(text)
     found.lines, found.characters = loaded.lines, loaded.characters
@@ -101,18 +118,19 @@ def heal(
     files: "Sequence[str]",
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
-    lost: "Callable[[str], bool] | None" = None,
+    lost: "Lost | None" = None,
 ) -> Healed:
-    """A pointer for every orphan, in the order of `files`; none that is dangling or said twice.
+    """A pointer for every orphan, in the order of `files`; none that is dangling.
 
-    `lost` asks the store itself whether a target is gone; without it, its folder decides.
+    A line that leads to something stays, unless its list says the same above. `lost` asks the
+    store itself whether a target is gone; without it, its folder decides.
     """
     lacking = _only_lacking(text, files)
     if lacking is not None and len(lacking) <= 1:
         return _append(text, lacking, describe)
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
-    gone, dropped = _superfluous(lines, files, lost)
+    gone, dropped, repeated = _superfluous(lines, files, lost)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
     fresh: list[tuple[str, str]] = []
@@ -126,7 +144,7 @@ def heal(
                 fresh.append((section, written))
     if not added and not gone:
         return Healed(text, [], [])
-    return Healed(rewrite(bom, lines, gone, fresh), added, dropped)
+    return Healed(rewrite(bom, lines, gone, fresh), added, dropped, repeated)
 
 
 def rebuild(
@@ -134,7 +152,7 @@ def rebuild(
     files: "Sequence[str]",
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
-    lost: "Callable[[str], bool] | None" = None,
+    lost: "Lost | None" = None,
 ) -> Healed:
     """An index from the files alone; what a person wrote into the old text stays."""
     return heal(text if text.strip() else "", files, describe, names, lost)
@@ -236,35 +254,39 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 
 
 def _superfluous(
-    lines: list[Line], files: "Iterable[str]", lost: "Callable[[str], bool] | None"
-) -> tuple[set[int], list[str]]:
-    """Lines that are nothing but a pointer to a missing file, or the same pointer once more."""
+    lines: list[Line], files: "Iterable[str]", lost: "Lost | None"
+) -> tuple[set[int], list[str], list[str]]:
+    """Lines that are nothing but a pointer to a missing file, or the same link of a list again."""
     folders = _folders(files)
     seen: set[tuple[str, str]] = set()
-    candidates: dict[int, str] = {}
+    dangling: dict[int, str] = {}
+    gone: set[int] = set()
+    repeated: list[str] = []
     for at, line in enumerate(lines):
+        if line.kind == HEADING:
+            seen.clear()  # below another heading it is another entry somebody wanted
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        # The same as written up to the hook: another title is another entry somebody wanted.
-        wording = line.text[: pointer.end].strip()
         # A folder that the store does not have may be one of the repository: only reported.
         target = pointer.target
-        if path is None and (lost(target) if lost else target.rpartition("/")[0] in folders):
-            candidates[at] = target
-        elif path is not None and (path, wording) in seen:
-            candidates[at] = path
+        # The same as written up to the hook: another title is another entry somebody wanted.
+        wording = line.text[: pointer.end].strip()
+        if path is None and (lost(pointer) if lost else target.rpartition("/")[0] in folders):
+            dangling[at] = target
+        elif path is not None and (path, wording) in seen and hanging(lines, at, ()) == []:
+            gone.add(at)
+            repeated.append(path)
         elif path is not None:
             seen.add((path, wording))
-    gone: set[int] = set()
     dropped: list[str] = []
     # From the last to the first: what hangs below a line decides whether the line may go.
-    for at in reversed(candidates):
+    for at in reversed(dangling):
         below = hanging(lines, at, gone)
         if below is not None:
             gone.update((at, *below))
-            dropped.append(candidates[at])
-    return gone, dropped[::-1]
+            dropped.append(dangling[at])
+    return gone, dropped[::-1], repeated
 
 
 def _folders(files: "Iterable[str]") -> set[str]:

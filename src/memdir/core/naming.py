@@ -11,6 +11,7 @@ from memdir.core import types
 from memdir.core.errors import BadInput, Missing, Unwritable
 from memdir.core.finding import Finding
 from memdir.core.memory import Memory, stem
+from memdir.core.secrets import find_secrets
 
 MAX_NAME = 80  # characters
 _DEVICES = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
@@ -30,10 +31,10 @@ def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
 
 
 def name_for(title: str, type: str, separator: str = "-") -> str:
-    """A name for a draft that has none; a title without a Latin letter gets a hashed one."""
+    """A name for a draft that has none; one without Latin letters or with a secret is hashed."""
     first = " ".join(title.split()[:SUGGESTED_WORDS])
     slug = slugify(first, separator, MAX_NAME - 20)
-    if not slug or slug in RESERVED:
+    if not slug or slug in RESERVED or find_secrets(title):
         slug = f"{type}-{hashlib.sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
     return slug
 
@@ -51,6 +52,8 @@ def check_name(name: str) -> str:
         reason = "may hold only a-z, 0-9, - and _, and starts with a letter or digit"
     if not reason:
         return name
+    for secret in find_secrets(name):
+        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     suggestion = slugify(name)
     fine = bool(suggestion) and suggestion not in RESERVED
     raise BadInput(
@@ -106,7 +109,9 @@ def find_path(wanted: str, paths: Iterable[str]) -> str:
             return path
     found = [path for path in everything if means(wanted, path)]
     if not found:
-        raise Missing(f"there is no {wanted[:80]!r} there", next="memdir log or restore --list")
+        raise Missing(
+            f"there is no {wanted[:80]!r} there", next="memdir log, or memdir restore --list"
+        )
     if len(found) > 1:
         several = ", ".join(found[:5])
         raise BadInput(f"{wanted!r} means several files: {several}", next="give the whole path")

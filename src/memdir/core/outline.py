@@ -49,7 +49,7 @@ class Lookup:
             return target
         if form == WIKILINK:
             return self._find_label(target)
-        decoded = _unquoted(target)
+        decoded = unquoted(target)
         if decoded in self._files:
             return decoded
         at = None if form == LINK or "/" in target else self._stems.get(stem(target))
@@ -184,7 +184,7 @@ def _first(labels: "Iterable[str]") -> dict[str, int]:
     return found
 
 
-def _unquoted(target: str) -> str:
+def unquoted(target: str) -> str:
     """A target with its `%20` decoded; what is not valid stays."""
     if "%" not in target:
         return target

@@ -150,6 +150,12 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(sorted(found, key=lambda secret: (secret.line, secret.rule)))
 
 
+def before_secrets(text: str) -> str:
+    """The text up to its first secret: what of it may be shown in a name or an index."""
+    found = (at for _, at in (*_by_format(text), *_by_label(text)))
+    return text[: min(found, default=len(text))]
+
+
 def _by_format(text: str) -> Iterator[tuple[str, int]]:
     """Rule and offset of tokens that their own form gives away, also below one level of base64."""
     yield from _tokens(text)
@@ -173,16 +179,16 @@ def _by_label(text: str) -> Iterator[tuple[str, int]]:
     """Rule and offset of values that only the words around them give away."""
     for match in _PASSWORD.finditer(text):
         if _is_password(match) and not _continues(match):
-            yield "password", match.start()
+            yield "password", match.start(match.lastindex or 0)
     for match in _KEY.finditer(text) if _KEY_WORD.search(text) else ():
         if _is_random(match[match.lastindex or 0]) and not _continues(match):
-            yield "secret-assignment", match.start()
+            yield "secret-assignment", match.start(match.lastindex or 0)
     for match in _HEADER.finditer(text):
         if _is_random(match[1]):
-            yield "authorization-header", match.start()
+            yield "authorization-header", match.start(1)
     for match in _LOGIN.finditer(text):
         if _is_password(match):
-            yield "password", match.start()
+            yield "password", match.start(match.lastindex or 0)
     for match in _ADDRESS.finditer(text):
         if _is_login(*match.groups()):
             yield "password-in-url", match.start()

@@ -1,7 +1,7 @@
 """The sequences: what happens, in which order, when somebody asks for something.
 
-`changing`: every change goes through `App.change`: lock, act, tell, commit. `reading`: takes no
-lock and waits for nobody. Read the two to know what the system does.
+`changing`: every change goes through `App.change`: lock, act, tell, commit. `reading` and
+`recalling` take no lock and wait for nobody. Read the three to know what the system does.
 """
 
 from memdir.flows.changing import (
@@ -26,6 +26,7 @@ from memdir.flows.reading import (
     show,
     survey_index,
 )
+from memdir.flows.recalling import recall, standing
 
 __all__ = [
     "bring_in",
@@ -38,11 +39,13 @@ __all__ = [
     "purge",
     "read_all",
     "rebuild_index",
+    "recall",
     "restore",
     "retire",
     "save",
     "shelved",
     "show",
+    "standing",
     "survey_index",
     "touch",
     "undo",

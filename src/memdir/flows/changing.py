@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from memdir.adapters.wrappers.dry_run import DryRun
 from memdir.adapters.wrappers.old_archive import OldArchive
 from memdir.app import App, Desk, Done, Told
 from memdir.core import dates, history, naming
@@ -14,7 +15,7 @@ from memdir.core.history import Logged
 from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
 from memdir.core.revision import Revision
-from memdir.flows.reading import expired_trash, find_all, shelved
+from memdir.flows.reading import expired_trash, find_all, readable_log, shelved
 from memdir.steps.adopt import adopt
 from memdir.steps.edit import edit as edit_step
 from memdir.steps.index import index
@@ -22,6 +23,7 @@ from memdir.steps.purge import purge as purge_step
 from memdir.steps.restore import restore as restore_step
 from memdir.steps.retire import retire as retire_step
 from memdir.steps.save import save as save_step
+from memdir.steps.undo import Plan
 from memdir.steps.undo import undo as undo_step
 
 
@@ -59,6 +61,7 @@ def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
         rules = app.rules()
         seen = (("last_verified", dates.iso_time(rules.now)),)
         paths = dict.fromkeys(memory.path for memory in find_all(desk.store, names))
+        desk.plan = list(paths)
         changes = [edit_step(Revision(p, seen), desk.store, rules, Wishes()) for p in paths]
         return _index(app, desk, changes)
 
@@ -73,7 +76,7 @@ def retire(
     def act(desk: Desk) -> list[Change]:
         desk.cause = replace(desk.cause, reason=reason)
         paths = dict.fromkeys(memory.path for memory in find_all(desk.store, names))
-        now = app.now()
+        desk.plan, now = list(paths), app.now()
         done = [retire_step(path, desk.store, desk.shelf, now, room) for path in paths]
         return _index(app, desk, done)
 
@@ -84,9 +87,14 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
     """restore → index → off the shelf"""
 
     def act(desk: Desk) -> list[Change]:
-        chosen = list(dict.fromkeys(_find_shelved(app, name)[0] for name in names))
+        everything = shelved(app)
+        chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in names))
         shelf = OldArchive(desk.shelf, desk.store)
-        done = [restore_step(shelved, desk.store, shelf) for shelved in chosen]
+        desk.plan = [one.path for one in chosen]
+        dry = DryRun(desk.store)  # all can be restored, or nothing is
+        for one in chosen:
+            restore_step(one, dry, shelf)
+        done = [restore_step(one, desk.store, shelf) for one in chosen]
         _index(app, desk, done)
         try:
             purge_step(chosen, shelf)
@@ -101,7 +109,8 @@ def purge(app: App, names: Sequence[str], expired: bool = False, told: Told = _u
     """purge: off the shelf for good"""
 
     def act(desk: Desk) -> list[Change]:
-        doomed = [shelved for name in names for shelved in _find_shelved(app, name)]
+        everything = shelved(app)
+        doomed = [one for name in names for one in _find_shelved(everything, name)]
         doomed += expired_trash(app) if expired else []
         return purge_step(dict.fromkeys(doomed), OldArchive(desk.shelf, desk.store))
 
@@ -126,8 +135,8 @@ def undo(
         done: list[Change] = []
         passed: set[str] = set()
         while not done:
-            log = (logged for logged in app.history.log() if logged.id not in passed)
-            chosen = history.to_undo(log, change, batch, since)
+            log = (one for one in readable_log(app, since) if one.id not in passed)
+            chosen = history.to_undo(log, change, batch, since, app.now())
             done = _take_back(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
         return done
@@ -153,6 +162,7 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold)
     def act(desk: Desk) -> list[Change]:
         rules = app.rules()
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}")
+        desk.plan = [path for path, _ in files]
         return _index(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
 
     return app.change("import", act, told)
@@ -188,14 +198,17 @@ def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> li
     if not app.dry_run:
         # Killed on the way, it has taken nothing back yet: the next undo completes it.
         app.history.announce(app.store, replace(desk.cause, undoes=()))
+    plan = Plan(desk.plan)
     try:
-        done = undo_step(chosen, desk.store, app.history)
+        done = undo_step(chosen, desk.store, app.history, plan)
     except Missing:
         if explicit:
             raise
         return []
-    if desk.store.index_path not in [one.path for one in done]:
+    if plan.merged or desk.store.index_path not in plan.files:
         index(desk.store, app.rules())
+    if plan.merged:
+        desk.remarks.append(f"{done[-1].path} {done[-1].reason}; its pointers are in step")
     return done
 
 
@@ -227,8 +240,7 @@ def _memory(store: Store, path: str) -> Memory | None:
         return None  # whoever wants to write there hears what is wrong with the name
 
 
-def _find_shelved(app: App, name: str) -> list[Shelved]:
-    """What lies on the shelves under that name, the newest first."""
-    everything = shelved(app)
+def _find_shelved(everything: Sequence[Shelved], name: str) -> list[Shelved]:
+    """What of the shelves has that name, the newest first."""
     path = naming.find_path(name, [one.path for one in everything])
     return [one for one in everything if one.path == path]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memdir.adapters.wrappers.old_archive import OldArchive
 from memdir.app import App
 from memdir.core import frontmatter, loading, naming
 from memdir.core import index as index_text
-from memdir.core.errors import Missing
+from memdir.core.errors import HistoryBroken, Missing
 from memdir.core.finding import Finding
 from memdir.core.frontmatter import Document
 from memdir.core.history import Logged
 from memdir.core.listing import Listed, list_by_age
 from memdir.core.memory import Memory
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
+from memdir.core.standing import Standing
 from memdir.steps.gather import Files, gather
 
 KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
@@ -46,7 +47,7 @@ def survey_index(app: App) -> index_text.Survey:
     scan = app.store.scan()
     names = {memory.name: memory.path for memory in scan.memories}
     text = frontmatter.decode(app.store.index() or b"")
-    return index_text.survey(text, app.store.files(), names)
+    return index_text.survey(text, app.store.files(), names, Standing(app.store).lost)
 
 
 def load(app: App) -> loading.Loaded:
@@ -65,12 +66,28 @@ def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
     """The changes of this store, or of one memory, the newest first."""
     app.snapshot()
     found: list[Logged] = []
-    for logged in app.history.log():
+    for logged in readable_log(app):
         if limit is not None and len(found) >= limit:
             break
         if not name or any(naming.means(name, path) for _, path in logged.paths):
             found.append(logged)
     return found
+
+
+def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
+    """The changes as far back as they can be read; the damage behind them is told once.
+
+    With none that can be read, or not all `since` a moment, the damage is raised.
+    """
+    oldest: Logged | None = None
+    try:
+        for oldest in app.history.log():
+            yield oldest
+    except HistoryBroken as error:
+        if oldest is None or (since is not None and oldest.time >= since):
+            raise
+        what = f"the changes before {oldest.id[:8]} cannot be read"
+        app.tell(f"{what}: {error.message}. Next: {error.next}")
 
 
 def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
 from memdir.core import frontmatter
 from memdir.core import index as index_text
@@ -11,13 +11,14 @@ from memdir.core.check import Check, Folder, Machine
 from memdir.core.errors import MemdirError
 from memdir.core.finding import Finding
 from memdir.core.loading import MAX_CHARACTERS, MAX_LINES
+from memdir.core.memory import Memory
 from memdir.core.ports import ARCHIVE, TRASH, History, Lock, Shelf, Store
+from memdir.core.standing import Standing
 
 PRIVATE = 0o700
 OTHERS_WRITE = 0o022
 LEAST_FREE_BYTES = 16 * 1024 * 1024
-NEWEST_CHANGES = 50
-NEWEST_FILES = 200  # of the newest version, read back in full
+HISTORY_SECONDS = 5.0  # to read changes back in full, the newest first
 FEW = 5  # of many findings, shown one by one
 MENDED = "run: memdir doctor --fix"
 
@@ -29,6 +30,7 @@ def examine(
     shelf: Shelf,
     history: History,
     lock: Lock,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[Check]:
     """Every check of this store, in the order in which one rests on the other."""
     return [
@@ -38,7 +40,7 @@ def examine(
         _folder("store", machine.store),
         _folder("state", machine.state),
         _tried("lock", lambda: _lock(lock)),
-        _tried("history", lambda: _history(history)),
+        _tried("history", lambda: _history(history, clock)),
         _tried("index", lambda: _index(store)),
         *_memories(store),
         _tried("trash", lambda: _trash(shelf)),
@@ -87,25 +89,22 @@ def _lock(lock: Lock) -> Check:
     return Check("lock", False, f"held by {lock.holder()}", fix)
 
 
-def _history(history: History) -> Check:
+def _history(history: History, clock: Callable[[], float]) -> Check:
+    """The history, from the newest change back, as far as the time allows."""
     if not history.on:
         return Check("history", True, "switched off; old versions go to the trash instead")
-    try:
-        newest = list(islice(history.log(), NEWEST_CHANGES))
-        for logged in newest[:1]:
-            for path in islice(history.paths(logged.id), NEWEST_FILES):
-                history.content(logged.id, path)
-    except MemdirError as error:
-        return Check("history", False, error.message, MENDED)
-    if not newest:
+    end = clock() + HISTORY_SECONDS
+    count, whole = history.check(lambda: clock() > end)
+    if not count and whole:
         return Check("history", True, "empty; it begins with the first change")
-    return Check("history", True, f"can be read; newest changes looked at: {len(newest)}")
+    read = f"all {count:,} changes" if whole else f"the newest {count:,} changes"
+    return Check("history", True, f"{read} can be read")
 
 
 def _index(store: Store) -> Check:
     names = {memory.name: memory.path for memory in store.scan().memories}
     text = frontmatter.decode(store.index() or b"")
-    found = index_text.survey(text, store.files(), names)
+    found = index_text.survey(text, store.files(), names, Standing(store).lost)
     if found.lines > MAX_LINES or found.characters > MAX_CHARACTERS:
         size = f"{found.lines:,} lines, {found.characters:,} characters"
         fix = "shorten it: memdir index --check lists the lines"
@@ -113,6 +112,11 @@ def _index(store: Store) -> Check:
     if found.dangling or (found.orphans and text):
         lost = f"{len(found.orphans)} files without a pointer, {len(found.dangling)} pointers to"
         return Check("index", False, f"{lost} nothing", MENDED)
+    if found.no_memories:
+        first = found.no_memories[0]
+        what = f"{len(found.no_memories)} pointers to what is no memory: {first.target}"
+        fix = "a link or a hidden file is not read; put the file itself there, or drop the line"
+        return Check("index", False, f"{what} (line {first.line}); kept", fix)
     return Check("index", True, f"{found.lines} of {MAX_LINES} lines; every memory has its pointer")
 
 
@@ -122,7 +126,23 @@ def _memories(store: Store) -> Iterator[Check]:
     except MemdirError as error:
         yield Check("memories", False, error.message, error.next)
         return
-    yield from _findings("memories", scan.findings, f"{len(scan.memories):,} can be read")
+    known = {finding.path for finding in scan.findings}
+    odd = [one for one in _not_utf8(store, scan.memories) if one.path not in known]
+    fine = f"{len(scan.memories):,} can be read"
+    yield from _findings("memories", [*scan.findings, *odd], fine)
+
+
+def _not_utf8(store: Store, memories: Sequence[Memory]) -> Iterator[Finding]:
+    """Memories with bytes that are no text; a scan looks at their first bytes only."""
+    for memory in memories:
+        try:
+            store.read(memory.path).decode()
+        except UnicodeDecodeError as error:
+            message = f"{memory.path}: byte {error.start} is not UTF-8; shown as it can be read"
+            fix = f"save {memory.path} as UTF-8"
+            yield Finding("not-utf-8", memory.path, message, fix)
+        except MemdirError as error:
+            yield Finding("unreadable", memory.path, error.message, error.next)
 
 
 def _findings(name: str, findings: Sequence[Finding], fine: str) -> Iterator[Check]:

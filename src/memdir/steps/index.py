@@ -12,6 +12,7 @@ from memdir.core.errors import MemdirError
 from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.pointer import write_pointer
 from memdir.core.ports import Store
+from memdir.core.standing import Standing
 
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
 
@@ -23,6 +24,7 @@ class Indexed:
     changed: bool = False
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
     arranged: bool = False
     cut_lines: int = 0
     cut_characters: int = 0
@@ -36,6 +38,11 @@ class Indexed:
             said.append(f"the index also got a pointer to {_few(added)}")
         if dropped:
             said.append(f"the index lost a pointer to nothing: {_few(dropped)}")
+        if self.repeated:
+            said.append(
+                "one list of the index said this twice, its first line stays: "
+                + _few([*self.repeated])
+            )
         if self.cut_lines or self.cut_characters:
             order = "the most valuable pointers come first now; " if self.arranged else ""
             said.append(
@@ -62,25 +69,15 @@ def index(
     heal = text_of.rebuild if anew else text_of.heal
     # Only a [[wikilink]] can mean a memory by its label.
     names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
-    describe, lost = lambda path: _describe(_memory(store, path)), lambda path: _lost(store, path)
-    healed = heal(text, files, describe, names, lost)
+    describe = lambda path: _describe(_memory(store, path))  # noqa: E731
+    healed = heal(text, files, describe, names, Standing(store).lost)
     text, arranged = _arrange_if_cut(healed.text, store, files)
     data = frontmatter.encode(text)
     if data != (old or b""):
         store.put(store.index_path, data)
     lines, characters = text_of.over_limit(text)
-    added, dropped = tuple(healed.added), tuple(healed.dropped)
-    return Indexed(data != (old or b""), added, dropped, arranged, lines, characters)
-
-
-def _lost(store: Store, target: str) -> bool:
-    """True for a file that is gone from the store, or from a folder which the store still has."""
-    folder = target.rpartition("/")[0]
-    inside = not {"", ".", ".."}.intersection(target.split("/"))
-    try:
-        return inside and not store.exists(target) and (not folder or store.exists(folder))
-    except MemdirError:
-        return False  # nobody can look there now, so nobody can say that it is gone
+    came_and_went = tuple(healed.added), tuple(healed.dropped), tuple(healed.repeated)
+    return Indexed(data != (old or b""), *came_and_went, arranged, lines, characters)
 
 
 def _few(paths: list[str]) -> str:

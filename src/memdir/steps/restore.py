@@ -21,7 +21,7 @@ def restore(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
     if standing == data:
         return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
     raise BadInput(
-        f"{path}: another memory stands there now; nothing was written",
+        f"{path}: another memory stands there now; it is not overwritten",
         path=path,
         next=f"retire that one first: memdir retire {stem(path)}",
     )

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from memdir.core.draft import UNDONE, Change
+from memdir.core.draft import SKIPPED, UNDONE, Change
 from memdir.core.errors import Conflict, Missing
+from memdir.core.frontmatter import decode, encode
 from memdir.core.history import Logged
 from memdir.core.memory import stem
+from memdir.core.merge import merge
 from memdir.core.ports import History, Store
 
+MERGED = "is without what this change did to it; later lines stay"
+KEPT = "was changed again at the same place; there it keeps its present text"
 
-def undo(changes: Sequence[Logged], store: Store, history: History) -> list[Change]:
+
+@dataclass
+class Plan:
+    """What an undo is about to write; `files` fills up before the first file is touched."""
+
+    files: list[str] = field(default_factory=list)
+    merged: bool = False  # the index has later lines too, so its pointers must be looked at
+    kept: bool = False  # in places it could not be put back
+
+
+def undo(changes: Sequence[Logged], store: Store, history: History, plan: Plan) -> list[Change]:
     """Put back what stood before these changes; all of it, or nothing on a conflict."""
     index_path = store.index_path
     wanted: dict[str, bytes | None] = {}
@@ -23,24 +38,54 @@ def undo(changes: Sequence[Logged], store: Store, history: History) -> list[Chan
             after, before = (history.content(oid, path) for oid in (logged.id, logged.parent))
             if wanted[path] == after:
                 wanted[path] = before
-            elif wanted[path] != before and (path != index_path or len(logged.paths) == 1):
-                raise _conflict(logged, path, before, found[path])
+            elif wanted[path] != before:
+                fits = path == index_path and _merge_index(wanted, path, after, before, plan)
+                if not fits and (path != index_path or len(logged.paths) == 1):
+                    raise _conflict(logged, path, before, found[path])
     # The index comes last: until then it is only behind, and it is healed when it must be.
     order = sorted(wanted, key=lambda path: (path == index_path, wanted[path] is None, path))
-    done = []
-    for path in order:
-        data = wanted[path]
-        if data == found[path]:
-            continue
-        if data is None:
-            store.drop(path)
-        else:
-            store.put(path, data)
-        done.append(Change(UNDONE, stem(path), path, reason="gone again" if data is None else ""))
+    plan.files += [path for path in order if wanted[path] != found[path]]
+    done = [_put_back(path, wanted[path], store) for path in plan.files]
     if not done:
         what = f"{changes[0].id[:8]} is taken back already; nothing was written"
         raise Missing(what, next="memdir undo ID takes back an older change: memdir log lists them")
-    return done
+    return _told(done, index_path, plan)
+
+
+def _merge_index(
+    wanted: dict[str, bytes | None],
+    path: str,
+    after: bytes | None,
+    before: bytes | None,
+    plan: Plan,
+) -> bool:
+    """Take back the lines of one change, leave later ones; False where a place does not fit."""
+    plan.merged = True
+    texts = [decode(data or b"") for data in (after, wanted[path], before)]
+    merged, conflicts = merge(*texts)
+    if wanted[path] is None or conflicts:
+        plan.kept = True
+    if wanted[path] is not None:
+        wanted[path] = encode(merged)
+    return not conflicts
+
+
+def _put_back(path: str, data: bytes | None, store: Store) -> Change:
+    if data is None:
+        store.drop(path)
+    else:
+        store.put(path, data)
+    return Change(UNDONE, stem(path), path, reason="gone again" if data is None else "")
+
+
+def _told(done: list[Change], index_path: str, plan: Plan) -> list[Change]:
+    """The changes; that of an index which is not simply back says so."""
+    if not plan.merged:
+        return done
+    others = [change for change in done if change.path != index_path]
+    kind = UNDONE if index_path in plan.files else SKIPPED
+    reason = KEPT if plan.kept else MERGED
+    return [*others, Change(kind, stem(index_path), index_path, reason=reason)]
 
 
 def _standing(store: Store, path: str) -> bytes | None:

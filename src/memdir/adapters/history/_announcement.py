@@ -51,9 +51,9 @@ class Announcement:
             return  # it names bytes; what does not match them is never taken for ours
 
     def _write(self, value: object) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW
         try:
-            handle = os.open(self.path, flags, 0o600)
+            handle = os.open(self.path, flags | os.O_CLOEXEC, 0o600)
             try:
                 os.write(handle, json.dumps(value).encode("ascii") + b"\n")
             finally:

@@ -22,8 +22,10 @@ class Known:
         self.stale = False  # something here is newer than the table on disk
         self.files: dict[str, tuple[str, tuple[int, ...]]] = {}
         try:
-            with open(path, "rb") as file:
-                data, _, check = file.read().rpartition(b"\n")
+            # A pipe in its place must not make us wait.
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with open(handle, "rb") as file:
+                data, _, check = (file.read() or b"").rpartition(b"\n")
             if b"%08x" % zlib.crc32(data) != check:
                 raise ValueError("torn")  # a power cut may leave half of it new, and still JSON
             table = json.loads(data)
@@ -58,7 +60,8 @@ class Known:
         try:
             # In place: a rename over the old table would make the file system flush it each time,
             # and a torn table is only one that is derived again.
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            handle = os.open(self.path, flags, 0o600)
             try:
                 os.pwrite(handle, data, 0)
                 os.ftruncate(handle, len(data))

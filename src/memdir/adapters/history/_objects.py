@@ -31,7 +31,11 @@ class Objects:
         self.disk = Disk(folder)
 
     def exists(self) -> bool:
-        """True once `create` has finished."""
+        """True once `create` has finished; what is no directory is no history."""
+        if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
+            link = os.path.islink(self.folder)
+            what = "a link that leads nowhere" if link else "something that is no directory"
+            raise self.broken(f"{what} stands there")
         return os.path.isfile(os.path.join(self.folder, "HEAD"))
 
     def create(self) -> None:
@@ -59,11 +63,13 @@ class Objects:
 
     def has(self, oid: str) -> bool:
         """True for an object that is there; one in a pack is taken for granted."""
+        return self._is_loose(oid) or bool(self._packs())
+
+    def _packs(self) -> list[str]:
         try:
-            packs = os.listdir(os.path.join(self.folder, "objects", "pack"))
+            return os.listdir(os.path.join(self.folder, "objects", "pack"))
         except OSError:
-            packs = []
-        return self._is_loose(oid) or bool(packs)
+            return []
 
     def _is_loose(self, oid: str) -> bool:
         try:
@@ -125,8 +131,14 @@ class Objects:
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
         git = shutil.which("git")
+        if git is None and self._packs():
+            raise HistoryBroken(
+                f"{self.folder}: object {oid} is packed, and git, which could read it, is missing",
+                path=self.folder,
+                next="install git; the history itself is left as it is",
+            )
         if git is None:
-            raise self.broken(f"object {oid} is missing or packed, and git is not installed")
+            raise self.broken(f"object {oid} is missing")
         done = subprocess.run(
             [git, "--git-dir", self.folder, "cat-file", kind, oid],
             capture_output=True,

@@ -10,40 +10,47 @@ import dataclasses
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from memdir.adapters.disk import Disk
+from memdir.adapters.disk import Disk, failure
 from memdir.adapters.forced import force_names
 from memdir.adapters.history._announcement import Announcement
 from memdir.adapters.history._known import Known, trusted
 from memdir.adapters.history._objects import Objects
-from memdir.adapters.history._trees import read_commit, read_tree, write_commit, write_tree
-from memdir.core.errors import HistoryBroken, MemdirError, Missing
-from memdir.core.history import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
+from memdir.adapters.history._past import Past
+from memdir.adapters.history._trees import read_commit, write_commit, write_tree
+from memdir.core.errors import HistoryBroken, MemdirError
+from memdir.core.history import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause
 
 if TYPE_CHECKING:
     from memdir.core.ports import Store
 
-SHORTEST_ID = 4
-TREES_KEPT = 8  # an undo asks the same few trees for every path
+
+# What one commit may bring in: far more than any store has, far less than a home directory.
+MOST_FILES = 20_000
+MOST_BYTES = 256 * 1024 * 1024
 
 
-class GitHistory:
+class GitHistory(Past):
     """Commits, and the versions they hold. All writing happens under the store's lock."""
 
     on = True
 
     def __init__(self, folder: str, now: Callable[[], float]) -> None:
+        super().__init__(Objects(os.path.join(folder, "history.git")))
         self.folder = folder
-        self.objects = Objects(os.path.join(folder, "history.git"))
         self.now = now
         self._table_path = os.path.join(folder, "known.json")
         self._announcement = Announcement(os.path.join(folder, "announced"))
-        self._trees: dict[str, dict[str, str]] = {}
         self._ours: dict[str, str] = {}  # path -> id: what the change under way has written
         self._changing = False  # between `announce` and the end of `record`
         self._table: Known | None = None  # as `catch_up` left it; valid while the lock is held
+
+    @property
+    def begun(self) -> bool:
+        """True once this store has a history."""
+        return self.objects.exists()
 
     def catch_up(self, store: Store) -> list[str]:
         """Commit what the history does not have yet; gives the ids of the new commits."""
@@ -118,45 +125,30 @@ class GitHistory:
             self._table, self._ours, self._changing = None, {}, False
         return made
 
-    def log(self) -> Iterator[Logged]:
-        """All changes, the newest first."""
-        oid = self._head(Known(self._table_path)) if self.objects.exists() else ""
-        while oid:
-            logged = read_commit(self.objects, oid)
-            yield logged
-            oid = logged.parent
+    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
+        """See `Past`; the table beside the history must be a file, or it is derived each time."""
+        if os.path.lexists(self._table_path) and not os.path.isfile(self._table_path):
+            raise HistoryBroken(
+                f"{self._table_path}: something that is no file stands there; it slows memdir down",
+                path=self._table_path,
+                next=f"move {self._table_path} away; it is derived again",
+            )
+        return super().check(enough)
 
-    def find(self, text: str) -> Logged:
-        """The change whose id starts like this."""
-        wanted = text.strip().lower()
-        found = []
-        if len(wanted) >= SHORTEST_ID and not wanted.strip("0123456789abcdef"):
-            found = [logged for logged in self.log() if logged.id.startswith(wanted)]
-        if len(found) == 1:
-            return found[0]
-        problem = "is the start of several changes" if found else "is not a change of this store"
-        raise Missing(f"{text!r} {problem}", path=self.folder, next="memdir log lists them")
-
-    def content(self, oid: str, path: str) -> bytes | None:
-        """The bytes a path had in that commit, None where it was not there."""
-        blob = self.paths(oid).get(path)
-        return None if blob is None else self.objects.read(blob, "blob")
-
-    def paths(self, oid: str) -> dict[str, str]:
-        """The paths that a commit holds, with their blob ids; no commit, no paths."""
-        if oid and oid not in self._trees:
-            if len(self._trees) >= TREES_KEPT:
-                self._trees.clear()
-            self._trees[oid] = read_tree(self.objects, read_commit(self.objects, oid).tree)
-        return self._trees.get(oid, {})
+    def _newest(self) -> str:
+        return self._head(Known(self._table_path))
 
     def set_aside(self) -> str:
         """Keep a damaged history under another name and start anew; gives that name."""
         count = 1
-        while os.path.exists(f"{self.objects.folder}.damaged-{count}"):
+        while os.path.lexists(f"{self.objects.folder}.damaged-{count}"):
             count += 1
         kept = f"{self.objects.folder}.damaged-{count}"
-        os.rename(self.objects.folder, kept)
+        try:
+            os.rename(self.objects.folder, kept)
+        except OSError as error:
+            raise failure(error, self.objects.folder, "cannot be set aside") from None
+        self._trees.clear()
         return kept
 
     def _read_known(self) -> Known:
@@ -194,7 +186,11 @@ class GitHistory:
     def _commit_others(self, store: Store, known: Known) -> list[str]:
         """Commit every difference but ours: what a killed writer announced, then the outside's."""
         moment = time.time_ns()
-        tree = {path: trusted(facts, moment) for path, facts in store.tree().items()}
+        found = store.tree()
+        _refuse_flood(
+            store.root, [facts for path, facts in found.items() if path not in known.files]
+        )
+        tree = {path: trusted(facts, moment) for path, facts in found.items()}
         store.sweep()
         contents = self._differences(store, known, tree)
         contents = {path: data for path, data in contents.items() if path not in self._ours}
@@ -273,6 +269,18 @@ def _named(cause: Cause, paths: list[str], index_path: str) -> Cause:
     found = [path for path in paths if path != index_path] or paths
     named = cause.name or cause.verb == BEGIN or len(found) != 1
     return cause if named else dataclasses.replace(cause, name=found[0])
+
+
+def _refuse_flood(root: str, fresh: list[tuple[int, ...]]) -> None:
+    """A directory full of other things is no store: the history does not swallow it."""
+    size = sum(facts[2] for facts in fresh)
+    if len(fresh) > MOST_FILES or size > MOST_BYTES:
+        much = f"{len(fresh):,} new files, {size // 1024**2:,} MiB"
+        raise HistoryBroken(
+            f"{root}: {much}; the history does not take so much at once",
+            path=root,
+            next="if it is no store, choose another --dir; else move out what is no memory",
+        )
 
 
 def _id(data: bytes | None) -> str:

@@ -16,6 +16,7 @@ class NoHistory:
     """Keeps nothing and says so when asked."""
 
     on = False
+    begun = False
 
     def catch_up(self, store: Store) -> list[str]:
         """Nothing to catch up with."""
@@ -54,6 +55,10 @@ class NoHistory:
 
     def paths(self, oid: str) -> dict[str, str]:
         """There are no versions."""
+        raise _off()
+
+    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
+        """There is nothing to look at."""
         raise _off()
 
     def set_aside(self) -> str:

@@ -10,6 +10,25 @@ if TYPE_CHECKING:
     from memdir.core.memory import Memory
 
 
+def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
+    """A finding on a file that is empty, or whose first bytes are no UTF-8; it stays readable."""
+    if start.isascii() and size:
+        return None  # nearly every file; the rest costs only those that need it
+    kind, what, fix = "empty", "it has no content", f"write something into {path}, or retire it"
+    if size:
+        try:
+            start.decode()
+            return None
+        except UnicodeDecodeError as error:
+            if error.end == len(start) < size and error.reason == "unexpected end of data":
+                return None  # a character that goes on after the bytes we have
+            kind, what = "not-utf-8", f"byte {error.start} is not UTF-8; shown as it can be read"
+            fix = f"save {path} as UTF-8"
+    from memdir.core.finding import Finding
+
+    return Finding(kind, path, f"{path}: {what}", fix)
+
+
 class Scan:
     """What one pass over a store saw: the memories, and what it could not take."""
 
@@ -80,7 +99,8 @@ class Files:
         except MemdirError:
             return None  # an index that cannot be read is reported where it is needed
         survey = _survey(frontmatter.decode(data), [])
-        return data if survey.inline and not survey.dangling else None
+        # Without a pointer there is nothing that the first paragraphs could introduce.
+        return data if (survey.inline or survey.intro) and not survey.dangling else None
 
     @property
     def shape(self) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from memdir.adapters.disk import check_path
-from memdir.adapters.layouts._files import Files, Scan
+from memdir.adapters.disk import HEAD_BYTES, check_path
+from memdir.adapters.layouts._files import Files, Scan, odd_content
 from memdir.core.errors import Missing
 from memdir.core.memory import INDEX, TEAM, is_memory, read_memory
 
@@ -25,6 +25,8 @@ class InMemory(Files):
         alone = [INDEX] if self.standalone() is not None else []
         for path in self.files() or alone:
             data, moment = self._contents[path]
+            odd = odd_content(path, data[:HEAD_BYTES], len(data))
+            scan.skipped += [odd] if odd else []
             scan.memories.append(read_memory(path, data, moment / 1e9))
         return scan
 

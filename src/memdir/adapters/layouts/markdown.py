@@ -8,7 +8,7 @@ import os
 import stat
 
 from memdir.adapters.disk import HEAD_BYTES, READ, Disk, close_quietly, failure, unreadable
-from memdir.adapters.layouts._files import Files, Scan
+from memdir.adapters.layouts._files import Files, Scan, odd_content
 from memdir.core.frontmatter import FENCE
 from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory, read_memory
 
@@ -159,7 +159,8 @@ class Markdown(Files):
         try:
             handle = os.open(name, READ, dir_fd=folder)
             facts = os.fstat(handle)
-            head = _header(os.read(handle, HEAD_BYTES), handle)
+            start = os.read(handle, HEAD_BYTES)
+            head = _header(start, handle)
         except OSError as error:
             scan.skipped.append(unreadable(path, error))
             return
@@ -170,6 +171,9 @@ class Markdown(Files):
         if facts.st_size > self.max_file_bytes:
             scan.skipped.append(_too_big(path, facts.st_size, self.max_file_bytes))
             return
+        odd = odd_content(path, start, facts.st_size)
+        if odd is not None:
+            scan.skipped.append(odd)
         text = head.decode("utf-8", "surrogateescape")
         scan.memories.append(Memory(path, text, facts.st_mtime, facts.st_size))
 

@@ -5,6 +5,7 @@ session     where and for whom; how a command is declared
 saving shelving listing showing placing past care exchanging    the commands
 inputs editor          what comes in
 answers diffs screen visible    what goes out
+advice elsewhere progress       the next step, and a word for who waits
 """
 
 import os

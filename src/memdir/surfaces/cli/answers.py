@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from memdir.app import App, Done, Told
 from memdir.core import dates
@@ -82,7 +84,7 @@ def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str
         lines += screen.block("", change.reason) if change.reason else []
     changed = [change.name for change in done.changes if change.changed]
     for text in says if changed else ():
-        lines += screen.block("", text.replace("NAME", changed[0]))
+        lines += screen.block("", screen.advise(text.replace("NAME", shlex.quote(changed[0]))))
     for text in done.remarks:
         lines += screen.block("note:", text)
     if done.dry_run:
@@ -114,14 +116,21 @@ def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
             finding.message if finding.path in finding.message else f"{place}: {finding.message}"
         )
         lines += screen.block("!", named, style="yellow")
-        lines += screen.block("fix:", finding.fix, "    ") if finding.fix else []
+        lines += screen.block("fix:", screen.advise(finding.fix), "    ") if finding.fix else []
     return lines
+
+
+def advised(screen: Screen, done: Done) -> Done:
+    """The same, its suggestions naming the store that was asked for."""
+    changes = tuple(replace(one, reason=screen.advise(one.reason)) for one in done.changes)
+    return replace(done, changes=changes, remarks=tuple(map(screen.advise, done.remarks)))
 
 
 def tell_done(session: Session, app: App, more: Fields | None = None, *says: str) -> Told:
     """The callback that acknowledges a change, before the history commits it."""
 
     def told(done: Done) -> None:
+        done = advised(session.screen, done)
         lines = done_lines(session.screen, done, says)
         session.screen.answer({**done_fields(app, done), **(more or {})}, lines)
 

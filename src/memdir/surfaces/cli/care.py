@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import click
@@ -13,6 +15,7 @@ from memdir.app import App, open_app
 from memdir.core.check import Check
 from memdir.doctor import doctor as check_up
 from memdir.surfaces.cli.answers import Fields
+from memdir.surfaces.cli.inputs import private_folder
 from memdir.surfaces.cli.session import ACTOR, Session, command
 
 
@@ -25,7 +28,7 @@ def doctor(session: Session, fix: bool) -> int:
     that something needs you; each such line says what to do.
     """
     found: list[tuple[str, Check]] = []
-    with tempfile.TemporaryDirectory(prefix="memdir-doctor-") as folder:
+    with _throw_away() as folder:
         for scope, app in session.apps():
             trial = _trial(app, os.path.join(os.path.realpath(folder), scope.replace("/", "-")))
             found += [(scope, check) for check in check_up(app, trial, fix)]
@@ -34,22 +37,32 @@ def doctor(session: Session, fix: bool) -> int:
             "name": check.name,
             "ok": check.ok,
             "message": check.message,
-            "fix": check.fix,
+            "fix": session.screen.advise(check.fix, scope),
             "scope": scope,
         }
         for scope, check in found
     ]
     well = all(check.ok for _, check in found)
     screen, lines = session.screen, list[str]()
-    for _, check in found:
+    for scope, check in found:
         mark, style = ("ok", "green") if check.ok else ("!!", "red")
         start = f"{check.name:10}"
         lines += screen.block(f"{mark} {start}", session.short(check.message), "", style)
         if check.fix and not check.ok:
-            lines += screen.block("fix:", check.fix, " " * 14)
+            lines += screen.block("fix:", screen.advise(check.fix, scope), " " * 14)
     lines += ["", "all is well" if well else "not all is well: see the lines with !!"]
     screen.answer({"ok": well, "checks": checks}, lines)
     return int(not well)
+
+
+@contextmanager
+def _throw_away() -> Iterator[str]:
+    """A folder for the proof, gone afterwards."""
+    folder = private_folder("memdir-doctor-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _trial(app: App, folder: str) -> App:

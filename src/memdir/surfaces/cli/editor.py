@@ -6,9 +6,9 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 
 from memdir import flows
+from memdir.adapters.disk import failure
 from memdir.app import App, Told
 from memdir.core import frontmatter
 from memdir.core.draft import Wishes
@@ -17,6 +17,7 @@ from memdir.core.frontmatter import Document
 from memdir.core.memory import MODIFIED_KEYS
 from memdir.core.revision import PLACES, Revision, hash_of
 from memdir.surfaces.cli.answers import refused
+from memdir.surfaces.cli.inputs import private_folder
 from memdir.surfaces.cli.session import Session
 
 USUAL = ("sensible-editor", "nano", "vi")
@@ -27,14 +28,11 @@ def edit_by_hand(
 ) -> int:
     """Open the editor on a copy and save what came out; what cannot be saved is kept."""
     path, old, document = flows.show(app, name)
-    folder = tempfile.mkdtemp(prefix="memdir-edit-")
-    copy = os.path.join(folder, os.path.basename(path))
-    with open(copy, "wb") as file:
-        file.write(old)
+    copy = _copy(os.path.basename(path), old)
+    folder = os.path.dirname(copy)
     try:
         _run_editor(copy)
-        with open(copy, "rb") as file:
-            new = file.read(app.config.options.max_file_bytes + 1)
+        new = _read(copy, app.config.options.max_file_bytes + 1)
         edited = frontmatter.read(frontmatter.decode(new))
         revision = _difference(document, edited, expected or hash_of(old))
         done = flows.edit(app, path, revision, wishes, told)
@@ -47,6 +45,29 @@ def edit_by_hand(
         return 1
     shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+def _copy(name: str, data: bytes) -> str:
+    """A copy that only its owner can read."""
+    path = os.path.join(private_folder("memdir-edit-"), name)
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise failure(error, path, "no copy can be made for the editor") from None
+    return path
+
+
+def _read(copy: str, limit: int) -> bytes:
+    try:
+        with open(copy, "rb") as file:
+            return file.read(limit)
+    except OSError as error:
+        raise BadInput(
+            f"the editor left no file that can be read ({error.strerror}); nothing was saved",
+            path=copy,
+            next="set EDITOR to a program that saves the file it is given",
+        ) from None
 
 
 def _kept(copy: str, old: bytes) -> bool:

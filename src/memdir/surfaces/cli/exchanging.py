@@ -13,10 +13,12 @@ from memdir.app import App, Done
 from memdir.core.draft import SKIPPED
 from memdir.core.errors import BadInput
 from memdir.core.finding import Finding
+from memdir.core.memory import INDEX
 from memdir.core.revision import hash_of
 from memdir.core.scope import below
 from memdir.surfaces.cli.answers import (
     Fields,
+    advised,
     done_fields,
     dry_files,
     dry_lines,
@@ -24,14 +26,16 @@ from memdir.surfaces.cli.answers import (
     finding_lines,
 )
 from memdir.surfaces.cli.diffs import diff
+from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
-from memdir.surfaces.cli.visible import line
+from memdir.surfaces.cli.visible import count, line
 
-DEFAULT = "memdir-export.zip"
+DEFAULT = "~/memdir-export.zip"  # not here: a checkout is no place for private memories
 FEW = 20  # files that are named one by one
+NAMED = 5  # files that are named in passing
 
 
-@command("import", "memdir import ../old-project/.agents/memory", changes=True)
+@command("import", "memdir import ../old-project/.agents/memory", changes=True, bulk=True)
 @click.argument("source")
 def import_(session: Session, source: str) -> int:
     """Take over memories from a directory, a zip or a tar.
@@ -42,9 +46,11 @@ def import_(session: Session, source: str) -> int:
     """
     app = session.app
     brought = exchange.read_source(source)
+    clashes = _clashes(app, brought)
     contents = dict(brought.files)
 
     def told(done: Done) -> None:
+        done = advised(session.screen, done)
         files: list[Fields] = [
             {
                 "path": change.path,
@@ -57,23 +63,44 @@ def import_(session: Session, source: str) -> int:
         files += [file for file in dry_files(done) if file["path"] not in contents]
         skipped = [finding_fields(finding) for finding in brought.skipped]
         fields = {**done_fields(app, done), "files": files, "skipped": skipped}
-        session.screen.answer(fields, _import_lines(session, done, brought.skipped))
+        session.screen.answer(fields, _import_lines(session.screen, done, brought))
 
     done = flows.bring_in(app, brought.files, told)
     skipped = [change for change in done.changes if change.kind == SKIPPED]
-    return int(any(change.hash != hash_of(contents[change.path]) for change in skipped))
+    lost = any(change.hash != hash_of(contents[change.path]) for change in skipped)
+    return int(lost or clashes)
 
 
-def _import_lines(session: Session, done: Done, skipped: list[Finding]) -> list[str]:
-    screen = session.screen
+def _clashes(app: App, brought: exchange.Brought) -> bool:
+    """Take out what would stand beside a memory whose name is the same on some disks."""
+    taken = {path.casefold(): path for path in app.store.files()}
+    files = list(brought.files)
+    for path, data in files:
+        other = taken.get(path.casefold(), path)
+        if other != path:
+            message = f"{path}: the store has {other}, the same name on some disks; skipped"
+            brought.skipped.append(Finding("clash", path, message, f"rename {path} in the source"))
+            brought.files.remove((path, data))
+    return len(brought.files) < len(files)
+
+
+def _import_lines(screen: Screen, done: Done, brought: exchange.Brought) -> list[str]:
+    contents = dict(brought.files)
     taken = [change for change in done.changes if change.changed]
     head = "would import" if done.dry_run else "imported"
-    lines = [f"{head} {len(taken):,} of {len(done.changes):,} memories"]
+    lines = [f"{head} {len(taken):,} of {count(len(done.changes), 'memory', 'memories')}"]
     lines += [f"  + {line(change.path)}" for change in taken[:FEW]]
     lines += [f"  and {len(taken) - FEW:,} more"] if len(taken) > FEW else []
-    for change in done.changes:
-        if not change.changed:
+    left = [change for change in done.changes if not change.changed]
+    same = {change.path for change in left if change.hash == hash_of(contents[change.path])}
+    lines += screen.block("", _some("there already, the same", sorted(same))) if same else []
+    for change in left:
+        if change.path not in same:
             lines += screen.block("!", f"{change.path}: {change.reason}", style="yellow")
+    other = [one.path for one in brought.skipped if one.kind == exchange.OTHER]
+    other = sorted(path for path in other if path.rpartition("/")[2] != INDEX)  # it has one anyway
+    lines += screen.block("", _some("passed over, no memory", other)) if other else []
+    skipped = [finding for finding in brought.skipped if finding.kind != exchange.OTHER]
     lines += finding_lines(screen, skipped[:FEW])
     lines += [f"  and {len(skipped) - FEW:,} more"] if len(skipped) > FEW else []
     for text in done.remarks:
@@ -81,7 +108,13 @@ def _import_lines(session: Session, done: Done, skipped: list[Finding]) -> list[
     return [*lines, *dry_lines(screen, done)] if done.dry_run else lines
 
 
-@command("export", "memdir export --output memories.zip", changes=True)
+def _some(what: str, paths: list[str]) -> str:
+    """How many, and the first of them by name."""
+    more = f" and {len(paths) - NAMED:,} more" if len(paths) > NAMED else ""
+    return f"{what}: {', '.join(paths[:NAMED])}{more}"
+
+
+@command("export", "memdir export --output memories.zip", changes=True, bulk=True)
 @click.option("--output", metavar="FILE.zip|DIR", default=DEFAULT, show_default=True)
 @click.option("--force", is_flag=True, help="Replace what stands there.")
 def export(session: Session, output: str, force: bool) -> int:
@@ -91,7 +124,7 @@ def export(session: Session, output: str, force: bool) -> int:
     byte.
     """
     app = session.app
-    target = os.path.abspath(output)
+    target = _target(session, output)
     _check(app, target)
     files, findings = flows.read_all(app)
     if target.endswith(ZIP):
@@ -110,10 +143,21 @@ def export(session: Session, output: str, force: bool) -> int:
         "findings": [finding_fields(finding) for finding in findings],
         "dry_run": session.asked.dry_run,
     }
-    text = f"{head} {len(files):,} files to {session.short(target)}"
+    text = f"{head} {count(len(files), 'file')} to {session.short(target)}"
     lines = [*session.screen.block("", text, ""), *finding_lines(session.screen, findings)]
     session.screen.answer(fields, lines)
     return int(bool(findings))
+
+
+def _target(session: Session, output: str) -> str:
+    if output == DEFAULT:
+        return os.path.join(session.config.home, DEFAULT[2:])
+    try:
+        return os.path.abspath(output)
+    except OSError:
+        raise BadInput(
+            "the current directory is gone", next="give --output as a whole path"
+        ) from None
 
 
 def _check(app: App, target: str) -> None:

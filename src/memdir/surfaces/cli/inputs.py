@@ -7,10 +7,11 @@ import os
 import re
 import stat
 import sys
+import tempfile
 
 from memdir.core import frontmatter
 from memdir.core.draft import Draft
-from memdir.core.errors import BadInput
+from memdir.core.errors import BadInput, Unwritable
 from memdir.core.memory import (
     CREATED_KEYS,
     MODIFIED_KEYS,
@@ -72,6 +73,17 @@ def _read_file(path: str, limit: int) -> bytes:
 
 def _unusable(path: str, cause: str) -> BadInput:
     return BadInput(f"{path}: {cause}", path=path, next="name a readable file, or - for stdin")
+
+
+def private_folder(prefix: str) -> str:
+    """A new folder for what is under way, that only its owner can look into."""
+    try:
+        return tempfile.mkdtemp(prefix=prefix)
+    except OSError as error:
+        raise Unwritable(
+            f"no temporary folder can be made: {error.strerror}",
+            next="set TMPDIR to a directory that you may write to",
+        ) from None
 
 
 def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:

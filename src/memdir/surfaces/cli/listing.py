@@ -11,9 +11,9 @@ from memdir.core.finding import Finding
 from memdir.core.listing import Listed
 from memdir.core.memory import UNKNOWN
 from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
-from memdir.surfaces.cli.screen import Cell
+from memdir.surfaces.cli.screen import Cell, Screen
 from memdir.surfaces.cli.session import Session, command
-from memdir.surfaces.cli.visible import line, visible
+from memdir.surfaces.cli.visible import count, cut_middle, line
 
 ROWS = 200  # enough for a person to look through; a program gets all
 BARS = "▁▂▃▄▅▆▇█"
@@ -83,30 +83,31 @@ def _lines(
     limit: int,
 ) -> list[str]:
     screen, lines = session.screen, list[str]()
-    for at, (scope, app, count) in enumerate(heads):
+    for at, (scope, app, total) in enumerate(heads):
         rows = [one for name, _, one in found if name == scope]
-        word = "memory" if count == 1 else "memories"
-        title = f"{scope}: {count:,} {word} in {session.short(app.store.root)}"
+        title = f"{scope}: {count(total, 'memory', 'memories')} in {session.short(app.store.root)}"
         lines += [""] if at else []
         lines += screen.block("", title, "")
         shown = rows[:limit] if limit > 0 else rows
         if shown:
             head: list[Cell] = [(text, "dim") for text in HEADINGS]
-            widest = (int(screen.columns * NAME_SHARE),)
-            lines += ["", *screen.table([head, *map(_row, shown)], widest)]
-        if len(shown) < count:
-            lines += ["", f"  shown: {len(shown):,} of {count:,}; all of them: --limit 0"]
-        if not count:
-            lines += ["", '  Save the first one: memdir remember "TEXT"']
+            widest = int(screen.columns * NAME_SHARE)
+            lines += ["", *screen.table([head, *[_row(one, widest) for one in shown]])]
+        if len(shown) < total:
+            lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
+        if not total:
+            text = screen.advise('memdir remember "TEXT"', scope)
+            lines += ["", *screen.block("Save the first one:", text)]
     return lines
 
 
-def _row(listed: Listed) -> list[Cell]:
+def _row(listed: Listed, widest: int) -> list[Cell]:
     memory = listed.memory
+    mark = " *" if memory.pinned else ""
     bar = BARS[min(listed.score * len(BARS) // 100, len(BARS) - 1)]
-    name = memory.path[:-3] if memory.path[-3:] == ".md" else memory.path
+    name = line(memory.path[:-3] if memory.path[-3:] == ".md" else memory.path)
     return [
-        (name + (" *" if memory.pinned else ""), "bold"),
+        (cut_middle(name, widest - len(mark)) + mark, "bold"),
         memory.type,
         dates.age_words(listed.age_days),
         (f"{bar} {listed.score:3}", STYLES[listed.action]),
@@ -128,17 +129,38 @@ def manifest_(session: Session) -> None:
     session.screen.answer(fields, [line(one) for one in text.split("\n")] if text else [])
 
 
-@command("types", "memdir types")
-def types_(session: Session) -> None:
-    """Show the types of memory and what each is for."""
-    known = [types.get(name) for name in types.names()]
+@command("types", "memdir types feedback")
+@click.argument("type", required=False, type=click.Choice(types.names()), metavar="[TYPE]")
+def types_(session: Session, type: str | None) -> None:
+    """Show the types of memory and what each is for, or all about one."""
+    known = [types.get(name) for name in types.names() if type in (None, name)]
     fields: Fields = {
         "types": [{key: getattr(one, key) for key in types.Type.__slots__} for one in known]
     }
-    head: list[Cell] = [(text, "dim") for text in ("type", "half-life", "what it is for")]
-    rows: list[list[Cell]] = [
-        [(one.name, "bold"), f"{one.half_life_days} days", visible(one.purpose)] for one in known
+    screen = session.screen
+    lines = [text for one in known for text in _type_lines(screen, one, type is not None)]
+    lines += ["", f"Choose one: memdir remember TEXT --type {type or 'TYPE'}"]
+    screen.answer(fields, lines)
+
+
+def _type_lines(screen: Screen, one: types.Type, whole: bool) -> list[str]:
+    if not whole:
+        return screen.block(f"{one.name:16}", one.purpose, "", "bold")
+    rows = [
+        ("for", one.purpose),
+        ("save it", one.when_to_save),
+        ("use it", one.how_to_use),
+        ("its text", one.body),
+        ("shared", one.scope_lean),
+        ("half-life", f"{one.half_life_days} days: then its score is 50"),
     ]
-    lines = session.screen.table([head, *rows])
-    lines += ["", "Choose one: memdir remember TEXT --type TYPE"]
-    session.screen.answer(fields, lines)
+    lines = [screen.paint(one.name, "bold")]
+    for label, said in rows:
+        lines += screen.block(f"{label + ':':10}", said)
+    return [
+        *lines,
+        "",
+        "  An example:",
+        "",
+        *[("  " + text).rstrip() for text in one.example.split("\n")],
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from memdir import flows
@@ -14,6 +16,7 @@ from memdir.core.naming import means
 from memdir.surfaces.cli.answers import (
     SHORT_ID,
     Fields,
+    advised,
     diff_lines,
     done_fields,
     done_lines,
@@ -25,7 +28,7 @@ from memdir.surfaces.cli.diffs import kind
 from memdir.surfaces.cli.inputs import read_moment
 from memdir.surfaces.cli.screen import Cell, Screen
 from memdir.surfaces.cli.session import Session, command
-from memdir.surfaces.cli.visible import line
+from memdir.surfaces.cli.visible import count, line
 
 NEWEST = 20  # changes that a person gets to see
 SHORTEST_ID = 4  # characters that may stand for a change
@@ -46,25 +49,27 @@ def log(session: Session, name: str, number: int) -> None:
     found: list[tuple[str, Logged]] = []
     for scope, app in session.apps():
         found += [(scope, logged) for logged in flows.log(app, name, limit)]
-    if session.config.scope.kind == "all":
+    several = session.config.scope.kind == "all"
+    if several:
         found = sorted(found, key=lambda pair: -pair[1].time)[:limit]
     changes = [{**logged_fields(logged), "scope": scope} for scope, logged in found]
-    rows = [_row(logged) for _, logged in found]
+    rows = [_row(logged, [scope] if several else []) for scope, logged in found]
     none = f"no change of {line(name)}" if name else "no changes yet"
     lines = session.screen.table(rows) if rows else [none]
     if found:
-        lines += ["", "Look at one: memdir diff ID · take one back: memdir undo ID"]
+        text = "Look at one: memdir diff ID · take one back: memdir undo ID"
+        lines += ["", *session.screen.block("", session.screen.advise(text), "")]
     session.screen.answer({"changes": changes}, lines)
 
 
-def _row(logged: Logged) -> list[Cell]:
+def _row(logged: Logged, more: Sequence[str] = ()) -> list[Cell]:
     # The index moves with nearly every change; it is only worth a word where it moved alone.
     paths = [(c, path) for c, path in logged.paths if path != INDEX] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
     outside = logged.cause.verb == history.OUTSIDE
     what = "" if outside else _what(logged) + ": " * bool(files)
-    when = moment(logged.time)
-    return [(logged.id[:SHORT_ID], "cyan"), when, logged.cause.actor, what + " ".join(files)]
+    where = [*more, moment(logged.time), logged.cause.actor]
+    return [(logged.id[:SHORT_ID], "cyan"), *where, what + " ".join(files)]
 
 
 def _what(logged: Logged) -> str:
@@ -82,8 +87,7 @@ def diff(session: Session, change: str) -> None:
 
     It is the newest, the one with this id, or the newest of this memory.
     """
-    app = session.app
-    logged, versions = _find(app, change)
+    logged, versions = _find(_store_of(session, change), change)
     files: list[Fields] = [
         {"path": path, "change": kind(old, new), "diff": diff_of(path, old, new)}
         for path, old, new in versions
@@ -92,6 +96,25 @@ def diff(session: Session, change: str) -> None:
     for file in files:
         lines += ["", *diff_lines(session.screen, str(file["diff"]))]
     session.screen.answer({"changes": [logged_fields(logged)], "files": files}, lines)
+
+
+def _store_of(session: Session, change: str) -> App:
+    """The store that was asked for; of all stores, the one whose history has that change."""
+    if session.config.scope.kind != "all" or not change:
+        return session.app
+    found, missing = list[tuple[str, App]](), Missing("there is no change yet")
+    for scope, app in session.apps():
+        try:
+            app.history.find(change)
+            found.append((scope, app))
+        except Missing as error:
+            missing = error
+    if len(found) > 1:
+        scopes = ", ".join(scope for scope, _ in found)
+        raise BadInput(f"{change!r} is in several scopes: {scopes}", next="choose one with --scope")
+    if not found:
+        raise missing
+    return found[0][1]
 
 
 def _find(app: App, wanted: str) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
@@ -106,32 +129,35 @@ def _find(app: App, wanted: str) -> tuple[Logged, list[tuple[str, bytes | None, 
     return logged, [version for version in versions if means(wanted, version[0])]
 
 
-@command("undo", "memdir undo", changes=True)
-@click.argument("change", required=False, default="")
-@click.option("--batch", metavar="ID", default="", help="Everything of one batch.")
+@command("undo", "memdir undo", changes=True, bulk=True)
+@click.argument("change", required=False)
+@click.option("--batch", metavar="ID", help="Everything of one batch.")
 @click.option("--since", metavar="TIME", help="Everything since: 10m, 2h, 2026-03-02T14:00.")
-def undo(session: Session, change: str, batch: str, since: str | None) -> None:
+def undo(session: Session, change: str | None, batch: str | None, since: str | None) -> None:
     """Take a change back.
 
     It is the newest that still stands, unless you name one. Undo is itself a change, so it can
     be undone. Where something newer stands in the way, both texts are shown and nothing is
     written.
     """
-    if sum(map(bool, (change, batch, since))) > 1:
+    if sum(given is not None for given in (change, batch, since)) > 1:
         raise click.UsageError("Give CHANGE, --batch or --since.", click.get_current_context())
-    if change and len(change.strip()) < SHORTEST_ID:
+    if change is not None and len(change.strip()) < SHORTEST_ID:
         raise BadInput(f"{change!r} is too short for a change", next="memdir log lists them")
-    app = session.app
+    if batch is not None and not batch.strip():
+        raise BadInput("--batch is empty", next="memdir log --json shows the batch of each change")
+    app = _store_of(session, change or "")
     start = None if since is None else read_moment(since, app.now())
 
     def told(done: Done) -> None:
+        done = advised(session.screen, done)
         undone = list(done.undone)
         files = done_fields(app, done)
         fields = {**files, "changes": [logged_fields(logged) for logged in undone]}
         fields.setdefault("files", files["changes"])
         session.screen.answer(fields, _undone_lines(session.screen, undone, done))
 
-    flows.undo(app, change, batch, start, told)
+    flows.undo(app, change or "", batch or "", start, told)
 
 
 def _undone_lines(screen: Screen, undone: list[Logged], done: Done) -> list[str]:
@@ -145,4 +171,4 @@ def _undone_lines(screen: Screen, undone: list[Logged], done: Done) -> list[str]
     for change in done.changes[:FEW]:
         lines.append(f"  {line(change.path)} {change.reason or 'is back as it was'}")
     more = len(done.changes) - FEW
-    return [*lines, f"  and {more:,} more files"] if more > 0 else lines
+    return [*lines, f"  and {count(more, 'more file')}"] if more > 0 else lines

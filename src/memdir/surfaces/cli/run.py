@@ -25,6 +25,7 @@ USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell
 # What each section of the help lists, and the module that has it: only that one is imported.
 SECTIONS = {
     "Remember": {"remember": "saving", "save": "saving", "edit": "saving", "touch": "shelving"},
+    "Recall": {"recall": "recalling"},
     "Look": {
         "list": "listing",
         "show": "showing",
@@ -36,7 +37,12 @@ SECTIONS = {
     },
     "Put away": dict.fromkeys(("forget", "retire", "archive", "restore", "purge"), "shelving"),
     "Take back": dict.fromkeys(("log", "diff", "undo"), "past"),
-    "Look after": {"doctor": "care", "import": "exchanging", "export": "exchanging"},
+    "Look after": {
+        "doctor": "care",
+        "eval": "evaluating",
+        "import": "exchanging",
+        "export": "exchanging",
+    },
 }
 MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
@@ -119,6 +125,8 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
     except ReaderGone:
         raise
     except Exception as error:
+        if isinstance(error, OSError) and not screen.begun:
+            screen.unheard(error)
         return _say_internal(screen, error)
 
 
@@ -170,6 +178,7 @@ def _write_report(error: Exception) -> str:
 
 
 def _say(screen: Screen, error: Fields, more: Sequence[str]) -> None:
+    error["next"] = screen.advise(str(error["next"]))
     if screen.json and not screen.answered:
         screen.answer({"error": error}, [])
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import click
@@ -9,9 +10,11 @@ import click
 from memdir import flows
 from memdir.app import App
 from memdir.core.draft import Draft, Wishes
+from memdir.core.drafting import check_line, check_type, set_reasons
+from memdir.core.errors import BadInput
 from memdir.core.memory import UNKNOWN
 from memdir.core.naming import check_name
-from memdir.core.revision import Revision
+from memdir.core.revision import Revision, hash_of
 from memdir.surfaces.cli.answers import Fields, refused, tell_done
 from memdir.surfaces.cli.editor import edit_by_hand
 from memdir.surfaces.cli.inputs import STDIN, guess_type, read_day, read_draft, read_text
@@ -118,8 +121,12 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> int:
 @click.argument("name")
 @click.option("--description", metavar="LINE", help="A new description.")
 @click.option("--type", metavar="TYPE", help="A new type; see: memdir types.")
-@click.option("--name", "label", metavar="LABEL", help="A new label; the file keeps its name.")
+@click.option(
+    "--name", "label", metavar="LABEL", help="A new label; the file keeps its name, both find it."
+)
 @click.option("--pin/--no-pin", default=None, help="Keep it on top of the index, or not.")
+@click.option("--why", metavar="REASON", help="A new reason, in place of the one it has.")
+@click.option("--how", metavar="WHEN", help="New words on when and where to apply it.")
 @click.option("--body-file", metavar="FILE", help="A new text from a file; - is stdin.")
 @click.option("--if-hash", metavar="HASH", help="Only if this is still its hash.")
 @click.option("--allow-secret", is_flag=True, help=SECRET)
@@ -130,6 +137,8 @@ def edit(
     type: str | None,
     label: str | None,
     pin: bool | None,
+    why: str | None,
+    how: str | None,
     body_file: str | None,
     if_hash: str | None,
     allow_secret: bool,
@@ -141,14 +150,32 @@ def edit(
     overwritten: both texts are shown.
     """
     app = session.app
+    check_type(UNKNOWN if type is None else type)
     pinned = None if pin is None else "true" if pin else "false"
     given = {"name": label, "description": description, "type": type, "pinned": pinned}
     fields = tuple((key, value) for key, value in given.items() if value is not None)
     wishes = Wishes(secret=allow_secret)
     told = tell_done(session, app)
-    if not fields and body_file is None:
+    if not fields and (body_file, why, how) == (None, None, None):
         return edit_by_hand(session, app, name, if_hash or "", wishes, told)
-    limit = app.config.options.max_body_bytes
-    body = None if body_file is None else read_text(body_file, limit, "the text")
-    revision = Revision("", fields, body, if_hash or "")
+    body, read = _new_body(app, name, body_file, {"why": why, "how": how})
+    revision = Revision("", fields, body, if_hash or read)
     return int(refused(flows.edit(app, name, revision, wishes, told).changes))
+
+
+def _new_body(
+    app: App, name: str, file: str | None, reasons: Mapping[str, str | None]
+) -> tuple[str | None, str]:
+    """The text that an edit asks for, and the hash of the version it was made from."""
+    limit = app.config.options.max_body_bytes
+    body = None if file is None else read_text(file, limit, "the text")
+    given = {field: text for field, text in reasons.items() if text is not None}
+    for field, text in given.items():
+        check_line(field, text)
+        if not text.strip():
+            raise BadInput(f"{field} is empty", next=f"say what {field} should be")
+    if not given:
+        return body, ""
+    _, old, document = flows.show(app, name)
+    text = document.body if body is None else body
+    return set_reasons(text, given.get("why", ""), given.get("how", "")), hash_of(old)

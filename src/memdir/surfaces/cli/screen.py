@@ -8,8 +8,10 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from typing import NoReturn
 
 from memdir.core.errors import Unwritable
+from memdir.surfaces.cli.advice import Advice
 from memdir.surfaces.cli.visible import cut, line, pad, width, wrap
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
@@ -26,6 +28,8 @@ class Screen:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.json = False
+        self.advise = Advice()  # a command may tell it more
+        self.begun = False  # a command runs; until then only help is printed
         self.answered = False  # a program gets one object, so a late error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.colour = sys.stdout.isatty() and not plain
@@ -52,7 +56,7 @@ class Screen:
 
     def tell(self, text: str) -> None:
         """A remark beside the answer."""
-        self.complain([*wrap(line(text), self.columns, "memdir: ", "  ")])
+        self.complain(wrap(line(self.advise(text)), self.columns, "memdir: ", "  "))
 
     def complain(self, lines: Sequence[str]) -> None:
         """Lines for stderr, as they are; that nobody can hear them must not stop a change."""
@@ -68,7 +72,8 @@ class Screen:
         """`label text`, wrapped, further lines below its text."""
         start = indent + (label + " " if label else "")
         first, *more = wrap(line(text), self.columns, start, " " * width(start))
-        return [indent + self.paint(label, style) + first[len(indent + label) :], *more]
+        first = indent + self.paint(label, style) + first[len(indent + label) :]
+        return [first.rstrip(), *more]
 
     def table(self, rows: Sequence[Sequence[Cell]], most: Sequence[int] = ()) -> list[str]:
         """Columns two spaces apart; the last one takes what is left and is cut there."""
@@ -89,9 +94,16 @@ class Screen:
         painted = [self.paint(t, s) for t, (_, s) in zip(texts, cells, strict=True) if t]
         return "  " + "  ".join(painted).rstrip()
 
+    def unheard(self, error: OSError) -> NoReturn:
+        """Help, which click prints itself, could not be written."""
+        with _delivered("nothing was changed", "write it where there is room"):
+            raise error
+
 
 @contextmanager
-def _delivered() -> Iterator[None]:
+def _delivered(
+    stands: str = "what was changed stands", next: str = "memdir log shows what was changed"
+) -> Iterator[None]:
     """Turn a failed write to stdout into what it means; what was changed by then stands."""
     try:
         yield
@@ -101,6 +113,5 @@ def _delivered() -> Iterator[None]:
         if isinstance(error, BrokenPipeError):
             raise ReaderGone from None
         raise Unwritable(
-            f"the answer cannot be written: {error.strerror}; what was changed stands",
-            next="memdir log shows what was changed",
+            f"the answer cannot be written: {error.strerror}; {stands}", next=next
         ) from None

@@ -6,17 +6,22 @@ import functools
 import inspect
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from memdir.app import App, open_app
 from memdir.config import Config, read_config
-from memdir.core.errors import BadInput
+from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.core.scope import MAIN_SCOPES, SCOPE_FORMS
+from memdir.surfaces.cli.advice import Advice
+from memdir.surfaces.cli.elsewhere import find_elsewhere
+from memdir.surfaces.cli.progress import progress
 from memdir.surfaces.cli.screen import Screen
+from memdir.surfaces.cli.visible import count
 
 ACTOR = "cli"
 Run = Callable[..., int | None]
@@ -33,12 +38,23 @@ class Asked:
 
     def config(self, scope: str = "") -> Config:
         """What the files and the environment make of it."""
-        try:
-            cwd = os.getcwd()
-        except OSError:
-            cwd = ""  # it is gone; then --project or --dir must say where
         wanted = scope or self.scope
-        return read_config(os.environ, cwd, project=self.project, dir=self.dir, scope=wanted)
+        return read_config(
+            os.environ, self._cwd(), project=self.project, dir=self.dir, scope=wanted
+        )
+
+    def _cwd(self) -> str:
+        """Where we stand; where that is gone, whole paths can still say where."""
+        try:
+            return os.getcwd()
+        except OSError:
+            given = [path for path in (self.project, self.dir) if path]
+            if given and all(map(os.path.isabs, given)):
+                return given[0]
+        raise BadInput(
+            "the current directory is gone",
+            next="cd to one that exists, or give --project or --dir as a whole path",
+        )
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,26 @@ class Session:
         for app in self.opened:
             app.snapshot()
 
+    @contextmanager
+    def looking_further(self, verb: str, options: Mapping[str, object]) -> Iterator[None]:
+        """Where something was not found, say where else it is."""
+        try:
+            yield
+        except Missing as error:
+            given = options.get("names") or (options.get("name"), options.get("change"))
+            wanted = [name for name in cast(Iterable[object], given) if isinstance(name, str)]
+            with suppress(MemdirError):  # a second trouble would hide the first
+                step = find_elsewhere(verb, wanted, self.app, self._others(), self.screen.advise)
+                error.next = step or error.next
+            raise
+
+    def _others(self) -> Iterator[tuple[str, App]]:
+        """The stores of the other scopes that exist, where no directory was named."""
+        for name, path in self.config.scopes.items() if self.asked.dir is None else ():
+            if os.path.isdir(path) and path != self.config.store:
+                with suppress(MemdirError):
+                    yield name, open_app(self.asked.config(name), now=time.time, tell=_unheard)
+
     def _open(self, config: Config) -> App:
         tell, dry_run = self.screen.tell, self.asked.dry_run
         app = open_app(config, now=time.time, tell=tell, actor=ACTOR, dry_run=dry_run)
@@ -89,10 +125,11 @@ class Session:
 
 
 def command(
-    name: str, example: str, *, changes: bool = False, dashes: bool = False
+    name: str, example: str, *, changes: bool = False, bulk: bool = False, dashes: bool = False
 ) -> Callable[[Run], click.Command]:
     """Declare a command: a function of a Session and its own options, giving an exit code.
 
+    With `bulk` it may take long without anybody typing: then it says that it is under way.
     With `dashes` a text may start like an option: a list, a PEM block, a diff.
     """
 
@@ -102,13 +139,15 @@ def command(
             dir: str | None, project: str | None, scope: str, json: bool, **options: Any
         ) -> int:
             screen: Screen = click.get_current_context().obj
-            screen.json = json
+            screen.json, screen.begun = json, True
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
+            screen.advise = Advice(_commands(), dir, project, scope)
             session = Session(screen, asked, asked.config())
             if session.config.findings and name not in ("where", "list", "doctor"):
-                count = len(session.config.findings)
-                screen.tell(f"{count} finding{'s'[: count > 1]} on the settings: memdir where")
-            code = run(session, **options) or 0
+                found = count(len(session.config.findings), "finding")
+                screen.tell(f"{found} on the settings: memdir where")
+            with progress(screen, bulk), session.looking_further(name, options):
+                code = run(session, **options) or 0
             if not changes:
                 session.keep_what_others_did()
             return code
@@ -119,6 +158,15 @@ def command(
         return kind(name, callback=call, params=[*own, *_shared(changes)], help=text)
 
     return declare
+
+
+def _commands() -> list[str]:
+    context = click.get_current_context()
+    return cast(click.Group, context.find_root().command).list_commands(context)
+
+
+def _unheard(text: str) -> None:
+    """For a look that nobody asked for."""
 
 
 class _TakesText(click.Command):

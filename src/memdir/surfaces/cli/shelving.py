@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from memdir import flows
@@ -24,7 +26,7 @@ def _retire(session: Session, names: tuple[str, ...], room: str, reason: str) ->
     flows.retire(app, names, room, reason, tell_done(session, app, {}, back))
 
 
-@command("retire", "memdir retire old-sprint-plan", changes=True)
+@command("retire", "memdir retire old-sprint-plan", changes=True, bulk=True)
 @NAMES
 @REASON
 def retire(session: Session, names: tuple[str, ...], reason: str) -> None:
@@ -35,7 +37,7 @@ def retire(session: Session, names: tuple[str, ...], reason: str) -> None:
     _retire(session, names, TRASH, reason)
 
 
-@command("forget", "memdir forget old-sprint-plan", changes=True)
+@command("forget", "memdir forget old-sprint-plan", changes=True, bulk=True)
 @NAMES
 @REASON
 def forget(session: Session, names: tuple[str, ...], reason: str) -> None:
@@ -43,7 +45,7 @@ def forget(session: Session, names: tuple[str, ...], reason: str) -> None:
     _retire(session, names, TRASH, reason)
 
 
-@command("archive", "memdir archive migration-2025", changes=True)
+@command("archive", "memdir archive migration-2025", changes=True, bulk=True)
 @NAMES
 @REASON
 def archive(session: Session, names: tuple[str, ...], reason: str) -> None:
@@ -51,7 +53,7 @@ def archive(session: Session, names: tuple[str, ...], reason: str) -> None:
     _retire(session, names, ARCHIVE, reason)
 
 
-@command("restore", "memdir restore old-sprint-plan", changes=True)
+@command("restore", "memdir restore old-sprint-plan", changes=True, bulk=True)
 @SOME_NAMES
 @click.option("--list", "show_list", is_flag=True, help="List what can be restored.")
 def restore(session: Session, names: tuple[str, ...], show_list: bool) -> None:
@@ -94,32 +96,37 @@ def _list_shelved(session: Session) -> None:
         ],
         (40,),
     )
-    lines = [*table, "", "Bring one back: memdir restore NAME"]
+    all_scopes = session.config.scope.kind == "all"
+    text = session.screen.advise("memdir restore NAME", "SCOPE" if all_scopes else "")
+    lines = [*table, "", *session.screen.block("Bring one back:", text, "")]
     session.screen.answer({"memories": fields}, lines if rows else ["nothing to restore"])
 
 
-@command("purge", "memdir purge --expired --yes", changes=True)
+@command("purge", "memdir purge --expired --yes", changes=True, bulk=True)
 @SOME_NAMES
 @click.option("--expired", is_flag=True, help="All trash that is past its days.")
 @click.option("--yes", is_flag=True, help="Really; without it nothing happens.")
 def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) -> None:
     """Remove memories from trash and archive for good.
 
-    What the history keeps is not touched.
+    The history keeps its versions. To be rid of these as well, say of a secret, remove the folder
+    history.git in the directory that `memdir where` calls "history, trash". A new history
+    begins with the next command; what was before can then not be undone.
     """
     if not names and not expired:
         raise click.UsageError("Say what: NAME..., or --expired.", click.get_current_context())
     app = session.app
     if not yes and not session.asked.dry_run:
-        what = " ".join(names) or "--expired"
+        what = shlex.join(names) or "--expired"
         raise BadInput(
             "purge cannot be taken back by restore; nothing was removed",
             next=f"look with --dry-run, then: memdir purge {what} --yes",
         )
-    flows.purge(app, names, expired, tell_done(session, app))
+    says = "the history still has its versions; to remove these, too: memdir purge --help"
+    flows.purge(app, names, expired, tell_done(session, app, {}, *[says] * app.history.on))
 
 
-@command("touch", "memdir touch use-uv", changes=True)
+@command("touch", "memdir touch use-uv", changes=True, bulk=True)
 @NAMES
 def touch(session: Session, names: tuple[str, ...]) -> None:
     """Say that memories still hold: their age counts from now."""

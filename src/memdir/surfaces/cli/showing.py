@@ -13,7 +13,7 @@ from memdir.core.index import Survey
 from memdir.core.loading import MAX_CHARACTERS, MAX_LINES, Loaded
 from memdir.core.memory import read_memory
 from memdir.core.revision import hash_of
-from memdir.surfaces.cli.answers import Fields, done_fields, done_lines
+from memdir.surfaces.cli.answers import Fields, advised, done_fields, done_lines
 from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
 from memdir.surfaces.cli.visible import line, visible
@@ -118,7 +118,7 @@ def _loaded_fields(loaded: Loaded) -> Fields:
     return {key: getattr(loaded, key) for key in Loaded.__slots__}
 
 
-@command("index", "memdir index --check", changes=True)
+@command("index", "memdir index --check", changes=True, bulk=True)
 @click.option("--check", is_flag=True, help="Exit with 1 if there is anything to repair.")
 @click.option("--rebuild", is_flag=True, help="Bring it in step with the files.")
 def index(session: Session, check: bool, rebuild: bool) -> int:
@@ -141,7 +141,7 @@ def index(session: Session, check: bool, rebuild: bool) -> int:
         fields.append(survey_fields(survey))
         lines += [""] if lines else []
         lines += session.screen.block("", title, "")
-        lines += survey_lines(session.screen, survey)
+        lines += survey_lines(session.screen, survey, scope)
         clean = clean and not _problems(survey)
     more = {"scopes": dict(zip(answers, fields, strict=True))} if len(answers) > 1 else {}
     session.screen.answer({**fields[0], **more}, lines)
@@ -152,6 +152,7 @@ def _rebuild(session: Session, app: App) -> int:
     def told(done: Done) -> None:
         survey = survey_fields(flows.survey_index(app))
         changed = any(change.changed for change in done.changes)
+        done = advised(session.screen, done)
         lines = done_lines(session.screen, done)
         if not changed:
             lines[0] = "the index is in step with the files"
@@ -191,7 +192,7 @@ def _problems(survey: Survey) -> list[tuple[str, list[str]]]:
     return [(what, where) for what, where in found if where]
 
 
-def survey_lines(screen: Screen, survey: Survey) -> list[str]:
+def survey_lines(screen: Screen, survey: Survey, scope: str) -> list[str]:
     """An index for a person: its size against the limits, then what to repair."""
     lines = [
         f"  {survey.lines:,} of {MAX_LINES} lines, "
@@ -201,5 +202,5 @@ def survey_lines(screen: Screen, survey: Survey) -> list[str]:
         more = f" and {len(where) - FEW} more" if len(where) > FEW else ""
         lines += screen.block("!", f"{what}: {', '.join(where[:FEW])}{more}", style="yellow")
     if survey.orphans or survey.dangling:
-        lines.append("  Repair: memdir index --rebuild")
+        lines += screen.block("Repair:", screen.advise("memdir index --rebuild", scope))
     return lines

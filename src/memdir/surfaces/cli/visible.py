@@ -44,6 +44,11 @@ def _symbol(code: int) -> str:
     return f"<U+{code:04X}>"
 
 
+def count(number: int, one: str, several: str = "") -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def width(text: str) -> int:
     """Columns on a terminal: wide characters take two, combining ones none."""
     return len(text) if text.isascii() else sum(map(_columns, text))
@@ -60,6 +65,14 @@ def cut(text: str, columns: int) -> str:
     if width(text) <= columns:
         return text
     return _first(text, columns - 1).rstrip() + ELLIPSIS if columns > 0 else ""
+
+
+def cut_middle(text: str, columns: int) -> str:
+    """The same, but both ends stay: names that differ only at their end are told apart."""
+    if width(text) <= columns:
+        return text
+    end = _first(text[::-1], (columns - 1) // 3)[::-1]
+    return _first(text, columns - 1 - width(end)) + ELLIPSIS + end if columns > 0 else ""
 
 
 def pad(text: str, columns: int) -> str:

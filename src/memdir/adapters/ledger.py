@@ -1,0 +1,166 @@
+"""The ledger: what was spent on models, one JSON line per event, appended and never rewritten.
+
+A call has two lines with one id: `reserved` with the estimate before it is made, and its outcome
+with the true figures afterwards. The last line of an id counts, so a process that was killed in
+between has spent its estimate.
+"""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import json
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+
+from memdir.adapters.disk import failure
+from memdir.adapters.lock import Lock
+from memdir.core.budget import (
+    Call,
+    LedgerBroken,
+    Limits,
+    OverBudget,
+    Spent,
+    spent_by,
+    too_much,
+)
+from memdir.core.model import Usage
+
+FILE = "ledger.jsonl"
+LOCK_SECONDS = 1.0  # it is held for the time of a few writes
+FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Ledger:
+    """Only the holder of its lock reads and appends: two processes cannot both take the rest."""
+
+    def __init__(self, folder: str, now: Callable[[], float]) -> None:
+        self.path = os.path.join(folder, FILE)
+        self.now = now
+        self._lock = Lock(self.path + ".lock", LOCK_SECONDS, LOCK_SECONDS)
+
+    def reserve(
+        self, purpose: str, model: str, session: str, wanted: Usage, limits: Limits
+    ) -> Call:
+        """Put the estimate down, if it fits; from then on it counts for everybody."""
+        now = self.now()
+        day = day_of(now)
+        call = Call(secrets.token_hex(8), now, day, purpose, model, session, wanted)
+        with self._lock.held("memdir ledger", lambda _: None):
+            spent = spent_by(self.calls(), day, session)
+            if reason := too_much(wanted.total, spent, limits, session):
+                hint = "wait, or raise budget.session_tokens or budget.day_tokens in config.toml"
+                raise OverBudget(reason, next=hint)
+            self._append(call)
+        return call
+
+    def settle(self, call: Call, usage: Usage, outcome: str) -> None:
+        """What the call really cost."""
+        settled = replace(call, time=self.now(), usage=usage, outcome=outcome)
+        with self._lock.held("memdir ledger", lambda _: None):
+            self._append(settled)
+
+    def spent(self, day: str, session: str) -> Spent:
+        """Tokens of that day and that session."""
+        return spent_by(self.calls(), day, session)
+
+    def calls(self) -> list[Call]:
+        """Every call once, in the order they were reserved."""
+        try:
+            with open(self.path, "rb", opener=_open_to_read) as file:
+                lines = file.read().split(b"\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._broken(f"cannot be read: {error.strerror}") from None
+        calls: dict[str, Call] = {}
+        # What stands behind the last line end is a write that was cut off: its call was not made,
+        # or its estimate stands.
+        for number, line in enumerate(lines[:-1], 1):
+            try:
+                call = read(line)
+            except (ValueError, TypeError, KeyError, RecursionError):
+                raise self._broken(f"line {number} cannot be read") from None
+            calls[call.id] = call
+        return [*calls.values()]
+
+    def _append(self, call: Call) -> None:
+        try:
+            handle = os.open(self.path, FLAGS, 0o600)
+            try:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise self._broken("is no file")
+                os.fchmod(handle, 0o600)
+                _cut_torn_line(handle)
+                line = write(call) + b"\n"
+                if os.write(handle, line) != len(line):
+                    raise OSError(
+                        errno.ENOSPC, os.strerror(errno.ENOSPC)
+                    )  # what did not fit is cut off next time
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise failure(error, self.path, "the ledger cannot be written") from None
+
+    def _broken(self, what: str) -> LedgerBroken:
+        hint = f"look at it, then move it away: mv {self.path} {self.path}.old"
+        message = f"{self.path}: {what}; no model is asked while nobody knows what was spent"
+        return LedgerBroken(message, path=self.path, next=hint)
+
+
+def day_of(now: float) -> str:
+    """The user's day, as YYYY-MM-DD."""
+    return datetime.datetime.fromtimestamp(now).astimezone().date().isoformat()
+
+
+def write(call: Call) -> bytes:
+    """One line, without its end."""
+    time = datetime.datetime.fromtimestamp(call.time, datetime.UTC).isoformat()
+    line = {
+        "id": call.id,
+        "time": time,
+        "day": call.day,
+        "purpose": call.purpose,
+        "model": call.model,
+        "session": call.session,
+        "input_tokens": call.usage.input_tokens,
+        "output_tokens": call.usage.output_tokens,
+        "cached_tokens": call.usage.cached_tokens,
+        "outcome": call.outcome,
+    }
+    return json.dumps(line).encode("ascii")
+
+
+def read(line: bytes) -> Call:
+    """The inverse of `write`."""
+    said = json.loads(line)
+    texts = [said[key] for key in ("id", "day", "purpose", "model", "session", "outcome")]
+    counts = [said[key] for key in ("input_tokens", "output_tokens", "cached_tokens")]
+    if not all(type(text) is str for text in texts):
+        raise ValueError("not a text")
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise ValueError("not a count")
+    time = datetime.datetime.fromisoformat(said["time"]).timestamp()
+    id, day, purpose, model, session, outcome = texts
+    return Call(id, time, day, purpose, model, session, Usage(*counts), outcome)
+
+
+def _cut_torn_line(handle: int) -> None:
+    """Take away a line that a killed writer left unfinished; we hold the lock."""
+    size = os.fstat(handle).st_size
+    if not size or os.pread(handle, 1, size - 1) == b"\n":
+        return
+    whole = os.pread(handle, size, 0).rfind(b"\n") + 1
+    os.ftruncate(handle, whole)
+
+
+def _open_to_read(path: str, flags: int) -> int:
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no file")
+    return handle

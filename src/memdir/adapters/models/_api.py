@@ -1,0 +1,169 @@
+"""What the members that speak to an HTTP API share: one request, its answer, its failures.
+
+Texts of the server never enter our messages: some repeat the key they were given.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from memdir.adapters.models._within import within
+from memdir.core.model import (
+    Answer,
+    BadAnswer,
+    ModelFailed,
+    ModelRefused,
+    ModelUnavailable,
+    Question,
+    Usage,
+    answered,
+    too_slow,
+)
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters
+
+INSTALL = "pip install 'memdir[llm]'"
+TOOL = "answer"
+NOTHING = Usage()
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# What a library may raise over bytes that no server should send.
+BROKEN = (OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+
+# The client, to be closed, and the model that speaks through it.
+Opened = tuple[AbstractAsyncContextManager[Any], "Model[Any]"]
+
+
+@dataclass(frozen=True)
+class Api:
+    """A model behind an HTTP API. `connect` runs anew for each question, in its own event loop."""
+
+    name: str
+    modules: tuple[str, ...]
+    mode: Literal["tool", "native"]  # how it is held to a schema
+    connect: Callable[[], Opened] = field(repr=False)  # it knows the key
+
+    def answer(self, question: Question) -> Answer:
+        """Ask once, without a second try. Loading the packages (seconds) is not in the limit."""
+        load(self.modules)
+        failure: ModelFailed
+        try:
+            response = within(question.seconds, lambda: self._request(question))
+        except TimeoutError:
+            failure = too_slow(self.name, question.seconds)
+        except BROKEN as error:
+            failure = _failure(self.name, question.seconds, error)
+        else:
+            return _answer(question, response, self.name)
+        raise failure  # not inside the handler: its context could hold what a server said
+
+    async def _request(self, question: Question) -> ModelResponse:
+        from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+        from pydantic_ai.settings import ModelSettings
+
+        client, model = self.connect()
+        settings = ModelSettings(
+            max_tokens=question.max_tokens, timeout=question.seconds, max_retries=0
+        )
+        asked = ModelRequest(
+            parts=[SystemPromptPart(question.system), UserPromptPart(question.user)]
+        )
+        async with client:
+            return await model.request([asked], settings, _held_to(question.schema, self.mode))
+
+
+def load(modules: tuple[str, ...]) -> None:
+    """Import what a member needs; it may not be installed."""
+    try:
+        for module in modules:
+            importlib.import_module(module)
+    except ImportError as error:
+        package = (error.name or "a package").partition(".")[0]
+        message = f"this model needs {package}, which is not installed"
+        raise ModelUnavailable(message, next=INSTALL, usage=NOTHING) from None
+
+
+def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
+    """The key for that address; none travels in the clear to another machine."""
+    key = environ.get(variable, "").strip()
+    address = urlsplit(base_url)
+    if key and address.scheme != "https" and address.hostname not in LOOPBACK:
+        message = f"{base_url} is not https: everybody on the way could read {variable}"
+        raise ModelUnavailable(
+            message, next=f"use https in model.base_url, or unset {variable}", usage=NOTHING
+        )
+    return key
+
+
+def _held_to(
+    schema: Mapping[str, object] | None, mode: Literal["tool", "native"]
+) -> ModelRequestParameters:
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
+    from pydantic_ai.tools import ToolDefinition
+
+    if schema is None:
+        return ModelRequestParameters()
+    if mode == "native":
+        wanted = OutputObjectDefinition(json_schema=dict(schema), name=TOOL)
+        return ModelRequestParameters(output_mode="native", output_object=wanted)
+    tool = ToolDefinition(
+        name=TOOL, description="Give your answer.", parameters_json_schema=dict(schema)
+    )
+    tool.kind = "output"
+    return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+
+
+def _answer(question: Question, response: ModelResponse, name: str) -> Answer:
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    used = response.usage
+    usage = Usage(
+        used.input_tokens - used.cache_read_tokens, used.output_tokens, used.cache_read_tokens
+    )
+    if response.finish_reason == "content_filter":
+        hint = "say it in other words, or choose another model"
+        raise ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
+    calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
+    return answered(question, calls[0] if calls else "".join(texts), name, usage)
+
+
+def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
+    from pydantic_ai import exceptions
+
+    if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
+        return too_slow(name, seconds)
+    if isinstance(error, exceptions.ModelHTTPError):
+        return _status(name, error.status_code)
+    if isinstance(error, exceptions.ModelConnectionError):
+        hint = "check the connection and model.base_url"
+        # Only where the request was not sent is it sure that nothing was spent.
+        usage = NOTHING if error.phase in ("pool", "connect") else None
+        return ModelUnavailable(f"{name}: no connection", next=hint, usage=usage)
+    if isinstance(error, exceptions.ContentFilterError):
+        return ModelRefused(f"{name} refused to answer", next="say it in other words")
+    if isinstance(error, exceptions.UserError):
+        return ModelUnavailable(f"{name} cannot be asked in this way", next="choose another model")
+    hint = "check model.base_url: does a server of this kind answer there?"
+    return BadAnswer(f"{name}: the answer cannot be read ({type(error).__name__})", next=hint)
+
+
+def _status(name: str, status: int) -> ModelFailed:
+    """An HTTP status in words; such an answer is not charged for."""
+    what, hint = {
+        400: ("the request was not understood", "choose another model"),
+        401: ("the key was not accepted", "check the key in your environment"),
+        403: ("the key may not use this model", "check the key in your environment"),
+        404: ("there is no such model or address", "check model.name and model.base_url"),
+        413: ("the question is too long", "choose a model with more room"),
+        429: ("too many requests, or no credit left", "wait a while, or check your account"),
+    }.get(status, ("the server failed", "try again later"))
+    message = f"{name}: {what} (HTTP {status})"
+    return ModelUnavailable(message, next=hint, usage=NOTHING)

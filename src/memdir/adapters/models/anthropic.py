@@ -1,0 +1,30 @@
+"""Models behind the Anthropic API: `anthropic:claude-haiku-4-5`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memdir.adapters.models._api import NOTHING, Api, Opened, key_of
+from memdir.core.model import ModelUnavailable
+
+KEY = "ANTHROPIC_API_KEY"
+BASE_URL = "https://api.anthropic.com"
+DEFAULT = "claude-haiku-4-5"
+
+
+def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
+    """Nothing is imported or sent before the first question."""
+    name, url = name or DEFAULT, base_url or BASE_URL
+
+    def connect() -> Opened:
+        from anthropic import AsyncAnthropic
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0)
+        return client, AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
+
+    key = key_of(KEY, url, environ)
+    if not key:
+        raise ModelUnavailable(f"anthropic: {KEY} is not set", next=f"set {KEY}", usage=NOTHING)
+    return Api(f"anthropic:{name}", ("anthropic", "pydantic_ai.models.anthropic"), "tool", connect)

@@ -1,0 +1,141 @@
+"""The catalog: what a search needs of a store, in one SQLite file that may vanish at any time.
+
+No WAL and no mmap: many SQLite versions may lose a write there. One writer at a time, by a lock
+beside the file; readers open it read-only. Sums tell bytes that rotted from bytes that we wrote;
+a term that is not found is looked for a second time, by its number.
+Text is kept as bytes: what is not UTF-8 must not stop it.
+Hot path: `_sqlite3` alone costs 3 ms, `sqlite3` 9.
+"""
+
+from binascii import crc32
+
+from memdir.adapters.searches import _postings
+from memdir.adapters.searches._sqlite import Connection, connect
+from memdir.core.frontmatter import decode, encode
+from memdir.core.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Row = tuple[int, Memory, bool, tuple[int, ...]]  # number, memory, is it a rule, its facts
+
+VERSION = 1  # of the tables, and of the words and weights in them; another one is made anew
+WAIT = 0.05  # seconds for another process that is writing
+Facts = tuple[int, ...]
+
+
+class Damaged(Exception):
+    """The file is no catalog of this version, or its bytes are not those that were written."""
+
+
+class Catalog:
+    """One open catalog."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        if self._rows("PRAGMA user_version") != [(VERSION,)]:
+            raise Damaged("it was made by another version of memdir")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def fact(self, name: str) -> str:
+        """What was noted under that name."""
+        rows = self._rows("SELECT value, sum FROM fact WHERE name = ?", encode(name))
+        if not rows or crc32(encode(name) + _bytes(rows[0][0])) != rows[0][1]:
+            raise Damaged(f"what it says about {name} is not what was written")
+        return decode(rows[0][0])
+
+    def known(self, where: str = "", *values: object) -> dict[str, Facts]:
+        """The facts of the memories when they were read."""
+        rows = self._rows(f"SELECT path, mtime, ctime, size, inode FROM memory {where}", *values)
+        return {decode(_bytes(row[0])): row[1:] for row in rows}
+
+    def folders(self) -> dict[str, int]:
+        """When each folder had last changed, at the time it was read."""
+        rows = self._rows("SELECT path, changed FROM folder")
+        return {decode(_bytes(path)): changed for path, changed in rows}
+
+    def lines(self) -> dict[str, str]:
+        """What the index said about each memory."""
+        rows = self._rows("SELECT path, line FROM memory")
+        return {decode(_bytes(path)): decode(_bytes(line)) for path, line in rows}
+
+    def look_up(self, term: str) -> tuple[int, dict[int, int]]:
+        """How many memories hold a term, and the weights of those it says most about."""
+        key = encode(term)
+        rows = self._rows(
+            "SELECT holders, sum, substr(entries, 1, ?) FROM posting WHERE term = ?",
+            *(_postings.ENOUGH * _postings.BYTES, key),
+        )
+        if not rows:
+            others = self._rows("SELECT term FROM posting WHERE number = ?", crc32(key))
+            if (key,) in others:
+                raise Damaged(f"the entry of {term!r} is not where it was written")
+            return 0, {}
+        holders, total, data = rows[0]
+        if sum_of(key, holders, _bytes(data)) != total:
+            raise Damaged(f"the entry of {term!r} is not what was written")
+        return holders, _postings.read(_postings.unpack(data))
+
+    def memories(self, numbers: "Sequence[int]") -> "list[Row]":
+        """The memories with these numbers."""
+        marks = ",".join("?" * len(numbers))
+        return self._memories(f"number IN ({marks})", *numbers)
+
+    def rules(self, limit: int) -> "list[Row]":
+        """Memories that apply to a kind of task, whatever its words."""
+        found = self._memories("rule = 1 ORDER BY path LIMIT ?", limit)
+        if len(found) != min(limit, int(self.fact("rules"))):
+            raise Damaged("it has lost rules")
+        return found
+
+    def _memories(self, where: str, *values: object) -> "list[Row]":
+        columns = "number, sum, rule, path, head, mtime, ctime, size, inode"
+        rows = self._rows(f"SELECT {columns} FROM memory WHERE {where}", *values)
+        found = []
+        for number, total, rule, path, head, *facts in rows:
+            if sum_of(_bytes(path), number, rule, _bytes(head)) != total:
+                raise Damaged(f"the entry of {decode(path)!r} is not what was written")
+            if not all(isinstance(fact, int) for fact in facts):
+                raise Damaged(f"the facts of {decode(path)!r} are not what was written")
+            memory = Memory(decode(path), decode(head), facts[0] / 1e9, facts[2])
+            found.append((number, memory, rule == 1, tuple(facts)))
+        return found
+
+    def _rows(self, query: str, *values: object) -> "list[tuple[Any, ...]]":
+        try:
+            return self.connection.execute(query, values).fetchall()
+        except UnicodeDecodeError:  # in what SQLite says about damage
+            raise Damaged("it cannot be read") from None
+
+
+def sum_of(*parts: bytes | int) -> int:
+    """The sum over what belongs together; a part of another type is damage."""
+    total = 0
+    for part in parts:
+        if not isinstance(part, bytes | int):
+            raise Damaged("it holds something else than what was written")
+        total = crc32(b"%d," % part if isinstance(part, int) else part, total)
+    return total
+
+
+def _bytes(value: object) -> bytes:
+    if not isinstance(value, bytes):
+        raise Damaged("it holds something else than what was written")
+    return value
+
+
+def open_catalog(path: str, *, write: bool = False) -> Catalog:
+    """The catalog at that path; whoever writes holds the lock beside it."""
+    address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    mode = "rw" if write else "ro"
+    connection = connect(f"{address}?mode={mode}", timeout=WAIT, isolation_level=None, uri=True)
+    try:
+        return Catalog(connection)
+    except BaseException:
+        connection.close()
+        raise

@@ -1,0 +1,43 @@
+"""Who holds a term, and how much it says about them: one whole number for each memory.
+
+The number has the weight, turned round, above the memory's number: sorted, the memories that a
+term says most about come first, and a search may stop there. Hot path.
+"""
+
+from memdir.core.ranking import HEAVIEST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SHIFT = 32
+NUMBER = (1 << SHIFT) - 1
+BYTES = 8
+ENOUGH = 500  # holders of one term that are looked at: those it says most about
+
+
+def entry(number: int, weight: int) -> int:
+    """One memory that holds a term."""
+    return (HEAVIEST - weight) << SHIFT | number
+
+
+def read(entries: "Iterable[int]") -> dict[int, int]:
+    """The weights by memory."""
+    return {one & NUMBER: HEAVIEST - (one >> SHIFT) for one in entries}
+
+
+def front(entries: list[int]) -> list[int]:
+    """The entries that a search looks at."""
+    return entries if len(entries) <= ENOUGH else sorted(entries)[:ENOUGH]
+
+
+def pack(entries: list[int]) -> bytes:
+    """Sorted, as the catalog keeps them."""
+    from array import array
+
+    return array("Q", sorted(entries)).tobytes()
+
+
+def unpack(data: bytes) -> list[int]:
+    """The entries again; a rest that is no entry is left out."""
+    return memoryview(data)[: len(data) // BYTES * BYTES].cast("Q").tolist()

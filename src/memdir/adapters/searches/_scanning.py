@@ -1,0 +1,85 @@
+"""Search without a catalog: read everything, keep it in memory."""
+
+from memdir.adapters.searches import _entries, _postings
+from memdir.core import ranking
+from memdir.core.errors import MemdirError
+from memdir.core.finding import Finding
+from memdir.core.hit import Found
+from memdir.core.memory import Memory, stem
+from memdir.core.words import Words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.core.ports import Store
+
+
+class Scan:
+    """Holds the words of a store as it was when it was first asked."""
+
+    def __init__(self, store: "Store") -> None:
+        self.store = store
+        self.words = Words()
+        self.memories: list[Memory] = []
+        self.lines: list[str] = []  # what the index says about each
+        self.terms: list[str] = []  # the terms of each
+        self.postings: dict[str, list[int]] = {}
+        self.findings: list[Finding] = []
+        self._read = False
+
+    def find(self, prompt: str, limit: int) -> Found:
+        """The memories that fit, best first."""
+        self.read()
+        terms = ranking.read_prompt(prompt, self.words)
+
+        def look_up(term: str) -> tuple[int, dict[int, int]]:
+            entries = self.postings.get(term, [])
+            return len(entries), _postings.read(_postings.front(entries))
+
+        matches = ranking.Matches(terms, len(self.memories), look_up)
+        best = matches.best(limit + _entries.MORE)
+        rest: list[Memory] = []
+        for number, memory in enumerate(self.memories if len(best) < limit else ()):
+            if number not in matches.scores and _entries.is_rule(memory):
+                rest.append(memory)
+        found = [(n, self.memories[n], _entries.is_rule(self.memories[n])) for n in best]
+        hits = _entries.hits(matches, found, rest, limit)
+        return Found(hits, len(self.memories), self.findings)
+
+    def read(self) -> None:
+        """Read every memory and the index, once."""
+        if self._read:
+            return
+        scan = self.store.scan()
+        self.findings = list(scan.findings)
+        lines = _entries.lines_of(self._index())
+        for memory in sorted(scan.memories, key=lambda memory: memory.path):
+            try:
+                data = self.store.read(memory.path)
+            except MemdirError as error:
+                self.findings.append(Finding(error.code, memory.path, error.message, error.next))
+                continue
+            if memory.head and not memory.document.closing:
+                memory = _entries.read_whole(memory.path, data, memory.mtime)
+            self._add(memory, data, lines.get(stem(memory.path), ""))
+        self._read = True
+
+    def _add(self, memory: Memory, data: bytes, line: str) -> None:
+        number = len(self.memories)
+        entries = _entries.read_entries(self.words, memory, data, line)
+        self.memories.append(memory)
+        self.lines.append(line)
+        self.terms.append(" ".join(entries))
+        postings = self.postings
+        for term, weight in entries.items():
+            one = _postings.entry(number, weight)
+            if term in postings:
+                postings[term].append(one)
+            else:
+                postings[term] = [one]
+
+    def _index(self) -> bytes | None:
+        try:
+            return self.store.index()
+        except MemdirError as error:
+            self.findings.append(Finding(error.code, error.path, error.message, error.next))
+            return None

@@ -1,0 +1,163 @@
+"""Making a catalog, and bringing one up to date. Whoever writes holds the lock beside the file."""
+
+import os
+from binascii import crc32
+
+from memdir.adapters.searches import _postings
+from memdir.adapters.searches._catalog import VERSION, Catalog, Damaged, Facts, open_catalog, sum_of
+from memdir.adapters.searches._entries import is_rule, read_entries
+from memdir.adapters.searches._sqlite import Connection, connect
+from memdir.core.frontmatter import encode
+from memdir.core.memory import Memory
+from memdir.core.words import Words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memdir.adapters.searches._freshness import State
+    from memdir.adapters.searches._scanning import Scan
+
+TABLES = (
+    "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
+    " size INT, inode INT, head BLOB, line BLOB, rule INT, terms BLOB, terms_sum INT, sum INT)",
+    "CREATE INDEX rules ON memory (path) WHERE rule = 1",
+    "CREATE TABLE posting (term BLOB PRIMARY KEY, number INT, holders INT, sum INT, entries BLOB)"
+    " WITHOUT ROWID",
+    "CREATE INDEX again ON posting (number)",
+    "CREATE TABLE folder (path BLOB PRIMARY KEY, changed INT)",
+    "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB, sum INT)",
+)
+MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?,?,?)"
+
+
+def write_new(path: str, scan: "Scan", state: "State") -> None:
+    """A whole new catalog in the place of whatever is there."""
+    temporary = f"{path}.tmp"
+    if os.path.lexists(temporary):
+        os.unlink(temporary)  # of a process that was killed: only the holder of the lock writes
+    connection = connect(temporary, isolation_level=None)
+    try:
+        for order in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", *TABLES, "BEGIN"):
+            connection.execute(order)
+        none = (0, 0, 0, 0)  # gone since it was read: looked at again the next time
+        connection.executemany(
+            MEMORY_ROW,
+            (
+                _row(number, memory, state.facts.get(memory.path, none), line, terms)
+                for number, (memory, line, terms) in enumerate(
+                    zip(scan.memories, scan.lines, scan.terms, strict=True)
+                )
+            ),
+        )
+        connection.executemany(
+            POSTING_ROW, (_posting(term, entries) for term, entries in scan.postings.items())
+        )
+        _write_facts(connection, len(scan.memories), state)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+        connection.close()
+        _move(temporary, path)
+    except BaseException:
+        connection.close()
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def update(
+    path: str,
+    state: "State",
+    gone: "set[str]",
+    changed: "Mapping[str, tuple[Memory, bytes, str]]",
+) -> None:
+    """Take out what is gone, put in what changed: memory, bytes and line of the index by path."""
+    catalog = open_catalog(path, write=True)
+    words = Words()
+    try:
+        run = catalog.connection.execute
+        run("BEGIN IMMEDIATE")
+        removed: dict[str, set[int]] = {}
+        added: dict[str, list[int]] = {}
+        for name in (*gone, *changed):
+            _take_out(catalog, name, removed)
+        last = run("SELECT coalesce(max(number), -1) FROM memory").fetchone()[0]
+        for number, (name, (memory, data, line)) in enumerate(changed.items(), last + 1):
+            terms = read_entries(words, memory, data, line)
+            facts = state.facts.get(name, (0, 0, 0, 0))
+            run(MEMORY_ROW, _row(number, memory, facts, line, " ".join(terms)))
+            for term, weight in terms.items():
+                added.setdefault(term, []).append(_postings.entry(number, weight))
+        for term in removed.keys() | added.keys():
+            _rewrite(catalog, term, removed.get(term, set()), added.get(term, []))
+        count = run("SELECT count(*) FROM memory").fetchone()[0]
+        _write_facts(catalog.connection, count, state)
+        run("COMMIT")
+    finally:
+        catalog.close()
+
+
+def _take_out(catalog: Catalog, path: str, removed: dict[str, set[int]]) -> None:
+    key = (encode(path),)
+    query = "SELECT number, terms, terms_sum FROM memory WHERE path = ?"
+    found = catalog.connection.execute(query, key).fetchone()
+    if found is not None:
+        if sum_of(found[1]) != found[2]:
+            raise Damaged(f"the words of {path!r} are not what was written")
+        for term in found[1].decode().split():
+            removed.setdefault(term, set()).add(found[0])
+        catalog.connection.execute("DELETE FROM memory WHERE path = ?", key)
+
+
+def _rewrite(catalog: Catalog, term: str, removed: set[int], added: list[int]) -> None:
+    run, key = catalog.connection.execute, encode(term)
+    row = run("SELECT entries FROM posting WHERE term = ?", (key,)).fetchone()
+    old = _postings.unpack(row[0]) if row else []
+    entries = [one for one in old if one & _postings.NUMBER not in removed] + added
+    if entries:
+        run(POSTING_ROW, _posting(term, entries))
+    else:
+        run("DELETE FROM posting WHERE term = ?", (key,))
+
+
+def _write_facts(connection: Connection, count: int, state: "State") -> None:
+    connection.execute("DELETE FROM folder")
+    folders = [(encode(path), changed) for path, changed in state.folders.items()]
+    connection.executemany("INSERT INTO folder VALUES (?,?)", folders)
+    rules = connection.execute("SELECT count(*) FROM memory WHERE rule = 1").fetchone()[0]
+    facts = {"count": str(count), "rules": str(rules), "index": state.index}
+    rows = [(encode(name), encode(value)) for name, value in facts.items()]
+    connection.executemany(
+        "INSERT OR REPLACE INTO fact VALUES (?,?,?)",
+        [(name, value, crc32(name + value)) for name, value in rows],
+    )
+
+
+def _row(number: int, memory: Memory, facts: Facts, line: str, terms: str) -> tuple[object, ...]:
+    path, head = encode(memory.path), encode(memory.head)
+    rule, words = int(is_rule(memory)), terms.encode()
+    total = sum_of(path, number, rule, head)
+    return number, path, *facts, head, encode(line), rule, words, crc32(words), total
+
+
+def _posting(term: str, entries: list[int]) -> tuple[object, ...]:
+    key, data, holders = encode(term), _postings.pack(entries), len(entries)
+    total = sum_of(key, holders, data[: _postings.ENOUGH * _postings.BYTES])
+    return key, crc32(key), holders, total, data
+
+
+def _move(temporary: str, path: str) -> None:
+    """Durably whole before it takes the name: a torn catalog could lie."""
+    handle = os.open(temporary, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    journal = f"{path}-journal"
+    if os.path.lexists(journal):
+        # Of a writer that was killed: SQLite would play it into the new file. The old file goes
+        # first, since without its journal it may be half of a change.
+        os.unlink(path)
+        os.unlink(journal)
+    os.replace(temporary, path)

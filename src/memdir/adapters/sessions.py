@@ -1,0 +1,119 @@
+"""What each session of a client was told, one small file each in the state directory. Hot path.
+
+A line is added when a memory was told; a clear or a compact begins anew. Losing a line to a power
+cut costs a memory told twice, so nothing is forced to the disk.
+"""
+
+import os
+
+from memdir.core.session_state import SessionState
+
+FOLDER = "sessions"
+KEPT_DAYS = 7
+DAY = 86_400  # seconds
+LONGEST = 100  # characters of an id that is used as it is
+MOST_BYTES = 1 << 20  # of a file that is read
+SURFACED, INJECTED, READ, TOOL = "surfaced", "injected", "read", "tool"
+RECENT_TOOLS = 10
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Sessions:
+    """The sessions of one user; an empty id is a session that nobody continues."""
+
+    def __init__(self, state_dir: str) -> None:
+        self.folder = os.path.join(state_dir, FOLDER)
+
+    def load(self, session: str) -> SessionState:
+        """What a session has seen so far; nothing where that cannot be told."""
+        seen: dict[str, list[str]] = {SURFACED: [], INJECTED: [], READ: [], TOOL: []}
+        for line in self._read(session).split("\n"):
+            kind, mark, value = line.partition(" ")
+            if mark and kind in seen:
+                seen[kind].append(value)
+        injected = sum(int(value) for value in seen[INJECTED] if value.isdecimal())
+        tools = tuple(dict.fromkeys(seen[TOOL][-RECENT_TOOLS:]))
+        paths = frozenset(map(_unescape, seen[SURFACED])), frozenset(map(_unescape, seen[READ]))
+        return SessionState(paths[0], injected, paths[1], tools)
+
+    def add_told(self, session: str, told: list[str], injected: int) -> None:
+        """Remember what it was told just now."""
+        lines = [f"{SURFACED} {_escape(path)}" for path in told]
+        self._add(session, [*lines, f"{INJECTED} {injected}"])
+
+    def add_use(self, session: str, *, tools: "tuple[str, ...]" = (), read: str = "") -> None:
+        """Remember the tools that the agent used, and a file that it read itself."""
+        lines = [f"{TOOL} {_escape(tool)}" for tool in tools]
+        self._add(session, [*lines, f"{READ} {_escape(read)}"] if read else lines)
+
+    def begin_anew(self, session: str) -> None:
+        """Begin anew: the agent has lost what it was told."""
+        if session:
+            try:
+                os.unlink(self._path(session))
+            except OSError:
+                return  # there was none
+
+    def prune(self, now: float) -> None:
+        """Remove the files of sessions that ended long ago."""
+        try:
+            names = os.listdir(self.folder)
+        except OSError:
+            return
+        for name in names:
+            path = os.path.join(self.folder, name)
+            try:
+                if os.lstat(path).st_mtime < now - KEPT_DAYS * DAY:
+                    os.unlink(path)
+            except OSError:
+                continue  # somebody else was faster
+
+    def _read(self, session: str) -> str:
+        if not session:
+            return ""
+        try:
+            handle = os.open(self._path(session), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return ""
+        try:
+            return os.read(handle, MOST_BYTES).decode("utf-8", "surrogateescape")
+        except OSError:
+            return ""
+        finally:
+            os.close(handle)
+
+    def _add(self, session: str, lines: list[str]) -> None:
+        if not session or not lines:
+            return
+        data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+        try:
+            handle = os.open(self._path(session), _FLAGS, 0o600)
+        except FileNotFoundError:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            handle = os.open(self._path(session), _FLAGS, 0o600)
+        try:
+            os.write(handle, data)
+        finally:
+            os.close(handle)
+
+    def _path(self, session: str) -> str:
+        return os.path.join(self.folder, _file_name(session))
+
+
+def _file_name(session: str) -> str:
+    """The id where it is a plain name, else a number made of it: an id comes from outside."""
+    plain = session.replace("-", "").replace("_", "")
+    if plain.isascii() and plain.isalnum() and len(session) <= LONGEST:
+        return session
+    from binascii import crc32
+
+    data = session.encode("utf-8", "surrogateescape")
+    return f"odd.{crc32(data):08x}{crc32(data[::-1]):08x}.{len(data)}"
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _unescape(value: str) -> str:
+    return value.replace("\\n", "\n").replace("\\\\", "\\") if "\\" in value else value

@@ -1,0 +1,141 @@
+"""What a model is asked and what it answers; how it may fail."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memdir.core.errors import BadInput, MemdirError
+from memdir.core.schema import misfits
+
+CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English and code; the ledger has the true figures
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One prompt; with a schema the answer is JSON that fits it. `seconds` is a hard limit."""
+
+    system: str
+    user: str
+    schema: Mapping[str, object] | None = None
+    max_tokens: int = 1024
+    seconds: float = 30.0
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call; what a cache gave is counted apart."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """What counts against the budget."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`data` is the parsed answer where a schema was given, else None."""
+
+    data: object
+    text: str
+    model: str
+    usage: Usage
+
+    @property
+    def input_tokens(self) -> int:
+        return self.usage.input_tokens
+
+    @property
+    def output_tokens(self) -> int:
+        return self.usage.output_tokens
+
+
+class ModelFailed(MemdirError):
+    """A model gave no answer; `usage` is what it cost, None where nobody knows."""
+
+    code = "model_failed"
+
+    def __init__(self, message: str, *, next: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message, next=next)
+        self.usage = usage
+
+
+class ModelTimeout(ModelFailed):
+    """The model did not answer in time."""
+
+    code = "model_timeout"
+
+
+class ModelRefused(ModelFailed):
+    """The model declined to answer."""
+
+    code = "model_refused"
+
+
+class ModelUnavailable(ModelFailed):
+    """The model cannot be reached or used: no package, no key, no connection, no quota."""
+
+    code = "model_unavailable"
+
+
+class BadAnswer(ModelFailed):
+    """The model answered something else than what was asked for."""
+
+    code = "bad_answer"
+
+
+def too_slow(name: str, seconds: float) -> ModelTimeout:
+    """The error of a model that took longer than it may."""
+    hint = "try again later, or give it more time: model.timeout in config.toml"
+    return ModelTimeout(f"{name} did not answer within {seconds:g} s", next=hint)
+
+
+def member_and_name(text: str) -> tuple[str, str]:
+    """`anthropic:some-model` as the family's member and what it is to be opened with."""
+    member, colon, name = text.strip().partition(":")
+    if not member or (colon and not name):
+        hint = "write member:name, such as anthropic:claude-haiku-4-5"
+        raise BadInput(f"{text!r} names no model", next=hint)
+    return member, name
+
+
+def tokens_of(*texts: str) -> int:
+    """An estimate, rounded up."""
+    return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
+
+
+def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
+    """The answer with its data; fails where that is not what the question asked for.
+
+    A server that counts no tokens gets the estimate, so that nothing looks free of charge.
+    """
+    if not usage.total:
+        usage = Usage(tokens_of(question.system, question.user), tokens_of(text))
+    if question.schema is None:
+        return Answer(None, text, model, usage)
+    hint = "try again, or choose another model"
+    try:
+        data = _parsed(text)
+    except (ValueError, RecursionError):
+        raise BadAnswer(f"{model} did not answer in JSON", next=hint, usage=usage) from None
+    if wrong := misfits(data, question.schema):
+        raise BadAnswer(f"{model} answered wrongly: {wrong[0]}", next=hint, usage=usage)
+    return Answer(data, text, model, usage)
+
+
+def _parsed(text: str) -> object:
+    """The JSON of a text; models like to wrap it in a fence or in a sentence."""
+    fenced = _FENCED.search(text)
+    for part in (text, fenced[1] if fenced else "", text[text.find("{") : text.rfind("}") + 1]):
+        try:
+            return json.loads(part)
+        except ValueError:
+            continue
+    raise ValueError("no JSON")

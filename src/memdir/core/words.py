@@ -1,0 +1,155 @@
+"""The words of a text as the catalog keeps them: stems, identifiers whole and in pieces. Hot path.
+
+Scripts that write without spaces become pairs of characters, so that any two texts which share
+a word share a pair.
+"""
+
+from memdir.core.stems import stem
+
+PIECE = 0.3  # how much a piece of an identifier counts beside a word
+IMPLIED = 0.5  # how much a word counts that a number's form implies
+LONGEST = 64  # characters of a word; what is longer is data, not language
+_STOP = """
+a about above after again all also am an and any are as at be because been before being below
+between both but by can cannot cant could did didnt do does doesnt doing done dont down each
+few for from further get gets got had has have having he her here hers him his how i if im in
+into is isnt it its itself ive just let lets like may me might more most must my no nor not now
+of off on once only or other our out over own per please same shall she should so some such
+than that thats the their them then there these they this those through to too under until up
+upon us very via was wasnt we were what when where whether which while who whom why will with
+within without wont would yet you your yours
+aber als am auch auf aus bei bin bis das dass dem den der des die doch du ein eine einem einen
+einer eines er es für hat ich ihr im ist ja kann mein mit nach nicht noch nur oder sich sie
+sind so um und uns unter vom von vor war was wenn wer wie wir wird zu zum zur über
+con como da del della di dos el en es está este la las le les lo los mas na não no nos o para
+pas por pour que quand qui se sem si su sur um uma un una une y au aux avec ce ces cette dans
+des du est et il je ne nous ou par sont vous het een van voor niet dat zijn met
+а без бы был была были быть в вы где да для до его ее если есть же за и из или их к как когда
+ли мы на не нет но о он она они от по при с так то того только что чтобы это этот я
+"""
+STOP = frozenset(_STOP.split())  # English, German, Romance languages and Dutch, Russian
+# Letters of scripts that are written without spaces, or whose words carry their particles.
+UNSPACED = (
+    *(("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff")),
+    *(("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uf900", "\ufaff")),
+    ("\U00020000", "\U0003ffff"),
+)
+_ASCII = "".join(chr(code) if chr(code).isalnum() or code == 95 else " " for code in range(128))
+_TABLE = {**dict(enumerate(_ASCII)), ord("'"): None}
+_APOSTROPHE = "\u2019"
+
+
+class Words(dict[str, str]):
+    """The term of each word that was ever met: looked up, not computed again."""
+
+    def __init__(self) -> None:
+        self.pieces: dict[str, tuple[str, ...]] = {}  # of an identifier, each PIECE
+        self.pairs: dict[str, tuple[str, ...]] = {}  # of a word without spaces, each whole
+
+    def __missing__(self, word: str) -> str:
+        term = self[word] = self._term(word)
+        return term
+
+    def _term(self, word: str) -> str:
+        bare = word.strip("_")
+        if not bare.isascii() and any(_unspaced(letter) for letter in bare):
+            self.pairs[word] = _pairs(bare)
+            return ""
+        if len(bare) > LONGEST:
+            return ""
+        parts = _parts(bare)
+        if len(parts) > 1:
+            stems = [stem(part) for part in map(str.lower, parts) if _counts(part)]
+            self.pieces[word] = tuple(dict.fromkeys(stems))
+            return bare.replace("_", "").lower()
+        lower = bare.lower()
+        return stem(lower) if _counts(lower) else ""
+
+    def count(self, text: str) -> tuple[dict[str, float], int]:
+        """How often each term occurs, pieces by their share; and how many words there are."""
+        words = split(text)
+        counts: dict[str, float] = {}
+        for term in map(self.__getitem__, words):
+            counts[term] = counts.get(term, 0) + 1
+        length = len(words) - counts.pop("", 0)
+        odd = self.pieces.keys() | self.pairs.keys() if self.pieces or self.pairs else ()
+        for word in odd and [word for word in words if word in odd]:
+            for piece in self.pieces.get(word, ()):
+                counts[piece] = counts.get(piece, 0) + PIECE
+            for pair in self.pairs.get(word, ()):
+                counts[pair] = counts.get(pair, 0) + 1
+                length += 1
+        return counts, int(length)
+
+
+def split(text: str) -> list[str]:
+    """The words of a text, in their own case; an apostrophe does not part them."""
+    if text.isascii():
+        return text.translate(_TABLE).split()
+    import unicodedata
+
+    text = unicodedata.normalize("NFKC", text)
+    table: dict[int, str | None] = {
+        ord(letter): " " for letter in set(text) if not (letter.isalnum() or letter == "_")
+    }
+    for letter in set(text):
+        if unicodedata.category(letter)[0] == "M":
+            del table[ord(letter)]  # a mark belongs to the letter before it
+    table[ord("'")] = table[ord(_APOSTROPHE)] = None
+    return text.translate(table).split()
+
+
+def implied(prompt: str) -> list[str]:
+    """What the form of a number says: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
+    found: list[str] = []
+    for raw in prompt.split():
+        word = raw.strip(".,;:!?()[]`\"'")
+        first, dash, last = word.partition("-")
+        numbers = word.lstrip("vV").split(".")
+        if len(numbers) in (2, 3) and all(part.isdigit() for part in numbers):
+            found += ["version", "release"]
+        elif dash and last.isdigit() and len(first) > 1 and first.isalpha() and first.isupper():
+            found += ["ticket", "issue"]
+        elif word[:1] == "#" and word[1:].isdigit():
+            found += ["issue", "pr"]
+    return [stem(word) for word in dict.fromkeys(found)]
+
+
+def _counts(word: str) -> bool:
+    return len(word) > 1 and word.lower() not in STOP
+
+
+def _unspaced(letter: str) -> bool:
+    return letter > "\u0e00" and any(first <= letter <= last for first, last in UNSPACED)
+
+
+def _pairs(word: str) -> tuple[str, ...]:
+    """Each two neighbours of a script without spaces; the other runs whole."""
+    found: list[str] = []
+    run = ""
+    for letter in [*word, ""]:
+        if run and (not letter or _unspaced(letter) != _unspaced(run[-1])):
+            if _unspaced(run[-1]) and len(run) > 1:
+                found += [run[at : at + 2] for at in range(len(run) - 1)]
+            elif _unspaced(run[-1]) or _counts(run):
+                found.append(run if _unspaced(run[-1]) else stem(run.lower()))
+            run = ""
+        run += letter
+    return tuple(found)
+
+
+def _parts(word: str) -> list[str]:
+    """handleAuth, handle_auth, HTTPServer2 in their parts; a plain word is one part."""
+    if word.isdigit() or (word.islower() and word.isalpha()):
+        return [word]
+    parts = [""]
+    for at, letter in enumerate(word):
+        last = parts[-1][-1:]
+        if letter == "_":
+            parts.append("")
+            continue
+        hump = letter.isupper() and (last.islower() or word[at + 1 : at + 2].islower())
+        if last and (hump or letter.isdigit() != last.isdigit()):
+            parts.append("")
+        parts[-1] += letter
+    return [part for part in parts if part]

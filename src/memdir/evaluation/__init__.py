@@ -1,0 +1,8 @@
+"""How good memory is here: figures with their n, on public test sets and on one's own store.
+
+metrics                          what is counted
+sets corpus locomo longmemeval   prompts with the memories that belong to them
+baselines                        simple searches that ours must beat in the same run
+recall answers own               the evaluations
+report page html                 how the figures are told
+"""

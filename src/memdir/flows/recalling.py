@@ -1,0 +1,104 @@
+"""What comes back for a prompt: recall → (verify) → inject; takes no lock, waits for nobody."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memdir.adapters.sessions import Sessions
+from memdir.app import App
+from memdir.core.asking import wants_nothing
+from memdir.core.errors import MemdirError
+from memdir.core.injection import Recalled
+from memdir.core.memory import Memory
+from memdir.core.ports import Store
+from memdir.core.ranking import RULES
+from memdir.core.selection import Selected
+from memdir.core.session_state import SessionState
+from memdir.core.standing_rules import rule
+from memdir.core.standing_rules import standing as standing_text
+from memdir.flows.selecting import select_by_model
+from memdir.steps.inject import Injected, inject
+from memdir.steps.recall import BODIES, POINTERS, Place, Recollection
+from memdir.steps.recall import recall as choose
+
+NONCE_BYTES = 4
+Named = Sequence[tuple[str, App]]
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What an agent would be told for a prompt, and why."""
+
+    injected: Injected
+    chosen: tuple[Recalled, ...]  # the best, in their order, whole or not
+    found: Recollection
+    milliseconds: float
+    selected: Selected | None = None  # who chose, where a model was asked
+
+    @property
+    def text(self) -> str:
+        """Exactly what the agent would read."""
+        return self.injected.text
+
+
+def recall(
+    apps: Named,
+    prompt: str,
+    *,
+    session: str = "",
+    limit: int = BODIES,
+    pointers: int = POINTERS,
+    abstain: bool = True,
+    model: bool = False,
+) -> Recall:
+    """recall → (select) → inject; with a session, what it was told is remembered"""
+    start = time.perf_counter()
+    places = [Place(scope, app.store, app.search) for scope, app in apps]
+    sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
+    state = sessions.load(session) if sessions else SessionState()
+    found = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
+    selected = None
+    if model and apps and not wants_nothing(prompt):
+        selected, found = select_by_model(apps, places, prompt, state, found, session)
+    now = apps[0][1].now() if apps else 0.0
+    nonce = secrets.token_hex(NONCE_BYTES)
+    injected = inject(found.bodies, found.pointers, state, now=now, nonce=nonce)
+    if sessions and injected.text:
+        sessions.add_told(session, injected.told, len(injected.text.encode("utf-8", "replace")))
+    chosen = tuple([*found.bodies, *found.pointers][:limit])
+    taken = (time.perf_counter() - start) * 1e3
+    return Recall(injected, chosen, found, taken, selected)
+
+
+def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
+    """The rules that hold whatever the prompt is: their text, and the memories they come from."""
+    found = [
+        (scope, app.store, memory)
+        for scope, app in apps
+        for memory in app.store.scan().memories
+        if memory.type in RULES
+    ]
+    found.sort(key=lambda one: rule_order(one[2]))
+    rules = [rule(memory, _text(store, memory)) for _, store, memory in found]
+    text = standing_text(rules)
+    shown = [
+        (scope, memory)
+        for (scope, _, memory), rule in zip(found, rules, strict=True)
+        if f"- {rule}" in text.split("\n")
+    ]
+    return text, shown
+
+
+def rule_order(memory: Memory) -> tuple[bool, bool, float, str]:
+    """Pinned ones first, then what is about the user, then the newest."""
+    return not memory.pinned, memory.type != "user", -memory.clock, memory.path
+
+
+def _text(store: Store, memory: Memory) -> str:
+    try:
+        return store.read(memory.path).decode("utf-8", "replace")
+    except MemdirError:
+        return ""

@@ -1,0 +1,98 @@
+"""Selection by a model: what it may choose from, and what its choice means for the answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from memdir.app import App
+from memdir.core.errors import MemdirError
+from memdir.core.finding import Finding
+from memdir.core.frontmatter import decode
+from memdir.core.injection import Recalled
+from memdir.core.memory import Memory
+from memdir.core.selection import LOCAL, MODEL, Selected
+from memdir.core.session_state import SessionState
+from memdir.steps.recall import Place, Recollection, recall
+from memdir.steps.select import select
+
+PURPOSE = "select"
+RANKED = 20  # of the local ranking that the model sees, however old they are
+
+
+def select_by_model(
+    apps: Sequence[tuple[str, App]],
+    places: Sequence[Place],
+    prompt: str,
+    state: SessionState,
+    found: Recollection,
+    session: str,
+) -> tuple[Selected, Recollection]:
+    """The model's choice as bodies, the local one below it; or the local answer and the reason."""
+    everything = _everything(places, state)
+    ranked = recall(places, prompt, state, limit=0, pointers=RANKED, abstain=False).pointers
+    local = [_key(one) for one in found.bodies]
+    app = apps[0][1]
+    try:
+        model = app.model(PURPOSE, session)
+    except MemdirError as error:
+        return Selected(tuple(local), LOCAL, error.message), found
+    selected = select(
+        prompt,
+        [_named(one) for one in everything.values()],
+        local,
+        model,
+        top=[_key(one) for one in ranked],
+        tools=state.tools,
+        seconds=app.config.options.model_timeout,
+    )
+    if selected.by != MODEL:
+        return selected, found
+    return selected, _chosen(selected, everything, ranked, places, found)
+
+
+def _chosen(
+    selected: Selected,
+    everything: dict[str, Recalled],
+    ranked: list[Recalled],
+    places: Sequence[Place],
+    found: Recollection,
+) -> Recollection:
+    answer = Recollection()
+    answer.searched, answer.findings = found.searched, found.findings
+    if not selected.paths:
+        return answer.nothing("the model chose none")
+    stores = {place.scope: place.store for place in places}
+    scored = {_key(one): one for one in (*ranked, *found.bodies, *found.pointers)}
+    for key in selected.paths:
+        one = scored.get(key) or everything[key]
+        try:
+            one.text = one.text or decode(stores[one.scope].read(one.memory.path))
+        except MemdirError as error:
+            answer.findings.append(Finding(error.code, error.path, error.message, error.next))
+            continue
+        answer.bodies.append(one)
+    given = set(selected.paths)
+    rest = (*found.bodies, *found.pointers)
+    answer.pointers = [one for one in rest if _key(one) not in given]
+    return answer
+
+
+def _everything(places: Sequence[Place], state: SessionState) -> dict[str, Recalled]:
+    """Every memory that the session was not told of yet, by a name that is unique."""
+    found = [
+        Recalled(memory, place.scope, place.store.root)
+        for place in places
+        for memory in place.store.scan().memories
+        if os.path.join(place.store.root, memory.path) not in state.surfaced
+    ]
+    return {_key(one): one for one in found}
+
+
+def _key(one: Recalled) -> str:
+    return f"{one.scope}/{one.memory.path}"
+
+
+def _named(one: Recalled) -> Memory:
+    """The memory under its unique name."""
+    return Memory(_key(one), one.memory.head, one.memory.mtime, one.memory.size)

@@ -1,0 +1,166 @@
+"""recall: the few memories that belong to a prompt, from every scope; nothing where none fits.
+
+Hot path. Given as bodies where the match is sure, as pointers where it may be.
+"""
+
+import os
+from math import log
+
+from memdir.core.asking import is_noise, wants_nothing
+from memdir.core.errors import MemdirError
+from memdir.core.frontmatter import decode
+from memdir.core.injection import Recalled
+from memdir.core.memory import stem
+from memdir.core.ranking import SURE
+from memdir.core.words import split
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memdir.core.finding import Finding
+    from memdir.core.ports import Search, Store
+    from memdir.core.session_state import SessionState
+
+BODIES = 5
+POINTERS = 15
+MORE = 8  # candidates beyond those that can be given: twins and noise fall out
+MOST_SURFACED = 200
+LEADERS = 3  # one of the first must be a sure match, else nothing fits
+TEAM = "team"
+SAME = 0.8  # share of words in common from which on two memories say the same
+
+
+class Place:
+    """A store in its scope, and the search over it."""
+
+    __slots__ = ("scope", "search", "store")
+
+    def __init__(self, scope: str, store: "Store", search: "Search") -> None:
+        self.scope = scope
+        self.store = store
+        self.search = search
+
+
+class Recollection:
+    """What came back: bodies and pointers, best first, and why there is nothing if so."""
+
+    __slots__ = ("abstained", "bodies", "findings", "pointers", "reason", "searched")
+
+    def __init__(self) -> None:
+        self.bodies: list[Recalled] = []
+        self.pointers: list[Recalled] = []
+        self.abstained = False
+        self.reason = ""
+        self.searched = 0
+        self.findings: list[Finding] = []
+
+    def nothing(self, reason: str) -> "Recollection":
+        """The same without any memory."""
+        self.abstained, self.reason = True, reason
+        return self
+
+
+def recall(
+    places: "Sequence[Place]",
+    prompt: str,
+    state: "SessionState",
+    *,
+    limit: int = BODIES,
+    pointers: int = POINTERS,
+    abstain: bool = True,
+) -> Recollection:
+    """Search every place, leave out what was told already, and choose."""
+    recollection = Recollection()
+    reason = wants_nothing(prompt) if abstain else ""
+    if reason:
+        return recollection.nothing(reason)
+    wanted = limit + pointers + MORE + min(len(state.surfaced), MOST_SURFACED)
+    found = _search(places, prompt, wanted, recollection)
+    found = [one for one in found if not _is_known(one, state)]
+    if abstain and max([one.sure for one in found[:LEADERS]], default=0.0) < SURE:
+        return recollection.nothing("nothing fits well enough" if found else "nothing matches")
+    stores = {place.scope: place.store for place in places}
+    reader = _Reader(stores, recollection.findings)
+    found = _private_wins(found, reader)
+    for one in found:
+        sure = one.sure >= SURE or not abstain
+        if sure and len(recollection.bodies) < limit:
+            if reader.read(one) and not _has_twin(one, recollection.bodies):
+                recollection.bodies.append(one)
+        elif len(recollection.pointers) < pointers:
+            recollection.pointers.append(one)
+    return recollection
+
+
+def _search(
+    places: "Sequence[Place]", prompt: str, limit: int, recollection: Recollection
+) -> list[Recalled]:
+    """What every place found, best first; the scores of a large store are no better for it."""
+    ranked: list[tuple[float, int, Recalled]] = []
+    for place in places:
+        found = place.search.find(prompt, limit)
+        recollection.searched += found.searched
+        recollection.findings += found.findings
+        size = log(10 + found.searched)
+        for hit in found.hits:
+            one = Recalled(hit.memory, place.scope, place.store.root)
+            one.score, one.sure, one.words = hit.score, hit.sure, hit.words
+            ranked.append((-hit.score / size, len(ranked), one))
+    return [one for _, _, one in sorted(ranked)]
+
+
+def _is_known(one: Recalled, state: "SessionState") -> bool:
+    """True where the session has it already, or would have no use for it."""
+    where = os.path.join(one.root, one.memory.path)
+    return where in state.surfaced or where in state.read or is_noise(one.memory, state.tools)
+
+
+class _Reader:
+    """Reads the text of a memory when it is needed; one that cannot be read is reported."""
+
+    def __init__(self, stores: "dict[str, Store]", findings: "list[Finding]") -> None:
+        self.stores = stores
+        self.findings = findings
+
+    def read(self, one: Recalled) -> bool:
+        """Fill in its text; False where that is impossible."""
+        if one.text:
+            return True
+        try:
+            one.text = decode(self.stores[one.scope].read(one.memory.path))
+        except MemdirError as error:
+            from memdir.core.finding import Finding
+
+            self.findings.append(Finding(error.code, error.path, error.message, error.next))
+            return False
+        return True
+
+
+def _private_wins(found: list[Recalled], reader: _Reader) -> list[Recalled]:
+    """Where the team and the user have a memory of the same name, the user's; it says so."""
+    own = {_label(one): one for one in reversed(found) if one.scope != TEAM}
+    kept = []
+    for one in found:
+        mine = own.get(_label(one)) if one.scope == TEAM else None
+        if mine is None:
+            kept.append(one)
+        elif reader.read(one) and reader.read(mine) and not _say_same(one, mine):
+            mine.note = f"the team's {one.memory.path} says something else; yours counts more"
+    return kept
+
+
+def _label(one: Recalled) -> str:
+    return stem(one.memory.path).lower().replace("_", "-")
+
+
+def _has_twin(one: Recalled, others: list[Recalled]) -> bool:
+    return any(_say_same(one, other) for other in others)
+
+
+def _say_same(one: Recalled, other: Recalled) -> bool:
+    shorter, longer = sorted((len(one.text), len(other.text)))
+    if shorter < SAME / 2 * longer:
+        return False  # too different in size, whatever the words
+    ours, theirs = ({*split(text.lower())} for text in (one.text, other.text))
+    return len(ours & theirs) >= SAME * len(ours | theirs)

@@ -1,0 +1,132 @@
+"""recall: what an agent would be told for a prompt, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+from click.core import ParameterSource
+
+from memdir import flows
+from memdir.core import dates, injection
+from memdir.core.injection import Recalled
+from memdir.core.selection import LOCAL
+from memdir.flows.recalling import Recall
+from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
+from memdir.surfaces.cli.inputs import STDIN, read_text
+from memdir.surfaces.cli.session import Session, command
+from memdir.surfaces.cli.visible import count, visible
+
+MOST = 50
+MOST_BYTES = 8 * 1024 * 1024
+WORDS_SHOWN = 6
+
+
+@command("recall", 'memdir recall "how do we cut a release?" --explain', dashes=True)
+@click.argument("prompt", metavar="PROMPT")
+@click.option("--k", type=click.IntRange(1, MOST), default=5, help="Memories at most (5).")
+@click.option("--explain", is_flag=True, help="Scores, the words that matched, and why not.")
+@click.option("--session", "session_id", metavar="ID", help="Tell this session nothing twice.")
+@click.option("--always", is_flag=True, help="Answer also when nothing fits well.")
+@click.option("--model", is_flag=True, help="Let the model of the settings choose; it costs.")
+def recall(
+    session: Session,
+    prompt: str,
+    k: int,
+    explain: bool,
+    session_id: str | None,
+    always: bool,
+    model: bool,
+) -> None:
+    """Print exactly what an agent would be told for PROMPT (`-` reads standard input).
+
+    The memories that fit come whole, the next best as one line each; where nothing fits there is
+    no answer. Every scope that applies is searched unless --scope names one.
+    """
+    text = read_text(STDIN, MOST_BYTES, "the prompt") if prompt == STDIN else prompt
+    apps = list(_everywhere(session).apps())
+    answer = flows.recall(
+        apps, text, session=session_id or "", limit=k, abstain=not always, model=model
+    )
+    if answer.selected and answer.selected.reason:
+        session.screen.tell(f"chosen without the model: {answer.selected.reason}")
+    now = apps[0][1].now() if apps else 0.0
+    fields = _fields(answer, now)
+    lines = visible(answer.text).split("\n") if answer.text else []
+    if explain:
+        lines += ["", *_explained(session, answer)] if lines else _explained(session, answer)
+    session.screen.answer(fields, lines)
+    if not answer.text and not explain:
+        session.screen.tell(f"nothing to tell: {_why_not(answer)}; --explain says more")
+
+
+def _everywhere(session: Session) -> Session:
+    """All scopes that apply, unless the person named one."""
+    source = click.get_current_context().get_parameter_source("scope")
+    if source is not ParameterSource.DEFAULT:
+        return session
+    asked = replace(session.asked, scope="all")
+    return Session(session.screen, asked, asked.config(), session.opened)
+
+
+def _fields(answer: Recall, now: float) -> Fields:
+    whole = {id(one) for one in answer.injected.bodies}
+    return {
+        "memories": [_memory(one, id(one) in whole, now) for one in answer.chosen],
+        "pointers": [_memory(one, False, now) for one in answer.injected.pointers],
+        "abstained": answer.found.abstained,
+        "reason": answer.found.reason,
+        "text": answer.text,
+        "characters": len(answer.text),
+        "selected_by": answer.selected.by if answer.selected else LOCAL,
+        "searched": answer.found.searched,
+        "milliseconds": round(answer.milliseconds, 2),
+        "findings": [finding_fields(finding) for finding in answer.found.findings],
+    }
+
+
+def _memory(one: Recalled, whole: bool, now: float) -> Fields:
+    return {
+        "path": one.memory.path,
+        "scope": one.scope,
+        "store": one.root,
+        "score": round(one.score, 4),
+        "shown": "body" if whole else "pointer",
+        "text": injection.body(one, now) if whole else injection.pointer(one, now),
+        "verdicts": list(one.verdicts),
+        "why": {
+            "sure": round(one.sure, 4),
+            "words": {word: round(gain, 4) for word, gain in one.words.items()},
+            "type": one.memory.type,
+            "age_days": dates.age_days(one.memory.clock, now),
+            "note": one.note,
+        },
+    }
+
+
+def _explained(session: Session, answer: Recall) -> list[str]:
+    screen = session.screen
+    searched = count(answer.found.searched, "memory", "memories")
+    lines = screen.block("", f"{searched} searched in {answer.milliseconds:.1f} ms", "")
+    if answer.found.abstained:
+        lines += screen.block("", f"nothing told: {_why_not(answer)}", "")
+    whole = {id(one) for one in answer.injected.bodies}
+    rows = [("memory", "score", "sure", "given", "words that matched")]
+    for one in (*answer.injected.bodies, *answer.injected.pointers):
+        words = ", ".join(list(one.words)[:WORDS_SHOWN]) or "none: a rule for any task"
+        given = "whole" if id(one) in whole else "line"
+        rows.append((one.memory.path, f"{one.score:.2f}", f"{one.sure:.2f}", given, words))
+    if len(rows) > 1:
+        lines += screen.table(rows, (int(screen.columns * 0.4),))
+    lines += ["", *finding_lines(screen, answer.found.findings)] if answer.found.findings else []
+    return lines
+
+
+def _why_not(answer: Recall) -> str:
+    if answer.found.reason:
+        return answer.found.reason
+    return (
+        "everything that fits was told before"
+        if answer.found.searched
+        else "there is no memory yet"
+    )

@@ -1,0 +1,87 @@
+"""The prompt hook: the client's JSON on stdin, the memories that fit as JSON on stdout. Hot path.
+
+    python -I -S prompt.py STATE_DIRECTORY CACHE_DIRECTORY SCOPE=DIRECTORY ...
+
+SQLite reads and writes the JSON: it is here anyway, and the json module costs as much as the
+interpreter. Whatever goes wrong, the session goes on: no answer, exit code 0.
+"""
+
+import os
+import sys
+
+if __package__ in (None, ""):  # run as a file: nothing has told Python where memdir lies
+    sys.path.insert(0, os.path.abspath(__file__ + "/../../../.."))
+
+from time import time
+
+from memdir.adapters.layouts.markdown import Markdown
+from memdir.adapters.searches._sqlite import SqlError, connect
+from memdir.adapters.searches.fts import open_search
+from memdir.adapters.sessions import Sessions
+from memdir.core.errors import MemdirError
+from memdir.core.store_key import store_key
+from memdir.steps.inject import inject
+from memdir.steps.recall import Place, recall
+
+EVENT = "UserPromptSubmit"
+NONCE_BYTES = 4
+MOST_BYTES = 16 * 1024 * 1024  # of what a client hands over
+
+
+def answer(given: bytes, state_dir: str, cache_dir: str, stores: list[tuple[str, str]]) -> str:
+    """The client's answer for its question; empty where there is nothing to tell."""
+    database = connect(":memory:")
+    try:
+        row = database.execute(
+            "SELECT json_extract(?1, '$.prompt'), json_extract(?1, '$.session_id')",
+            (given.decode("utf-8", "replace"),),
+        ).fetchone()
+        prompt, session = (value if isinstance(value, str) else "" for value in row)
+        text = _told(prompt, session, state_dir, cache_dir, stores)
+        if not text:
+            return ""
+        query = (
+            "SELECT json_object('hookSpecificOutput', json_object("
+            "'hookEventName', ?, 'additionalContext', ?))"
+        )
+        return str(database.execute(query, (EVENT, text)).fetchone()[0])
+    finally:
+        database.close()
+
+
+def _told(
+    prompt: str, session: str, state_dir: str, cache_dir: str, stores: list[tuple[str, str]]
+) -> str:
+    """recall → inject, as `flows.recall` does, without what the hot path cannot afford."""
+    places = []
+    for scope, root in stores:
+        store = Markdown(root)
+        folder = os.path.join(cache_dir, "stores", store_key(os.path.realpath(root)))
+        places.append(Place(scope, store, open_search(store, folder)))
+    sessions = Sessions(state_dir)
+    state = sessions.load(session)
+    found = recall(places, prompt, state)
+    nonce = os.urandom(NONCE_BYTES).hex()
+    injected = inject(found.bodies, found.pointers, state, now=time(), nonce=nonce)
+    if injected.text:
+        sessions.add_told(session, injected.told, len(injected.text.encode("utf-8", "replace")))
+    return injected.text
+
+
+def main(arguments: list[str]) -> int:
+    """Never in the way of a session."""
+    state_dir, cache_dir, *named = arguments
+    stores = [(scope, root) for scope, _, root in (one.partition("=") for one in named)]
+    try:
+        given = sys.stdin.buffer.read(MOST_BYTES)
+        text = answer(given, state_dir, cache_dir, stores)
+        if text:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+    except (MemdirError, SqlError, OSError, ValueError) as error:
+        sys.stderr.write(f"memdir: {error}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,261 @@
+"""The ledger: no process spends what another has taken, and nothing is forgotten."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memdir.adapters.ledger import Ledger, read, write
+from memdir.adapters.models.scripted import Scripted
+from memdir.adapters.wrappers.metered import Metered
+from memdir.core.budget import Call, LedgerBroken, Limits, OverBudget, Spent
+from memdir.core.errors import Busy, MemdirError, Unwritable
+from memdir.core.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
+
+NOON = 1772452800.0  # 2026-03-02
+DAY = "2026-03-02"
+LIMITS = Limits(session=10_000, day=100_000)
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    return Ledger(str(tmp_path / "state"), lambda: NOON)
+
+
+def lines(ledger: Ledger) -> list[dict]:
+    return [json.loads(line) for line in Path(ledger.path).read_text().splitlines()]
+
+
+def test_a_line_reads_back_as_it_was_written():
+    call = Call("ab12", NOON, DAY, "select", "m:ü\n", "s", Usage(1, 2, 3), "answered")
+    assert read(write(call)) == call
+    assert b"\n" not in write(call)
+
+
+def test_a_call_is_reserved_then_settled(ledger):
+    call = ledger.reserve("select", "m", "s", Usage(100, 256), LIMITS)
+    assert ledger.spent(DAY, "s") == Spent(356, 356)
+    ledger.settle(call, Usage(90, 10, 7), "answered")
+    assert ledger.spent(DAY, "s") == Spent(100, 100)
+    (settled,) = ledger.calls()
+    assert (settled.outcome, settled.usage) == ("answered", Usage(90, 10, 7))
+    assert [line["outcome"] for line in lines(ledger)] == ["reserved", "answered"]
+    assert lines(ledger)[1]["time"] == "2026-03-02T12:00:00+00:00"
+
+
+def test_only_its_owner_can_read_it(ledger):
+    ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
+    assert stat.S_IMODE(os.stat(ledger.path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(ledger.path)).st_mode) == 0o700
+
+
+def test_a_call_over_the_limit_leaves_no_line(ledger):
+    ledger.reserve("select", "m", "s", Usage(9_000, 0), LIMITS)
+    with pytest.raises(OverBudget, match="1,000 of 10,000 left"):
+        ledger.reserve("select", "m", "s", Usage(1_001, 0), LIMITS)
+    assert len(lines(ledger)) == 1
+    ledger.reserve("select", "m", "another", Usage(1_001, 0), LIMITS)
+
+
+def test_the_next_day_begins_anew(tmp_path):
+    clock = [NOON]
+    ledger = Ledger(str(tmp_path), lambda: clock[0])
+    ledger.reserve("select", "m", "", Usage(60, 0), Limits(0, 100))
+    with pytest.raises(OverBudget):
+        ledger.reserve("select", "m", "", Usage(60, 0), Limits(0, 100))
+    clock[0] += 86_400
+    ledger.reserve("select", "m", "", Usage(60, 0), Limits(0, 100))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "garbage\n",
+        "\n",
+        "{}\n",
+        "[]\n",
+        "\0\0\0\n",
+        '{"id": 1}\n',
+        write(Call("a", NOON, DAY, "p", "m", "s", Usage(-1, 2))).decode() + "\n",
+    ],
+)
+def test_a_line_that_nobody_can_read_stops_every_call(ledger, text):
+    ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
+    with open(ledger.path, "a") as file:
+        file.write(text)
+    with pytest.raises(LedgerBroken, match="line 2 cannot be read") as failure:
+        ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
+    assert f"mv {ledger.path}" in failure.value.next
+
+
+def test_a_line_that_was_cut_off_is_taken_away_by_the_next_writer(ledger):
+    ledger.reserve("select", "m", "s", Usage(5, 0), LIMITS)
+    with open(ledger.path, "ab") as file:
+        file.write(b'{"id": "torn", "tim')
+    assert ledger.spent(DAY, "s") == Spent(5, 5)
+    ledger.reserve("select", "m", "s", Usage(6, 0), LIMITS)
+    assert ledger.spent(DAY, "s") == Spent(11, 11)
+    assert len(lines(ledger)) == 2
+
+
+@pytest.mark.parametrize("what", ["directory", "link", "pipe"])
+def test_something_else_in_its_place_is_an_error_and_not_waited_for(ledger, what, tmp_path):
+    os.makedirs(os.path.dirname(ledger.path))
+    {
+        "directory": os.mkdir,
+        "link": lambda path: os.symlink(tmp_path / "target", path),
+        "pipe": os.mkfifo,
+    }[what](ledger.path)
+    with pytest.raises((LedgerBroken, Unwritable)):
+        ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
+    assert not (tmp_path / "target").exists()
+
+
+def test_a_holder_that_does_not_let_go_costs_a_moment_only(ledger):
+    ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
+    code = (
+        "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.flock(file, fcntl.LOCK_EX)\n"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    words = [sys.executable, "-c", code, ledger.path + ".lock"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+        with pytest.raises(Busy):
+            ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
+        holder.communicate()
+
+
+# Each round is a day of its own with room for one call; all racers ask at the same instant.
+ROUNDS = 40
+RACER = """
+import sys, time
+from memdir.adapters.ledger import Ledger
+from memdir.core.budget import Limits, OverBudget
+from memdir.core.model import Usage
+clock = [1772452800.0]
+ledger = Ledger(sys.argv[1], lambda: clock[0])
+print("ready", flush=True)
+start, got = float(sys.stdin.readline()), 0
+for n in range(int(sys.argv[2])):
+    clock[0] += 86400
+    while time.time() < start + n * 0.04:
+        pass
+    try:
+        ledger.reserve("select", "m", "", Usage(10, 0), Limits(0, 10))
+        got += 1
+    except OverBudget:
+        pass
+print(got)
+"""
+
+
+def test_racing_processes_never_overspend(tmp_path):
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, "-c", RACER, str(tmp_path), str(ROUNDS)]
+    pipe = subprocess.PIPE
+    racers = [
+        subprocess.Popen(words, stdin=pipe, stdout=pipe, env=environment, text=True)
+        for _ in range(2)
+    ]
+    assert [racer.stdout and racer.stdout.readline() for racer in racers] == ["ready\n"] * 2
+    start = f"{time.time() + 0.2}\n"
+    got = [int(out) for out in _all_say(racers, start)]
+    calls = Ledger(str(tmp_path), lambda: NOON).calls()
+    assert sum(got) == len(calls) == ROUNDS
+    assert len({call.day for call in calls}) == ROUNDS
+
+
+def _all_say(racers: list[subprocess.Popen[str]], text: str) -> list[str]:
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write(text)
+        racer.stdin.flush()
+    return [racer.communicate()[0] for racer in racers]
+
+
+def test_threads_of_one_process_do_not_overspend_either(tmp_path):
+    ledger, refused = Ledger(str(tmp_path), lambda: NOON), []
+
+    def spend() -> None:
+        for _ in range(10):
+            try:
+                ledger.reserve("select", "m", "s", Usage(10, 0), Limits(150, 1_000))
+            except OverBudget as error:
+                refused.append(error)
+
+    threads = [threading.Thread(target=spend) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(ledger.calls()), len(refused)) == (15, 15)
+
+
+# -- the model that is asked only while the budget lasts
+
+QUESTION = Question("s" * 40, "u" * 40, None, 100, 1.0)
+ESTIMATE = 120
+
+
+@pytest.mark.parametrize(
+    ("line", "failure", "total"),
+    [
+        ({"fails": "timeout"}, ModelTimeout, ESTIMATE),
+        ({"fails": "refused"}, ModelRefused, ESTIMATE),
+        ({"fails": "unavailable"}, ModelUnavailable, 0),
+    ],
+)
+def test_a_failure_costs_what_is_known_else_the_estimate(ledger, line, failure, total):
+    metered = Metered(Scripted([line]), ledger, LIMITS, "select", "s")
+    with pytest.raises(failure):
+        metered.answer(QUESTION)
+    assert ledger.spent(DAY, "s").day == total
+    assert ledger.calls()[0].outcome == failure.code
+
+
+def test_an_answer_is_settled_with_its_true_figures(ledger):
+    line = {"text": "fine", "input_tokens": 33, "output_tokens": 4}
+    metered = Metered(Scripted([line], "scripted:x"), ledger, LIMITS, "capture", "s")
+    assert metered.answer(QUESTION).text == "fine"
+    (call,) = ledger.calls()
+    assert (call.purpose, call.model, call.session) == ("capture", "scripted:x", "s")
+    assert (call.usage, call.outcome) == (Usage(33, 4), "answered")
+
+
+def test_a_process_that_is_killed_while_it_asks_has_spent_its_estimate(ledger):
+    def killed(_: float) -> None:
+        raise KeyboardInterrupt
+
+    metered = Metered(Scripted([{"text": "x"}], sleep=killed), ledger, LIMITS, "select", "s")
+    with pytest.raises(KeyboardInterrupt):
+        metered.answer(QUESTION)
+    assert ledger.calls()[0].outcome == "reserved"
+    assert ledger.spent(DAY, "s").day == ESTIMATE
+
+
+def test_over_the_limit_the_model_is_not_asked(ledger):
+    model = Scripted([{"text": "x"}])
+    with pytest.raises(OverBudget):
+        Metered(model, ledger, Limits(ESTIMATE - 1, 10_000), "select", "s").answer(QUESTION)
+    assert model.asked == []
+    Metered(model, ledger, Limits(ESTIMATE, 10_000), "select", "s").answer(QUESTION)
+    assert len(model.asked) == 1
+
+
+def test_an_answer_is_kept_although_it_cannot_be_settled(ledger):
+    """The estimate stays in the ledger, and the next call meets the trouble first."""
+
+    def breaking(_: float) -> None:
+        os.rename(ledger.path, ledger.path + ".old")
+        os.mkdir(ledger.path)
+
+    metered = Metered(Scripted([{"text": "x"}], sleep=breaking), ledger, LIMITS, "select", "s")
+    assert metered.answer(QUESTION).text == "x"
+    with pytest.raises(MemdirError):
+        metered.answer(QUESTION)

@@ -1,0 +1,433 @@
+"""Every member of the family `models`: the same question, the same answers, the same failures."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from memdir import registry
+from memdir.core.errors import BadInput
+from memdir.core.model import (
+    BadAnswer,
+    ModelFailed,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    Question,
+)
+from memdir.core.nested import NESTED
+from memdir.core.ports import Model
+from memdir.core.schema import misfits
+from tests.scripted_server import Reply, Script, serve
+
+KEY = "sk-planted-0123456789"
+KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+SCHEMA = {
+    "type": "object",
+    "properties": {"memories": {"type": "array", "items": {"type": "string"}}},
+    "required": ["memories"],
+    "additionalProperties": False,
+}
+DATA = {"memories": ["a.md"]}
+LIMIT = 1.5  # seconds; a process of its own has to start within it
+SLACK = 0.5
+needs_extra = pytest.mark.skipif(
+    importlib.util.find_spec("pydantic_ai") is None,
+    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
+)
+
+# A `claude` of ours: prints the envelope of the real one, and tells how it was called.
+CLAUDE = """#!{python} -ES
+import json, os, subprocess, sys, time
+script = json.load(open({script!r}))
+heard = sys.stdin.read()
+with open({heard!r}, "w") as file:
+    json.dump({{"words": sys.argv[1:], "user": heard, "env": dict(os.environ), "cwd": os.getcwd(),
+               "beside": os.listdir(".")}}, file)
+if script.get("hang"):
+    child = subprocess.Popen(["sleep", "60"])
+    open({heard!r} + ".pid", "w").write(str(child.pid))
+    time.sleep(60)
+sys.stdout.write(script["prints"])
+"""
+
+
+@dataclass
+class Member:
+    """A member with its far end; `say` decides what it answers next."""
+
+    name: str
+    say: Callable[[Reply], None]
+    open: Callable[[], Model]
+    heard: Callable[[], str]  # everything that reached the far end
+
+    def ask(self, reply: Reply, schema: dict | None = SCHEMA, seconds: float = 20.0):
+        self.say(reply)
+        return self.open().answer(Question("Be brief.", "Which ones?", schema, 256, seconds))
+
+
+def over_http(name: str, stack: ExitStack) -> Member:
+    script: Script = stack.enter_context(serve())
+
+    def say(reply: Reply) -> None:
+        script.replies[:] = [reply]
+
+    address = script.address + ("/v1" if name == "openai" else "")
+    return Member(
+        name,
+        say,
+        lambda: registry.load("models", name).open_model("some-model", address, KEYS),
+        lambda: json.dumps([request.body for request in script.requests]),
+    )
+
+
+def from_a_file(folder: Path) -> Member:
+    file = folder / "answers.jsonl"
+    opened: list[Model] = []
+
+    def say(reply: Reply) -> None:
+        given, made = reply.usage
+        line = {"text": reply.text if reply.data is None else json.dumps(reply.data)}
+        if reply.refused or reply.status != 200:
+            line = {"fails": "refused" if reply.refused else "unavailable"}
+        line |= {"seconds": reply.wait, "input_tokens": given, "output_tokens": made}
+        file.write_text(json.dumps(line) + "\n")
+
+    def open_it() -> Model:
+        opened.append(registry.load("models", "scripted").open_model(str(file), "", {}))
+        return opened[-1]
+
+    return Member("scripted", say, open_it, lambda: repr([one.asked for one in opened]))
+
+
+def envelope(reply: Reply) -> str:
+    """What the real command prints with `--output-format json`."""
+    given, made = reply.usage
+    said = {
+        "type": "result",
+        "subtype": "success",
+        "is_error": reply.status != 200,
+        "duration_ms": 5,
+        "num_turns": 1,
+        "result": f"API Error: {reply.status} {KEY}" if reply.status != 200 else reply.text,
+        "session_id": "s",
+        "total_cost_usd": 0.001,
+        "stop_reason": "refusal" if reply.refused else "end_turn",
+        "usage": {"input_tokens": given - 20, "cache_creation_input_tokens": 20,
+                  "cache_read_input_tokens": 0, "output_tokens": made},
+    }  # fmt: skip
+    return json.dumps(said | ({"structured_output": reply.data} if reply.data else {}))
+
+
+def as_a_command(folder: Path) -> Member:
+    script, heard, command = folder / "script.json", folder / "heard.json", folder / "claude"
+    texts = {"python": sys.executable, "script": str(script), "heard": str(heard)}
+    command.write_text(CLAUDE.format(**texts))
+    command.chmod(0o755)
+    env = {"PATH": f"{folder}:{os.environ['PATH']}", "CLAUDECODE": "1", **KEYS}
+
+    def say(reply: Reply) -> None:
+        script.write_text(json.dumps({"prints": envelope(reply), "hang": reply.wait > 0}))
+
+    return Member(
+        "claude",
+        say,
+        lambda: registry.load("models", "claude").open_model("haiku", "", env),
+        heard.read_text,
+    )
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=needs_extra if name in ("anthropic", "openai") else ())
+        for name in registry.members("models")
+    ]
+)
+def member(request, tmp_path) -> Iterator[Member]:
+    with ExitStack() as stack:
+        if request.param == "scripted":
+            yield from_a_file(tmp_path)
+        elif request.param == "claude":
+            yield as_a_command(tmp_path)
+        else:
+            yield over_http(request.param, stack)
+
+
+def test_data_comes_back_as_the_schema_says(member):
+    answer = member.ask(Reply(data=DATA))
+    assert answer.data == DATA
+    assert misfits(answer.data, SCHEMA) == []
+    assert answer.model == member.open().name
+    assert answer.model.startswith(member.name)
+    assert (answer.input_tokens, answer.output_tokens) == (120, 20)
+
+
+def test_the_question_arrives_whole(member):
+    member.ask(Reply(data=DATA))
+    heard = member.heard()
+    assert "Be brief." in heard
+    assert "Which ones?" in heard
+    assert "memories" in heard
+
+
+def test_without_a_schema_the_text_is_the_answer(member):
+    answer = member.ask(Reply("Just words."), None)
+    assert (answer.text, answer.data) == ("Just words.", None)
+
+
+def test_json_in_a_fence_is_read(member):
+    assert member.ask(Reply('Sure:\n```json\n{"memories": ["b.md"]}\n```')).data == {
+        "memories": ["b.md"]
+    }
+
+
+def test_tokens_that_nobody_counted_are_estimated(member):
+    answer = member.ask(Reply(data=DATA, usage=(20 if member.name == "claude" else 0, 0)))
+    assert answer.input_tokens > 0
+
+
+@pytest.mark.parametrize(
+    "reply", [Reply("no JSON"), Reply(data={"memories": "a.md"}), Reply(data={"other": 1})]
+)
+def test_an_answer_that_does_not_fit_is_an_error_with_its_cost(member, reply):
+    with pytest.raises(BadAnswer) as failure:
+        member.ask(reply)
+    assert failure.value.usage is not None
+    assert failure.value.usage.total == 140
+
+
+def test_a_refusal_is_told_apart(member):
+    with pytest.raises(ModelRefused):
+        member.ask(Reply(refused=True))
+
+
+@pytest.mark.parametrize("status", [401, 404, 429, 500, 529])
+def test_a_model_that_is_not_there_is_an_error_with_a_way_on(member, status):
+    with pytest.raises(ModelUnavailable) as failure:
+        member.ask(Reply(status=status))
+    assert failure.value.next
+    assert KEY not in repr(vars(failure.value)) + str(failure.value)
+
+
+def test_the_limit_holds_and_nothing_is_left_running(member):
+    member.ask(Reply(data=DATA))  # the packages are loaded now
+    start = time.monotonic()
+    with pytest.raises(ModelTimeout) as failure:
+        member.ask(Reply(data=DATA, wait=20), seconds=LIMIT)
+    assert time.monotonic() - start < LIMIT + SLACK
+    assert failure.value.usage is None
+    waited_for = [thread for thread in threading.enumerate() if not thread.daemon]
+    assert not [thread for thread in waited_for if thread.name == "memdir-model"]
+
+
+def test_no_key_shows_in_what_a_model_says_of_itself(member):
+    member.say(Reply(data=DATA))
+    assert KEY not in repr(member.open()) + str(member.open())
+
+
+def test_every_failure_has_a_code_of_its_own():
+    codes = [kind.code for kind in (ModelFailed, *ModelFailed.__subclasses__())]
+    assert len(set(codes)) == len(codes) == 5
+
+
+# -- the members over HTTP
+
+
+@needs_extra
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Reply(data=DATA, cut="hang"), ModelTimeout),
+        (Reply(data=DATA, cut="close"), ModelUnavailable),
+        (Reply(raw=b"{nonsense"), BadAnswer),
+        (Reply(raw=b""), BadAnswer),
+        (Reply(raw=b"[]"), BadAnswer),
+        (Reply(raw=b"{}"), BadAnswer),
+        (Reply(raw=b"<html>blocked</html>"), BadAnswer),
+    ],
+)
+def test_a_broken_server_is_a_typed_failure(name, reply, kind):
+    with ExitStack() as stack, pytest.raises(kind):
+        over_http(name, stack).ask(reply, seconds=1.0)
+
+
+@needs_extra
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_nobody_is_asked_twice_after_a_failure(name):
+    with ExitStack() as stack:
+        member = over_http(name, stack)
+        with pytest.raises(ModelUnavailable):
+            member.ask(Reply(status=500))
+        assert len(json.loads(member.heard())) == 1
+
+
+@needs_extra
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_a_closed_port_is_a_failure_that_cost_nothing(name):
+    with serve() as script:
+        address = script.address
+    model = registry.load("models", name).open_model("m", address, KEYS)
+    with pytest.raises(ModelUnavailable) as failure:
+        model.answer(Question("s", "u", None, 10, 5.0))
+    assert failure.value.usage is not None and failure.value.usage.total == 0
+
+
+@pytest.mark.parametrize(("name", "key"), [("anthropic", "ANTHROPIC"), ("openai", "OPENAI")])
+def test_without_a_key_the_variable_is_named(name, key):
+    with pytest.raises(ModelUnavailable, match=f"{key}_API_KEY is not set"):
+        registry.load("models", name).open_model("m", "", {})
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_a_key_does_not_travel_in_the_clear(name):
+    open_model = registry.load("models", name).open_model
+    with pytest.raises(ModelUnavailable, match="is not https"):
+        open_model("m", "http://models.example/v1", KEYS)
+    open_model("m", "https://models.example/v1", KEYS)
+
+
+def test_a_server_of_one_s_own_needs_no_key():
+    registry.load("models", "openai").open_model("m", "http://192.0.2.7:8080/v1", {})
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_a_missing_package_is_an_error_that_names_the_command(name):
+    """In a process whose path has the package alone, as after a bare `pip install memdir`."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from memdir import registry\n"
+        "from memdir.core.model import Question\n"
+        "model = registry.load('models', sys.argv[2]).open_model('m', 'http://localhost:1', {"
+        "'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'})\n"
+        "try: model.answer(Question('s', 'u'))\n"
+        "except Exception as error: print(type(error).__name__, error.next)\n"
+    )
+    source = Path(registry.__file__).parents[1]
+    words = [sys.executable, "-I", "-S", "-c", code, str(source), name]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.stdout == "ModelUnavailable pip install 'memdir[llm]'\n", done.stderr
+
+
+@needs_extra
+def test_opening_a_model_imports_no_package():
+    code = (
+        "import sys; from memdir import registry\n"
+        "registry.load('models', 'anthropic').open_model('m', '', {'ANTHROPIC_API_KEY': 'k'})\n"
+        "sys.exit('pydantic_ai' in sys.modules)"
+    )
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 0
+
+
+def test_what_hangs_does_not_keep_the_process_from_ending():
+    """A name server, for one: its thread cannot be stopped, only left behind."""
+    code = (
+        "import asyncio, time\n"
+        "from memdir.adapters.models._within import within\n"
+        "async def work(): await asyncio.get_running_loop().run_in_executor(None, time.sleep, 20)\n"
+        "async def stuck(): time.sleep(20)\n"
+        "for one in (work, stuck):\n"
+        "    try: within(0.3, one)\n"
+        "    except TimeoutError: print('late')\n"
+    )
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == "late\nlate\n"
+    assert done.stderr == ""
+    assert time.monotonic() - start < 10
+
+
+# -- the command
+
+
+def test_the_command_is_alone_and_marked(tmp_path):
+    member = as_a_command(tmp_path)
+    member.ask(Reply(data=DATA))
+    heard = json.loads(member.heard())
+    words = heard["words"]
+    for flag, value in [("--setting-sources", ""), ("--tools", ""), ("--model", "haiku")]:
+        assert words[words.index(flag) + 1] == value
+    assert {"-p", "--strict-mcp-config", "--no-session-persistence"} <= {*words}
+    assert "Which ones?" not in words
+    assert heard["user"] == "Which ones?"
+    assert heard["env"][NESTED] == "1"
+    assert "CLAUDECODE" not in heard["env"]
+    assert heard["beside"] == []
+    assert not Path(heard["cwd"]).exists()
+
+
+def test_a_late_command_is_ended_with_its_children(tmp_path):
+    member = as_a_command(tmp_path)
+    with pytest.raises(ModelTimeout):
+        member.ask(Reply(wait=60), seconds=LIMIT)
+    child = int((tmp_path / "heard.json.pid").read_text())
+    status = Path(f"/proc/{child}/stat")
+    for _ in range(100):  # whoever adopts it may take a moment to bury it
+        if not status.exists() or status.read_text().split()[2] == "Z":
+            return
+        time.sleep(0.02)
+    pytest.fail(f"{child} is still running")
+
+
+def test_a_command_inside_a_command_is_refused(tmp_path):
+    as_a_command(tmp_path)
+    with pytest.raises(ModelUnavailable, match="started by memdir itself"):
+        registry.load("models", "claude").open_model("", "", {"PATH": str(tmp_path), NESTED: "1"})
+
+
+def test_a_missing_command_is_named(tmp_path):
+    with pytest.raises(ModelUnavailable, match="no such command"):
+        registry.load("models", "claude").open_model("", "", {"PATH": str(tmp_path)})
+
+
+@pytest.mark.parametrize("printed", ["", "Usage: claude", "[]", '{"type": "other"}', "[" * 99999])
+def test_a_command_that_prints_something_else_is_a_bad_answer(tmp_path, printed):
+    member = as_a_command(tmp_path)
+    (tmp_path / "script.json").write_text(json.dumps({"prints": printed}))
+    with pytest.raises(BadAnswer, match="printed no result"):
+        member.open().answer(Question("s", "u"))
+
+
+# -- the script
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "nonsense",
+        "[]",
+        "{}",
+        '{"answer": {}, "text": "both"}',
+        '{"fails": "oddly"}',
+        '{"answer": {}, "typo": 1}',
+        '{"answer": {}, "seconds": "5"}',
+        '{"answer": {}, "input_tokens": -1}',
+        '{"answer": {}, "output_tokens": 1.5}',
+    ],
+)
+def test_a_script_with_a_mistake_is_refused_when_it_is_opened(tmp_path, line):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(line + "\n")
+    with pytest.raises(BadInput):
+        registry.load("models", "scripted").open_model(str(file), "", {})
+
+
+def test_a_script_is_used_in_order_and_its_last_line_repeats(tmp_path):
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"text": "one"}\n\n{"text": "two"}\n')
+    model = registry.load("models", "scripted").open_model(str(file), "", {})
+    assert [model.answer(Question("s", "u")).text for _ in range(3)] == ["one", "two", "two"]

@@ -1,0 +1,311 @@
+"""What every search promises; a new file in adapters/searches is tested here by being there."""
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir import registry
+from memdir.adapters.layouts.markdown import Markdown
+from memdir.core.ports import Search
+from tests.conftest import SHARED
+from tests.searching import MANY, Searched, answers, memory, paths
+
+CORPUS = SHARED / "corpus"
+FILES = {
+    "release_checklist.md": memory("Cutting a version", "tag, build, publish", "Bump first."),
+    "walrus.md": memory("Nightingale", "how staging is deployed", "The pelican restarts it."),
+    "auth.md": memory("Sessions", "where logins live", "See `handleAuth` and `token_bucket`."),
+    "deep/down.md": memory("Storage", "which database we run", "PostgreSQL 16 on port 5433."),
+    "MEMORY.md": "- [Nightingale](walrus.md) — the flamingo cluster\n",
+}
+ODD_PROMPTS = [
+    *("", " ", "\n\t", "\0", "pelican\0staging", "the and of", "🧠🔥", "\u200b\u202e", "___", "''"),
+    *('"', '"pelican', "pelican*", "NEAR(a b, 2)", "name:pelican", "a OR b AND NOT (c", "^pelican"),
+    *("pelican' OR 1=1; DROP TABLE memory; --", "%s %d {}", "\ud800 pelican", "\udcff", "e\u0301"),
+    *("日本", "한", "İstanbul ß ﬁ ² ½", "a" * 100_000, "- [x](walrus.md)", "\x1c\x85\xa0"),
+]
+WORDS = [
+    *("handleAuth", "handle_auth", "release", "pelican", "staging", "deploy", "database", "Fehler"),
+    *("配置", "ошибка", "tests", "testing", "v1.2.3", "the", "🧠", "cache", "queue", "rust", "go"),
+]
+
+
+Open = Callable[[Markdown], Search]
+
+
+@pytest.fixture(params=registry.members("searches"))
+def search(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    module = registry.load("searches", request.param)
+    return lambda store: module.open_search(store, str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def searched(tmp_path: Path) -> Searched:
+    searched = Searched(tmp_path)
+    for path, text in FILES.items():
+        searched.write(path, text)
+    return searched
+
+
+def test_there_are_searches_to_test():
+    assert {"fts", "scan"} <= set(registry.members("searches"))
+
+
+# -- what is found -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("our checklist please", "release_checklist.md"),  # the file's name
+        ("the nightingale", "walrus.md"),  # the name
+        ("is staging deploying", "walrus.md"),  # the description, other forms of the words
+        ("who restarted the pelicans", "walrus.md"),  # the body
+        ("the flamingos", "walrus.md"),  # its line in the index
+        ("handle_auth fails", "auth.md"),
+        ("handleAuth fails", "auth.md"),
+        ("HandleAuth fails", "auth.md"),
+        ("why does tokenBucket overflow", "auth.md"),
+        ("a bucket of water", "auth.md"),  # a piece of an identifier
+        ("which postgresql", "deep/down.md"),  # a file in a folder
+        ("port 5433", "deep/down.md"),
+        ("PORT and DATABASES", "deep/down.md"),
+    ],
+)
+def test_a_memory_is_found_by_every_word_it_has(search, searched, prompt, found):
+    assert paths(search(searched.store).find(prompt, 5))[:1] == [found]
+
+
+def test_a_whole_identifier_counts_more_than_its_pieces(search, searched):
+    searched.write("pieces.md", memory("Pieces", "a token, then a bucket"))
+    searched.write("whole.md", memory("Whole", "token_bucket"))
+    hits = search(searched.store).find("tokenBucket", 5).hits
+    assert hits[0].memory.path == "whole.md"
+    assert {"auth.md", "pieces.md"} <= {hit.memory.path for hit in hits}
+
+
+def test_what_shares_no_word_is_not_found(search, searched):
+    assert paths(search(searched.store).find("zebra crossing", 5)) == []
+
+
+def test_a_rule_may_come_without_a_common_word_and_last(search, searched):
+    searched.write("rule.md", memory("Tone", "be brief", type="feedback"))
+    found = search(searched.store).find("pelican zebra", 5)
+    assert paths(found) == ["walrus.md", "rule.md"]
+    assert found.hits[1].words == {}
+    assert found.hits[1].sure == 0
+
+
+def test_the_answer_says_what_matched_and_how_many_there_were(search, searched):
+    found = search(searched.store).find("pelican staging", 5)
+    assert found.searched == 4
+    (hit,) = found.hits
+    assert set(hit.words) == {"pelican", "stage"}
+    assert hit.score == pytest.approx(sum(hit.words.values()), abs=1e-5)
+    assert hit.sure > 0
+
+
+def test_the_limit_holds_and_keeps_the_best(search, searched):
+    for number in range(30):
+        searched.write(f"m{number:02}.md", memory(f"M{number}", "pelican " * (number + 1)))
+    few = answers(search(searched.store).find("pelican", 3))
+    assert few == answers(search(searched.store).find("pelican", MANY))[:3]
+    assert few[0][0] == "m29.md"
+
+
+def test_equal_scores_come_in_the_order_of_their_paths(search, searched):
+    for name in ("c", "a", "b"):
+        searched.write(f"twin-{name}.md", memory("Twin", "zebra"))
+    assert paths(search(searched.store).find("zebra", 5)) == ["twin-a.md", "twin-b.md", "twin-c.md"]
+
+
+# -- prompts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prompt", ODD_PROMPTS, ids=lambda prompt: ascii(prompt[:20]))
+def test_no_prompt_is_an_error_and_the_catalog_survives_it(search, searched, prompt):
+    one = search(searched.store)
+    one.find(prompt, 5)
+    assert paths(one.find("the pelican", 5)) == ["walrus.md"]
+
+
+def test_syntax_of_a_query_language_is_text(search, searched):
+    one = search(searched.store)
+    expected = answers(one.find("pelican flamingo", 5))
+    for prompt in ('"pelican" AND flamingo*', "pelican NOT flamingo", "(pelican) -flamingo"):
+        assert answers(one.find(prompt, 5)) == expected
+
+
+def test_the_question_is_found_at_both_ends_of_a_huge_prompt(search, searched):
+    one = search(searched.store)
+    noise = "lorem ipsum dolor " * 60_000
+    assert len(noise) > 1_000_000
+    for prompt in (f"the pelican {noise}", f"{noise} the pelican"):
+        assert paths(one.find(prompt, 5)) == ["walrus.md"]
+
+
+@given(prompt=st.text(max_size=80))
+def test_any_text_is_a_prompt(tmp_path_factory, prompt):
+    searched = Searched(tmp_path_factory.getbasetemp() / "any-text")
+    if not (searched.root / "walrus.md").exists():
+        for path, text in FILES.items():
+            searched.write(path, text)
+        searched.settle()
+    assert searched.catalog_findings(prompt) == []
+
+
+# -- memories that are broken ------------------------------------------------------------------
+
+
+def _symlink(where: Path) -> None:
+    where.symlink_to("/etc/passwd")
+
+
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "not UTF-8": lambda where: where.write_bytes(b"\xff\xfe pelican \x80"),
+    "not UTF-8 in its header": lambda where: where.write_bytes(b"---\nname: \xff\n---\npelican"),
+    "a loop of links": lambda where: where.symlink_to(where.name),
+    "a link to the outside": _symlink,
+    "a link to nowhere": lambda where: where.symlink_to("nowhere.md"),
+    "empty": lambda where: where.write_bytes(b""),
+    "of zeros": lambda where: where.write_bytes(bytes(5000)),
+    "5 MB": lambda where: where.write_bytes(b"pelican " * 655_360),
+    "4 MB": lambda where: where.write_bytes(b"pelican " * 524_288),
+    "a directory": lambda where: where.mkdir(),
+    "a pipe": lambda where: os.mkfifo(where),
+    "a header without an end": lambda where: where.write_text("---\nname: pelican\n" * 5000),
+    "a header of 100 KB": lambda where: where.write_text(
+        "---\nname: pelican\n" + "key: value\n" * 10_000 + "---\nflamingo\n"
+    ),
+    "one endless word": lambda where: where.write_text("pelican" * 100_000),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("name", ["aaa.md", "walrus2.md"])
+def test_a_broken_memory_hides_no_other(search, searched, broken, name):
+    BROKEN[broken](searched.root / name)
+    for _ in range(3):  # made, brought up to date, asked again
+        assert "walrus.md" in paths(search(searched.store).find("who restarts the pelican", 5))
+    assert answers(search(searched.store).find("pelican port", MANY)) == answers(
+        searched.scan().find("pelican port", MANY)
+    )
+
+
+@pytest.mark.parametrize("broken", ["a directory", "a pipe", "a link to the outside"])
+def test_an_index_that_cannot_be_read_hides_no_memory(search, searched, broken):
+    for before in (True, False):  # with a catalog from better days, and without one
+        if before:
+            search(searched.store).find("pelican", 5)
+        else:
+            shutil.rmtree(searched.cache, ignore_errors=True)
+        (searched.root / "MEMORY.md").unlink(missing_ok=True) if before else None
+        if before:
+            BROKEN[broken](searched.root / "MEMORY.md")
+        for _ in range(2):
+            assert paths(search(searched.store).find("pelican", 5)) == ["walrus.md"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_an_unreadable_memory_hides_no_other(search, searched):
+    searched.write("secret.md", "pelican").chmod(0)
+    for _ in range(2):
+        found = search(searched.store).find("pelican", 5)
+        assert paths(found) == ["walrus.md"]
+
+
+def test_an_index_that_is_the_only_memory_is_searched(search, searched):
+    shutil.rmtree(searched.root)
+    searched.write("MEMORY.md", "# Facts\n\nThe pelican restarts the staging cluster.\n")
+    for _ in range(3):
+        assert paths(search(searched.store).find("the pelican", 5)) == ["MEMORY.md"]
+    searched.write("walrus.md", FILES["walrus.md"])
+    assert paths(search(searched.store).find("the pelican", 5)) == ["walrus.md"]
+    (searched.root / "walrus.md").unlink()
+    assert paths(search(searched.store).find("the pelican", 5)) == ["MEMORY.md"]
+
+
+def test_a_store_that_is_not_there_has_nothing(search, tmp_path):
+    found = search(Markdown(str(tmp_path / "nowhere"))).find("pelican", 5)
+    assert (found.hits, found.searched) == ([], 0)
+
+
+# -- both searches answer alike ----------------------------------------------------------------
+
+
+def roots() -> list[object]:
+    """Every memory directory of the corpus; where it is absent, one that skips aloud."""
+    found = CORPUS / "repos.jsonl"
+    if not found.is_file():
+        return [pytest.param(None, marks=pytest.mark.skip(reason="../shared is not here"))]
+    return [
+        pytest.param(CORPUS / row["repo"].replace("/", "__") / below, id=f"{row['repo']}:{below}")
+        for row in map(json.loads, found.read_text("utf-8").splitlines())
+        for below in row["roots"]
+    ]
+
+
+@pytest.mark.parametrize("root", roots())
+def test_the_catalog_answers_as_a_scan_does_on_memories_from_the_wild(root, tmp_path):
+    searched = Searched(tmp_path)
+    shutil.copytree(root, searched.root, dirs_exist_ok=True)
+    lines = (CORPUS / "queries.jsonl").read_text("utf-8").splitlines()[:40]
+    asked = [json.loads(line)["prompt"] for line in lines]
+    scan, fts = searched.scan(), searched.fts()
+    for prompt in asked:
+        assert answers(fts.find(prompt, 20)) == answers(scan.find(prompt, 20))
+
+
+def some_text(luck: random.Random) -> str:
+    said = " ".join(luck.choices(WORDS, k=luck.randint(0, 12)))
+    kind = luck.choice(("project", "feedback", "user", "reference"))
+    return memory(luck.choice(WORDS), said, " ".join(luck.choices(WORDS, k=5)), kind)
+
+
+def one_change(luck: random.Random, searched: Searched) -> None:
+    """Somebody adds, changes, replaces, renames or removes a memory, or edits the index."""
+    there = sorted(path for path in searched.root.rglob("*.md") if path.name != "MEMORY.md")
+    name = luck.choice(["a", "b", "c", "sub/a", "sub/d", "ünï-配置", "long name", "logs/x", ".h"])
+    what = luck.choice(("add", "add", "edit", "replace", "rename", "remove", "index", "same"))
+    if what == "index":
+        pointers = [f"- [{luck.choice(WORDS)}]({path.name}) — cache queue" for path in there[:4]]
+        luck.shuffle(pointers)
+        searched.write("MEMORY.md", "\n".join(pointers[: luck.randint(0, 4)]))
+    elif what == "add" or not there:
+        searched.write(f"{name}{luck.randint(0, 9)}.md", some_text(luck))
+    elif what == "edit":
+        luck.choice(there).write_text(some_text(luck), "utf-8")
+    elif what == "replace":
+        new = searched.root / "new.tmp"
+        new.write_text(some_text(luck), "utf-8")
+        new.replace(luck.choice(there))
+    elif what == "rename":
+        luck.choice(there).replace(searched.root / f"moved{luck.randint(0, 5)}.md")
+    elif what == "remove":
+        luck.choice(there).unlink()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_catalog_kept_up_to_date_answers_as_a_new_one(seed, tmp_path):
+    luck = random.Random(seed)
+    searched = Searched(tmp_path)
+    for step in range(40):
+        for _ in range(luck.randint(1, 3)):
+            one_change(luck, searched)
+        prompt = " ".join(luck.choices(WORDS, k=luck.randint(1, 5)))
+        if step % 10 == 0:
+            searched.settle()
+        limit = luck.choice((1, 3, MANY))
+        expected = answers(searched.scan().find(prompt, limit))
+        assert answers(searched.fts().find(prompt, limit)) == expected, (step, prompt)
+    kept = answers(searched.fts().find(" ".join(WORDS), MANY))
+    shutil.rmtree(searched.cache)
+    assert answers(searched.fts().find(" ".join(WORDS), MANY)) == kept
+    assert kept

@@ -1,0 +1,55 @@
+"""The budget is decided before a call."""
+
+import pytest
+
+from memdir.core.budget import Call, Limits, Spent, estimate, spent_by, too_much
+from memdir.core.model import Question, Usage
+
+LIMITS = Limits(session=100, day=1000)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "spent", "session", "reason"),
+    [
+        (100, Spent(0, 0), "s", ""),
+        (101, Spent(0, 0), "s", "this session has 100 of 100 left"),
+        (60, Spent(40, 0), "s", ""),
+        (61, Spent(40, 0), "s", "this session has 60 of 100 left"),
+        (1, Spent(500, 0), "s", "this session has 0 of 100 left"),
+        (50, Spent(0, 950), "s", ""),
+        (51, Spent(0, 950), "s", "this day has 50 of 1,000 left"),
+        (900, Spent(0, 0), "", ""),
+        (1001, Spent(0, 0), "", "this day has 1,000 of 1,000 left"),
+    ],
+)
+def test_a_call_may_take_what_is_left_and_no_more(wanted, spent, session, reason):
+    told = too_much(wanted, spent, LIMITS, session)
+    assert told.endswith(reason)
+    assert bool(told) == bool(reason)
+
+
+def test_a_limit_of_nothing_allows_nothing():
+    assert too_much(1, Spent(), Limits(0, 1000), "s")
+    assert too_much(1, Spent(), Limits(1000, 0), "s")
+
+
+def test_an_estimate_counts_all_that_is_sent_and_the_longest_answer():
+    schema = {"type": "object"}  # 18 characters as JSON
+    assert estimate(Question("s" * 10, "u" * 12, schema, 256)) == Usage(10, 256)
+    assert estimate(Question("s" * 10, "u" * 12, None, 256)) == Usage(6, 256)
+
+
+def call(day: str, session: str, given: int, made: int, cached: int = 0) -> Call:
+    return Call("i", 0.0, day, "select", "m", session, Usage(given, made, cached))
+
+
+def test_a_session_lasts_for_days_and_a_day_has_many_sessions():
+    calls = [
+        call("2026-03-01", "a", 1, 2),
+        call("2026-03-02", "a", 10, 20, 5000),
+        call("2026-03-02", "b", 100, 200),
+        call("2026-03-02", "", 1000, 2000),
+    ]
+    assert spent_by(calls, "2026-03-02", "a") == Spent(33, 3330)
+    assert spent_by(calls, "2026-03-02", "") == Spent(0, 3330)
+    assert spent_by(calls, "2026-03-03", "c") == Spent(0, 0)

@@ -1,0 +1,115 @@
+"""Answers are read as models write them, and held to their schema."""
+
+import pytest
+
+from memdir.core.errors import BadInput
+from memdir.core.model import (
+    BadAnswer,
+    Question,
+    Usage,
+    answered,
+    member_and_name,
+    tokens_of,
+)
+from memdir.core.schema import misfits
+
+NAMES = {"type": "array", "items": {"type": "string"}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"names": NAMES, "how": {"type": "string", "enum": ["a", "b"]}},
+    "required": ["names"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("data", "wrong"),
+    [
+        ({"names": []}, ""),
+        ({"names": ["x"], "how": "a"}, ""),
+        ([], "the answer is no object"),
+        (None, "the answer is no object"),
+        ({}, "the answer has no names"),
+        ({"names": "x"}, "the answer.names is no array"),
+        ({"names": ["x", 1]}, "the answer.names[1] is no string"),
+        ({"names": [], "how": "c"}, "the answer.how is none of a, b"),
+        ({"names": [], "more": 1}, "the answer has 'more', which nobody asked for"),
+    ],
+)
+def test_what_does_not_fit_is_told_with_its_place(data, wrong):
+    assert misfits(data, SCHEMA) == ([wrong] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits", "not_fits"),
+    [
+        ("integer", 1, True),
+        ("number", 1.5, "1.5"),
+        ("boolean", False, 0),
+        ("null", None, ""),
+        (["string", "null"], None, 1),
+    ],
+)
+def test_kinds_are_told_apart(kind, fits, not_fits):
+    assert misfits(fits, {"type": kind}) == []
+    assert misfits(not_fits, {"type": kind}) != []
+
+
+def test_a_rule_that_nothing_checks_may_not_stand_in_a_schema():
+    with pytest.raises(ValueError, match="pattern"):
+        misfits("x", {"type": "string", "pattern": "y"})
+
+
+def test_limits_of_length_are_left_to_the_one_who_asks():
+    assert misfits(["x", "y"], {**NAMES, "maxItems": 1}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"names": ["x"]}',
+        ' \n{"names": ["x"]}\n',
+        '```json\n{"names": ["x"]}\n```',
+        'Here:\n```\n{"names": ["x"]}\n```\nDone.',
+        'I choose {"names": ["x"]}, of course.',
+    ],
+)
+def test_json_is_found_however_it_is_wrapped(text):
+    answer = answered(Question("s", "u", SCHEMA), text, "m", Usage(1, 1))
+    assert answer.data == {"names": ["x"]}
+
+
+@pytest.mark.parametrize("text", ["", "none", "{", "}{", "[" * 100_000, '{"names": ["x"]'])
+def test_no_json_is_a_bad_answer_that_keeps_its_cost(text):
+    with pytest.raises(BadAnswer, match="did not answer in JSON") as failure:
+        answered(Question("s", "u", SCHEMA), text, "m", Usage(7, 3))
+    assert failure.value.usage == Usage(7, 3)
+
+
+def test_tokens_are_a_quarter_of_the_characters_rounded_up():
+    assert [tokens_of(text) for text in ("", "a", "abcd", "abcde")] == [0, 1, 1, 2]
+    assert tokens_of("ab", "cd", "e") == 2
+
+
+def test_uncounted_tokens_are_estimated():
+    answer = answered(Question("s" * 40, "u" * 40), "t" * 8, "m", Usage())
+    assert answer.usage == Usage(20, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("anthropic:claude-haiku-4-5", ("anthropic", "claude-haiku-4-5")),
+        (" openai:a/b:free ", ("openai", "a/b:free")),
+        ("claude", ("claude", "")),
+        ("scripted:/tmp/x y.jsonl", ("scripted", "/tmp/x y.jsonl")),
+    ],
+)
+def test_a_model_is_named_by_its_member_and_its_name(text, parts):
+    assert member_and_name(text) == parts
+
+
+@pytest.mark.parametrize("text", ["", " ", ":", ":x", "openai:"])
+def test_half_a_name_is_refused(text):
+    with pytest.raises(BadInput, match="names no model"):
+        member_and_name(text)

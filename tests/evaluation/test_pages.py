@@ -1,0 +1,163 @@
+"""The same report for the terminal, the browser and a program: complete, narrow, harmless."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from memdir.evaluation.html import html_page
+from memdir.evaluation.page import bar, page
+from memdir.evaluation.report import (
+    COUNT,
+    MS,
+    SHARE,
+    TEXT,
+    Chart,
+    Figure,
+    Goal,
+    Report,
+    Section,
+    Table,
+    fields,
+    of_mean,
+    spell,
+)
+from memdir.surfaces.cli.screen import Screen
+from memdir.surfaces.cli.visible import width
+
+HOSTILE = (
+    "<script>alert(1)</script>\"'&<img src=https://example.com/x> \x1b[2J\u202e\udc80"
+    + "日本語の長い名前" * 20
+)
+
+
+@pytest.fixture
+def report() -> Report:
+    columns = (("name", TEXT), ("n", COUNT), ("R@5", SHARE), ("ms", MS))
+    wide = (("kind", TEXT), ("memory", TEXT), ("finding", TEXT))
+    section = Section(
+        HOSTILE,
+        (
+            Figure("R@5", 0.8604, SHARE, 80, 0.79, 0.92, Goal(0.848, aim=0.86)),
+            Figure("MRR", 0.7, SHARE, 80, 0.6, 0.8, Goal(0.787)),
+            Figure(HOSTILE, 1234567, COUNT, 1, goal=Goal(4000, at_most=True)),
+            Figure("absent", None, MS, 0, remark=HOSTILE),
+        ),
+        (
+            Table("by " + HOSTILE, columns, ((HOSTILE, 12, 0.5, 1.234), ("b", 1, None, None))),
+            Table("findings", wide, ((HOSTILE, HOSTILE, HOSTILE),)),
+        ),
+        (Chart(HOSTILE, ((HOSTILE, 0.5), ("b", 2.0), ("c", 0.0))), Chart("none", (), COUNT, 0)),
+        (HOSTILE,),
+    )
+    return Report("own", "/tmp/" + HOSTILE, HOSTILE, (section, Section("empty")))
+
+
+def lines(report: Report) -> list[str]:
+    return page(report, Screen({"NO_COLOR": "1"}))
+
+
+def test_the_page_fits_80_columns_and_shows_what_is_hidden(report):
+    shown = lines(report)
+    assert [line for line in shown if width(line) > 80 and len(line.split()) > 1] == []
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]", "".join(shown))
+
+
+def test_the_page_has_value_interval_n_goal_and_verdict(report):
+    section = report.sections[0]
+    tame = replace(section, figures=section.figures[:2])
+    shown = [*lines(replace(report, sections=(tame,))), *lines(report)]
+    text = "\n".join(" ".join(line.split()) for line in shown)
+    assert "R@5 0.860 0.790–0.920 80 ≥ 0.848 met (aim 0.86)" in text
+    assert "MRR 0.700 0.600–0.800 80 ≥ 0.787 missed" in text
+    assert "1,234,567 1 ≤ 4,000 missed" in text
+    assert "b 1 – –" in text
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0, ""), (1, "████"), (2, "████"), (-1, ""), (0.5, "██"), (0.25 + 1 / 8, "█▌"), (0.01, "")],
+)
+def test_a_bar_is_as_long_as_its_share(share, shown):
+    assert bar(share, 4) == shown
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would see."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in ("meta", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag != "rect":
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_html_is_one_file_that_loads_and_runs_nothing(report):
+    text = html_page(report)
+    text.encode("utf-8")
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    assert {"script", "link", "img", "iframe", "object", "a", "base"}.isdisjoint(reader.tags)
+    names = {name for name, _ in reader.attributes}
+    assert names.isdisjoint({"src", "href", "xlink:href", "style", "srcset", "action"})
+    assert not [name for name in names if name.startswith("on")]
+    style = text[text.index("<style>") : text.index("</style>")]
+    assert "url(" not in style and "@import" not in style
+    assert "prefers-color-scheme: dark" in style
+    assert "default-src 'none'" in text
+
+
+def test_the_html_escapes_a_hostile_name(report):
+    text = html_page(report)
+    assert "<script" not in text and "<img" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&amp;&lt;img" in text
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e\ud800-\udfff]", text)
+
+
+def test_the_html_has_the_figures_and_a_chart(report):
+    reader = Reader()
+    reader.feed(html_page(report))
+    assert "0.790–0.920" in reader.text and "≥ 0.848 met (aim 0.86)" in reader.text
+    assert reader.tags.count("svg") == 1 and reader.tags.count("rect") == 3
+    widths = [value for name, value in reader.attributes if name == "width"]
+    assert widths[1:] == ["160.0", "320.0", "0.0"]
+
+
+def test_the_fields_carry_every_figure_by_its_name(report):
+    given = fields(report)
+    figures = given["figures"]
+    assert isinstance(figures, dict)
+    measured = {"value": 0.8604, "unit": "share", "n": 80, "low": 0.79, "high": 0.92}
+    judged = {"goal": 0.848, "goal_is": "at least", "aim": 0.86, "met": True, "remark": ""}
+    assert figures["R@5"] == measured | judged
+    assert figures["absent"]["met"] is None
+    tables = given["tables"]
+    assert isinstance(tables, dict)
+    assert tables["findings"] == [{"kind": HOSTILE, "memory": HOSTILE, "finding": HOSTILE}]
+
+
+def test_what_prints_alike_is_judged_alike():
+    assert spell(0.8476, SHARE) == "0.848" and Goal(0.848).met(0.8476)
+    assert not Goal(0.848).met(0.8474)
+    assert Goal(0.02, at_most=True).met(0.0204) and not Goal(0.02, at_most=True).met(0.0206)
+    assert not Goal(0).met(None)
+
+
+def test_a_mean_of_nothing_says_so():
+    assert of_mean("R@5", None).remark == "there was nothing to measure"

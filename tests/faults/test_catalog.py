@@ -1,0 +1,423 @@
+"""The catalog is derived: whatever happens to it, the answer is the one of a scan."""
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memdir.adapters.searches import _catalog, _freshness, _upkeep
+from tests.searching import MANY, Searched, answers, memory, paths
+from tests.self.source import ROOT, SRC
+
+PROMPT = "how does the pelican restart staging"
+MADE, NOT_WRITTEN = "catalog-made", "catalog-not-written"
+WORDS = ["pelican", "staging", "queue", "handleAuth", "配置", "rust", "cache", "release", "wal"]
+WAIT = 30  # seconds for a process that should have been done long ago
+
+
+@pytest.fixture
+def searched(tmp_path: Path) -> Searched:
+    searched = Searched(tmp_path)
+    luck = random.Random(7)
+    searched.write("walrus.md", memory("Nightingale", "how staging restarts", "The pelican."))
+    searched.write("rule.md", memory("Tone", "be brief", type="feedback"))
+    for number in range(10):
+        searched.write(f"m{number}.md", memory(f"M{number}", " ".join(luck.choices(WORDS, k=6))))
+    searched.write("MEMORY.md", "- [Nightingale](walrus.md) — the flamingo\n")
+    searched.settle()
+    return searched
+
+
+def kinds(searched: Searched, prompt: str = PROMPT) -> list[str]:
+    return [finding.kind for finding in searched.catalog_findings(prompt)]
+
+
+def is_healed(searched: Searched) -> bool:
+    return kinds(searched) == [] and searched.catalog.is_file()
+
+
+# -- damage ------------------------------------------------------------------------------------
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(random.Random(3).randbytes(20_000))
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _link_to(target: str) -> Callable[[Path], None]:
+    def link(path: Path) -> None:
+        path.rename(path.with_name("elsewhere"))
+        path.symlink_to(target)
+
+    return link
+
+
+def _version(number: int) -> Callable[[Path], None]:
+    def mark(path: Path) -> None:
+        with sqlite3.connect(path) as database:
+            database.execute(f"PRAGMA user_version = {number}")
+        database.close()
+
+    return mark
+
+
+def _other_tables(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as database:
+        database.execute(f"PRAGMA user_version = {_catalog.VERSION}")
+        database.execute("CREATE TABLE memory (other)")
+    database.close()
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "deleted": lambda path: path.unlink(),
+    "folder deleted": lambda path: shutil.rmtree(path.parent),
+    "empty": lambda path: path.write_bytes(b""),
+    "garbage": _garbage,
+    "text": lambda path: path.write_text("SQLite format 3\0 but not really"),
+    "a pipe": _pipe,
+    "a link to the old one": _link_to("elsewhere"),
+    "a link to nowhere": _link_to("nowhere"),
+    "a link to itself": _link_to("catalog.sqlite"),
+    "an older version": _version(_catalog.VERSION - 1),
+    "a newer version": _version(_catalog.VERSION + 1),
+    "other tables": _other_tables,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_catalog_gives_the_answer_of_a_scan_and_is_made_anew(searched, damage):
+    DAMAGE[damage](searched.catalog)
+    assert kinds(searched) == [MADE]
+    assert is_healed(searched)
+    assert not searched.catalog.is_symlink()
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999])
+def test_a_truncated_catalog_is_made_anew(searched, share):
+    data = searched.catalog.read_bytes()
+    searched.catalog.write_bytes(data[: int(len(data) * share)])
+    assert kinds(searched) == [MADE]
+    assert is_healed(searched)
+
+
+def test_no_flipped_bit_changes_an_answer(searched):
+    data = searched.catalog.read_bytes()
+    luck = random.Random(11)
+    prompts = [" ".join(WORDS), PROMPT, "zebra"]
+    expected = {one: answers(searched.scan().find(one, MANY)) for one in prompts}
+    healed = 0
+    for at in range(luck.randrange(61), len(data), 61):
+        flipped = bytearray(data)
+        flipped[at] ^= 1 << luck.randrange(8)
+        searched.catalog.write_bytes(flipped)
+        for prompt in prompts:
+            found = searched.fts().find(prompt, MANY)
+            assert answers(found) == expected[prompt], at
+            assert len(found.findings) <= 1, at
+            healed += len(found.findings)
+    assert healed > 10
+
+
+def test_no_flipped_bit_survives_an_update_to_change_an_answer(searched):
+    data = searched.catalog.read_bytes()
+    luck = random.Random(13)
+    (searched.root / "m1.md").unlink()
+    searched.write("m2.md", memory("M2", "zebra cache"))
+    prompts = [" ".join(WORDS), "zebra"]
+    expected = {one: answers(searched.scan().find(one, MANY)) for one in prompts}
+    for at in range(luck.randrange(127), len(data), 127):
+        flipped = bytearray(data)
+        flipped[at] ^= 1 << luck.randrange(8)
+        searched.catalog.write_bytes(flipped)
+        for prompt in prompts:
+            assert answers(searched.fts().find(prompt, MANY)) == expected[prompt], at
+
+
+def test_a_directory_in_its_place_costs_one_finding_each_time_and_nothing_else(searched):
+    searched.catalog.unlink()
+    (searched.catalog / "kept").mkdir(parents=True)
+    for _ in range(2):
+        assert kinds(searched) == [NOT_WRITTEN]
+    assert sorted(path.name for path in searched.cache.iterdir()) == [
+        "catalog.lock",
+        "catalog.sqlite",
+    ]
+    shutil.rmtree(searched.catalog)
+    assert kinds(searched) == [MADE]
+    assert is_healed(searched)
+
+
+@pytest.mark.parametrize("below", [".", ".."])
+def test_a_folder_that_cannot_be_made_costs_one_finding(tmp_path, searched, below):
+    shutil.rmtree(searched.cache)
+    searched.cache = tmp_path / "blocked/cache/deep"
+    blocked = (searched.cache / below).resolve()
+    blocked.parent.mkdir(parents=True, exist_ok=True)
+    blocked.write_text("a file where the folder should be")
+    for _ in range(2):
+        assert kinds(searched) == [NOT_WRITTEN]
+    blocked.unlink()
+    assert kinds(searched) == [MADE]
+    assert is_healed(searched)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_costs_one_finding_and_only_when_there_is_something_to_write(searched):
+    searched.cache.chmod(0o500)
+    try:
+        assert kinds(searched) == []
+        searched.write("new.md", memory("New", "pelican"))
+        assert kinds(searched) == [NOT_WRITTEN]
+    finally:
+        searched.cache.chmod(0o700)
+    assert is_healed(searched)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_catalog_is_made_anew_when_it_is_behind(searched):
+    searched.catalog.chmod(0o400)
+    assert kinds(searched) == []
+    searched.write("new.md", memory("New", "pelican"))
+    assert kinds(searched) == [MADE]
+    assert is_healed(searched)
+
+
+# -- locks -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Processes that run a piece of code and say `ready` when they have done their part."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        env = {**os.environ, "PYTHONPATH": f"{SRC}:{ROOT}"}
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdout=pipe, stdin=pipe, text=True, env=env)
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate(timeout=WAIT)
+
+
+HOLD_THE_LOCK = """
+import sys
+from memdir.adapters.searches._upkeep import Guard
+with Guard(sys.argv[1]):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+HOLD_THE_FILE = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("BEGIN EXCLUSIVE")
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_while_another_process_writes_the_answer_comes_from_a_scan(searched, python):
+    holder = python(HOLD_THE_LOCK, searched.catalog)
+    assert kinds(searched) == []  # it is up to date: nobody needs to write
+    searched.write("new.md", memory("New", "the pelican again"))
+    assert kinds(searched) == [NOT_WRITTEN]
+    searched.catalog.unlink()
+    assert kinds(searched) == [NOT_WRITTEN]
+    holder.communicate("", timeout=WAIT)
+    assert kinds(searched) == [MADE]
+    time.sleep(0.06)
+    assert is_healed(searched)
+
+
+def test_a_file_that_somebody_locks_is_replaced(searched, python):
+    python(HOLD_THE_FILE, searched.catalog)
+    assert kinds(searched) == [MADE]
+    assert is_healed(searched)
+
+
+# -- killed writers ----------------------------------------------------------------------------
+
+KILLED_WRITER = """
+import os, signal, sys
+from pathlib import Path
+from memdir.adapters.searches import _writing
+from tests.searching import Searched
+searched = Searched(Path(sys.argv[1]))
+name = sys.argv[2]
+there = getattr(_writing, name)
+def die(*given):
+    if name == "_note":
+        there(*given)
+        run = given[0].execute
+        run("PRAGMA cache_size = 1")
+        run("CREATE TABLE IF NOT EXISTS filler (data)")
+        for _ in range(200):  # more than fits into memory: half of it is on the disk now
+            run("INSERT INTO filler VALUES (randomblob(4000))")
+        run("UPDATE posting SET holders = 7, sum = 0")
+    print("ready", flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(_writing, name, die)
+searched.fts().find("anything", 5)
+"""
+
+
+@pytest.mark.parametrize("made", [True, False], ids=["update", "new"])
+@pytest.mark.parametrize("at", ["_note", "_move", "_row"])
+def test_a_killed_writer_leaves_nothing_that_lies(searched, python, at, made):
+    if at == "_move" and made:
+        pytest.skip("an update moves nothing")
+    if made:
+        searched.write("new.md", memory("New", "the pelican again"))
+    else:
+        searched.catalog.unlink()
+    killed = python(KILLED_WRITER, searched.cache.parent, at)
+    assert killed.wait(WAIT) == -signal.SIGKILL
+    left = {path.name for path in searched.cache.iterdir()} - {"catalog.lock", "catalog.sqlite"}
+    assert left or (made and at == "_row"), "it was killed too early to leave something behind"
+    assert len(kinds(searched)) <= 1
+    time.sleep(0.06)
+    kinds(searched)
+    assert is_healed(searched)
+    names = {path.name for path in searched.cache.iterdir()}
+    assert names == {"catalog.lock", "catalog.sqlite"}
+
+
+def test_the_journal_of_a_killed_writer_is_not_played_into_a_new_catalog(searched, python):
+    searched.write("new.md", memory("New", "the pelican again"))
+    python(KILLED_WRITER, searched.cache.parent, "_note").wait(WAIT)
+    journal = searched.cache / "catalog.sqlite-journal"
+    assert journal.stat().st_size > 512
+    searched.catalog.unlink()  # and with it what the journal belongs to
+    assert kinds(searched) == [MADE]
+    assert not journal.exists()
+
+
+def test_what_killed_writers_left_is_overwritten(searched):
+    for name in ("catalog.sqlite.tmp", "catalog.sqlite-journal"):
+        (searched.cache / name).write_bytes(b"half of something")
+    searched.catalog.unlink()
+    assert kinds(searched) == [MADE]
+    assert {path.name for path in searched.cache.iterdir()} == {"catalog.lock", "catalog.sqlite"}
+
+
+# -- several processes at once -----------------------------------------------------------------
+
+ASK_AND_WRITE = """
+import random, sys
+from pathlib import Path
+from tests.searching import MANY, Searched, memory, paths
+searched, me = Searched(Path(sys.argv[1])), sys.argv[2]
+luck = random.Random(int(me))
+print("ready", flush=True)
+for number in range(40):
+    name = f"own-{me}-{number % 5}.md"
+    word = f"only{me}x{number}"
+    searched.write(name, memory("Own", word, "pelican " * luck.randint(1, 9)))
+    found = searched.fts().find(word, MANY)
+    assert paths(found)[:1] == [name], (word, paths(found))
+    if number:
+        assert name not in paths(searched.fts().find(f"only{me}x{number - 5}", MANY))
+    if luck.random() < 0.1:
+        searched.catalog.unlink(missing_ok=True)
+print("done", flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_search_and_write_at_once_see_what_they_wrote(searched, python):
+    started = [python(ASK_AND_WRITE, searched.cache.parent, number) for number in range(3)]
+    for process in started:
+        out, _ = process.communicate(timeout=120)
+        assert (process.returncode, out) == (0, "done\n")
+    time.sleep(0.06)
+    kinds(searched)
+    assert is_healed(searched)
+
+
+# -- freshness ---------------------------------------------------------------------------------
+
+
+def test_an_edit_in_the_same_tick_with_the_same_size_is_noticed(searched):
+    where = searched.write("quick.md", memory("Quick", "zebra one"))
+    for number in range(30):
+        word = f"zebra{number:02}"
+        times = where.stat()
+        where.write_text(memory("Quick", f"{word} one"))
+        if number % 2:
+            os.utime(where, ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert paths(searched.fts().find(f"{word} please", 5))[:1] == ["quick.md"]
+
+
+def test_nothing_is_read_where_nothing_changed(searched):
+    before = searched.catalog.stat()
+    searched.store.read = None  # any attempt to read a memory would fail now
+    assert paths(searched.fts().find(PROMPT, 5))[0] == "walrus.md"
+    assert searched.catalog.stat().st_mtime_ns == before.st_mtime_ns
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Searched:
+    searched = Searched(tmp_path_factory.mktemp("large"))
+    for number in range(_freshness.SMALL + 100):
+        folder = f"f{number % 7}/" if number % 2 else ""
+        searched.write(f"{folder}m{number}.md", memory(f"M{number}", f"word{number} shared"))
+    searched.settle()
+    return searched
+
+
+@pytest.mark.slow
+def test_a_large_store_notices_what_comes_goes_or_is_replaced_at_once(large):
+    for folder in ("", "f3/", "new/", "new/deep/"):
+        where = large.write(f"{folder}fresh.md", memory("Fresh", "aardvark"))
+        assert paths(large.fts().find("aardvark one", 5)) == [f"{folder}fresh.md"]
+        new = large.write(f"{folder}fresh.tmp", memory("Fresh", "buffalos"))
+        new.replace(where)
+        assert paths(large.fts().find("buffalos one", 5)) == [f"{folder}fresh.md"]
+        assert paths(large.fts().find("aardvark one", 5)) == []
+        where.rename(where.with_name("moved.md"))
+        assert paths(large.fts().find("buffalos one", 5)) == [f"{folder}moved.md"]
+        where.with_name("moved.md").unlink()
+        assert paths(large.fts().find("buffalos one", 5)) == []
+
+
+@pytest.mark.slow
+def test_a_large_store_notices_the_edit_of_a_memory_that_it_finds_at_once(large):
+    large.settle()
+    large.write("m100.md", memory("M100", "chinchilla"))
+    found = large.fts().find("word100 please", 5)
+    assert paths(found) == []
+    assert paths(large.fts().find("chinchilla please", 5)) == ["m100.md"]
+    assert large.catalog_findings("word500 chinchilla") == []
+
+
+@pytest.mark.slow
+def test_a_large_store_notices_an_edited_index_at_once(large):
+    large.write("MEMORY.md", "- [M7](f0/m7.md) — dromedary\n")
+    assert paths(large.fts().find("dromedary please", 5)) == ["f0/m7.md"]
+
+
+def test_the_lock_is_given_back(searched):
+    with pytest.raises(RuntimeError), _upkeep.Guard(str(searched.catalog)):
+        raise RuntimeError
+    with _upkeep.Guard(str(searched.catalog)), pytest.raises(_upkeep.Busy):
+        _upkeep.Guard(str(searched.catalog)).__enter__()
+    assert is_healed(searched)
