@@ -265,7 +265,7 @@ searched = Searched(Path(sys.argv[1]))
 name = sys.argv[2]
 there = getattr(_writing, name)
 def die(*given):
-    if name == "_note":
+    if name == "_write_facts":
         there(*given)
         run = given[0].execute
         run("PRAGMA cache_size = 1")
@@ -281,7 +281,7 @@ searched.fts().find("anything", 5)
 
 
 @pytest.mark.parametrize("made", [True, False], ids=["update", "new"])
-@pytest.mark.parametrize("at", ["_note", "_move", "_row"])
+@pytest.mark.parametrize("at", ["_write_facts", "_move", "_row"])
 def test_a_killed_writer_leaves_nothing_that_lies(searched, python, at, made):
     if at == "_move" and made:
         pytest.skip("an update moves nothing")
@@ -303,7 +303,7 @@ def test_a_killed_writer_leaves_nothing_that_lies(searched, python, at, made):
 
 def test_the_journal_of_a_killed_writer_is_not_played_into_a_new_catalog(searched, python):
     searched.write("new.md", memory("New", "the pelican again"))
-    python(KILLED_WRITER, searched.cache.parent, "_note").wait(WAIT)
+    python(KILLED_WRITER, searched.cache.parent, "_write_facts").wait(WAIT)
     journal = searched.cache / "catalog.sqlite-journal"
     assert journal.stat().st_size > 512
     searched.catalog.unlink()  # and with it what the journal belongs to
@@ -374,12 +374,17 @@ def test_nothing_is_read_where_nothing_changed(searched):
     assert searched.catalog.stat().st_mtime_ns == before.st_mtime_ns
 
 
+def letters(number: int) -> str:
+    """A word of its own for each number."""
+    return "q" + "".join(chr(ord("a") + int(digit)) for digit in f"{number:05}") + "x"
+
+
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Searched:
     searched = Searched(tmp_path_factory.mktemp("large"))
     for number in range(_freshness.SMALL + 100):
         folder = f"f{number % 7}/" if number % 2 else ""
-        searched.write(f"{folder}m{number}.md", memory(f"M{number}", f"word{number} shared"))
+        searched.write(f"{folder}m{number}.md", memory(f"M{number}", f"{letters(number)} shared"))
     searched.settle()
     return searched
 
@@ -403,10 +408,9 @@ def test_a_large_store_notices_what_comes_goes_or_is_replaced_at_once(large):
 def test_a_large_store_notices_the_edit_of_a_memory_that_it_finds_at_once(large):
     large.settle()
     large.write("m100.md", memory("M100", "chinchilla"))
-    found = large.fts().find("word100 please", 5)
-    assert paths(found) == []
+    assert paths(large.fts().find(f"{letters(100)} please", 5)) == []
     assert paths(large.fts().find("chinchilla please", 5)) == ["m100.md"]
-    assert large.catalog_findings("word500 chinchilla") == []
+    assert large.catalog_findings(f"{letters(500)} chinchilla") == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -18,12 +19,26 @@ HOT = (
     "memdir.core.pointer",
     "memdir.core.scope",
     "memdir.core.dates",
+    "memdir.core.asking",
+    "memdir.core.background",
+    "memdir.core.hit",
+    "memdir.core.ranking",
+    "memdir.core.session_state",
+    "memdir.core.stems",
+    "memdir.core.store_key",
+    "memdir.core.words",
     "memdir.adapters.layouts.markdown",
+    "memdir.adapters.searches.fts",
+    "memdir.adapters.searches.scan",
+    "memdir.adapters.sessions",
+    "memdir.steps.inject",
+    "memdir.steps.recall",
+    "memdir.surfaces.hooks.prompt",
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.
 LIGHT = {
-    *("_random", "_sha2", "_sha256", "_stat", "_string", "_struct", "binascii", "errno", "fcntl"),
-    *("itertools", "math", "pwd", "select", "time", "unicodedata", "zlib"),
+    *("_collections", "_random", "_sha2", "_sha256", "_stat", "_string", "_struct", "binascii"),
+    *("errno", "fcntl", "itertools", "math", "pwd", "select", "time", "unicodedata", "zlib"),
 }
 # Allowed although it brings Python modules of its own (collections, functools): about 3 ms.
 SQLITE = "_sqlite3"
@@ -52,6 +67,31 @@ def test_the_hot_path_imports_only_light_modules():
 @pytest.mark.parametrize("name", HOT)
 def test_each_hot_module_is_light_on_its_own(name):
     assert too_heavy(name) == []
+
+
+# Says what was loaded for one answer.
+ANSWER = """
+import sys; sys.path.insert(0, sys.argv[1])
+from memdir.surfaces.hooks.prompt import answer
+given = b'{"prompt": "where is the pelican cluster?"}'
+assert "pelican.md" in answer(given, *sys.argv[2:4], [("project", sys.argv[4])])
+print(*sys.modules)
+"""
+NOT_FOR_A_PROMPT = {"collections", "functools", "json", "re", "sqlite3", "typing", "dataclasses"}
+
+
+def test_a_prompt_is_answered_without_the_python_modules_of_sqlite(tmp_path):
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/pelican.md").write_text("The pelican cluster is in Oslo.\n")
+    places = [str(tmp_path / name) for name in ("state", "cache", "memory")]
+    command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), *places]
+    for _ in range(2):  # the first one makes the catalog
+        time.sleep(0.06)
+        run = subprocess.run(command, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+    held = set(run.stdout.split())
+    assert "_sqlite3" in held
+    assert held & NOT_FOR_A_PROMPT == set()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ LONGEST = 100  # characters of an id that is used as it is
 MOST_BYTES = 1 << 20  # of a file that is read
 SURFACED, INJECTED, READ, TOOL = "surfaced", "injected", "read", "tool"
 RECENT_TOOLS = 10
+DIGITS = 9  # of a number of bytes; more of them are not ours
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -31,8 +32,9 @@ class Sessions:
             kind, mark, value = line.partition(" ")
             if mark and kind in seen:
                 seen[kind].append(value)
-        injected = sum(int(value) for value in seen[INJECTED] if value.isdecimal())
-        tools = tuple(dict.fromkeys(seen[TOOL][-RECENT_TOOLS:]))
+        numbers = [value[:DIGITS] for value in seen[INJECTED]]
+        injected = sum(int(value) for value in numbers if value.isdecimal())
+        tools = tuple(dict.fromkeys(map(_unescape, seen[TOOL][-RECENT_TOOLS:])))
         paths = frozenset(map(_unescape, seen[SURFACED])), frozenset(map(_unescape, seen[READ]))
         return SessionState(paths[0], injected, paths[1], tools)
 
@@ -85,16 +87,24 @@ class Sessions:
     def _add(self, session: str, lines: list[str]) -> None:
         if not session or not lines:
             return
-        data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+        data = _encode("".join(f"{line}\n" for line in lines))
         try:
-            handle = os.open(self._path(session), _FLAGS, 0o600)
-        except FileNotFoundError:
-            os.makedirs(self.folder, 0o700, exist_ok=True)
-            handle = os.open(self._path(session), _FLAGS, 0o600)
+            handle = self._open(self._path(session))
+        except OSError:
+            return  # a memory told twice is better than a session without memory
         try:
             os.write(handle, data)
+        except OSError:
+            return  # the disk is full, or somebody put a pipe there
         finally:
             os.close(handle)
+
+    def _open(self, path: str) -> int:
+        try:
+            return os.open(path, _FLAGS, 0o600)
+        except FileNotFoundError:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            return os.open(path, _FLAGS, 0o600)
 
     def _path(self, session: str) -> str:
         return os.path.join(self.folder, _file_name(session))
@@ -107,8 +117,16 @@ def _file_name(session: str) -> str:
         return session
     from binascii import crc32
 
-    data = session.encode("utf-8", "surrogateescape")
+    data = _encode(session)
     return f"odd.{crc32(data):08x}{crc32(data[::-1]):08x}.{len(data)}"
+
+
+def _encode(text: str) -> bytes:
+    """Bytes for any text: a client may send half of a character."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def _escape(value: str) -> str:
@@ -116,4 +134,5 @@ def _escape(value: str) -> str:
 
 
 def _unescape(value: str) -> str:
-    return value.replace("\\n", "\n").replace("\\\\", "\\") if "\\" in value else value
+    parts = value.split("\\\\")  # an escaped backslash begins no other escape
+    return "\\".join(part.replace("\\n", "\n") for part in parts)

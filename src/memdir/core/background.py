@@ -83,7 +83,7 @@ _TABLE = """
 3.5 optim orphan overwrit panel paramet parser partial past paus pend plausibl plugin polish
 3.5 pool practic predic prevent privat proactiv problem profil program progress proof prose
 3.5 purpos py pytest ql queu rais rate rational reachabl recent recov recoveri regener rel reli
-3.5 reliabl repli reproduc revers rewritten roll sampl schedul scratch secur serial serv settl
+3.5 reliabl repli reproduc revers rewritt roll sampl schedul scratch secur serial serv settl
 3.5 shadow shift shim sibl simpl sit slice snippet someon sort sound space span stand stash
 3.5 strai strategi strict strip stub stuck subag subscript succe succeed swap tail tell termin
 3.5 themselv there theyr though tick todai toler tri uncondition underli unlik unresolv untouch
@@ -129,7 +129,7 @@ _TABLE = """
 4.5 col collect complianc compress confid conveni correspond cosmet coupl decor deeper densiti
 4.5 deprec desktop despit diagram discrimin disjoint download drill due dynam easier ed ef
 4.5 effici elig elimin ensur era eras escal eslint ex exchang fan fd feasibl figur fixup flatten
-4.5 footer forbidden forev formal fragil fs gather golden grace grant grow guardrail hang harder
+4.5 footer forbidd forev formal fragil fs gather golden grace grant grow guardrail hang harder
 4.5 harmless henc hidden incompat indic indirect instant intact interim interv ish kind knob
 4.5 knowledg lag largest latenc latter launch lean let linux login loss lowercas machineri
 4.5 meaning member mileston mini minimum mobil monitor nearli noisi notifi ns occurr org orient

@@ -11,7 +11,7 @@ from memdir.core.words import IMPLIED, PIECE, Words, implied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 # How much a word counts by where it stands: file name, name, description, line of the index, body.
 WEIGHTS = (2.0, 2.0, 3.0, 1.0, 1.0)
@@ -27,20 +27,17 @@ _RARITY: dict[str, float] = {}
 FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
 
 
-def weigh(words: Words, fields: "Iterable[str]") -> dict[str, int]:
-    """How much each term says about a memory; `fields` in the order of WEIGHTS."""
-    total: dict[str, float] = {}
-    body = len(WEIGHTS) - 1
-    for at, text in enumerate(fields):
-        if not text:
-            continue
-        counts, length = words.count(text)
-        share = WEIGHTS[at]
-        if at == body:
-            share /= 1 - LENGTH + LENGTH * length / USUAL_LENGTH
-        for term, count in counts.items():
+def weigh(words: Words, fields: "Sequence[str]") -> dict[str, int]:
+    """How much each term says about a memory; `fields` in the order of WEIGHTS, the body last."""
+    *short, body = fields
+    counts, length = words.count(body)
+    share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
+    total = {term: count * share for term, count in counts.items()}
+    for text, weight in zip(short, WEIGHTS, strict=False):
+        share = weight * STEPS
+        for term, count in words.count(text)[0].items() if text else ():
             total[term] = total.get(term, 0.0) + count * share
-    return {term: min(HEAVIEST, int(weight * STEPS + 0.5)) or 1 for term, weight in total.items()}
+    return {term: int(weight + 0.5) or 1 for term, weight in total.items()}
 
 
 def read_prompt(prompt: str, words: Words) -> dict[str, float]:

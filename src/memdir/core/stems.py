@@ -1,6 +1,6 @@
 """English word stems after Porter (1980): `tests`, `testing` and `tested` are one word.
 
-Other words stay as they are, Cyrillic ones without their commonest endings. Hot path.
+Cyrillic and German words lose their commonest endings, others stay as they are. Hot path.
 """
 
 VOWELS = "aeiou"
@@ -27,6 +27,15 @@ CYRILLIC = (
     *("а", "я", "о", "е", "ы", "и", "у", "ю", "ь", "й"),
 )
 SHORTEST = 3  # letters that stay of a Cyrillic word
+# Endings that no English word has, and what they are the plural of.
+PLURALS = (
+    *(("ungen", "ung"), ("ionen", "ion"), ("ellen", "elle"), ("nissen", "nis"), ("nisse", "nis")),
+    *(("heiten", "heit"), ("keiten", "keit"), ("schaften", "schaft")),
+)
+UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
+GERMAN = ("ern", "ten", "en", "er", "em", "es", "et", "st", "te", "e", "n", "s", "t")
+SHORTEST_GERMAN = 4
+LONG_WORD = 9  # letters from which on `en` is an ending: `token` and `written` keep it
 
 
 def stem(word: str) -> str:
@@ -34,7 +43,9 @@ def stem(word: str) -> str:
     if len(word) < 3 or not word.isalpha():
         return word
     if not word.isascii():
-        return _cyrillic(word) if "а" <= word[0] <= "я" else word
+        return _other(word)
+    if word[-1] in "en":
+        word = _german_plural(word)
     word = _plural(word)
     word = _past(word)
     if word[-1] == "y" and "v" in _shape(word[:-1]):
@@ -106,8 +117,22 @@ def _end(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
 
 
-def _cyrillic(word: str) -> str:
-    for suffix in CYRILLIC:
-        if word.endswith(suffix) and len(word) - len(suffix) >= SHORTEST:
+def _german_plural(word: str) -> str:
+    for suffix, other in PLURALS:
+        if word.endswith(suffix):
+            return word[: -len(suffix)] + other
+    return word[:-2] if len(word) >= LONG_WORD and word.endswith("en") else word
+
+
+def _other(word: str) -> str:
+    if "а" <= word[0] <= "я":
+        return _cut(word, CYRILLIC, SHORTEST)
+    plain = word.translate(UMLAUTS)
+    return _cut(plain, GERMAN, SHORTEST_GERMAN) if plain.isascii() else word
+
+
+def _cut(word: str, suffixes: tuple[str, ...], shortest: int) -> str:
+    for suffix in suffixes:
+        if word.endswith(suffix) and len(word) - len(suffix) >= shortest:
             return word[: -len(suffix)]
     return word

@@ -4,6 +4,8 @@ Scripts that write without spaces become pairs of characters, so that any two te
 a word share a pair.
 """
 
+from _collections import _count_elements  # type: ignore[import-not-found, unused-ignore]
+
 from memdir.core.stems import stem
 
 PIECE = 0.3  # how much a piece of an identifier counts beside a word
@@ -52,7 +54,7 @@ class Words(dict[str, str]):
 
     def _term(self, word: str) -> str:
         bare = word.strip("_")
-        if not bare.isascii() and any(_unspaced(letter) for letter in bare):
+        if not bare.isascii() and any(is_unspaced(letter) for letter in bare):
             self.pairs[word] = _pairs(bare)
             return ""
         if len(bare) > LONGEST:
@@ -69,14 +71,13 @@ class Words(dict[str, str]):
         """How often each term occurs, pieces by their share; and how many words there are."""
         words = split(text)
         counts: dict[str, float] = {}
-        for term in map(self.__getitem__, words):
-            counts[term] = counts.get(term, 0) + 1
+        _count_elements(counts, map(self.__getitem__, words))
         length = len(words) - counts.pop("", 0)
-        odd = self.pieces.keys() | self.pairs.keys() if self.pieces or self.pairs else ()
-        for word in odd and [word for word in words if word in odd]:
-            for piece in self.pieces.get(word, ()):
+        for word in filter(self.pieces.__contains__, words):
+            for piece in self.pieces[word]:
                 counts[piece] = counts.get(piece, 0) + PIECE
-            for pair in self.pairs.get(word, ()):
+        for word in filter(self.pairs.__contains__, words if self.pairs else ()):
+            for pair in self.pairs[word]:
                 counts[pair] = counts.get(pair, 0) + 1
                 length += 1
         return counts, int(length)
@@ -119,7 +120,8 @@ def _counts(word: str) -> bool:
     return len(word) > 1 and word.lower() not in STOP
 
 
-def _unspaced(letter: str) -> bool:
+def is_unspaced(letter: str) -> bool:
+    """True for a letter of a script that writes its words without spaces."""
     return letter > "\u0e00" and any(first <= letter <= last for first, last in UNSPACED)
 
 
@@ -128,11 +130,11 @@ def _pairs(word: str) -> tuple[str, ...]:
     found: list[str] = []
     run = ""
     for letter in [*word, ""]:
-        if run and (not letter or _unspaced(letter) != _unspaced(run[-1])):
-            if _unspaced(run[-1]) and len(run) > 1:
+        if run and (not letter or is_unspaced(letter) != is_unspaced(run[-1])):
+            if is_unspaced(run[-1]) and len(run) > 1:
                 found += [run[at : at + 2] for at in range(len(run) - 1)]
-            elif _unspaced(run[-1]) or _counts(run):
-                found.append(run if _unspaced(run[-1]) else stem(run.lower()))
+            elif is_unspaced(run[-1]) or _counts(run):
+                found.append(run if is_unspaced(run[-1]) else stem(run.lower()))
             run = ""
         run += letter
     return tuple(found)
@@ -140,7 +142,7 @@ def _pairs(word: str) -> tuple[str, ...]:
 
 def _parts(word: str) -> list[str]:
     """handleAuth, handle_auth, HTTPServer2 in their parts; a plain word is one part."""
-    if word.isdigit() or (word.islower() and word.isalpha()):
+    if word.isdigit() or (word.isalpha() and (word.islower() or word[1:].islower())):
         return [word]
     parts = [""]
     for at, letter in enumerate(word):

@@ -99,7 +99,11 @@ def _search(
     """What every place found, best first; the scores of a large store are no better for it."""
     ranked: list[tuple[float, int, Recalled]] = []
     for place in places:
-        found = place.search.find(prompt, limit)
+        try:
+            found = place.search.find(prompt, limit)
+        except MemdirError as error:  # one store that cannot be opened hides no other
+            recollection.findings.append(_finding(error))
+            continue
         recollection.searched += found.searched
         recollection.findings += found.findings
         size = log(10 + found.searched)
@@ -108,6 +112,12 @@ def _search(
             one.score, one.sure, one.words = hit.score, hit.sure, hit.words
             ranked.append((-hit.score / size, len(ranked), one))
     return [one for _, _, one in sorted(ranked)]
+
+
+def _finding(error: MemdirError) -> "Finding":
+    from memdir.core.finding import Finding
+
+    return Finding(error.code, error.path, error.message, error.next)
 
 
 def _is_known(one: Recalled, state: "SessionState") -> bool:
@@ -130,9 +140,8 @@ class _Reader:
         try:
             one.text = decode(self.stores[one.scope].read(one.memory.path))
         except MemdirError as error:
-            from memdir.core.finding import Finding
-
-            self.findings.append(Finding(error.code, error.path, error.message, error.next))
+            found = _finding(error)
+            self.findings += [found] if found not in self.findings else []
             return False
         return True
 
@@ -143,9 +152,9 @@ def _private_wins(found: list[Recalled], reader: _Reader) -> list[Recalled]:
     kept = []
     for one in found:
         mine = own.get(_label(one)) if one.scope == TEAM else None
-        if mine is None:
+        if mine is None or not reader.read(mine):
             kept.append(one)
-        elif reader.read(one) and reader.read(mine) and not _say_same(one, mine):
+        elif reader.read(one) and not _say_same(one, mine):
             mine.note = f"the team's {one.memory.path} says something else; yours counts more"
     return kept
 

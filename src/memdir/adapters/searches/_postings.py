@@ -18,7 +18,7 @@ ENOUGH = 500  # holders of one term that are looked at: those it says most about
 
 def entry(number: int, weight: int) -> int:
     """One memory that holds a term."""
-    return (HEAVIEST - weight) << SHIFT | number
+    return (HEAVIEST - min(weight, HEAVIEST)) << SHIFT | number
 
 
 def read(entries: "Iterable[int]") -> dict[int, int]:

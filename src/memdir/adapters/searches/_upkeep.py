@@ -11,7 +11,6 @@ from memdir.core.memory import Memory, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.adapters.searches._freshness import State
     from memdir.adapters.searches._scanning import Scan
     from memdir.core.ports import Store
 
@@ -42,9 +41,11 @@ class Guard:
         os.close(self.handle)
 
 
-def make(path: str, scan: "Scan", state: "State") -> None:
-    """A new catalog from what a scan has read."""
+def make(store: "Store", path: str, scan: "Scan") -> None:
+    """A new catalog from what a scan reads now: an earlier look would take back an update."""
     with Guard(path):
+        state = _freshness.look(store)
+        scan.read()
         _writing.write_new(path, scan, state)
 
 

@@ -52,7 +52,7 @@ def write_new(path: str, scan: "Scan", state: "State") -> None:
             ),
         )
         connection.executemany(
-            POSTING_ROW, (_posting(term, entries) for term, entries in scan.postings.items())
+            POSTING_ROW, (_posting(*pair) for pair in sorted(scan.postings.items()))
         )
         _write_facts(connection, len(scan.memories), state)
         connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -92,6 +92,8 @@ def update(
         for term in removed.keys() | added.keys():
             _rewrite(catalog, term, removed.get(term, set()), added.get(term, []))
         count = run("SELECT count(*) FROM memory").fetchone()[0]
+        if count != len(state.facts.keys() - gone):
+            raise Damaged("it has other memories than the store")
         _write_facts(catalog.connection, count, state)
         run("COMMIT")
     finally:
@@ -103,17 +105,21 @@ def _take_out(catalog: Catalog, path: str, removed: dict[str, set[int]]) -> None
     query = "SELECT number, terms, terms_sum FROM memory WHERE path = ?"
     found = catalog.connection.execute(query, key).fetchone()
     if found is not None:
-        if sum_of(found[1]) != found[2]:
+        number, terms, total = found
+        if sum_of(terms) != total or [row[1].path for row in catalog.memories([number])] != [path]:
             raise Damaged(f"the words of {path!r} are not what was written")
-        for term in found[1].decode().split():
-            removed.setdefault(term, set()).add(found[0])
+        for term in terms.decode().split():
+            removed.setdefault(term, set()).add(number)
         catalog.connection.execute("DELETE FROM memory WHERE path = ?", key)
 
 
 def _rewrite(catalog: Catalog, term: str, removed: set[int], added: list[int]) -> None:
     run, key = catalog.connection.execute, encode(term)
+    holders, _ = catalog.look_up(term)  # fails where the entry is damaged
     row = run("SELECT entries FROM posting WHERE term = ?", (key,)).fetchone()
     old = _postings.unpack(row[0]) if row else []
+    if len(old) != holders:
+        raise Damaged(f"the entry of {term!r} is not whole")
     entries = [one for one in old if one & _postings.NUMBER not in removed] + added
     if entries:
         run(POSTING_ROW, _posting(term, entries))
@@ -158,6 +164,7 @@ def _move(temporary: str, path: str) -> None:
     if os.path.lexists(journal):
         # Of a writer that was killed: SQLite would play it into the new file. The old file goes
         # first, since without its journal it may be half of a change.
-        os.unlink(path)
+        if os.path.lexists(path):
+            os.unlink(path)
         os.unlink(journal)
     os.replace(temporary, path)

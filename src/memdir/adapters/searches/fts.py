@@ -43,7 +43,8 @@ class Fts:
             return self._anew(prompt, limit, error)
         if found is not None:
             return found
-        return self._scan().find(prompt, limit)
+        found = self._scan().find(prompt, limit)
+        return Found(found.hits, found.searched, found.findings + self.findings)
 
     def _ask(self, prompt: str, limit: int, *, again: bool = False) -> Found | None:
         """The answer of the catalog; None where the store has changed since it was written."""
@@ -95,15 +96,14 @@ class Fts:
         """Answer from a scan, and leave a new catalog behind."""
         from memdir.adapters.searches._upkeep import Busy, make
 
-        state = _freshness.look(self.store)
         scan = self._scan()
-        found = scan.find(prompt, limit)
         cause = error.strerror if isinstance(error, OSError) else str(error)
         try:
-            make(self.path, scan, state)
+            make(self.store, self.path, scan)
             self._say("catalog-made", f"was made anew: {cause}")
         except (Busy, SqlError, OSError) as why:
             self._say("catalog-not-written", f"could not be used ({cause}) nor written: {why}")
+        found = scan.find(prompt, limit)
         return Found(found.hits, found.searched, found.findings + self.findings)
 
     def _say(self, kind: str, what: str) -> None:

@@ -15,28 +15,32 @@ if __package__ in (None, ""):  # run as a file: nothing has told Python where me
 from time import time
 
 from memdir.adapters.layouts.markdown import Markdown
-from memdir.adapters.searches._sqlite import SqlError, connect
+from memdir.adapters.searches._sqlite import connect
 from memdir.adapters.searches.fts import open_search
 from memdir.adapters.sessions import Sessions
-from memdir.core.errors import MemdirError
 from memdir.core.store_key import store_key
 from memdir.steps.inject import inject
 from memdir.steps.recall import Place, recall
 
 EVENT = "UserPromptSubmit"
 NONCE_BYTES = 4
+NUL, SPACE = b"\\u0000", b"\\u0020"  # as JSON writes them
 MOST_BYTES = 16 * 1024 * 1024  # of what a client hands over
 
 
 def answer(given: bytes, state_dir: str, cache_dir: str, stores: list[tuple[str, str]]) -> str:
     """The client's answer for its question; empty where there is nothing to tell."""
     database = connect(":memory:")
+    database.text_factory = bytes  # half of a character is no reason to fail
+    # To SQLite a text ends at a zero.
+    event = given.replace(NUL, SPACE).decode("utf-8", "replace")
     try:
         row = database.execute(
-            "SELECT json_extract(?1, '$.prompt'), json_extract(?1, '$.session_id')",
-            (given.decode("utf-8", "replace"),),
+            "SELECT json_extract(?1, '$.prompt'), json_extract(?1, '$.session_id')", (event,)
         ).fetchone()
-        prompt, session = (value if isinstance(value, str) else "" for value in row)
+        prompt, session = (
+            value.decode("utf-8", "replace") if isinstance(value, bytes) else "" for value in row
+        )
         text = _told(prompt, session, state_dir, cache_dir, stores)
         if not text:
             return ""
@@ -44,7 +48,9 @@ def answer(given: bytes, state_dir: str, cache_dir: str, stores: list[tuple[str,
             "SELECT json_object('hookSpecificOutput', json_object("
             "'hookEventName', ?, 'additionalContext', ?))"
         )
-        return str(database.execute(query, (EVENT, text)).fetchone()[0])
+        whole = text.encode("utf-8", "replace").decode()  # bytes of a memory that are no UTF-8
+        made: bytes = database.execute(query, (EVENT, whole)).fetchone()[0]
+        return made.decode()
     finally:
         database.close()
 
@@ -70,16 +76,16 @@ def _told(
 
 def main(arguments: list[str]) -> int:
     """Never in the way of a session."""
-    state_dir, cache_dir, *named = arguments
-    stores = [(scope, root) for scope, _, root in (one.partition("=") for one in named)]
     try:
+        state_dir, cache_dir, *named = arguments
+        stores = [(scope, root) for scope, _, root in (one.partition("=") for one in named)]
         given = sys.stdin.buffer.read(MOST_BYTES)
         text = answer(given, state_dir, cache_dir, stores)
         if text:
-            sys.stdout.write(text + "\n")
+            sys.stdout.buffer.write(f"{text}\n".encode())
             sys.stdout.flush()
-    except (MemdirError, SqlError, OSError, ValueError) as error:
-        sys.stderr.write(f"memdir: {error}\n")
+    except Exception as error:  # the one broad net: a memory is never worth a broken session
+        sys.stderr.write(f"memdir: {type(error).__name__}: {error}\n")
     return 0
 
 

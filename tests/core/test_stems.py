@@ -1,0 +1,79 @@
+"""Stems of words, after the examples that Porter published with his rules."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core.stems import stem
+
+# A word and what all steps together make of it; grouped by the step that it is the example of.
+PORTER = """
+caresses caress  ponies poni  ties ti  caress caress  cats cat
+feed feed  agreed agre  plastered plaster  bled bled  motoring motor  sing sing
+conflated conflat  troubled troubl  sized size  hopping hop  tanned tan  falling fall
+hissing hiss  fizzed fizz  failing fail  filing file  happy happi  sky sky
+relational relat  conditional condit  rational ration  valenci valenc  hesitanci hesit
+digitizer digit  conformabli conform  radicalli radic  differentli differ  vileli vile
+analogousli analog  vietnamization vietnam  predication predic  operator oper  feudalism feudal
+decisiveness decis  hopefulness hope  callousness callous  formaliti formal  sensitiviti sensit
+sensibiliti sensibl  triplicate triplic  formative form  formalize formal  electriciti electr
+electrical electr  hopeful hope  goodness good  revival reviv  allowance allow
+inference infer  airliner airlin  gyroscopic gyroscop  adjustable adjust  defensible defens
+irritant irrit  replacement replac  adjustment adjust  dependent depend  adoption adopt
+communism commun  activate activ  angulariti angular  homologous homolog  effective effect
+bowdlerize bowdler  probate probat  rate rate  cease ceas  controll control  roll roll
+generalizations gener  oscillators oscil
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [line.split() for row in PORTER.strip().split("\n") for line in row.split("  ")],
+)
+def test_a_published_example_has_its_stem(word, expected):
+    assert stem(word) == expected
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "test tests testing tested",
+        "deploy deploys deployed deploying",
+        "configure configured configures configuring configuration",
+        "migration migrations migrate migrated",
+        "ошибка ошибки ошибку ошибкой ошибками ошибках",
+        "сервер сервера серверу сервером серверы серверов серверах",
+        "миграция миграции миграцию миграциями",
+        "änderung änderungen",
+        "prüfen prüft prüfe prüfte",
+        "passwort passwörter",
+        "datenbank datenbanken",
+        "tabelle tabellen",
+        "schnittstelle schnittstellen",
+        "suchergebnis suchergebnisse",
+        "migration migrationen",
+        "новый новая новое новые нового новому",
+    ],
+)
+def test_forms_of_one_word_have_one_stem(forms):
+    assert len({stem(form) for form in forms.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    "words", ["test text", "universe unicorn", "сервер сервис", "база базар", "код кот"]
+)
+def test_different_words_stay_different(words):
+    one, other = words.split()
+    assert stem(one) != stem(other)
+
+
+@pytest.mark.parametrize("word", ["", "a", "as", "is", "sha256", "x86", "日本", "é", "это", "дом"])
+def test_what_is_short_or_no_word_stays(word):
+    assert stem(word) == word
+
+
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyzабвгдеёжзийя", min_size=1, max_size=20))
+def test_a_stem_is_never_empty_and_never_much_longer(word):
+    found = stem(word)
+    assert found
+    assert len(found) <= len(word) + 1

@@ -1,0 +1,86 @@
+"""The library: recall and prefetch for people who build agents."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import memdir
+from memdir import Memdir
+from tests.self.source import ROOT
+
+PROMPT = "please cut the next release"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    text = "---\nname: release\ndescription: Releases are cut with make release\n---\n\nUse make.\n"
+    (folder / "release.md").write_text(text)
+    return folder
+
+
+def test_recall_gives_what_an_agent_should_read(folder):
+    recalled = Memdir.open(dir=str(folder)).recall(PROMPT)
+    assert "Use make." in recalled.text
+    assert [one.memory.path for one in recalled.injected.bodies] == ["release.md"]
+
+
+def test_a_session_is_told_nothing_twice(folder):
+    memory = Memdir.open(dir=str(folder))
+    assert memory.recall(PROMPT, session="one").text
+    assert memory.recall(PROMPT, session="one").text == ""
+    assert memory.recall(PROMPT, session="two").text
+
+
+def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
+    answers = tmp_path / "answers.jsonl"
+    line = {"answer": {"memories": ["project/release.md"]}, "seconds": 2}
+    answers.write_text(json.dumps(line))
+    environ = {"HOME": str(tmp_path), "MEMDIR_MODEL": f"scripted:{answers}"}
+    coming = Memdir.open(dir=str(folder), environ=environ).prefetch(PROMPT, model=True)
+    start = time.monotonic()
+    assert (coming.result(timeout=0), coming.ready) == (None, False)
+    assert time.monotonic() - start < 1.5
+    answer = coming.result()
+    assert answer is not None and answer.selected is not None
+    assert (coming.ready, answer.selected.by, "Use make." in answer.text) == (True, "model", True)
+
+
+def test_an_error_of_a_prefetch_reaches_whoever_asks(folder, monkeypatch):
+    memory = Memdir.open(dir=str(folder))
+    monkeypatch.setattr(memory, "_apps", [("project", None)])
+    with pytest.raises(AttributeError):
+        memory.prefetch(PROMPT).result()
+
+
+def test_every_scope_that_applies_is_searched(project, store, home):
+    store.mkdir(parents=True)
+    (store / "one.md").write_text("Releases are cut with make release.\n")
+    user = home / ".claude/memory"
+    user.mkdir(parents=True)
+    (user / "two.md").write_text("Every release needs a changelog line.\n")
+    found = Memdir.open().recall(PROMPT)
+    given = [*found.injected.bodies, *found.injected.pointers]
+    assert {one.scope for one in given} == {"project", "user"}
+
+
+def test_without_any_memory_there_is_nothing_to_tell(project):
+    recalled = Memdir.open().recall(PROMPT)
+    assert (recalled.text, recalled.found.abstained) == ("", True)
+
+
+def test_the_package_has_no_other_names():
+    with pytest.raises(AttributeError, match="nothing"):
+        memdir.nothing  # noqa: B018
+
+
+def test_the_example_runs(tmp_path):
+    command = [sys.executable, str(ROOT / "examples/agent.py")]
+    done = subprocess.run(command, capture_output=True, text=True, env={"HOME": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("Never tag by hand") == 1  # told once, not twice
