@@ -1,4 +1,4 @@
-"""The main job from end to end, in a home that is thrown away: remember, lose, undo.
+"""The main job from end to end, in a home that is thrown away: remember, recall, lose, undo.
 
 Every command below is the real `memdir`; the bytes of the memories are compared by their hashes.
 """
@@ -82,6 +82,12 @@ def remember(demo: Demo) -> None:
     demo.memdir("list")
 
 
+def recall(demo: Demo) -> None:
+    say("\n# A prompt comes in: what fits comes back, and nothing else.")
+    demo.memdir("recall", "install the requests package for the importer")
+    demo.memdir("recall", "what is the weather like in Lisbon?")
+
+
 def lose(demo: Demo, before: dict[str, str]) -> None:
     say("\n# Then some other program tidies up: two memories go, one is rewritten.")
     script = "rm incidents.md use-uv.md; echo 'Staging is up.' >staging.md; : >MEMORY.md"
@@ -95,6 +101,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memdir-demo-") as folder:
         demo = Demo(Path(folder).resolve())
         remember(demo)
+        recall(demo)
         before = demo.hashes()
         lose(demo, before)
         say("\n# memdir was not running. It noticed all the same:")

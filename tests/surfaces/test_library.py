@@ -69,6 +69,18 @@ def test_every_scope_that_applies_is_searched(project, store, home):
     assert {one.scope for one in given} == {"project", "user"}
 
 
+def test_a_session_starts_with_the_same_section_until_it_begins_anew(folder):
+    (folder / "MEMORY.md").write_text("- [Release](release.md) — how to release\n")
+    memory = Memdir.open(dir=str(folder))
+    first = memory.section(session="one", full=True)
+    assert f"Contents of {folder}/MEMORY.md" in first
+    assert first.index("how to release") < first.index("saved today") < first.index("Use make.")
+    (folder / "MEMORY.md").write_text("- [Release](release.md) — changed\n")
+    assert memory.section(session="one", full=True) == first
+    memory.begin_anew("one")
+    assert "changed" in memory.section(session="one", full=True)
+
+
 def test_without_any_memory_there_is_nothing_to_tell(project):
     recalled = Memdir.open().recall(PROMPT)
     assert (recalled.text, recalled.found.abstained) == ("", True)

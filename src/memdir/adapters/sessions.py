@@ -14,9 +14,12 @@ DAY = 86_400  # seconds
 LONGEST = 100  # characters of an id that is used as it is
 MOST_BYTES = 1 << 20  # of a file that is read
 SURFACED, INJECTED, READ, TOOL = "surfaced", "injected", "read", "tool"
+SECTION = ".section"
 RECENT_TOOLS = 10
 DIGITS = 9  # of a number of bytes; more of them are not ours
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Sessions:
@@ -50,11 +53,20 @@ class Sessions:
 
     def begin_anew(self, session: str) -> None:
         """Begin anew: the agent has lost what it was told."""
-        if session:
+        for path in (self._path(session), self._path(session) + SECTION) if session else ():
             try:
-                os.unlink(self._path(session))
+                os.unlink(path)
             except OSError:
-                return  # there was none
+                continue  # there was none
+
+    def section(self, session: str) -> str:
+        """The text that the session started with; empty before it has one."""
+        return self._read(session, SECTION)
+
+    def keep_section(self, session: str, text: str) -> None:
+        """Keep the text that the session starts with."""
+        if session:
+            self._append(self._path(session) + SECTION, _encode(text))
 
     def prune(self, now: float) -> None:
         """Remove the files of sessions that ended long ago."""
@@ -70,11 +82,11 @@ class Sessions:
             except OSError:
                 continue  # somebody else was faster
 
-    def _read(self, session: str) -> str:
+    def _read(self, session: str, kind: str = "") -> str:
         if not session:
             return ""
         try:
-            handle = os.open(self._path(session), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            handle = os.open(self._path(session) + kind, _READ)
         except OSError:
             return ""
         try:
@@ -85,11 +97,12 @@ class Sessions:
             os.close(handle)
 
     def _add(self, session: str, lines: list[str]) -> None:
-        if not session or not lines:
-            return
-        data = _encode("".join(f"{line}\n" for line in lines))
+        if session and lines:
+            self._append(self._path(session), _encode("".join(f"{line}\n" for line in lines)))
+
+    def _append(self, path: str, data: bytes) -> None:
         try:
-            handle = self._open(self._path(session))
+            handle = self._open(path)
         except OSError:
             return  # a memory told twice is better than a session without memory
         try:

@@ -1,7 +1,8 @@
 """The sequences: what happens, in which order, when somebody asks for something.
 
-`changing`: every change goes through `App.change`: lock, act, tell, commit. `reading` and
-`recalling` take no lock and wait for nobody. Read the three to know what the system does.
+`changing`: every change goes through `App.change`: lock, act, tell, commit. `reading`,
+`recalling` (with `selecting`) and `opening` take no lock and wait for nobody. Read them to know
+what the system does.
 """
 
 from memdir.flows.changing import (
@@ -15,6 +16,7 @@ from memdir.flows.changing import (
     touch,
     undo,
 )
+from memdir.flows.opening import begin_anew, section
 from memdir.flows.reading import (
     diff,
     expired_trash,
@@ -29,6 +31,7 @@ from memdir.flows.reading import (
 from memdir.flows.recalling import recall, standing
 
 __all__ = [
+    "begin_anew",
     "bring_in",
     "diff",
     "edit",
@@ -43,6 +46,7 @@ __all__ = [
     "restore",
     "retire",
     "save",
+    "section",
     "shelved",
     "show",
     "standing",

@@ -89,6 +89,14 @@ class Memdir:
         """The same in the background, so that no answer waits for it."""
         return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))
 
+    def section(self, *, session: str = "", full: bool = False) -> str:
+        """What a session starts with: indexes and standing rules, with `full` all they name."""
+        return flows.section(self._apps, session=session, full=full)
+
+    def begin_anew(self, session: str) -> None:
+        """After a clear or a compact: the session may be told everything again."""
+        flows.begin_anew(self._apps, session)
+
     def standing(self) -> str:
         """The rules that hold whatever the prompt is, for the start of a session."""
         return flows.standing(self._apps)[0]

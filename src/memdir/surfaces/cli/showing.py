@@ -80,11 +80,19 @@ def _find(session: Session, name: str) -> tuple[App, str, bytes, Document]:
 
 @command("load", "memdir load")
 @click.option("--full", is_flag=True, help="Also the text of every memory it refers to.")
-def load(session: Session, full: bool) -> None:
+@click.option("--section", is_flag=True, help="Framed, with the standing rules and ages.")
+@click.option("--session", "session_id", metavar="ID", help="With --section: the same each time.")
+def load(session: Session, full: bool, section: bool, session_id: str | None) -> None:
     """Print the index as an agent gets it, cut to its limits.
 
-    The limits are 200 lines and 25,000 characters.
+    The limits are 200 lines and 25,000 characters. With --section it is what a session of a client
+    without a memory of its own starts with.
     """
+    if section:
+        text = flows.section(list(session.apps()), session=session_id or "", full=full)
+        lines = visible(text).split("\n") if text else []
+        session.screen.answer({"text": text, "characters": len(text)}, lines)
+        return
     answers = [(scope, _load(app, full)) for scope, app in session.apps()]
     if not answers:
         answers = [("project", _loaded_fields(Loaded("", 0, 0)))]
