@@ -14,7 +14,7 @@ from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
 
 RUNS = 40
 GOALS = {200: 15.0, 1_000: None, 10_000: 30.0}
-HOOK = os.path.join(os.path.dirname(__file__), "..", "src/memdir/surfaces/hooks/prompt.py")
+HOOK = os.path.join(os.path.dirname(__file__), "..", "src/memdir/surfaces/hooks/start.py")
 
 
 def measure() -> list[Row]:
@@ -32,7 +32,7 @@ def _prompt(folder: str, count: int, goal: float | None) -> Row:
     fill(store, count)
     python = [sys.executable, "-I", "-S"]
     state, cache = os.path.join(folder, "state"), os.path.join(folder, "cache")
-    ours = [*python, os.path.abspath(HOOK), state, cache, f"project={store}"]
+    ours = [*python, os.path.abspath(HOOK), "prompt", state, cache, f"project={store}"]
     asked = json.dumps({"prompt": prompts(store, 1)[0], "session_id": ""}).encode()
     node = shutil.which("node")
 

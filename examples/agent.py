@@ -1,6 +1,6 @@
 """An agent loop with memory: recall runs while the agent plans, and never holds up the answer.
 
-    python examples/agent.py [DIRECTORY_OF_MEMORIES] [PROMPT]
+python examples/agent.py [DIRECTORY_OF_MEMORIES] [PROMPT]
 """
 
 import sys

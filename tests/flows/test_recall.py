@@ -10,6 +10,7 @@ from memdir import flows
 from memdir.adapters.sessions import Sessions
 from memdir.app import App, open_app
 from memdir.config import read_config
+from memdir.core.hit import Found
 from memdir.core.injection import BODY_BYTES, BODY_LINES, HOOK_CHARACTERS
 from memdir.core.injection import body as body_text
 from memdir.core.loading import utf16_units
@@ -274,6 +275,23 @@ def test_a_private_memory_that_cannot_be_read_does_not_hide_the_team(scopes):
     answer = flows.recall(apps, PROMPT)
     assert [one.scope for one in answer.injected.bodies] == ["team"]
     assert [finding.kind for finding in answer.found.findings] == ["missing"]
+
+
+def test_a_memory_that_vanishes_before_it_is_read_is_a_finding_and_hides_no_other(scopes):
+    mine = Path(scopes.write("gone.md", PELICAN.replace("Run", "Always run")))
+    scopes.write("pelican.md", memory("Other", "staging cluster alerts", "Page the person."))
+    ((scope, app),) = scopes.apps()
+    find = app.search.find
+
+    def find_and_lose(prompt: str, limit: int) -> Found:
+        found = find(prompt, limit)
+        mine.unlink()
+        return found
+
+    app.search.find = find_and_lose  # type: ignore[method-assign]
+    answer = flows.recall([(scope, app)], PROMPT)
+    assert bodies(answer) == ["pelican.md"]
+    assert [one.path for one in answer.found.findings if one.kind == "missing"] == [str(mine)]
 
 
 def test_every_scope_is_searched_and_the_best_comes_first(scopes):

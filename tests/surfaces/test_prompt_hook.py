@@ -12,7 +12,7 @@ import pytest
 from tests.searching import memory
 from tests.self.source import PACKAGE
 
-HOOK = [sys.executable, "-I", "-S", str(PACKAGE / "surfaces/hooks/prompt.py")]
+HOOK = [sys.executable, "-I", "-S", str(PACKAGE / "surfaces/hooks/start.py"), "prompt"]
 PROMPT = "how do we restart the staging cluster?"
 FACT = "The pelican job restarts the staging cluster."
 
@@ -189,3 +189,41 @@ def test_the_answer_is_utf_8_whatever_the_locale(hook):
     env = {"LC_ALL": "C", "LANG": "C", "PATH": os.environ["PATH"]}
     done = subprocess.run([*HOOK, *given], input=event, capture_output=True, env=env, timeout=60)
     assert "grüße 日本 🧠" in hook.text(done)
+
+
+def bundle_of(hook) -> Path:
+    (found,) = (hook.top / "cache").glob("hooks-*.bin")
+    return found
+
+
+def test_the_next_start_takes_its_modules_from_one_file(hook):
+    hook.ask(session="")
+    bundle = bundle_of(hook)
+    assert bundle.stat().st_mode & 0o777 == 0o600
+    code = f"import sys; sys.path.insert(0, {str(PACKAGE / 'surfaces/hooks')!r}); import start\n"
+    code += f"print(sorted(start.read({str(bundle)!r}).modules))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
+    assert "memdir.core.ranking" in done.stdout, done.stderr
+
+
+def flipped(data: bytes) -> bytes:
+    return data[:5000] + bytes([data[5000] ^ 255]) + data[5001:]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: b"", lambda data: b"garbage", lambda data: data[:-100], flipped]
+)
+def test_a_bundle_that_is_no_use_costs_nothing_but_time(hook, damage):
+    assert FACT in hook.ask(session="")
+    bundle = bundle_of(hook)
+    bundle.write_bytes(damage(bundle.read_bytes()))
+    assert FACT in hook.ask(session="")
+    assert bundle_of(hook).stat().st_size > 10_000  # made anew
+
+
+def test_a_bundle_that_others_may_write_is_not_run(hook):
+    hook.ask(session="")
+    bundle = bundle_of(hook)
+    bundle.chmod(0o666)
+    assert FACT in hook.ask(session="")
+    assert bundle_of(hook).stat().st_mode & 0o777 == 0o600  # replaced by one of ours

@@ -1,17 +1,11 @@
 """The prompt hook: the client's JSON on stdin, the memories that fit as JSON on stdout. Hot path.
 
-    python -I -S prompt.py STATE_DIRECTORY CACHE_DIRECTORY SCOPE=DIRECTORY ...
-
 SQLite reads and writes the JSON: it is here anyway, and the json module costs as much as the
 interpreter. Whatever goes wrong, the session goes on: no answer, exit code 0.
 """
 
 import os
 import sys
-
-if __package__ in (None, ""):  # run as a file: nothing has told Python where memdir lies
-    sys.path.insert(0, os.path.abspath(__file__ + "/../../../.."))
-
 from time import time
 
 from memdir.adapters.layouts.markdown import Markdown
@@ -87,7 +81,3 @@ def main(arguments: list[str]) -> int:
     except Exception as error:  # the one broad net: a memory is never worth a broken session
         sys.stderr.write(f"memdir: {type(error).__name__}: {error}\n")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,43 @@
+"""Leaves the byte code of what a hook has imported in one file, for the next start."""
+
+import os
+import sys
+from binascii import crc32
+from importlib.util import cache_from_source
+from marshal import dumps, loads
+
+HEADER_BYTES = 16  # of a .pyc before its code
+
+
+def write(path: str, root: str, magic: bytes) -> None:
+    """Whole or not at all; what cannot be written costs the next start a few milliseconds."""
+    modules = {}
+    try:
+        for name, module in sorted(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if name.split(".")[0] != "memdir" or not file or name == __name__:
+                continue
+            facts = os.stat(file)
+            code = _code(file, magic)
+            if code is not None:
+                is_package = hasattr(module, "__path__")
+                modules[name] = (file, is_package, code, facts.st_mtime_ns, facts.st_size)
+        temporary = f"{path}.{os.getpid()}.tmp"
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with open(handle, "wb") as out:
+            data = dumps((magic, root, modules))
+            out.write(crc32(data).to_bytes(4) + data)
+        os.replace(temporary, path)
+    except OSError:
+        return
+
+
+def _code(file: str, magic: bytes) -> object:
+    """What Python has compiled; None where that is not to be had."""
+    try:
+        with open(cache_from_source(file), "rb") as cached:
+            data = cached.read()
+    except OSError:
+        return None
+    return loads(data[HEADER_BYTES:]) if data[:4] == magic else None
