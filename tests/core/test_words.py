@@ -28,7 +28,7 @@ def test_an_identifier_is_one_word_however_it_is_written_and_its_pieces_count_le
         ("base64", {"base", "64"}),
         ("v2", {"v2"}),
         ("snake_case_name", {"snake", "case", "name"}),
-        ("is_on_the_way", {"wai"}),  # stop words are no pieces
+        ("is_on_the_way", {"way"}),  # stop words are no pieces
     ],
 )
 def test_the_pieces_of_an_identifier(word, pieces):

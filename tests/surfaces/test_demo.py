@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.surfaces.terminal import tree
 
 DEMO = ROOT / "examples/demo.py"
-LINES, SECONDS = 70, 10
+LINES, SECONDS = 85, 10
 
 
 @pytest.mark.slow
@@ -21,7 +21,9 @@ def test_the_demo_runs_and_is_short(tmp_path, home):
     assert run.returncode == 0, run.stdout + run.stderr
     assert time.monotonic() - start < SECONDS
     assert len(run.stdout.splitlines()) <= LINES
-    assert max(map(len, run.stdout.splitlines())) <= 80
+    before_told, _, rest = run.stdout.partition("<memdir-")  # what an agent is told comes as it is
+    ours = before_told + rest.partition("</memdir-")[2]
+    assert max(map(len, ours.splitlines())) <= 80
     assert "# Every byte is back: 4 files" in run.stdout
     assert "all is well" in run.stdout
     assert tree(tmp_path, home) == before

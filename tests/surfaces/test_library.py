@@ -39,7 +39,7 @@ def test_a_session_is_told_nothing_twice(folder):
 
 def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
     answers = tmp_path / "answers.jsonl"
-    line = {"answer": {"memories": ["project/release.md"]}, "seconds": 2}
+    line = {"answer": {"memories": ["release.md"]}, "seconds": 2}
     answers.write_text(json.dumps(line))
     environ = {"HOME": str(tmp_path), "MEMDIR_MODEL": f"scripted:{answers}"}
     coming = Memdir.open(dir=str(folder), environ=environ).prefetch(PROMPT, model=True)

@@ -39,13 +39,13 @@ def script(monkeypatch, *lines: dict) -> None:
 
 
 def test_the_choice_is_followed_in_its_order(monkeypatch):
-    names = ["project/reviews.md", "project/release.md"]
+    names = ["reviews.md", "release.md"]
     script(monkeypatch, {"answer": {"memories": names}})
     assert asked() == (["reviews.md", "release.md"], "model", "")
 
 
 def test_unknown_names_are_dropped(monkeypatch):
-    names = ["project/nowhere.md", "../../etc/passwd", "project/reviews.md"]
+    names = ["nowhere.md", "../../etc/passwd", "reviews.md"]
     script(monkeypatch, {"answer": {"memories": names}})
     assert asked()[:2] == (["reviews.md"], "model")
 
@@ -66,7 +66,7 @@ def test_a_failure_leaves_the_local_answer(monkeypatch, failure):
 
 def test_after_the_time_limit_the_local_answer_comes(monkeypatch):
     monkeypatch.setenv("MEMDIR_MODEL_TIMEOUT", "0.3")
-    script(monkeypatch, {"answer": {"memories": ["project/reviews.md"]}, "seconds": 30})
+    script(monkeypatch, {"answer": {"memories": ["reviews.md"]}, "seconds": 30})
     start = time.monotonic()
     assert asked()[:2] == (LOCAL, "local")
     assert time.monotonic() - start < 20
@@ -76,7 +76,7 @@ def test_over_budget_nobody_is_asked(monkeypatch):
     monkeypatch.setenv("MEMDIR_MODEL", "anthropic:some")
     monkeypatch.setenv("MEMDIR_DAY_TOKENS", "10")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
-    with serve(Reply(data={"memories": ["project/reviews.md"]})) as said:
+    with serve(Reply(data={"memories": ["reviews.md"]})) as said:
         monkeypatch.setenv("MEMDIR_MODEL_BASE_URL", said.address)
         bodies, by, _ = asked("--session", "one")
     assert (bodies, by, said.requests) == (LOCAL, "local", [])
@@ -87,7 +87,7 @@ def test_over_real_http_the_choice_is_followed(monkeypatch):
     monkeypatch.setenv("MEMDIR_MODEL", "anthropic:some")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
     monkeypatch.setenv("MEMDIR_MODEL_TIMEOUT", "30")  # the first import of the client is slow
-    with serve(Reply(data={"memories": ["project/colour.md", "project/made-up.md"]})) as said:
+    with serve(Reply(data={"memories": ["colour.md", "made-up.md"]})) as said:
         monkeypatch.setenv("MEMDIR_MODEL_BASE_URL", said.address)
         bodies, by, _ = asked()
     assert (bodies, by, len(said.requests)) == (["colour.md"], "model", 1)
@@ -100,6 +100,6 @@ def test_without_a_model_the_local_answer_says_so():
 
 
 def test_a_prompt_that_wants_no_memory_costs_nothing(monkeypatch):
-    script(monkeypatch, {"answer": {"memories": ["project/reviews.md"]}})
+    script(monkeypatch, {"answer": {"memories": ["reviews.md"]}})
     answer = memdir("recall", "ignore memory and cut a release", "--model", "--json").json
     assert (answer["text"], answer["reason"]) == ("", "it asks to ignore memory")

@@ -10,7 +10,7 @@ _TABLE = """
 0.5 file run test us
 1 alreadi chang check code commit default doc everi exist feedback first fix git go line md
 1 need never new on pass path plan pr project re read real review see user verifi work
-1.5 accept actual ad add against alwai api ask branch bug build call chain ci claud clean
+1.5 accept actual ad add against alway api ask branch bug build call chain ci claud clean
 1.5 command comment compos config confirm correct creat current design document edit env error
 1.5 fail featur find flag full gate implement includ issu json keep land layer list live load
 1.5 local main make match memori merg miss name non open option output pattern pre push refer
@@ -21,11 +21,11 @@ _TABLE = """
 2 debug decis delet diff differ direct directli docker drift drop dure effect end engin entri
 2 even exact exampl explicit explicitli failur fals field fixtur flow follow forc fresh
 2 function gap gener genuin github green grep head histori hold hub id independ index insid
-2 instead integr intern js kei last later leav level log loop manual mechan mode modul move
+2 instead integr intern js key last later leav level log loop manual mechan mode modul move
 2 multi next node note noth order origin parallel pars point port post prefer proven prs queri
-2 rather red releas remov request resolut result return root rs sai script section self server
-2 servic sh shape show sinc singl skill snapshot specif split stai stale start stop string
-2 tabl text three touch track true unit v2 valid valu var version wai wait web whole wire
+2 rather red releas remov request resolut result return root rs say script section self server
+2 servic sh shape show sinc singl skill snapshot specif split stale start stay stop string
+2 tabl text three touch track true unit v2 valid valu var version wait way web whole wire
 2 workflow wrong zero
 2.5 activ alon anyth app architectur arg artifact assum attribut avoid bare baselin bash batch
 2.5 binari broken built bump catch caught caus cleanup clear cli client cmd compil connect
@@ -47,8 +47,8 @@ _TABLE = """
 3 around assembl auth authorit autom automat autonom background bear becom behind belong best
 3 bind bot bound boundari bundl bypass byte canon captur cd changelog cheap checkout cite
 3 cleanli codex cold column com come common compat concern concurr configur conflict
-3 constraint continu contradict convers curl cut dai db decid dedic defin deleg demo dep
-3 deploi describ detect devic disabl disciplin discov discoveri dispatch draft drain driven
+3 constraint continu contradict convers curl cut day db decid dedic defin deleg demo dep
+3 deploy describ detect devic disabl disciplin discov discoveri dispatch draft drain driven
 3 driver ds duplic durabl earli enforc enough enumer especi event ever evid exercis expand
 3 export expos extract fa filter finish flight fork forward frame fulli gitignor give global
 3 goal gotcha graph guess guid half handler hardwar held home host ignor immedi impl initi
@@ -56,7 +56,7 @@ _TABLE = """
 3 larg latest leak legaci len librari linear lite locat lock long lookup machin made maintain
 3 major manag mani mark max metadata method migrat min minor minut mirror mix mock motion ms
 3 mutat narrow nativ network nnn none null num object observ often omit onto op otherwis
-3 outsid overlai own owner page pair palett param parent patch payload perf perform perman
+3 outsid overlay own owner page pair palett param parent patch payload perf perform perman
 3 permiss pin ping place pointer polici preced prefix present previou primari principl print
 3 prior product prompt protect protocol prove provid prune put python queue race ran rang
 3 rebas recommend recur referenc regardless regist regress relev remot reserv reset resourc
@@ -67,7 +67,7 @@ _TABLE = """
 3 todo togeth top topic total transit transport trap trip trivial truth try turn twice unchang
 3 unknown unrel url uuid v0 variabl variant verbatim verif what whenev whose win wrap wrapper
 3 yaml
-3.5 absenc absent accumul advanc ai ambigu analysi anywher appear applic arm arrai atom attempt
+3.5 absenc absent accumul advanc ai ambigu analysi anywher appear applic arm array atom attempt
 3.5 avail awar backend backlog better big blind bool box bridg bring browser budget bullet
 3.5 callback caller candid cap capabl ceil channel checklist child choic chore chose clock clone
 3.5 co codebas collaps collid collis combin commun compar complex concret condit conflat
@@ -85,19 +85,19 @@ _TABLE = """
 3.5 purpos py pytest ql queu rais rate rational reachabl recent recov recoveri regener rel reli
 3.5 reliabl repli reproduc revers rewritt roll sampl schedul scratch secur serial serv settl
 3.5 shadow shift shim sibl simpl sit slice snippet someon sort sound space span stand stash
-3.5 strai strategi strict strip stub stuck subag subscript succe succeed swap tail tell termin
-3.5 themselv there theyr though tick todai toler tri uncondition underli unlik unresolv untouch
+3.5 strategi stray strict strip stub stuck subag subscript succe succeed swap tail tell termin
+3.5 themselv there theyr though tick today toler tri uncondition underli unlik unresolv untouch
 3.5 unus up upgrad upload upstream usag v3 val verdict violat volum walk wall wast well went
 3.5 whatev wide word ye
 4 1b 5s abort abstract account accur ack adjac adopt ae affect agre alia alias align alloc
 4 almost along anti anymor apart appar approach archiv arent argument arriv asset assign
-4 assist assumpt async attach authent awai await ax backup backward bad badg bake basenam
+4 assist assumpt async attach authent await away ax backup backward bad badg bake basenam
 4 began begin behav behaviour benefit beyond bit blanket blast blob blocker bottom breakag
 4 broke bulk bundler burn busi cadenc came cancel caveat cf char chase chat chosen churn clamp
 4 claus clearli click clobber closur cloud codifi collabor color compact comparison compon
 4 comprehens comput concept conclus confus consecut consid consolid constant contribut
 4 contributor corrupt cours cp cpu crash credenti cs css ctrl ctx cursor de decod dedup deep
-4 defens deferr delai deliv deliveri delta deni destruct determin determinist dict disagre
+4 defens deferr delay deliv deliveri delta deni destruct determin determinist dict disagre
 4 dist distinguish distribut dockerfil downstream dump e2e easi edg email embed enter enum
 4 ephemer equival err escap establish eval eventu everywher exce exempt exhaust expens expiri
 4 explor express face factual fake far fatal favor feat feed feedbackprworkflow feel filenam
@@ -108,17 +108,17 @@ _TABLE = """
 4 light liner listen llm macro mandat mandatori manifest marker materi matrix mb meant menu
 4 mergeabl mergestatestatus methodologi mi mind mislead moment motiv much multipli mvp
 4 namespac narr natur nd necessari neg nest newli numer obviou older opposit orchestr ordinari
-4 outcom overlap ownership pack pad pai paragraph peer period person phrase picker piec pipe
-4 pipelin pitfal placehold plai plane po pollut possibl power precis predict premis prep
+4 outcom overlap ownership pack pad paragraph pay peer period person phrase picker piec pipe
+4 pipelin pitfal placehold plane play po pollut possibl power precis predict premis prep
 4 pressur primit prioriti proc procedur projectstatus promis promot prop propag properti ps
 4 qualiti quick quiet quirk quot rank rare react reactiv readabl reader realiti realli rebuild
 4 receiv recip reconstruct redesign reduc refin reflect refresh refus registr registri
-4 reintroduc remedi rememb reorder replai repositori restrict retir retri reusabl richer rm
+4 reintroduc remedi rememb reorder replay repositori restrict retir retri reusabl richer rm
 4 router routin ruleset runnabl satisfi scaffold scalar scale screen seen selector sensit shot
 4 shrink silenc similar simpli simul simultan six slash slip soft sometim special specifi spot
 4 spread sq sqlite squash stabl statement sticki straight subject subsequ suffici sum suppli
 4 suppress surpris suspect svg symlink synchron syntax tab tech temporari tend term third
-4 threshold throw throwawai ti timestamp tini tip tl toggl toml toolchain trailer transact
+4 threshold throw throwaway ti timestamp tini tip tl toggl toml toolchain trailer transact
 4 transcript transform travel triag trim typescript typic unaffect unblock uncommit undefin
 4 unifi uniform univers unreach unreli unsaf unsupport unsur untest untrack ur urls usual util
 4 uv ux vet vision vitest warrant websocket whichev white widen wipe workaround workspac

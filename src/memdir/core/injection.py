@@ -66,6 +66,11 @@ class Recalled:
         self.verdicts = verdicts  # on its claims, checked now
         self.note = remark  # what else the agent should know: another memory contradicts it
 
+    @property
+    def version(self) -> str:
+        """Where it lies and when it was written: a memory that changed is another one."""
+        return f"{round(self.memory.mtime * 10)} {self.root.rstrip('/')}/{self.memory.path}"
+
 
 class Framed:
     """The injected text, and what of the given made it into it."""

@@ -15,7 +15,7 @@ class SessionState:
         read: "frozenset[str]" = frozenset(),
         tools: "tuple[str, ...]" = (),
     ) -> None:
-        self.surfaced = surfaced  # absolute paths of the memories that it was told of
+        self.surfaced = surfaced  # the versions of memories that it was told of
         self.injected = injected  # bytes of text that it was given
         self.read = read  # absolute paths of the files that the agent read itself
         self.tools = tools  # names of the tools that it used lately

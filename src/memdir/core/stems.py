@@ -1,5 +1,6 @@
-"""English word stems after Porter (1980): `tests`, `testing` and `tested` are one word.
+"""English word stems after Porter: `tests`, `testing` and `tested` are one word.
 
+The algorithm of 1980, with the last y of its second version: `deploy` and `deployment` are one.
 Cyrillic and German words lose their commonest endings, others stay as they are. Hot path.
 """
 
@@ -48,7 +49,7 @@ def stem(word: str) -> str:
         word = _german_plural(word)
     word = _plural(word)
     word = _past(word)
-    if word[-1] == "y" and "v" in _shape(word[:-1]):
+    if word[-1] == "y" and _shape(word[:-1])[-1:] == "c" and "v" in _shape(word[:-1]):
         word = word[:-1] + "i"
     for table in (LONG, MIDDLE):
         word = _swap(word, table)

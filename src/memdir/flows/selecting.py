@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from memdir.app import App
@@ -17,6 +16,7 @@ from memdir.steps.recall import Place, Recollection, recall
 from memdir.steps.select import select
 
 PURPOSE = "select"
+PROJECT = "project"
 RANKED = 20  # of the local ranking that the model sees, however old they are
 
 
@@ -84,15 +84,16 @@ def _everything(places: Sequence[Place], state: SessionState) -> dict[str, Recal
         Recalled(memory, place.scope, place.store.root)
         for place in places
         for memory in place.store.scan().memories
-        if os.path.join(place.store.root, memory.path) not in state.surfaced
     ]
-    return {_key(one): one for one in found}
+    new = [one for one in found if one.version not in state.surfaced]
+    return {_key(one): one for one in new}
 
 
 def _key(one: Recalled) -> str:
-    return f"{one.scope}/{one.memory.path}"
+    """The path as the manifest has it; below its scope where that is not the project's."""
+    return one.memory.path if one.scope == PROJECT else f"{one.scope}/{one.memory.path}"
 
 
 def _named(one: Recalled) -> Memory:
-    """The memory under its unique name."""
+    """The memory under that name."""
     return Memory(_key(one), one.memory.head, one.memory.mtime, one.memory.size)

@@ -1,7 +1,5 @@
 """inject: what an agent is told for a prompt, within what the session has left. Hot path."""
 
-import os
-
 from memdir.core import injection
 
 TYPE_CHECKING = False
@@ -26,8 +24,8 @@ class Injected:
 
     @property
     def told(self) -> list[str]:
-        """The absolute paths of every memory in it."""
-        return [os.path.join(one.root, one.memory.path) for one in self.bodies + self.pointers]
+        """Every memory in it, as the session remembers it."""
+        return [one.version for one in self.bodies + self.pointers]
 
 
 def inject(

@@ -4,7 +4,6 @@ Hot path. Given as bodies where the match is sure, as pointers where it may be.
 """
 
 import os
-from math import log
 
 from memdir.core.asking import is_noise, wants_nothing
 from memdir.core.errors import MemdirError
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memdir.core.finding import Finding
+    from memdir.core.hit import Hit
     from memdir.core.ports import Search, Store
     from memdir.core.session_state import SessionState
 
@@ -45,11 +45,12 @@ class Place:
 class Recollection:
     """What came back: bodies and pointers, best first, and why there is nothing if so."""
 
-    __slots__ = ("abstained", "bodies", "findings", "pointers", "reason", "searched")
+    __slots__ = ("abstained", "bodies", "findings", "near", "pointers", "reason", "searched")
 
     def __init__(self) -> None:
         self.bodies: list[Recalled] = []
         self.pointers: list[Recalled] = []
+        self.near: list[Recalled] = []  # what came closest, where nothing fits
         self.abstained = False
         self.reason = ""
         self.searched = 0
@@ -76,10 +77,13 @@ def recall(
     if reason:
         return recollection.nothing(reason)
     wanted = limit + pointers + MORE + min(len(state.surfaced), MOST_SURFACED)
-    found = _search(places, prompt, wanted, recollection)
-    found = [one for one in found if not _is_known(one, state)]
-    if abstain and max([one.sure for one in found[:LEADERS]], default=0.0) < SURE:
-        return recollection.nothing("nothing fits well enough" if found else "nothing matches")
+    every = _search(places, prompt, wanted, recollection)
+    found = [one for one in every if not _is_known(one, state)]
+    if abstain:
+        found = [one for one in found if one.words]  # rules for any task are told at the start
+        if not _fits(found):
+            recollection.near = found[:LEADERS]
+            return recollection.nothing(_why(every, found))
     stores = {place.scope: place.store for place in places}
     reader = _Reader(stores, recollection.findings)
     found = _private_wins(found, reader)
@@ -93,11 +97,22 @@ def recall(
     return recollection
 
 
+def _fits(found: list[Recalled]) -> bool:
+    """True where one of the first is a sure match."""
+    return max([one.sure for one in found[:LEADERS]], default=0.0) >= SURE
+
+
+def _why(every: list[Recalled], found: list[Recalled]) -> str:
+    if _fits(every):
+        return "what fits was told already in this session"
+    return "nothing fits well enough" if found else "nothing matches"
+
+
 def _search(
     places: "Sequence[Place]", prompt: str, limit: int, recollection: Recollection
 ) -> list[Recalled]:
-    """What every place found, best first; the scores of a large store are no better for it."""
-    ranked: list[tuple[float, int, Recalled]] = []
+    """What every place found: in its own order, and among the places the surest next."""
+    waiting: list[list[Recalled]] = []
     for place in places:
         try:
             found = place.search.find(prompt, limit)
@@ -106,12 +121,17 @@ def _search(
             continue
         recollection.searched += found.searched
         recollection.findings += found.findings
-        size = log(10 + found.searched)
-        for hit in found.hits:
-            one = Recalled(hit.memory, place.scope, place.store.root)
-            one.score, one.sure, one.words = hit.score, hit.sure, hit.words
-            ranked.append((-hit.score / size, len(ranked), one))
-    return [one for _, _, one in sorted(ranked)]
+        waiting.append([_recalled(place, hit) for hit in reversed(found.hits)])
+    merged = []
+    while waiting := [rest for rest in waiting if rest]:
+        merged.append(max(waiting, key=lambda rest: rest[-1].sure).pop())
+    return merged
+
+
+def _recalled(place: Place, hit: "Hit") -> Recalled:
+    one = Recalled(hit.memory, place.scope, place.store.root)
+    one.score, one.sure, one.words = hit.score, hit.sure, hit.words
+    return one
 
 
 def _finding(error: MemdirError) -> "Finding":
@@ -123,7 +143,8 @@ def _finding(error: MemdirError) -> "Finding":
 def _is_known(one: Recalled, state: "SessionState") -> bool:
     """True where the session has it already, or would have no use for it."""
     where = os.path.join(one.root, one.memory.path)
-    return where in state.surfaced or where in state.read or is_noise(one.memory, state.tools)
+    told = one.version in state.surfaced
+    return told or where in state.read or is_noise(one.memory, state.tools)
 
 
 class _Reader:

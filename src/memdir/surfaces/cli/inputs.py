@@ -44,7 +44,7 @@ def read_text(given: str, limit: int, what: str) -> str:
         raise BadInput(
             f"{what} has more than {limit:,} bytes, which is the limit",
             path="" if given == STDIN else given,
-            next="split it into several memories, or point to a file of the repository",
+            next="shorten it, split it, or point to a file of the repository",
         )
     return frontmatter.decode(data)
 

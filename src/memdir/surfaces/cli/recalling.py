@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from memdir import flows
 from memdir.core import dates, injection
 from memdir.core.injection import Recalled
+from memdir.core.ranking import SURE
 from memdir.core.selection import LOCAL
 from memdir.flows.recalling import Recall
 from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
@@ -23,15 +24,15 @@ WORDS_SHOWN = 6
 
 
 @command("recall", 'memdir recall "how do we cut a release?" --explain', dashes=True)
-@click.argument("prompt", metavar="PROMPT")
-@click.option("--k", type=click.IntRange(1, MOST), default=5, help="Memories at most (5).")
+@click.argument("words", metavar="PROMPT", nargs=-1, required=True)
+@click.option("--k", type=click.IntRange(1, MOST), default=5, help="Given whole at most (5).")
 @click.option("--explain", is_flag=True, help="Scores, the words that matched, and why not.")
 @click.option("--session", "session_id", metavar="ID", help="Tell this session nothing twice.")
 @click.option("--always", is_flag=True, help="Answer also when nothing fits well.")
 @click.option("--model", is_flag=True, help="Let the model of the settings choose; it costs.")
 def recall(
     session: Session,
-    prompt: str,
+    words: tuple[str, ...],
     k: int,
     explain: bool,
     session_id: str | None,
@@ -43,8 +44,11 @@ def recall(
     The memories that fit come whole, the next best as one line each; where nothing fits there is
     no answer. Every scope that applies is searched unless --scope names one.
     """
+    prompt = " ".join(words)
     text = read_text(STDIN, MOST_BYTES, "the prompt") if prompt == STDIN else prompt
-    apps = list(_everywhere(session).apps())
+    everywhere = _everywhere(session)
+    named = everywhere is session
+    apps = [(scope, app) for scope, app in everywhere.apps() if named or _ours(scope)]
     answer = flows.recall(
         apps, text, session=session_id or "", limit=k, abstain=not always, model=model
     )
@@ -52,12 +56,12 @@ def recall(
         session.screen.tell(f"chosen without the model: {answer.selected.reason}")
     now = apps[0][1].now() if apps else 0.0
     fields = _fields(answer, now)
-    lines = visible(answer.text).split("\n") if answer.text else []
+    lines = session.screen.folded(visible(answer.text))
     if explain:
         lines += ["", *_explained(session, answer)] if lines else _explained(session, answer)
     session.screen.answer(fields, lines)
     if not answer.text and not explain:
-        session.screen.tell(f"nothing to tell: {_why_not(answer)}; --explain says more")
+        session.screen.tell(f"nothing to tell: {_why_not(answer)}; see --explain and --always")
 
 
 def _everywhere(session: Session) -> Session:
@@ -69,6 +73,11 @@ def _everywhere(session: Session) -> Session:
     return Session(session.screen, asked, asked.config(), session.opened)
 
 
+def _ours(scope: str) -> bool:
+    """An agent's memories are its own."""
+    return not scope.startswith("agent:")
+
+
 def _fields(answer: Recall, now: float) -> Fields:
     whole = {id(one) for one in answer.injected.bodies}
     return {
@@ -78,7 +87,9 @@ def _fields(answer: Recall, now: float) -> Fields:
         "reason": answer.found.reason,
         "text": answer.text,
         "characters": len(answer.text),
+        "near": [_memory(one, False, now) for one in answer.found.near],
         "selected_by": answer.selected.by if answer.selected else LOCAL,
+        "selection": answer.selected.reason if answer.selected else "",
         "searched": answer.found.searched,
         "milliseconds": round(answer.milliseconds, 2),
         "findings": [finding_fields(finding) for finding in answer.found.findings],
@@ -112,13 +123,16 @@ def _explained(session: Session, answer: Recall) -> list[str]:
         lines += screen.block("", f"nothing told: {_why_not(answer)}", "")
     whole = {id(one) for one in answer.injected.bodies}
     rows = [("memory", "score", "sure", "given", "words that matched")]
-    for one in (*answer.injected.bodies, *answer.injected.pointers):
+    given_as = {id(one): "line" for one in answer.injected.pointers}
+    for one in (*answer.injected.bodies, *answer.injected.pointers, *answer.found.near):
         words = ", ".join(list(one.words)[:WORDS_SHOWN]) or "none: a rule for any task"
-        given = "whole" if id(one) in whole else "line"
+        given = "whole" if id(one) in whole else given_as.get(id(one), "no")
         rows.append((one.memory.path, f"{one.score:.2f}", f"{one.sure:.2f}", given, words))
     if len(rows) > 1:
         lines += screen.table(rows, (int(screen.columns * 0.4),))
-    lines += ["", *finding_lines(screen, answer.found.findings)] if answer.found.findings else []
+        lines += screen.block("", f"A match is sure from {SURE} on. Words are shown as stems.")
+    odd = [one for one in answer.found.findings if one.kind != "catalog-made"]
+    lines += ["", *finding_lines(screen, odd)] if odd else []
     return lines
 
 

@@ -32,7 +32,8 @@ class Screen:
         self.begun = False  # a command runs; until then only help is printed
         self.answered = False  # a program gets one object, so a late error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self.colour = sys.stdout.isatty() and not plain
+        self.person = sys.stdout.isatty()  # somebody looks at it; else a program reads it
+        self.colour = self.person and not plain
         columns = shutil.get_terminal_size((USUAL, 24)).columns
         self.columns = min(max(columns, NARROWEST), WIDEST)
 
@@ -45,6 +46,13 @@ class Screen:
         with _delivered():
             sys.stdout.write("".join(text + "\n" for text in lines))
             sys.stdout.flush()
+
+    def folded(self, text: str) -> list[str]:
+        """The lines of a text, for a person no wider than the screen, for a program as they are."""
+        lines = text.split("\n") if text else []
+        if not self.person:
+            return lines
+        return [part for one in lines for part in wrap(one, self.columns, "", "") or [""]]
 
     def raw(self, data: bytes) -> None:
         """These very bytes."""
