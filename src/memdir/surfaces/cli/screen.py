@@ -52,7 +52,10 @@ class Screen:
         lines = text.split("\n") if text else []
         if not self.person:
             return lines
-        return [part for one in lines for part in wrap(one, self.columns, "", "") or [""]]
+        fits = self.columns
+        return [
+            part for one in lines for part in ([one] if width(one) <= fits else wrap(one, fits))
+        ]
 
     def raw(self, data: bytes) -> None:
         """These very bytes."""
