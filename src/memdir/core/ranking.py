@@ -24,6 +24,7 @@ RULE_SHARE, RULE_START = 1.05, 0.2
 SURE = 0.5  # below it, nothing fits the prompt
 MAX_TERMS = 40  # of a prompt; the rarest ones count
 _RARITY: dict[str, float] = {}
+MOST_KNOWN = 10_000  # words whose rarity is kept
 FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
 
 
@@ -37,6 +38,8 @@ def weigh(words: Words, fields: "Sequence[str]") -> dict[str, int]:
         share = weight * STEPS
         for term, count in words.count(text)[0].items() if text else ():
             total[term] = total.get(term, 0.0) + count * share
+    if max(total.values(), default=0.0) > HEAVIEST:  # one word, hundreds of times
+        total = {term: min(weight, float(HEAVIEST)) for term, weight in total.items()}
     return {term: int(weight + 0.5) or 1 for term, weight in total.items()}
 
 
@@ -58,6 +61,8 @@ def rarity(term: str) -> float:
     """How rare a word is in memories at large."""
     known = _RARITY.get(term)
     if known is None:
+        if len(_RARITY) > MOST_KNOWN:
+            _RARITY.clear()
         known = _RARITY[term] = background.rarity(term)
     return known
 

@@ -10,6 +10,7 @@ from memdir.core.stems import stem
 
 PIECE = 0.3  # how much a piece of an identifier counts beside a word
 IMPLIED = 0.5  # how much a word counts that a number's form implies
+LONGEST_RUN = 4096  # characters of a run without spaces
 LONGEST = 64  # characters of a word; what is longer is data, not language
 _STOP = """
 a about above after again all also am an and any are as at be because been before being below
@@ -53,7 +54,7 @@ class Words(dict[str, str]):
         return term
 
     def _term(self, word: str) -> str:
-        bare = word.strip("_")
+        bare = word[:LONGEST_RUN].strip("_")
         if not bare.isascii() and any(is_unspaced(letter) for letter in bare):
             self.pairs[word] = _pairs(bare)
             return ""

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     Row = tuple[int, Memory, bool, tuple[int, ...]]  # number, memory, is it a rule, its facts
 
-VERSION = 1  # of the tables, and of the words and weights in them; another one is made anew
+VERSION = 2  # of the tables, and of the words and weights in them; another one is made anew
 WAIT = 0.05  # seconds for another process that is writing
+LARGEST = 1 << 63  # beyond what SQLite can keep
+OLDEST = -23 * 10**17  # nanoseconds; a file from before 1898 is one from after 2480, folded
 Facts = tuple[int, ...]
 
 
@@ -102,7 +104,7 @@ class Catalog:
                 raise Damaged(f"the entry of {decode(path)!r} is not what was written")
             if not all(isinstance(fact, int) for fact in facts):
                 raise Damaged(f"the facts of {decode(path)!r} are not what was written")
-            memory = Memory(decode(path), decode(head), facts[0] / 1e9, facts[2])
+            memory = Memory(decode(path), decode(head), seconds(facts[0]), facts[2])
             found.append((number, memory, rule == 1, tuple(facts)))
         return found
 
@@ -111,6 +113,16 @@ class Catalog:
             return self.connection.execute(query, values).fetchall()
         except UnicodeDecodeError:  # in what SQLite says about damage
             raise Damaged("it cannot be read") from None
+
+
+def fold(facts: Facts) -> Facts:
+    """Numbers that SQLite can keep: the year 2300 and odd file systems have larger ones."""
+    return tuple([one - 2 * LARGEST if one >= LARGEST else one for one in facts])
+
+
+def seconds(nanoseconds: int) -> float:
+    """A file's time, unfolded."""
+    return (nanoseconds + 2 * LARGEST if nanoseconds < OLDEST else nanoseconds) / 1e9
 
 
 def sum_of(*parts: bytes | int) -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Candidate = tuple[int, Memory, bool]  # its number, itself, and whether it is a rule
 
+MOST_LINES, LONGEST_LINE = 20, 1000  # of the index, about one memory
 MORE = 12  # candidates beyond the limit whose type may still lift them
 SPACES = str.maketrans("-_/", "   ")
 
@@ -50,13 +51,14 @@ def lines_of(index: bytes | None) -> dict[str, str]:
     """What the index says about each memory: its lines by the stem they point at."""
     from memdir.core.pointer import below_store, read_pointers
 
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for number, line in enumerate(frontmatter.decode(index or b"").split("\n")):
         for pointer in read_pointers(line, number):
             target = stem(below_store(pointer.target) or pointer.target)
-            said = f"{pointer.title} {pointer.hook}"
-            found[target] = f"{found[target]} {said}" if target in found else said
-    return found
+            said = found.setdefault(target, [])
+            if len(said) < MOST_LINES:
+                said.append(f"{pointer.title} {pointer.hook}"[:LONGEST_LINE])
+    return {target: " ".join(said) for target, said in found.items()}
 
 
 def hits(

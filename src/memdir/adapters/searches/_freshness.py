@@ -8,6 +8,7 @@ of the others in turn: an edit in place is seen there after a few prompts.
 import os
 from time import time, time_ns
 
+from memdir.adapters.searches._catalog import LARGEST, fold
 from memdir.core.memory import INDEX, TEAM, is_memory
 
 TYPE_CHECKING = False
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 SMALL = 2000  # memories up to which every one is looked at
 TURN = 200  # memories of a large store that are looked at in turn
+NUMBERS = 1 << 32
+STRIDE = 2_654_435_761  # each second another part of the numbers, all parts alike
 TICK = 50_000_000  # nanoseconds: a file that changed so lately may change again unseen
 UNSURE = 0  # in the place of the time of change
 
@@ -54,6 +57,8 @@ def look(store: "Store") -> State:
     if not found and store.standalone() is not None:
         found[INDEX] = store.facts(INDEX) or (0, 0, 0, 0)
     for path, facts in found.items():
+        if max(facts) >= LARGEST:
+            found[path] = facts = fold(facts)
         if now - facts[1] < TICK:
             found[path] = (facts[0], UNSURE, *facts[2:])
     folders = _folders(store.root, now) if len(found) > SMALL else {}
@@ -77,9 +82,8 @@ def unchanged(store: "Store", catalog: "Catalog") -> bool:
     for path, changed in folders.items():
         if _changed(os.path.join(store.root, path) if path else store.root) != changed:
             return False
-    count = int(catalog.fact("count") or 0)
-    start = int(time()) * TURN % max(count, 1)
-    some = catalog.known("WHERE number BETWEEN ? AND ?", start, start + TURN - 1)
+    start = int(time()) * STRIDE % NUMBERS
+    some = catalog.known("WHERE number >= ? ORDER BY number LIMIT ?", start, TURN)
     return all(same(store.root, path, facts) for path, facts in some.items())
 
 
@@ -89,7 +93,7 @@ def same(root: str, path: str, facts: "Facts") -> bool:
         now = os.lstat(f"{root}/{path}")
     except OSError:
         return False
-    return (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino) == facts
+    return fold((now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)) == facts
 
 
 def _folders(root: str, now: int) -> dict[str, int]:

@@ -4,16 +4,26 @@ The number has the weight, turned round, above the memory's number: sorted, the 
 term says most about come first, and a search may stop there. Hot path.
 """
 
+from binascii import crc32
+
 from memdir.core.ranking import HEAVIEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 SHIFT = 32
 NUMBER = (1 << SHIFT) - 1
 BYTES = 8
 ENOUGH = 500  # holders of one term that are looked at: those it says most about
+
+
+def number_of(path: str, taken: "Container[int]") -> int:
+    """A memory's number: made of its path, so that equals come in the same order every time."""
+    number = crc32(path.encode("utf-8", "surrogateescape"))
+    while number in taken:
+        number = (number + 1) & NUMBER
+    return number
 
 
 def entry(number: int, weight: int) -> int:

@@ -19,7 +19,7 @@ class Scan:
     def __init__(self, store: "Store") -> None:
         self.store = store
         self.words = Words()
-        self.memories: list[Memory] = []
+        self.numbered: dict[int, Memory] = {}
         self.lines: list[str] = []  # what the index says about each
         self.terms: list[str] = []  # the terms of each
         self.postings: dict[str, list[int]] = {}
@@ -35,15 +35,15 @@ class Scan:
             entries = self.postings.get(term, [])
             return len(entries), _postings.read(_postings.front(entries))
 
-        matches = ranking.Matches(terms, len(self.memories), look_up)
+        matches = ranking.Matches(terms, len(self.numbered), look_up)
         best = matches.best(limit + _entries.MORE)
         rest: list[Memory] = []
-        for number, memory in enumerate(self.memories if len(best) < limit else ()):
+        for number, memory in self.numbered.items() if len(best) < limit else ():
             if number not in matches.scores and _entries.is_rule(memory):
                 rest.append(memory)
-        found = [(n, self.memories[n], _entries.is_rule(self.memories[n])) for n in best]
+        found = [(n, self.numbered[n], _entries.is_rule(self.numbered[n])) for n in best]
         hits = _entries.hits(matches, found, rest, limit)
-        return Found(hits, len(self.memories), self.findings)
+        return Found(hits, len(self.numbered), self.findings)
 
     def read(self) -> None:
         """Read every memory and the index, once."""
@@ -75,9 +75,9 @@ class Scan:
             self._add(memory, data, lines.get(stem(memory.path), ""))
 
     def _add(self, memory: Memory, data: bytes, line: str) -> None:
-        number = len(self.memories)
+        number = _postings.number_of(memory.path, self.numbered)
         weights = _entries.read_entries(self.words, memory, data, line)
-        self.memories.append(memory)
+        self.numbered[number] = memory
         self.lines.append(line)
         self.terms.append(" ".join(weights))
         postings = self.postings

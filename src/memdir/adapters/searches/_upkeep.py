@@ -4,7 +4,7 @@ import fcntl
 import os
 
 from memdir.adapters.searches import _entries, _freshness, _writing
-from memdir.adapters.searches._catalog import open_catalog
+from memdir.adapters.searches._catalog import open_catalog, seconds
 from memdir.core.errors import MemdirError
 from memdir.core.finding import Finding
 from memdir.core.memory import Memory, stem
@@ -76,7 +76,7 @@ def update(store: "Store", path: str, findings: list[Finding]) -> None:
                 findings.append(Finding(error.code, one, error.message, error.next))
                 gone.add(one)
                 continue
-            memory = _entries.read_whole(one, data, state.facts[one][0] / 1e9)
+            memory = _entries.read_whole(one, data, seconds(state.facts[one][0]))
             changed[one] = memory, data, said.get(stem(one), "")
         _writing.update(path, state, gone, changed)
 

@@ -37,6 +37,7 @@ def write_new(path: str, scan: "Scan", state: "State") -> None:
     temporary = f"{path}.tmp"
     if os.path.lexists(temporary):
         os.unlink(temporary)  # of a process that was killed: only the holder of the lock writes
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     connection = connect(temporary, isolation_level=None)
     try:
         for order in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", *TABLES, "BEGIN"):
@@ -46,15 +47,16 @@ def write_new(path: str, scan: "Scan", state: "State") -> None:
             MEMORY_ROW,
             (
                 _row(number, memory, state.facts.get(memory.path, none), line, terms)
-                for number, (memory, line, terms) in enumerate(
-                    zip(scan.memories, scan.lines, scan.terms, strict=True)
+                for (number, memory), line, terms in sorted(
+                    zip(scan.numbered.items(), scan.lines, scan.terms, strict=True),
+                    key=lambda row: row[0][0],
                 )
             ),
         )
         connection.executemany(
             POSTING_ROW, (_posting(*pair) for pair in sorted(scan.postings.items()))
         )
-        _write_facts(connection, len(scan.memories), state)
+        _write_facts(connection, len(scan.numbered), state)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
         connection.close()
@@ -82,8 +84,10 @@ def update(
         added: dict[str, list[int]] = {}
         for name in (*gone, *changed):
             _take_out(catalog, name, removed)
-        last = run("SELECT coalesce(max(number), -1) FROM memory").fetchone()[0]
-        for number, (name, (memory, data, line)) in enumerate(changed.items(), last + 1):
+        taken = {row[0] for row in run("SELECT number FROM memory")}
+        for name, (memory, data, line) in changed.items():
+            number = _postings.number_of(name, taken)
+            taken.add(number)
             terms = read_entries(words, memory, data, line)
             facts = state.facts.get(name, (0, 0, 0, 0))
             run(MEMORY_ROW, _row(number, memory, facts, line, " ".join(terms)))

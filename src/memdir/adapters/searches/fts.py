@@ -39,7 +39,7 @@ class Fts:
             found = self._ask(prompt, limit)
             if found is None and self._update():
                 found = self._ask(prompt, limit, again=True)
-        except (Damaged, SqlError, OSError) as error:
+        except (Damaged, SqlError, OSError, ArithmeticError, ValueError) as error:
             return self._anew(prompt, limit, error)
         if found is not None:
             return found
@@ -52,8 +52,8 @@ class Fts:
             facts = os.lstat(self.path)
         except FileNotFoundError:
             raise FileNotFoundError(errno.ENOENT, "there was none", self.path) from None
-        if not stat.S_ISREG(facts.st_mode):  # to open a pipe would wait for ever
-            raise Damaged("it is no file")
+        if not stat.S_ISREG(facts.st_mode) or not self._journal_is_sound():
+            raise Damaged("it is no file")  # to open a pipe would wait for ever
         catalog = open_catalog(self.path)
         try:
             large = int(catalog.fact("count") or 0) > _freshness.SMALL
@@ -63,6 +63,13 @@ class Fts:
             return self._rank(catalog, prompt, limit, large and not again)
         finally:
             catalog.close()
+
+    def _journal_is_sound(self) -> bool:
+        """True where SQLite would find no journal, or a file."""
+        try:
+            return stat.S_ISREG(os.lstat(f"{self.path}-journal").st_mode)
+        except OSError:
+            return True
 
     def _rank(self, catalog: Catalog, prompt: str, limit: int, doubt: bool) -> Found | None:
         terms = ranking.read_prompt(prompt, Words())
@@ -101,7 +108,7 @@ class Fts:
         try:
             make(self.store, self.path, scan)
             self._say("catalog-made", f"was made anew: {cause}")
-        except (Busy, SqlError, OSError) as why:
+        except (Busy, SqlError, OSError, ArithmeticError, ValueError) as why:
             self._say("catalog-not-written", f"could not be used ({cause}) nor written: {why}")
         found = scan.find(prompt, limit)
         return Found(found.hits, found.searched, found.findings + self.findings)
