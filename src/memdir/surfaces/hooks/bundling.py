@@ -3,10 +3,7 @@
 import os
 import sys
 from binascii import crc32
-from importlib.util import cache_from_source
-from marshal import dumps, loads
-
-HEADER_BYTES = 16  # of a .pyc before its code
+from marshal import dumps
 
 
 def write(path: str, root: str, magic: bytes) -> None:
@@ -18,10 +15,8 @@ def write(path: str, root: str, magic: bytes) -> None:
             if name.split(".")[0] != "memdir" or not file or name == __name__:
                 continue
             facts = os.stat(file)
-            code = _code(file, magic)
-            if code is not None:
-                is_package = hasattr(module, "__path__")
-                modules[name] = (file, is_package, code, facts.st_mtime_ns, facts.st_size)
+            is_package = hasattr(module, "__path__")
+            modules[name] = (file, is_package, _code(file), facts.st_mtime_ns, facts.st_size)
         temporary = f"{path}.{os.getpid()}.tmp"
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -29,15 +24,11 @@ def write(path: str, root: str, magic: bytes) -> None:
             data = dumps((magic, root, modules))
             out.write(crc32(data).to_bytes(4) + data)
         os.replace(temporary, path)
-    except OSError:
+    except (OSError, SyntaxError, ValueError):
         return
 
 
-def _code(file: str, magic: bytes) -> object:
-    """What Python has compiled; None where that is not to be had."""
-    try:
-        with open(cache_from_source(file), "rb") as cached:
-            data = cached.read()
-    except OSError:
-        return None
-    return loads(data[HEADER_BYTES:]) if data[:4] == magic else None
+def _code(file: str) -> object:
+    """Compiled without docstrings: nobody asks a hook for help."""
+    with open(file, "rb") as source:
+        return compile(source.read(), file, "exec", dont_inherit=True, optimize=2)
