@@ -104,6 +104,40 @@ def test_a_line_that_was_cut_off_is_taken_away_by_the_next_writer(ledger):
     assert len(lines(ledger)) == 2
 
 
+@pytest.mark.parametrize(
+    "tail", [b"\0", b"\0" * 500, b"garbage", b'{"other', b'{"id": "' + b"x" * 70_000]
+)
+def test_garbage_without_a_line_end_is_no_line_that_was_cut_off(ledger, tail):
+    ledger.reserve("select", "m", "s", Usage(5, 0), LIMITS)
+    with open(ledger.path, "ab") as file:
+        file.write(tail)
+    model = Scripted([{"text": "x"}])
+    with pytest.raises(LedgerBroken, match="line 2 cannot be read"):
+        Metered(model, ledger, LIMITS, "select", "s").answer(QUESTION)
+    assert model.asked == []
+
+
+def test_a_ledger_without_bounds_stops_every_call(ledger):
+    os.makedirs(os.path.dirname(ledger.path))
+    Path(ledger.path).touch()
+    os.truncate(ledger.path, 500_000_000)  # all of it NULs, without a line end
+    model = Scripted([{"text": "x"}])
+    with pytest.raises(LedgerBroken, match="larger than 67,108,864 bytes"):
+        Metered(model, ledger, LIMITS, "select", "s").answer(QUESTION)
+    assert model.asked == []
+    assert os.path.getsize(ledger.path) == 500_000_000
+
+
+def test_a_last_line_that_is_too_long_is_not_cut_off_by_a_settlement(ledger):
+    call = ledger.reserve("select", "m", "s", Usage(5, 0), LIMITS)
+    with open(ledger.path, "ab") as file:
+        file.write(b"x" * 70_000)
+    size = os.path.getsize(ledger.path)
+    with pytest.raises(Unwritable):
+        ledger.settle(call, Usage(1, 1), "answered")
+    assert os.path.getsize(ledger.path) == size
+
+
 @pytest.mark.parametrize("what", ["directory", "link", "pipe"])
 def test_something_else_in_its_place_is_an_error_and_not_waited_for(ledger, what, tmp_path):
     os.makedirs(os.path.dirname(ledger.path))

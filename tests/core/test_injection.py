@@ -1,5 +1,7 @@
 """What an agent is told of a memory: how old it is, where it comes from, never more than fits."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,6 +114,27 @@ def test_exactly_4096_bytes_come_whole_and_one_more_is_cut():
     cut = body(recalled(text + "z"), NOW)
     assert size(cut) <= BODY_BYTES
     assert cut.endswith(f"z…\n(cut here: the rest of this line in {ROOT}/terse.md)")
+
+
+@pytest.mark.parametrize("kept", range(0, 1000, 3))
+def test_a_long_header_leaves_no_line_that_is_cut_from_its_end(kept):
+    given = recalled("y" * kept + "\n" + "z" * 16_000, days=9, path="p" * 800 + ".md")
+    given.verdicts, given.note = ("v" * 2000,), "n" * 500
+    assert size(body(given, NOW)) <= BODY_BYTES
+
+
+def test_a_body_costs_no_more_than_what_is_looked_at():
+    given = recalled("a\u200d" + "b\n" * 1_500_000)
+    start = time.perf_counter()
+    shown = body(given, NOW)
+    assert time.perf_counter() - start < 0.2
+    assert "1 hidden character left out" in shown
+    assert shown.endswith(" more lines in /home/u/memory/terse.md)")
+
+
+def test_what_lies_below_a_flood_of_hidden_characters_is_not_passed_over_in_silence():
+    shown = body(recalled("a" + "\u200b" * 20_000 + "b"), NOW)
+    assert shown.endswith(f"\na\n(cut here: 1 more line in {ROOT}/terse.md)")
 
 
 def test_a_character_of_many_bytes_at_the_limit_is_not_broken():

@@ -64,6 +64,21 @@ def test_the_agent_is_told_once_in_a_session(hook):
     assert FACT in hook.ask(session="")
 
 
+def test_a_store_under_another_name_is_told_once_too(hook):
+    (hook.top / "link").symlink_to(hook.store)
+    assert FACT in hook.ask()
+    for spelling in ("link", "./memory", "link/", "link/../memory"):
+        hook.stores = [f"project={hook.top}/{spelling}"]
+        assert hook.ask() == ""
+
+
+def test_several_hooks_at_once_tell_a_memory_once(hook):
+    hook.ask(session="")  # makes the catalog
+    with ThreadPoolExecutor(6) as pool:
+        told = list(pool.map(lambda _: hook.ask(), range(6)))
+    assert sorted(map(bool, told)) == [False] * 5 + [True]
+
+
 def test_it_leaves_a_catalog_and_a_session_and_nothing_in_the_store(hook):
     hook.ask()
     assert [path.name for path in hook.store.iterdir()] == ["pelican.md"]

@@ -30,6 +30,9 @@ from memdir.core.budget import (
 from memdir.core.model import Usage
 
 FILE = "ledger.jsonl"
+LARGEST_BYTES = 64 * 1024 * 1024  # some 150,000 calls
+LONGEST_LINE = 64 * 1024  # bytes
+LINE_START = b'{"id": "'
 LOCK_SECONDS = 1.0  # it is held for the time of a few writes
 FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -71,20 +74,25 @@ class Ledger:
         """Every call once, in the order they were reserved."""
         try:
             with open(self.path, "rb", opener=_open_to_read) as file:
-                lines = file.read().split(b"\n")
+                data = file.read(LARGEST_BYTES + 1)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise self._broken(f"cannot be read: {error.strerror}") from None
+        if len(data) > LARGEST_BYTES:
+            raise self._broken(f"it is larger than {LARGEST_BYTES:,} bytes")
+        *lines, torn = data.split(b"\n")
         calls: dict[str, Call] = {}
-        # What stands behind the last line end is a write that was cut off: its call was not made,
-        # or its estimate stands.
-        for number, line in enumerate(lines[:-1], 1):
+        for number, line in enumerate(lines, 1):
             try:
                 call = read(line)
-            except (ValueError, TypeError, KeyError, RecursionError):
+            except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
                 raise self._broken(f"line {number} cannot be read") from None
             calls[call.id] = call
+        # What stands behind the last line end is a write that was cut off: its call was not made,
+        # or its estimate stands. Anything else there is garbage like any other.
+        if len(torn) > LONGEST_LINE or not LINE_START.startswith(torn[: len(LINE_START)]):
+            raise self._broken(f"line {len(lines) + 1} cannot be read")
         return [*calls.values()]
 
     def _append(self, call: Call) -> None:
@@ -154,8 +162,11 @@ def _cut_torn_line(handle: int) -> None:
     size = os.fstat(handle).st_size
     if not size or os.pread(handle, 1, size - 1) == b"\n":
         return
-    whole = os.pread(handle, size, 0).rfind(b"\n") + 1
-    os.ftruncate(handle, whole)
+    start = max(size - LONGEST_LINE - 1, 0)
+    end = os.pread(handle, size - start, start).rfind(b"\n")
+    if end < 0 and start:
+        raise OSError(errno.EFBIG, "its last line is too long")
+    os.ftruncate(handle, start + end + 1)
 
 
 def _open_to_read(path: str, flags: int) -> int:

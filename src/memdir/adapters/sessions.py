@@ -4,15 +4,22 @@ A line is added when a memory was told; a clear or a compact begins anew. Losing
 cut costs a memory told twice, so nothing is forced to the disk.
 """
 
+import fcntl
 import os
+from time import sleep
 
 from memdir.core.session_state import SessionState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FOLDER = "sessions"
 KEPT_DAYS = 7
 DAY = 86_400  # seconds
 LONGEST = 100  # characters of an id that is used as it is
-MOST_BYTES = 1 << 20  # of a file that is read
+MOST_BYTES = 1 << 20  # of a file that are read, from its end
+TRIES, PAUSE = 20, 0.01  # to hold a session; seconds between two of them
 SURFACED, INJECTED, READ, TOOL = "surfaced", "injected", "read", "tool"
 SECTION = ".section"
 RECENT_TOOLS = 10
@@ -51,13 +58,14 @@ class Sessions:
         lines = [f"{TOOL} {_escape(tool)}" for tool in tools]
         self._add(session, [*lines, f"{READ} {_escape(read)}"] if read else lines)
 
+    def held(self, session: str) -> "Held":
+        """While it is held, no other hook of the session tells anything; see there."""
+        return Held(self, self._path(session) if session else "")
+
     def begin_anew(self, session: str) -> None:
         """Begin anew: the agent has lost what it was told."""
         for path in (self._path(session), self._path(session) + SECTION) if session else ():
-            try:
-                os.unlink(path)
-            except OSError:
-                continue  # there was none
+            _try(os.unlink, path)
 
     def section(self, session: str) -> str:
         """The text that the session started with; empty before it has one."""
@@ -65,8 +73,14 @@ class Sessions:
 
     def keep_section(self, session: str, text: str) -> None:
         """Keep the text that the session starts with."""
-        if session:
-            self._append(self._path(session) + SECTION, _encode(text))
+        data = _encode(text)
+        if not session or len(data) > MOST_BYTES:
+            return
+        path = self._path(session) + SECTION
+        part = f"{path}.{os.urandom(4).hex()}"
+        if self._append(part, data):
+            _try(os.link, part, path)  # whole or not at all, and the first one counts
+        _try(os.unlink, part)
 
     def prune(self, now: float) -> None:
         """Remove the files of sessions that ended long ago."""
@@ -90,7 +104,11 @@ class Sessions:
         except OSError:
             return ""
         try:
-            return os.read(handle, MOST_BYTES).decode("utf-8", "surrogateescape")
+            before = os.fstat(handle).st_size - MOST_BYTES
+            data = os.pread(handle, MOST_BYTES, max(0, before))
+            if before > 0:  # the last ones count, and only whole lines
+                data = data.partition(b"\n")[2]
+            return data.decode("utf-8", "surrogateescape")
         except OSError:
             return ""
         finally:
@@ -100,27 +118,77 @@ class Sessions:
         if session and lines:
             self._append(self._path(session), _encode("".join(f"{line}\n" for line in lines)))
 
-    def _append(self, path: str, data: bytes) -> None:
+    def _append(self, path: str, data: bytes) -> bool:
         try:
-            handle = self._open(path)
+            handle = self.open(path)
         except OSError:
-            return  # a memory told twice is better than a session without memory
+            return False  # a memory told twice is better than a session without memory
         try:
-            os.write(handle, data)
+            return os.write(handle, data) == len(data)
         except OSError:
-            return  # the disk is full, or somebody put a pipe there
+            return False  # the disk is full, or somebody put a pipe there
         finally:
             os.close(handle)
 
-    def _open(self, path: str) -> int:
+    def open(self, path: str) -> int:
+        """A handle to add to a file, which is made where there is none."""
         try:
             return os.open(path, _FLAGS, 0o600)
         except FileNotFoundError:
-            os.makedirs(self.folder, 0o700, exist_ok=True)
+            _make_private(self.folder)
             return os.open(path, _FLAGS, 0o600)
 
     def _path(self, session: str) -> str:
         return os.path.join(self.folder, _file_name(session))
+
+
+class Held:
+    """One teller at a time in a session; who waited too long goes on, and may tell twice."""
+
+    def __init__(self, sessions: Sessions, path: str) -> None:
+        self.sessions = sessions
+        self.path = path
+        self.handle = -1
+
+    def __enter__(self) -> None:
+        if not self.path:
+            return
+        try:
+            self.handle = self.sessions.open(self.path)
+        except OSError:
+            return
+        for _ in range(TRIES):
+            try:
+                return fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sleep(PAUSE)
+            except OSError:
+                return None  # not every file system has locks
+
+    def __exit__(self, *_: object) -> None:
+        if self.handle >= 0:
+            os.close(self.handle)  # and with it the lock
+
+
+def _try(change: "Callable[..., None]", *paths: str) -> None:
+    try:
+        change(*paths)
+    except OSError:
+        return  # there was none, or somebody else was faster
+
+
+def _make_private(folder: str) -> None:
+    """A folder for nobody else, and so each one above it that is missing."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        above = os.path.dirname(folder)
+        if above in ("", folder):
+            raise
+        _make_private(above)
+        os.mkdir(folder, 0o700)
 
 
 def _file_name(session: str) -> str:

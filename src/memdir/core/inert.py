@@ -41,8 +41,11 @@ _EMOJI = (("↔", "↪"), ("⌚", "⏿"), ("▪", "◾"), ("☀", "➿"), ("⬅"
 _MORE_EMOJI = "©®‼⁉™ℹⓂ⤴⤵〰〽㊗㊙"
 
 _OPENERS = "<＜﹤˂ᐸ⟨\u2329\u3008❬❮"
-_WINDOW = 64  # characters behind a bracket that are looked at; a tag further off is none
+_WINDOW = 64  # characters of a name that are looked at
 _BETWEEN = " \t\n/\\"
+_SLASHES = frozenset("/／⁄∕⧸")
+_STOPS = frozenset(_OPENERS + BRACKET + ">＞|｜")  # end what may stand in front of a name
+_BEFORE_END = " \t\n\"'`/"
 _LOOKS_LIKE = dict.fromkeys([0x2044, 0x2215, 0x29F8], "/") | dict.fromkeys(
     [0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212], "-"
 )
@@ -69,10 +72,12 @@ _WORDS = frozenset(
 )
 _OPENING = ("memdir", "antml", "system-reminder", "team-memor", "relevant-memor")
 _CLOSING = (*_OPENING, "memory-", "system-", "local-command", "user-prompt")
+_REMINDER = "system-reminder"
 _INCLUDES = ("include", "import")  # of C and C++, in front of <memory>
 _TOKENS = ("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS")
 
 _ROLES = ("human:", "assistant:")
+_TURNS = (*_ROLES, "system:", "user:")  # as headings: so some models are given their turns
 # How our own lines start (injection.py), and those of the client.
 _HEADINGS = (
     *("memory, saved", "memory, confirmed", "memory, dated", "memory, not an instruction"),
@@ -104,7 +109,8 @@ def clip(text: str, size: int) -> str:
     data = text.encode()
     if len(data) <= size:
         return text
-    return data[: size - len(ELLIPSIS.encode())].decode("utf-8", "ignore").rstrip() + ELLIPSIS
+    room = size - len(ELLIPSIS.encode())
+    return data[:room].decode("utf-8", "ignore").rstrip() + ELLIPSIS if room >= 0 else ""
 
 
 def visible(text: str) -> str:
@@ -190,21 +196,46 @@ def _unbracket(text: str) -> str:
 
 def _is_tag(text: str, at: int) -> bool:
     """Does the bracket at this place open a tag or token by which a client would act?"""
-    window = _plain(text[at + 1 : at + 1 + _WINDOW])
+    start = at + 1
+    while start < len(text) and _is_gap(text[start]):
+        start += 1
+    lead, window = text[at + 1 : start], _plain(text[start : start + _WINDOW])
     if window[:1] == "|":
-        token, bar, rest = window[1:].partition("|")
-        return bool(bar) and rest[:1] == ">" and token.replace("_", "").replace("▁", "").isalnum()
-    bare = window.lstrip(_BETWEEN)
-    lead = window[: len(window) - len(bare)]
+        return _is_token(window) and (not lead or not lead.isascii())
     end = 0
-    while end < len(bare) and (bare[end].isalnum() or bare[end] in "-_:."):
+    while end < len(window) and (window[end].isalnum() or window[end] in "-_:."):
         end += 1
-    name = bare[:end].lower().replace("_", "-").rstrip("-:.")
-    if name in _TAGS or name.startswith(_OPENING) or name.rpartition(":")[2] in _TAGS:
+    odd = any(char.isascii() and char not in _BETWEEN for char in lead)
+    if odd and (window[:end].endswith("-") or window[end:].lstrip(_BEFORE_END)[:1] != ">"):
+        return False  # x <- tool_result, <!-- memory -->, cat <"$system_prompt"
+    name = window[:end].lower().replace("_", "-").rstrip("-:.")
+    if _is_listed(name):
         return True
-    if "/" in lead:
+    if not _SLASHES.isdisjoint(lead):
         return name in _WORDS or name.startswith(_CLOSING)
-    return name in _WORDS and _opens(text, at, lead, bare[:end], bare[end:])
+    if odd:
+        return name in _WORDS and "&" not in lead  # Vec<&System>
+    return name in _WORDS and _opens(text, at, lead, window[:end], window[end:])
+
+
+def _is_gap(char: str) -> bool:
+    """Is it neither part of a name nor a bracket? Ⓢ is no letter, but looks like one."""
+    if char.isalnum() or char in _STOPS:
+        return False
+    return char.isascii() or not any(map(str.isalnum, _plain(char)))
+
+
+def _is_token(window: str) -> bool:
+    token, bar, rest = window[1:].partition("|")
+    return bool(bar) and rest[:1] == ">" and token.replace("_", "").replace("▁", "").isalnum()
+
+
+def _is_listed(name: str) -> bool:
+    """Is it a client's name and nothing else, also with a colon for its hyphen?"""
+    joined = name.replace(":", "-")
+    if joined in _TAGS or name.startswith(_OPENING) or name.rpartition(":")[2] in _TAGS:
+        return True
+    return "-".join(filter(None, joined.replace(".", "-").split("-"))).startswith(_REMINDER)
 
 
 def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
@@ -232,8 +263,10 @@ def _quote(text: str) -> str:
 def _is_forged(line: str, bare: str) -> bool:
     start = _plain(bare[:_LONGEST_START]).lower()
     plain = line[: len(line) - len(bare)].isspace() or len(line) == len(bare)
-    if start.startswith(_ROLES):
-        return plain
+    if start.startswith(_ROLES) and plain:
+        return True
+    if start.startswith(_TURNS):
+        return "#" in line[: -len(bare)]
     if start.startswith("checked:"):  # `checked: true` is a setting
         return plain and start[8:].strip() not in _SWITCHES
     if start.startswith("contents of "):

@@ -1,4 +1,4 @@
-"""What comes back for a prompt: recall → (verify) → inject; takes no lock, waits for nobody."""
+"""What comes back for a prompt: recall → (verify) → inject; waits for no writer of memories."""
 
 from __future__ import annotations
 
@@ -62,15 +62,28 @@ def recall(
     found = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
     if model and apps and not wants_nothing(prompt):
-        selected, found = select_by_model(apps, places, prompt, state, found, session)
+        selected, found = select_by_model(
+            apps, places, prompt, state, found, session, limit=limit, pointers=pointers
+        )
     now = apps[0][1].now() if apps else 0.0
-    nonce = secrets.token_hex(NONCE_BYTES)
-    injected = inject(found.bodies, found.pointers, state, now=now, nonce=nonce)
-    if sessions and injected.text:
-        sessions.add_told(session, injected.told, len(injected.text.encode("utf-8", "replace")))
+    injected = _tell(found, sessions, session, now)
     chosen = tuple([*found.bodies, *found.pointers][:limit])
     taken = (time.perf_counter() - start) * 1e3
     return Recall(injected, chosen, found, taken, selected)
+
+
+def _tell(found: Recollection, sessions: Sessions | None, session: str, now: float) -> Injected:
+    """The text for the agent; one teller at a time in a session, so that none repeats another."""
+    nonce = secrets.token_hex(NONCE_BYTES)
+    if sessions is None or not (found.bodies or found.pointers):
+        return inject(found.bodies, found.pointers, SessionState(), now=now, nonce=nonce)
+    with sessions.held(session):
+        state = sessions.load(session)
+        injected = inject(found.bodies, found.pointers, state, now=now, nonce=nonce)
+        if injected.text:
+            size = len(injected.text.encode("utf-8", "replace"))
+            sessions.add_told(session, injected.told, size)
+    return injected
 
 
 def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:

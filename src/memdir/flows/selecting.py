@@ -6,13 +6,20 @@ from collections.abc import Sequence
 
 from memdir.app import App
 from memdir.core.errors import MemdirError
-from memdir.core.finding import Finding
-from memdir.core.frontmatter import decode
 from memdir.core.injection import Recalled
 from memdir.core.memory import Memory
 from memdir.core.selection import LOCAL, MODEL, Selected
 from memdir.core.session_state import SessionState
-from memdir.steps.recall import Place, Recollection, recall
+from memdir.steps.recall import (
+    BODIES,
+    POINTERS,
+    Place,
+    Reader,
+    Recollection,
+    is_known,
+    private_wins,
+    recall,
+)
 from memdir.steps.select import select
 
 PURPOSE = "select"
@@ -27,9 +34,12 @@ def select_by_model(
     state: SessionState,
     found: Recollection,
     session: str,
+    *,
+    limit: int = BODIES,
+    pointers: int = POINTERS,
 ) -> tuple[Selected, Recollection]:
     """The model's choice as bodies, the local one below it; or the local answer and the reason."""
-    everything = _everything(places, state)
+    everything = _everything(places, state, found)
     ranked = recall(places, prompt, state, limit=0, pointers=RANKED, abstain=False).pointers
     local = [_key(one) for one in found.bodies]
     app = apps[0][1]
@@ -48,7 +58,10 @@ def select_by_model(
     )
     if selected.by != MODEL:
         return selected, found
-    return selected, _chosen(selected, everything, ranked, places, found)
+    selected = Selected(selected.paths[:limit], selected.by, selected.reason)
+    answer = _chosen(selected, everything, ranked, places, found)
+    answer.pointers = answer.pointers[:pointers]
+    return selected, answer
 
 
 def _chosen(
@@ -62,31 +75,25 @@ def _chosen(
     answer.searched, answer.findings = found.searched, found.findings
     if not selected.paths:
         return answer.nothing("the model chose none")
-    stores = {place.scope: place.store for place in places}
+    reader = Reader(places, answer.findings)
     scored = {_key(one): one for one in (*ranked, *found.bodies, *found.pointers)}
     for key in selected.paths:
         one = scored.get(key) or everything[key]
-        try:
-            one.text = one.text or decode(stores[one.scope].read(one.memory.path))
-        except MemdirError as error:
-            answer.findings.append(Finding(error.code, error.path, error.message, error.next))
-            continue
-        answer.bodies.append(one)
+        one.note = one.note or everything[key].note
+        answer.bodies += [one] if reader.read(one) else []
     given = set(selected.paths)
     rest = (*found.bodies, *found.pointers)
     answer.pointers = [one for one in rest if _key(one) not in given]
     return answer
 
 
-def _everything(places: Sequence[Place], state: SessionState) -> dict[str, Recalled]:
-    """Every memory that the session was not told of yet, by a name that is unique."""
-    found = [
-        Recalled(memory, place.scope, place.store.root)
-        for place in places
-        for memory in place.store.scan().memories
-    ]
-    new = [one for one in found if one.version not in state.surfaced]
-    return {_key(one): one for one in new}
+def _everything(
+    places: Sequence[Place], state: SessionState, found: Recollection
+) -> dict[str, Recalled]:
+    """Every memory that would be new to the session and of use, by a name that is unique."""
+    each = [place.recalled(memory) for place in places for memory in place.store.scan().memories]
+    new = [one for one in each if not is_known(one, state)]
+    return {_key(one): one for one in private_wins(new, Reader(places, found.findings))}
 
 
 def _key(one: Recalled) -> str:

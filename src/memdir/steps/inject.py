@@ -36,10 +36,13 @@ def inject(
     now: float,
     nonce: str,
 ) -> Injected:
-    """Bodies first; those beyond the room for them, and then pointers, one line each."""
-    nothing = Injected("", [], [])
-    if not bodies and not pointers:
-        return nothing
+    """Bodies first; those beyond the room for them, and then pointers, one line each.
+
+    What the session was told while these were chosen is left out.
+    """
+    bodies, pointers = (
+        [one for one in given if one.version not in state.surfaced] for given in (bodies, pointers)
+    )
     texts: list[str] = []
     whole: list[Recalled] = []
     room = BODY_ROOM
@@ -60,7 +63,7 @@ def inject(
             rest.insert(0, whole.pop())  # no room left in this session for the last body
         else:
             rest = rest[: len(rest) // 2]
-    return nothing
+    return Injected("", [], [])
 
 
 def _frame(

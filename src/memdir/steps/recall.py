@@ -19,27 +19,36 @@ if TYPE_CHECKING:
 
     from memdir.core.finding import Finding
     from memdir.core.hit import Hit
+    from memdir.core.memory import Memory
     from memdir.core.ports import Search, Store
     from memdir.core.session_state import SessionState
 
 BODIES = 5
 POINTERS = 15
 MORE = 8  # candidates beyond those that can be given: twins and noise fall out
-MOST_SURFACED = 200
+MOST_SURFACED = 2000  # of those told already that a search is asked to look beyond
 LEADERS = 3  # one of the first must be a sure match, else nothing fits
 TEAM = "team"
 SAME = 0.8  # share of words in common from which on two memories say the same
+COMPARED = 16_384  # characters of a memory whose words are compared
 
 
 class Place:
     """A store in its scope, and the search over it."""
 
-    __slots__ = ("scope", "search", "store")
+    __slots__ = ("real", "scope", "search", "store")
 
     def __init__(self, scope: str, store: "Store", search: "Search") -> None:
         self.scope = scope
         self.store = store
         self.search = search
+        self.real = os.path.realpath(store.root)  # a session may reach it by several spellings
+
+    def recalled(self, memory: "Memory") -> Recalled:
+        """One of its memories."""
+        one = Recalled(memory, self.scope, self.store.root)
+        one.real = self.real
+        return one
 
 
 class Recollection:
@@ -78,19 +87,18 @@ def recall(
         return recollection.nothing(reason)
     wanted = limit + pointers + MORE + min(len(state.surfaced), MOST_SURFACED)
     every = _search(places, prompt, wanted, recollection)
-    found = [one for one in every if not _is_known(one, state)]
+    found = [one for one in every if not is_known(one, state)]
     if abstain:
         found = [one for one in found if one.words]  # rules for any task are told at the start
         if not _fits(found):
             recollection.near = found[:LEADERS]
             return recollection.nothing(_why(every, found))
-    stores = {place.scope: place.store for place in places}
-    reader = _Reader(stores, recollection.findings)
-    found = _private_wins(found, reader)
+    reader = Reader(places, recollection.findings)
+    found = private_wins(found, reader)
     for one in found:
         sure = one.sure >= SURE or not abstain
         if sure and len(recollection.bodies) < limit:
-            if reader.read(one) and not _has_twin(one, recollection.bodies):
+            if reader.read(one) and not reader.has_twin(one, recollection.bodies):
                 recollection.bodies.append(one)
         elif len(recollection.pointers) < pointers:
             recollection.pointers.append(one)
@@ -129,7 +137,7 @@ def _search(
 
 
 def _recalled(place: Place, hit: "Hit") -> Recalled:
-    one = Recalled(hit.memory, place.scope, place.store.root)
+    one = place.recalled(hit.memory)
     one.score, one.sure, one.words = hit.score, hit.sure, hit.words
     return one
 
@@ -140,19 +148,20 @@ def _finding(error: MemdirError) -> "Finding":
     return Finding(error.code, error.path, error.message, error.next)
 
 
-def _is_known(one: Recalled, state: "SessionState") -> bool:
+def is_known(one: Recalled, state: "SessionState") -> bool:
     """True where the session has it already, or would have no use for it."""
-    where = os.path.join(one.root, one.memory.path)
-    told = one.version in state.surfaced
-    return told or where in state.read or is_noise(one.memory, state.tools)
+    if one.version in state.surfaced or is_noise(one.memory, state.tools):
+        return True
+    return any(os.path.join(root, one.memory.path) in state.read for root in (one.root, one.real))
 
 
-class _Reader:
+class Reader:
     """Reads the text of a memory when it is needed; one that cannot be read is reported."""
 
-    def __init__(self, stores: "dict[str, Store]", findings: "list[Finding]") -> None:
-        self.stores = stores
+    def __init__(self, places: "Sequence[Place]", findings: "list[Finding]") -> None:
+        self.stores = {place.scope: place.store for place in places}
         self.findings = findings
+        self.words: dict[Recalled, frozenset[str]] = {}  # of each memory that was compared
 
     def read(self, one: Recalled) -> bool:
         """Fill in its text; False where that is impossible."""
@@ -166,8 +175,25 @@ class _Reader:
             return False
         return True
 
+    def has_twin(self, one: Recalled, others: list[Recalled]) -> bool:
+        """Does one of the others say the same?"""
+        return any(self.say_same(one, other) for other in others)
 
-def _private_wins(found: list[Recalled], reader: _Reader) -> list[Recalled]:
+    def say_same(self, one: Recalled, other: Recalled) -> bool:
+        """Have two memories that were read most of their words in common?"""
+        shorter, longer = sorted((len(one.text), len(other.text)))
+        if shorter < SAME / 2 * longer:
+            return False  # too different in size, whatever the words
+        ours, theirs = self._words(one), self._words(other)
+        return len(ours & theirs) >= SAME * len(ours | theirs)
+
+    def _words(self, one: Recalled) -> frozenset[str]:
+        if one not in self.words:
+            self.words[one] = frozenset(split(one.text[:COMPARED].lower()))
+        return self.words[one]
+
+
+def private_wins(found: list[Recalled], reader: Reader) -> list[Recalled]:
     """Where the team and the user have a memory of the same name, the user's; it says so."""
     own = {_label(one): one for one in reversed(found) if one.scope != TEAM}
     kept = []
@@ -175,22 +201,10 @@ def _private_wins(found: list[Recalled], reader: _Reader) -> list[Recalled]:
         mine = own.get(_label(one)) if one.scope == TEAM else None
         if mine is None or not reader.read(mine):
             kept.append(one)
-        elif reader.read(one) and not _say_same(one, mine):
+        elif reader.read(one) and not reader.say_same(one, mine):
             mine.note = f"the team's {one.memory.path} says something else; yours counts more"
     return kept
 
 
 def _label(one: Recalled) -> str:
     return stem(one.memory.path).lower().replace("_", "-")
-
-
-def _has_twin(one: Recalled, others: list[Recalled]) -> bool:
-    return any(_say_same(one, other) for other in others)
-
-
-def _say_same(one: Recalled, other: Recalled) -> bool:
-    shorter, longer = sorted((len(one.text), len(other.text)))
-    if shorter < SAME / 2 * longer:
-        return False  # too different in size, whatever the words
-    ours, theirs = ({*split(text.lower())} for text in (one.text, other.text))
-    return len(ours & theirs) >= SAME * len(ours | theirs)

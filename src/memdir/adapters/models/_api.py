@@ -6,12 +6,15 @@ Texts of the server never enter our messages: some repeat the key they were give
 from __future__ import annotations
 
 import importlib
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+from memdir.adapters.models._http import Unfit
 from memdir.adapters.models._within import within
 from memdir.core.model import (
     Answer,
@@ -34,7 +37,12 @@ TOOL = "answer"
 NOTHING = Usage()
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # What a library may raise over bytes that no server should send.
-BROKEN = (OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+BROKEN = (
+    OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError, AssertionError,
+)  # fmt: skip
+# What pydantic-ai says on standard error of counts that are none; we count for ourselves then.
+BAD_COUNTS = "Failed to extract usage"
+_HOST = re.compile(r"[\w.:-]+", re.ASCII)
 
 # The client, to be closed, and the model that speaks through it.
 Opened = tuple[AbstractAsyncContextManager[Any], "Model[Any]"]
@@ -52,15 +60,19 @@ class Api:
     def answer(self, question: Question) -> Answer:
         """Ask once, without a second try. Loading the packages (seconds) is not in the limit."""
         load(self.modules)
+        warnings.filterwarnings("ignore", BAD_COUNTS)
         failure: ModelFailed
         try:
             response = within(question.seconds, lambda: self._request(question))
+            text, usage = _text(response), _usage(response)
         except TimeoutError:
             failure = too_slow(self.name, question.seconds)
         except BROKEN as error:
             failure = _failure(self.name, question.seconds, error)
         else:
-            return _answer(question, response, self.name)
+            if response.finish_reason == "content_filter":
+                raise _refused(self.name, usage)
+            return answered(question, text, self.name, usage)
         raise failure  # not inside the handler: its context could hold what a server said
 
     async def _request(self, question: Question) -> ModelResponse:
@@ -92,13 +104,29 @@ def load(modules: tuple[str, ...]) -> None:
 def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
     """The key for that address; none travels in the clear to another machine."""
     key = environ.get(variable, "").strip()
-    address = urlsplit(base_url)
+    address = _address(base_url)
     if key and address.scheme != "https" and address.hostname not in LOOPBACK:
-        message = f"{base_url} is not https: everybody on the way could read {variable}"
+        # Only scheme and host are shown: the rest may hold a password.
+        message = (
+            f"{address.scheme}://{address.hostname} is not https: everybody on the way could read "
+            f"{variable}"
+        )
         raise ModelUnavailable(
             message, next=f"use https in model.base_url, or unset {variable}", usage=NOTHING
         )
     return key
+
+
+def _address(base_url: str) -> SplitResult:
+    try:
+        address = urlsplit(base_url)
+        sound = address.port != 0 and _HOST.fullmatch(address.hostname or "")
+    except ValueError:
+        sound = None
+    if not sound or address.scheme not in ("http", "https") or not base_url.isprintable():
+        message = "model.base_url is not the address of a server"
+        raise ModelUnavailable(message, next="write https://HOST/PATH", usage=NOTHING)
+    return address
 
 
 def _held_to(
@@ -120,24 +148,39 @@ def _held_to(
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
 
-def _answer(question: Question, response: ModelResponse, name: str) -> Answer:
+def _text(response: ModelResponse) -> str:
     from pydantic_ai.messages import TextPart, ToolCallPart
 
-    used = response.usage
-    usage = Usage(
-        used.input_tokens - used.cache_read_tokens, used.output_tokens, used.cache_read_tokens
-    )
-    if response.finish_reason == "content_filter":
-        hint = "say it in other words, or choose another model"
-        raise ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
     calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
     texts = [part.content for part in response.parts if isinstance(part, TextPart)]
-    return answered(question, calls[0] if calls else "".join(texts), name, usage)
+    return calls[0] if calls else "".join(texts)
+
+
+def _usage(response: ModelResponse) -> Usage:
+    """What the server counted; it may claim to have cached more than there was."""
+    used = response.usage
+    given, made, cached = used.input_tokens, used.output_tokens, used.cache_read_tokens
+    return Usage(max(given - cached, 0), max(made, 0), max(cached, 0))
+
+
+def _refused(name: str, usage: Usage | None = None) -> ModelRefused:
+    hint = "say it in other words, or choose another model"
+    return ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
+
+
+def _unfit(error: BaseException | None) -> Unfit | None:
+    """Our own reason, below what the packages made of it."""
+    while error is not None and not isinstance(error, Unfit):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
     from pydantic_ai import exceptions
 
+    at_the_address = "check model.base_url: does a server of this kind answer there?"
+    if unfit := _unfit(error):
+        return BadAnswer(f"{name}: {unfit}", next=at_the_address)
     if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
         return too_slow(name, seconds)
     if isinstance(error, exceptions.ModelHTTPError):
@@ -148,11 +191,11 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
         usage = NOTHING if error.phase in ("pool", "connect") else None
         return ModelUnavailable(f"{name}: no connection", next=hint, usage=usage)
     if isinstance(error, exceptions.ContentFilterError):
-        return ModelRefused(f"{name} refused to answer", next="say it in other words")
+        return _refused(name)
     if isinstance(error, exceptions.UserError):
         return ModelUnavailable(f"{name} cannot be asked in this way", next="choose another model")
-    hint = "check model.base_url: does a server of this kind answer there?"
-    return BadAnswer(f"{name}: the answer cannot be read ({type(error).__name__})", next=hint)
+    what = f"the answer cannot be read ({type(error).__name__})"
+    return BadAnswer(f"{name}: {what}", next=at_the_address)
 
 
 def _status(name: str, status: int) -> ModelFailed:

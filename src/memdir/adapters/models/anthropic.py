@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memdir.adapters.models._api import NOTHING, Api, Opened, key_of
+from memdir.adapters.models._http import plain_client
 from memdir.core.model import ModelUnavailable
 
 KEY = "ANTHROPIC_API_KEY"
@@ -17,11 +18,12 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
     name, url = name or DEFAULT, base_url or BASE_URL
 
     def connect() -> Opened:
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0)
+        http = plain_client(DefaultAsyncHttpxClient)
+        client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0, http_client=http)
         return client, AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
 
     key = key_of(KEY, url, environ)

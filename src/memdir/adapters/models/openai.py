@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memdir.adapters.models._api import NOTHING, Api, Opened, key_of
+from memdir.adapters.models._http import plain_client
 from memdir.core.model import ModelUnavailable
 
 KEY = "OPENAI_API_KEY"
@@ -21,11 +22,12 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
     name, url = name or DEFAULT, base_url or BASE_URL
 
     def connect() -> Opened:
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        client = AsyncOpenAI(api_key=key or NO_KEY, base_url=url, max_retries=0)
+        http = plain_client(DefaultAsyncHttpxClient)
+        client = AsyncOpenAI(api_key=key or NO_KEY, base_url=url, max_retries=0, http_client=http)
         return client, OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client))
 
     key = key_of(KEY, url, environ)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -70,8 +71,11 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted
     """Reads the whole file, so that a mistake in it shows at once."""
     path = os.path.expanduser(name)
     try:
-        with open(path, "rb") as file:
-            text = file.read(LARGEST_BYTES).decode("utf-8")
+        with open(path, "rb", opener=_open_file) as file:
+            data = file.read(LARGEST_BYTES + 1)
+        if len(data) > LARGEST_BYTES:
+            raise ValueError(f"more than {LARGEST_BYTES:,} bytes")
+        text = data.decode("utf-8")
     except (OSError, ValueError) as error:
         hint = "write scripted:FILE, a file with one JSON object per line"
         raise BadInput(f"{name or 'no file'}: cannot be read ({error})", next=hint) from None
@@ -79,6 +83,15 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted
     if not numbered:
         raise BadInput(f"{path}: there are no answers", path=path, next=_hint())
     return Scripted([_line(path, number, line) for number, line in numbered], f"scripted:{name}")
+
+
+def _open_file(path: str, flags: int) -> int:
+    """A pipe or a device is not waited for."""
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError("it is no file")
+    return handle
 
 
 def _line(path: str, number: int, text: str) -> Mapping[str, object]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memdir.adapters.searches._catalog import Catalog, Facts
     from memdir.core.ports import Store
 
-SMALL = 2000  # memories up to which every one is looked at
+SMALL = 1000  # memories up to which every one is looked at
 TURN = 200  # memories of a large store that are looked at in turn
 NUMBERS = 1 << 32
 STRIDE = 2_654_435_761  # each second another part of the numbers, all parts alike

@@ -59,12 +59,16 @@ def _told(
         folder = os.path.join(cache_dir, "stores", store_key(os.path.realpath(root)))
         places.append(Place(scope, store, open_search(store, folder)))
     sessions = Sessions(state_dir)
-    state = sessions.load(session)
-    found = recall(places, prompt, state)
+    found = recall(places, prompt, sessions.load(session))
+    if not found.bodies and not found.pointers:
+        return ""
     nonce = os.urandom(NONCE_BYTES).hex()
-    injected = inject(found.bodies, found.pointers, state, now=time(), nonce=nonce)
-    if injected.text:
-        sessions.add_told(session, injected.told, len(injected.text.encode("utf-8", "replace")))
+    with sessions.held(session):
+        state = sessions.load(session)  # another hook of this session may have told meanwhile
+        injected = inject(found.bodies, found.pointers, state, now=time(), nonce=nonce)
+        if injected.text:
+            size = len(injected.text.encode("utf-8", "replace"))
+            sessions.add_told(session, injected.told, size)
     return injected.text
 
 

@@ -1,0 +1,225 @@
+"""Servers and files that mean harm: a model costs no memory, no secret and no screen."""
+
+import gzip
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from memdir import registry
+from memdir.core.errors import BadInput, MemdirError
+from memdir.core.model import BadAnswer, ModelUnavailable, Question
+from tests.scripted_server import Reply, serve
+
+KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
+OVER_HTTP = ["anthropic", "openai"]
+MEGABYTE = 1 << 20
+needs_extra = pytest.mark.skipif(
+    importlib.util.find_spec("pydantic_ai") is None,
+    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
+)
+Handler = BaseHTTPRequestHandler
+
+
+@contextmanager
+def server(reply: Callable[[Handler], None]) -> Iterator[str]:
+    """Its address; every request gets that reply, written by hand."""
+
+    class Speaker(Handler):
+        def log_message(self, *words: object) -> None:
+            """Nothing on the screen of the tests."""
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            try:
+                reply(self)
+            except (BrokenPipeError, ConnectionResetError):
+                return  # the client has had enough
+
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
+    made.daemon_threads = True
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{made.server_address[1]}"
+    finally:
+        made.shutdown()
+        made.server_close()
+        thread.join()
+
+
+def ask(name: str, address: str, seconds: float = 20.0):
+    model = registry.load("models", name).open_model("m", address, KEYS)
+    return model.answer(Question("s", "u", None, 10, seconds))
+
+
+@needs_extra
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("name", OVER_HTTP)
+def test_a_server_that_sends_without_end_is_left(name, status):
+    sent = [0]
+
+    def endless(speaker: Handler) -> None:
+        speaker.send_response(status)
+        speaker.send_header("content-type", "application/json")
+        speaker.end_headers()
+        while sent[0] < 200 * MEGABYTE:
+            sent[0] += speaker.wfile.write(b" " * 65_536)
+
+    with server(endless) as address, pytest.raises(BadAnswer, match="longer than 1,048,576 bytes"):
+        ask(name, address)
+    assert sent[0] < 50 * MEGABYTE  # most of it waited in the buffers of the system
+
+
+@needs_extra
+@pytest.mark.parametrize("name", OVER_HTTP)
+def test_an_answer_that_unfolds_is_not_unfolded(name):
+    asked = []
+
+    def bomb(speaker: Handler) -> None:
+        asked.append(speaker.headers["accept-encoding"])
+        body = gzip.compress(b" " * (20 * MEGABYTE))
+        speaker.send_response(200)
+        speaker.send_header("content-type", "application/json")
+        speaker.send_header("content-encoding", "gzip")
+        speaker.send_header("content-length", str(len(body)))
+        speaker.end_headers()
+        speaker.wfile.write(body)
+
+    with server(bomb) as address, pytest.raises(BadAnswer, match="packed"):
+        ask(name, address)
+    assert asked == ["identity"]
+
+
+@needs_extra
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("name", OVER_HTTP)
+def test_nobody_sends_a_prompt_elsewhere(name, status):
+    with serve(Reply("hello")) as elsewhere:
+
+        def away(speaker: Handler) -> None:
+            speaker.send_response(status)
+            speaker.send_header("location", elsewhere.address + speaker.path)
+            speaker.send_header("content-length", "0")
+            speaker.end_headers()
+
+        with server(away) as address, pytest.raises(BadAnswer, match="another address"):
+            ask(name, address)
+        assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("name", OVER_HTTP)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:hunter2@example.invalid/v1",
+        "http://example.invalid/v1?key=hunter2",
+        "http://example.invalid/hunter2",
+        "user:hunter2@example.invalid",
+        "//user:hunter2@example.invalid",
+        "ftp://user:hunter2@example.invalid",
+        "https://user:hunter2@[example.invalid",
+        "https://user:hunter2@example.invalid:port",
+        "https://user:hunter2@exa mple.invalid",
+        "https://user:hunter2@",
+        "https://user:hunter2@example.invalid/\x00",
+    ],
+)
+def test_a_password_in_an_address_is_never_shown(name, address):
+    with pytest.raises(ModelUnavailable) as failure:
+        ask(name, address)
+    told = f"{failure.value} {failure.value.message} {failure.value.next}"
+    assert "hunter2" not in told
+    assert "user" not in told.replace("user's", "")
+
+
+@pytest.mark.parametrize("name", OVER_HTTP)
+def test_the_scheme_and_the_host_are_shown(name):
+    with pytest.raises(ModelUnavailable, match=r"http://example\.invalid is not https"):
+        ask(name, "http://user:hunter2@example.invalid/v1")
+
+
+ASK = """
+import sys
+from memdir import registry
+from memdir.core.model import Question
+model = registry.load("models", sys.argv[1]).open_model("m", sys.argv[2], {
+    "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})
+usage = model.answer(Question("s", "u", None, 10, 20.0)).usage
+print(min(usage.input_tokens, usage.output_tokens, usage.cached_tokens) >= 0, usage.total > 0)
+"""
+
+
+@needs_extra
+@pytest.mark.parametrize("usage", [(-5, -7), (5, -7), (-5, 7)])
+@pytest.mark.parametrize("name", OVER_HTTP)
+def test_a_count_below_nothing_leaves_the_screen_alone(name, usage):
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with serve(Reply("hello", usage=usage)) as script:
+        words = [sys.executable, "-c", ASK, name, script.address]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True True\n", "")
+
+
+@needs_extra
+def test_more_cached_than_given_is_no_negative_count():
+    said = {
+        "id": "c", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"},
+                     "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7,
+                  "prompt_tokens_details": {"cached_tokens": 999}},
+    }  # fmt: skip
+    with serve(Reply(raw=json.dumps(said).encode())) as script:
+        assert ask("openai", script.address).usage.input_tokens == 0
+
+
+@needs_extra
+@pytest.mark.parametrize("content", ["x", [{"type": "text", "text": 5}], [None], 7])
+def test_content_of_another_kind_is_a_bad_answer(content):
+    said = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content,
+            "stop_reason": "end_turn", "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1}}  # fmt: skip
+    with serve(Reply(raw=json.dumps(said).encode())) as script, pytest.raises(BadAnswer):
+        ask("anthropic", script.address)
+
+
+# -- the script
+
+
+OPEN = """
+import sys
+from memdir import registry
+from memdir.core.errors import BadInput
+try: registry.load("models", "scripted").open_model(sys.argv[1], "", {})
+except BadInput as error: print(error.message)
+"""
+
+
+def test_a_script_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "answers")
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, "-c", OPEN, str(tmp_path / "answers")]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=20)
+    assert "it is no file" in done.stdout
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/", "\0"])
+def test_a_script_that_is_no_file_is_refused(path):
+    with pytest.raises(BadInput):
+        registry.load("models", "scripted").open_model(path, "", {})
+
+
+def test_a_script_that_is_too_large_is_refused_and_not_cut(tmp_path: Path):
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(b'{"text": "x"}\n' + b"\n" * (16 * MEGABYTE))
+    with pytest.raises(MemdirError, match="more than"):
+        registry.load("models", "scripted").open_model(str(file), "", {})
