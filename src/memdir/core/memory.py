@@ -104,9 +104,12 @@ def stem(path: str) -> str:
 
 def is_memory(path: str) -> bool:
     """True for a path below a store that a scan takes for a memory."""
-    *folders, name = path.split("/")
-    if name[-3:].lower() != ".md" or name.lower() in NOT_MEMORIES or name[0] == ".":
+    folder, slash, name = path.rpartition("/")
+    if name[-3:].lower() != ".md" or name[0] == "." or name.lower() in NOT_MEMORIES:
         return False
+    if not folder:
+        return not slash
+    folders = folder.split("/")
     if any(part[:1] in ("", ".") or part[-3:].lower() == ".md" for part in folders):
         return False
-    return not (folders and folders[0] in FOREIGN_FOLDERS)
+    return folders[0] not in FOREIGN_FOLDERS

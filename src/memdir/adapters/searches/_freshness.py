@@ -53,14 +53,14 @@ class State:
 def look(store: "Store") -> State:
     """The facts of everything; what is too young to be sure of will be looked at again."""
     now = time_ns()
+    young = now - TICK
     found = {path: facts for path, facts in store.tree().items() if is_memory(path)}
     if not found and store.standalone() is not None:
         found[INDEX] = store.facts(INDEX) or (0, 0, 0, 0)
     for path, facts in found.items():
-        if max(facts) >= LARGEST:
-            found[path] = facts = fold(facts)
-        if now - facts[1] < TICK:
-            found[path] = (facts[0], UNSURE, *facts[2:])
+        if facts[1] > young or facts[0] >= LARGEST or facts[3] >= LARGEST:
+            mtime, ctime, *rest = fold(facts)
+            found[path] = (mtime, UNSURE if facts[1] > young else ctime, *rest)
     folders = _folders(store.root, now) if len(found) > SMALL else {}
     return State(found, folders, index_of(store))
 

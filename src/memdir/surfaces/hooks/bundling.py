@@ -18,7 +18,8 @@ def write(path: str, root: str, magic: bytes) -> None:
             is_package = hasattr(module, "__path__")
             modules[name] = (file, is_package, _code(file), facts.st_mtime_ns, facts.st_size)
         temporary = f"{path}.{os.getpid()}.tmp"
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        if not os.path.isdir(os.path.dirname(path)):
+            return  # no catalog was made there either
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with open(handle, "wb") as out:
             data = dumps((magic, root, modules))
