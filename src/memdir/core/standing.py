@@ -20,12 +20,23 @@ class Standing:
         self._special: Lookup | None = None
 
     def lost(self, pointer: Pointer) -> bool:
-        """True where nothing stands at any path that the pointer may mean."""
-        paths = list(_meanings(pointer.target))
+        """True where nothing stands at any path that the pointer may mean.
+
+        A disk that stumbles is asked again: a line that stayed by mistake would outlive its memory.
+        Where a folder keeps refusing, nobody can tell, and the line stays.
+        """
         try:
-            return all(map(self._gone, paths)) and not self._is_special(pointer)
+            return self._is_lost(pointer)
         except MemdirError:
-            return False  # nobody can tell, so it stays
+            try:
+                return self._is_lost(pointer)
+            except MemdirError:
+                if "/" in pointer.target:
+                    return False
+                raise
+
+    def _is_lost(self, pointer: Pointer) -> bool:
+        return all(map(self._gone, _meanings(pointer.target))) and not self._is_special(pointer)
 
     def _gone(self, path: str) -> bool:
         folder = path.rpartition("/")[0]
