@@ -268,7 +268,7 @@ def test_an_interrupt_is_quiet(home, store):
         assert b"waiting" in waiting.stderr.readline()
         waiting.send_signal(signal.SIGINT)
         rest = waiting.stderr.read()
-        assert waiting.wait(timeout=20) == 130
+        assert waiting.wait(timeout=20) == 130, rest
         assert b"Traceback" not in rest
 
 
