@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.core.dates import DAY
-from memdir.core.frontmatter import decode
+from memdir.core.frontmatter import decode, utf16_units
 from memdir.core.injection import (
     BODY_BYTES,
     BODY_LINES,
@@ -20,7 +20,6 @@ from memdir.core.injection import (
     frame,
     pointer,
 )
-from memdir.core.loading import utf16_units
 from memdir.core.memory import Memory, read_memory
 from memdir.core.standing_rules import RULE_CHARACTERS, RULES_CHARACTERS, rule, standing
 from tests.hostile import inputs

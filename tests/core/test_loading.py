@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.core.loading import MAX_CHARACTERS, MAX_LINES, layers, load, utf16_units
+from memdir.core.frontmatter import utf16_units
+from memdir.core.loading import MAX_CHARACTERS, MAX_LINES, layers, load
 
 ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memdir import flows
-from memdir.core.loading import utf16_units
+from memdir.core.frontmatter import utf16_units
 from memdir.flows.opening import SECTION_CHARACTERS
 from tests.flows.test_recall import Scopes
 from tests.searching import memory

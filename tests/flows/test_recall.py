@@ -10,10 +10,10 @@ from memdir import flows
 from memdir.adapters.sessions import Sessions
 from memdir.app import App, open_app
 from memdir.config import read_config
+from memdir.core.frontmatter import utf16_units
 from memdir.core.hit import Found
 from memdir.core.injection import BODY_BYTES, BODY_LINES, HOOK_CHARACTERS
 from memdir.core.injection import body as body_text
-from memdir.core.loading import utf16_units
 from memdir.core.session_state import SESSION_BYTES
 from memdir.flows.recalling import Recall
 from memdir.steps.recall import BODIES, POINTERS

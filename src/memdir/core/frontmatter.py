@@ -9,6 +9,7 @@ FENCE = "---"
 NEST = "metadata"
 # What a YAML reader of another tool would not take as plain text; we quote it when we write.
 _HAZARDS = tuple("!&*?|>@`\"'%#{}[],-")
+_FOUR_BYTES = bytes(range(0xF0, 0xF8))  # how UTF-8 starts a character that UTF-16 counts twice
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0"}
 
 
@@ -20,6 +21,15 @@ def decode(data: bytes) -> str:
 def encode(text: str) -> bytes:
     """The inverse of `decode`."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def utf16_units(text: str) -> int:
+    """The length of a text as JavaScript counts it."""
+    if text.isascii():
+        return len(text)
+    # Counted in bytes: a loop over the characters would cost more than all the rest of loading.
+    data = text.encode("utf-8", "surrogatepass")
+    return len(text) + len(data) - len(data.translate(None, _FOUR_BYTES))
 
 
 class Document:

@@ -4,8 +4,8 @@ Nothing of a memory comes in here but through `inert`. Text only: the clock and 
 """
 
 from memdir.core import dates, frontmatter
+from memdir.core.frontmatter import utf16_units
 from memdir.core.inert import ELLIPSIS, clip, inert, inert_line, visible
-from memdir.core.loading import load, utf16_units
 from memdir.core.memory import MODIFIED_KEYS, SOURCE_KEYS, TYPE_KEYS, UNKNOWN, VERIFIED_KEYS
 
 TYPE_CHECKING = False
@@ -167,6 +167,8 @@ def contents(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> 
 
 def listing(path: str, text: str, limit: int) -> str:
     """The same without a frame: for one that holds more."""
+    from memdir.core.loading import load  # a session's start needs it, a prompt does not
+
     loaded = load(text)
     shown = inert(loaded.text).strip("\n")
     if not shown:

@@ -4,6 +4,8 @@ The limits and the order of the steps are the client's (seed 004); the words of 
 ours. Lines are those between "\\n": other line separators are ordinary characters there too.
 """
 
+from memdir.core.frontmatter import utf16_units
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,6 @@ _BLANK = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000" + BOM
 )
-_FOUR_BYTES = bytes(range(0xF0, 0xF8))  # how UTF-8 starts a character that UTF-16 counts twice
 
 
 class Loaded:
@@ -70,15 +71,6 @@ def load(text: str) -> Loaded:
     )
     cut = characters - utf16_units(kept)
     return Loaded(f"{kept}\n\n{warning}", lines, characters, lines - shown, cut, warning)
-
-
-def utf16_units(text: str) -> int:
-    """The length of a text as JavaScript counts it."""
-    if text.isascii():
-        return len(text)
-    # Counted in bytes: a loop over the characters would cost more than all the rest of loading.
-    data = text.encode("utf-8", "surrogatepass")
-    return len(text) + len(data) - len(data.translate(None, _FOUR_BYTES))
 
 
 def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """The name of the folders that belong to a store: its state and its catalog. Hot path."""
 
-from memdir.core.scope import project_name
-
 TAIL = 60  # characters of the store's path that the name shows
 DIGEST = 12
 
@@ -13,4 +11,5 @@ def store_key(real: str) -> str:
     except ImportError:  # Python 3.11
         from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
     digest = sha256(real.encode("utf-8", "surrogateescape")).hexdigest()[:DIGEST]
-    return f"{project_name(real)[-TAIL:].strip('-')}-{digest}"
+    tail = [letter if letter.isascii() and letter.isalnum() else "-" for letter in real[-TAIL:]]
+    return f"{''.join(tail).strip('-')}-{digest}"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from memdir.adapters.sessions import Sessions
 from memdir.app import App
 from memdir.core import frontmatter, injection
+from memdir.core.frontmatter import utf16_units
 from memdir.core.injection import Recalled
-from memdir.core.loading import utf16_units
 from memdir.core.memory import read_memory
 from memdir.flows.reading import read_all, survey_index
 from memdir.flows.recalling import NONCE_BYTES, standing
