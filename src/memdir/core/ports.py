@@ -13,6 +13,7 @@ from memdir.core.history import Cause, Logged
 from memdir.core.hit import Found
 from memdir.core.memory import Memory
 from memdir.core.model import Answer, Question, Usage
+from memdir.core.session_state import SessionState
 
 
 class Scan(Protocol):
@@ -123,3 +124,11 @@ class Ledger(Protocol):
     def settle(self, call: Call, usage: Usage, outcome: str) -> None: ...
     def spent(self, day: str, session: str) -> Spent: ...
     def calls(self) -> list[Call]: ...
+
+
+class Sessions(Protocol):
+    """What each session of a client was told."""
+
+    def held(self, session: str) -> AbstractContextManager[None]: ...
+    def load(self, session: str) -> SessionState: ...
+    def add_told(self, session: str, told: list[str], injected: int) -> None: ...

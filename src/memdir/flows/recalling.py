@@ -20,7 +20,7 @@ from memdir.core.session_state import SessionState
 from memdir.core.standing_rules import rule
 from memdir.core.standing_rules import standing as standing_text
 from memdir.flows.selecting import select_by_model
-from memdir.steps.inject import Injected, inject
+from memdir.steps.inject import Injected, inject, inject_once
 from memdir.steps.recall import BODIES, POINTERS, Place, Recollection
 from memdir.steps.recall import recall as choose
 
@@ -73,17 +73,10 @@ def recall(
 
 
 def _tell(found: Recollection, sessions: Sessions | None, session: str, now: float) -> Injected:
-    """The text for the agent; one teller at a time in a session, so that none repeats another."""
     nonce = secrets.token_hex(NONCE_BYTES)
-    if sessions is None or not (found.bodies or found.pointers):
+    if sessions is None:
         return inject(found.bodies, found.pointers, SessionState(), now=now, nonce=nonce)
-    with sessions.held(session):
-        state = sessions.load(session)
-        injected = inject(found.bodies, found.pointers, state, now=now, nonce=nonce)
-        if injected.text:
-            size = len(injected.text.encode("utf-8", "replace"))
-            sessions.add_told(session, injected.told, size)
-    return injected
+    return inject_once(found.bodies, found.pointers, sessions, session, now=now, nonce=nonce)
 
 
 def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memdir.core.injection import Recalled
+    from memdir.core.ports import Sessions
     from memdir.core.session_state import SessionState
 
 BODY_ROOM = 2000  # characters of bodies for one prompt; the first comes whole, whatever its size
@@ -77,3 +78,24 @@ def _frame(
     ]
     lines = [injection.pointer(one, now, several) for one in rest]
     return injection.frame(nonce, pairs, lines, places=places)
+
+
+def inject_once(
+    bodies: "Sequence[Recalled]",
+    pointers: "Sequence[Recalled]",
+    sessions: "Sessions",
+    session: str,
+    *,
+    now: float,
+    nonce: str,
+) -> Injected:
+    """The same for a session: one teller at a time, so that none repeats what another told."""
+    if not bodies and not pointers:
+        return Injected("", [], [])
+    with sessions.held(session):
+        state = sessions.load(session)
+        injected = inject(bodies, pointers, state, now=now, nonce=nonce)
+        if injected.text:
+            size = len(injected.text.encode("utf-8", "replace"))
+            sessions.add_told(session, injected.told, size)
+    return injected

@@ -13,7 +13,7 @@ from memdir.adapters.searches._sqlite import connect
 from memdir.adapters.searches.fts import open_search
 from memdir.adapters.sessions import Sessions
 from memdir.core.store_key import store_key
-from memdir.steps.inject import inject
+from memdir.steps.inject import inject_once
 from memdir.steps.recall import Place, recall
 
 EVENT = "UserPromptSubmit"
@@ -60,16 +60,9 @@ def _told(
         places.append(Place(scope, store, open_search(store, folder)))
     sessions = Sessions(state_dir)
     found = recall(places, prompt, sessions.load(session))
-    if not found.bodies and not found.pointers:
-        return ""
     nonce = os.urandom(NONCE_BYTES).hex()
-    with sessions.held(session):
-        state = sessions.load(session)  # another hook of this session may have told meanwhile
-        injected = inject(found.bodies, found.pointers, state, now=time(), nonce=nonce)
-        if injected.text:
-            size = len(injected.text.encode("utf-8", "replace"))
-            sessions.add_told(session, injected.told, size)
-    return injected.text
+    told = found.bodies, found.pointers
+    return inject_once(*told, sessions, session, now=time(), nonce=nonce).text
 
 
 def main(arguments: list[str]) -> int:
