@@ -16,7 +16,7 @@ from memdir.core.history import Logged
 from memdir.core.listing import Listed, list_by_age
 from memdir.core.memory import Memory
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
-from memdir.core.standing import Standing
+from memdir.core.targets import Targets
 from memdir.steps.gather import Files, gather
 
 KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
@@ -47,7 +47,7 @@ def survey_index(app: App) -> index_text.Survey:
     scan = app.store.scan()
     names = {memory.name: memory.path for memory in scan.memories}
     text = frontmatter.decode(app.store.index() or b"")
-    return index_text.survey(text, app.store.files(), names, Standing(app.store).lost)
+    return index_text.survey(text, app.store.files(), names, Targets(app.store).lost)
 
 
 def load(app: App) -> loading.Loaded:

@@ -13,7 +13,7 @@ from memdir.core.finding import Finding
 from memdir.core.loading import MAX_CHARACTERS, MAX_LINES
 from memdir.core.memory import Memory
 from memdir.core.ports import ARCHIVE, TRASH, History, Lock, Shelf, Store
-from memdir.core.standing import Standing
+from memdir.core.targets import Targets
 
 PRIVATE = 0o700
 OTHERS_WRITE = 0o022
@@ -104,7 +104,7 @@ def _history(history: History, clock: Callable[[], float]) -> Check:
 def _index(store: Store) -> Check:
     names = {memory.name: memory.path for memory in store.scan().memories}
     text = frontmatter.decode(store.index() or b"")
-    found = index_text.survey(text, store.files(), names, Standing(store).lost)
+    found = index_text.survey(text, store.files(), names, Targets(store).lost)
     if found.lines > MAX_LINES or found.characters > MAX_CHARACTERS:
         size = f"{found.lines:,} lines, {found.characters:,} characters"
         fix = "shorten it: memdir index --check lists the lines"

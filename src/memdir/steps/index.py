@@ -12,7 +12,7 @@ from memdir.core.errors import MemdirError
 from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.pointer import write_pointer
 from memdir.core.ports import Store
-from memdir.core.standing import Standing
+from memdir.core.targets import Targets
 
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
 
@@ -70,7 +70,7 @@ def index(
     # Only a [[wikilink]] can mean a memory by its label.
     names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
     describe = lambda path: _describe(_memory(store, path))  # noqa: E731
-    healed = heal(text, files, describe, names, Standing(store).lost)
+    healed = heal(text, files, describe, names, Targets(store).lost)
     text, arranged = _arrange_if_cut(healed.text, store, files)
     data = frontmatter.encode(text)
     if data != (old or b""):

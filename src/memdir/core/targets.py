@@ -12,7 +12,7 @@ from memdir.core.ports import Store
 SPECIAL = "special-file"
 
 
-class Standing:
+class Targets:
     """Asks the store itself; a line that leads to anything that exists is never taken out."""
 
     def __init__(self, store: Store) -> None:
