@@ -98,7 +98,7 @@ here.lay("create")
 import os, subprocess
 log = {str(tmp_path / "log")!r}
 driver = {str(ROOT / "tests/faults/driver.py")!r}
-command = [{strace!r}, "-o", log, {os.path.realpath(sys.executable)!r}, "-I", "-S", driver]
+command = [{strace!r}, "-o", log, {os.path.realpath(sys.executable)!r}, "-IBS", driver]
 done = subprocess.run([*command, here.root, "create"], env={{"MEMDIR_FAULTS_ENDLESS": "1"}})
 here.close()
 sys.exit(done.returncode)
@@ -112,7 +112,7 @@ sys.exit(done.returncode)
         markers += name == kernel.MARKER
         if markers == 1 and name in kernel.numbers and name != kernel.MARKER:
             theirs.append(name)
-    # A fresh process reads the time zone and imports a module or two on its way.
+    # A fresh process reads the time zone and imports a module or two on its way (-B: unwritten).
     changing = re.compile("p?write|fsync|rename|unlink|mkdir|flock|chmod")
     assert [name for name in ours if changing.match(name)] == [
         name for name in theirs if changing.match(name)
