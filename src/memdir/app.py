@@ -106,6 +106,13 @@ class App:
         ledger = Ledger(self.config.state_dir, self.now)
         return Metered(cast(ports.Model, opened), ledger, limits, purpose, session)
 
+    def repo(self) -> ports.Repo:
+        """The code that this store's memories speak of; one that knows nothing without git."""
+        checkout = self.config.checkout
+        member = "git" if os.path.lexists(os.path.join(checkout, ".git")) else "none"
+        opened = registry.load("repos", member).open_repo(checkout, self.config.cache_dir)
+        return cast(ports.Repo, opened)
+
     def change(self, verb: str, act: Act, told: Told) -> Done:
         """The way of every change: lock, commit what others did, act, tell, commit ours."""
         cause = Cause(verb, actor=self.actor)

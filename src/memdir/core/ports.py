@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memdir.core.budget import Call, Limits, Spent
+from memdir.core.claim import Seen, Wanted
 from memdir.core.finding import Finding
 from memdir.core.history import Cause, Logged
 from memdir.core.hit import Found
@@ -132,3 +133,12 @@ class Sessions(Protocol):
     def held(self, session: str) -> AbstractContextManager[None]: ...
     def load(self, session: str) -> SessionState: ...
     def add_told(self, session: str, told: list[str], injected: int) -> None: ...
+
+
+class Repo(Protocol):
+    """The code that memories speak of. It is only looked at, never changed."""
+
+    root: str
+
+    def state(self) -> str: ...
+    def look(self, wanted: Wanted, say: Callable[[str], None] = ...) -> Seen: ...
