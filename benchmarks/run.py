@@ -8,10 +8,15 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from benchmarks import hooks, recall, store
+from benchmarks import hooks, recall, store, verify
 from benchmarks.common import show
 
-BENCHMARKS = {"store": store.measure, "recall": recall.measure, "hooks": hooks.measure}
+BENCHMARKS = {
+    "store": store.measure,
+    "recall": recall.measure,
+    "hooks": hooks.measure,
+    "verify": verify.measure,
+}
 
 
 def main() -> int:

@@ -19,6 +19,15 @@ PATH, SYMBOL, URL, BRANCH, PACKAGE, COMMIT, COMMAND = (
     "commit",
     "command",
 )
+# Found in the text, seldom looked up.
+FLAG, VERSION, EXTENSION, ROUTE, NUMBER, TEXT = (
+    "flag",
+    "version",
+    "extension",
+    "route",
+    "number",
+    "text",
+)
 
 # What a look says of it. Only `stale` raises an alarm: it needs evidence that it once was true.
 TRUE, STALE, UNKNOWN, NOT_A_CLAIM = "true", "stale", "unknown", "not_a_claim"
@@ -34,6 +43,10 @@ class Claim:
     column: int = 0
     names: tuple[str, ...] = ()  # what is to be looked up: without `:73`, braces spread out
     aside: str = ""  # denied, planned, example, placeholder …; empty for a claim
+    parts: tuple[str, ...] = ()  # what may bear it out instead: a list's items, a command's files
+    bare: bool = False  # not in backticks
+    loose: bool = False  # in a code block, or beside another repository: only a whole path tells
+    near: tuple[str, ...] = ()  # code files that its sentence names beside it
 
 
 @dataclass(frozen=True)

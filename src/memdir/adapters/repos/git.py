@@ -1,0 +1,260 @@
+"""A git checkout: the commit that is checked out, with what is changed and not committed.
+
+A tracked file that is gone from the working tree counts as neither there nor removed until a
+commit says so. An untracked file is there. Below a submodule only what is checked out is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from memdir.adapters.repos import _answers, _past, _removed, _symbols
+from memdir.adapters.repos._blobs import Progress, read_blobs
+from memdir.adapters.repos._bounds import Bounds
+from memdir.adapters.repos._cache import Cache
+from memdir.adapters.repos._opening import Opened, open_checkout
+from memdir.adapters.repos._patterns import Patterns
+from memdir.adapters.repos._tree import Matcher, Tree, nearest, plain, read_dirty, read_tree
+from memdir.adapters.repos._words import PARTS, Memories, is_text
+from memdir.adapters.repos._work_tree import WorkTree
+from memdir.core.claim import Past, Seen, Uses, Wanted
+
+Say = Callable[[str], None]
+PAUSE = 1.0  # seconds between two words of progress
+LONGEST = 200  # characters of an identifier
+
+
+class GitRepo:
+    """Looks at a checkout through git; asks the cache first."""
+
+    def __init__(self, root: str, cache_dir: str, bounds: Bounds) -> None:
+        self.root = root
+        self._cache = Cache(cache_dir, root, bounds.cache_bytes)
+        self._bounds = bounds
+
+    def state(self) -> str:
+        """The commit, and a sum over what is changed since; empty if git cannot tell."""
+        opened = open_checkout(self.root)
+        if opened.problem or opened.bare:
+            return opened.commit
+        dirty, _ = read_dirty(opened.git, self._bounds)
+        if not dirty:
+            return opened.commit
+        work_tree, total = WorkTree(opened.git.root), hashlib.sha256()
+        for path, letters in sorted(dirty.items()):
+            fact = f"{path}\0{letters}{work_tree.facts(path)}\n"
+            total.update(fact.encode("utf-8", "surrogateescape"))
+        return f"{opened.commit}+{total.hexdigest()[:12]}"
+
+    def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
+        """Everything that was wanted; what could not be looked at is among the remarks."""
+        opened = open_checkout(self.root)
+        if opened.problem:
+            return Seen(remarks=(opened.problem,))
+        return _Look(opened, self._cache, self._bounds, _slowly(say)).seen(wanted)
+
+
+def open_repo(root: str, cache_dir: str, bounds: Bounds | None = None) -> GitRepo:
+    """The checkout at that place."""
+    return GitRepo(root, cache_dir, bounds or Bounds())
+
+
+def _slowly(say: Say) -> Say:
+    last = time.monotonic()
+
+    def told(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PAUSE:
+            last = time.monotonic()
+            say(text)
+
+    return told
+
+
+@dataclass
+class _Look:
+    """One look, from the tree to the answer."""
+
+    opened: Opened
+    cache: Cache
+    bounds: Bounds
+    say: Say
+    tree: Tree = field(default_factory=Tree)
+    files: dict[str, str] = field(default_factory=dict)  # the tree with what is not committed
+    dirty: dict[str, str] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
+
+    def seen(self, wanted: Wanted) -> Seen:
+        git, remarks = self.opened.git, self.opened.remarks
+        self._read_tree()
+        forms = {name: plain(name, git.root) for name in wanted.paths}
+        paths, missing = self._paths(forms)
+        past = self._find_past(missing)
+        paths |= self._untracked_folders(missing, past)
+        uses, past_symbols = self._find_symbols(wanted.symbols)
+        progress = Progress(self.say)
+        packages, commands = _answers.manifests(git, self.files, self.dirty, self.bounds, progress)
+        if progress.cut:
+            remarks.append("not all manifest files were read")
+        self.known |= {"paths", "branches", "commits", "packages", "commands"}
+        return Seen(
+            commit=self.opened.commit,
+            paths=paths,
+            ignored=self._ignored(missing),
+            past=past,
+            symbols=uses,
+            past_symbols=past_symbols,
+            branches=_answers.branches(git, wanted.branches),
+            packages=_answers.declared(wanted.packages, packages),
+            commits=_answers.commits(git, wanted.commits),
+            commands=frozenset(commands),
+            known=frozenset(self.known),
+            remarks=tuple(remarks),
+        )
+
+    def _read_tree(self) -> None:
+        git, remarks = self.opened.git, self.opened.remarks
+        if self.opened.commit:
+            self.tree = read_tree(git, self.opened.commit, self.bounds)
+        self.files = dict(self.tree.files)
+        if self.tree.cut:
+            remarks.append(f"only {len(self.tree.files):,} paths were read: there are more")
+        if self.tree.submodules:
+            listed = ", ".join(sorted(self.tree.submodules)[:3])
+            remarks.append(f"submodules were not searched: {listed}")
+        if self.opened.bare:
+            return
+        dirty, ended = read_dirty(git, self.bounds)
+        gone = [path for path, letters in dirty.items() if "D" in letters]
+        if not ended.whole:
+            remarks.append("git could not tell what is changed and not committed")
+        elif gone and len(gone) >= len(self.tree.files):
+            remarks.append("nothing is checked out: only the commit was looked at")
+        else:
+            self.dirty = dirty
+            self.files.update({path: "" for path, letters in dirty.items() if "A" in letters})
+            for path in gone:
+                self.files.pop(path, None)
+
+    def _paths(self, forms: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+        """What is there, and the names that are not."""
+        matcher, work_tree = Matcher(forms), WorkTree(self.opened.git.root)
+        found = matcher.match(self.files, folders=False)
+        folders = Tree(self.files, submodules=self.tree.submodules).folders()
+        for name, more in matcher.match(folders, folders=True).items():
+            found.setdefault(name, []).extend(more)
+        for name, form in forms.items():
+            if not form or name in found or name.endswith("/") or self.opened.bare:
+                continue
+            if work_tree.has_file(form):
+                found[name] = [form]
+        starred = [name for name in forms if "*" in name and name not in found]
+        if starred:
+            found |= Patterns(self.files).find_all(starred)
+        missing = {name: form for name, form in forms.items() if form and name not in found}
+        return {name: nearest(some, forms[name]) for name, some in found.items()}, missing
+
+    def _untracked_folders(
+        self, missing: dict[str, str], past: Mapping[str, object]
+    ) -> dict[str, tuple[str, ...]]:
+        """Folders with nothing tracked; one that once had is only what a build left behind."""
+        if self.opened.bare:
+            return {}
+        work_tree = WorkTree(self.opened.git.root)
+        unseen = [(name, form) for name, form in missing.items() if name not in past]
+        return {name: (form,) for name, form in unseen if work_tree.has_folder(form)}
+
+    def _ignored(self, missing: dict[str, str]) -> frozenset[str]:
+        if self.opened.bare:
+            return frozenset()
+        self.known.add("ignored")
+        return _answers.ignored(self.opened.git, missing, self.files, self.tree.submodules)
+
+    def _find_past(self, missing: dict[str, str]) -> dict[str, tuple[Past, ...]]:
+        if not self.opened.commit:
+            return {}
+        old = self.cache.load("past", _past.read_ends)
+        ends = _past.bring_up(old, self.opened.git, self.opened.commit, self.bounds, self.say)
+        if ends is not old:
+            self.cache.store("past", _past.write_ends(ends))
+        self.known.add("past")
+        self._say_floor(ends.floor, "for renames and removals")
+        folders = Tree(self.tree.files, submodules=self.tree.submodules).folders()
+        return _past.Pasts(ends, self.tree.files, folders).find(Matcher(missing))
+
+    def _find_symbols(self, names: frozenset[str]) -> tuple[dict[str, Uses], dict[str, Past]]:
+        if not self.opened.commit:
+            return {}, {}
+        self.known |= {"symbols"} if self.opened.git.partial else {"symbols", "past_symbols"}
+        if not names:
+            return {}, {}
+        asked = {name for name in names if 0 < len(name) <= LONGEST and "\n" not in name}
+        for name in list(asked):
+            parts = PARTS.findall(name.encode("utf-8", "surrogateescape"))
+            asked |= {part.decode("ascii") for part in parts}
+        symbols = self._known_symbols(asked)
+        uses = self._with_dirty(symbols)
+        found = {name: uses[name] for name in names if name in uses}
+        found = {name: use for name, use in found.items() if use.code or use.prose}
+        if symbols.cut:
+            # What was not read may have it still: nothing is said to be removed.
+            self.opened.remarks.append(symbols.cut)
+            self.known.discard("past_symbols")
+            return found, {}
+        absent = {name for name in names & asked if not symbols.uses[name].code}
+        return found, self._past_symbols({name for name in absent if not uses[name].code}, uses)
+
+    def _known_symbols(self, asked: set[str]) -> _symbols.Symbols:
+        progress, git = Progress(self.say), self.opened.git
+        old = self.cache.load("symbols", _symbols.read_symbols)
+        before = (old.commit, len(old.names)) if old else None
+
+        def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
+            if git.partial:
+                return self._from_disk(paths)
+            texts = read_blobs(git, self.tree.files, paths, self.bounds, progress)
+            return ((path, data) for path, data in texts if is_text(data))
+
+        known = _symbols.bring_up(
+            old, git, self.tree, self.opened.commit, sorted(asked), read, self.bounds
+        )
+        if progress.cut or progress.missing or self.tree.cut:
+            known.cut = "not all files were read: identifiers may have more uses"
+        if before != (known.commit, len(known.names)):
+            self.cache.store("symbols", _symbols.write_symbols(known))
+        return known
+
+    def _with_dirty(self, known: _symbols.Symbols) -> dict[str, Uses]:
+        if not self.dirty:
+            return known.uses
+        if len(self.dirty) > self.bounds.dirty_files:
+            what = f"{len(self.dirty):,} changed files are not committed"
+            self.opened.remarks.append(f"{what}: identifiers were looked up in the commit")
+            return known.uses
+        return _symbols.overlay(known, self.dirty, self._from_disk(list(self.dirty)))
+
+    def _from_disk(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
+        work_tree, memories = WorkTree(self.opened.git.root), Memories(self.files)
+        for path in paths:
+            data = None if memories.hold(path) else work_tree.read(path, self.bounds.file_bytes)
+            if data is not None and is_text(data):
+                yield path, data
+
+    def _past_symbols(self, names: set[str], uses: dict[str, Uses]) -> dict[str, Past]:
+        if self.opened.git.partial:
+            return {}
+        old = self.cache.load("removed", _removed.read_removed)
+        removed = _removed.bring_up(old, self.opened.git, self.opened.commit, self.bounds, self.say)
+        if removed is not old:
+            self.cache.store("removed", _removed.write_removed(removed))
+        self._say_floor(removed.floor, "for removed identifiers")
+        found = {name: removed.find(name, lambda part: bool(uses[part].code)) for name in names}
+        return {name: past for name, past in found.items() if past is not None}
+
+    def _say_floor(self, floor: str, what: str) -> None:
+        if floor:
+            since = "" if floor == "-" else f" before {floor}"
+            self.opened.remarks.append(f"the history{since} was not looked at {what}")

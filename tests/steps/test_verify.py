@@ -1,0 +1,157 @@
+"""Verify: find, look once, judge; against lists that stand for a repository."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memdir.adapters.repos.listing import open_repo
+from memdir.adapters.repos.none import NoRepo
+from memdir.core.claim import Wanted
+from memdir.core.errors import BadInput
+from memdir.steps.verify import verify
+
+TREE = """\
+README.md
+docs/dev/logging.md
+flows/teach_flow.json
+gen/a_pb2.py
+gen/b_pb2.py
+source/daemon/crates/common/a.rs
+src/auth/session.py
+src/shop/api.py
+"""
+HISTORY = """\
+doc/logging.md	33faf88	2026-03-26	deleted
+flows/first.json	aaaaaaa	2026-01-01	renamed	flows/second.json
+flows/second.json	bbbbbbb	2026-02-01	renamed	flows/teach_flow.json
+flows/lost.json	ccccccc	2026-02-01	renamed	flows/gone.json
+flows/gone.json	ddddddd	2026-03-01	deleted
+source/daemon/crates/types/a.rs	ca10805	2026-04-17	renamed	source/daemon/crates/common/a.rs
+src/auth.py	3f2c1e9	2026-03-02	deleted
+a line that is not right
+"""
+META = {
+    "commit": "c0ffee1234",
+    "branches": ["main"],
+    "tags": ["v1.0"],
+    "package_scripts": {"package.json": ["build"]},
+    "make_targets": ["lint"],
+    "just_recipes": ["ship"],
+    "dependencies": {"zod": "^4"},
+    "commits_mentioned": {"37c46e7aaaa": True, "0000000": False},
+    "ignored_mentions": ["dist/", "local.yaml"],
+}
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> Path:
+    (tmp_path / "tree.txt").write_text(TREE)
+    (tmp_path / "history.txt").write_text(HISTORY)
+    (tmp_path / "symbols.txt").write_text("makeIt\t2\t1\nonlySaid\t0\t3\nodd\n")
+    (tmp_path / "history_symbols.txt").write_text("lostIt\t4ae2089\t2026-07-15\n")
+    (tmp_path / "meta.json").write_text(json.dumps(META))
+    return tmp_path
+
+
+def verdicts(lists: Path, text: str, **more) -> dict[str, tuple[str, str]]:
+    judged, _ = verify([("x.md", text)], open_repo(str(lists), ""), **more)
+    return {one.claim.text: (one.verdict, one.reason) for one in judged["x.md"]}
+
+
+ROWS = [
+    ("README.md", "true", "found"),
+    ("api.py", "true", "found as src/shop/api.py"),
+    ("shop/api.py:7", "true", "found as src/shop/api.py"),
+    ("crates/common/", "true", "found as source/daemon/crates/common"),
+    ("*_pb2.py", "true", "found as gen/a_pb2.py and 1 more"),
+    ("gen/*", "true", "found as gen/a_pb2.py and 1 more"),
+    ("src/**/api.py", "true", "found as src/shop/api.py"),
+    ("*_pb3.py", "unknown", "not found, and not in the past of the repository"),
+    ("doc/logging.md", "stale", "removed in 33faf88, 2026-03-26; now docs/dev/logging.md"),
+    ("doc/*.md", "stale", "removed in 33faf88, 2026-03-26"),
+    ("flows/first.json", "stale", "renamed to flows/teach_flow.json in aaaaaaa, 2026-01-01"),
+    ("flows/lost.json", "stale", "removed in ccccccc, 2026-02-01"),
+    ("src/auth.py", "stale", "removed in 3f2c1e9, 2026-03-02; now src/auth/"),
+    (
+        "crates/types/",
+        "stale",
+        "renamed to source/daemon/crates/common/ in ca10805, 2026-04-17",
+    ),
+    ("local.yaml", "unknown", "ignored by git"),
+    ("makeIt()", "true", "in 2 files"),
+    ("onlySaid", "unknown", "not found, and not in the past of the repository"),
+    ("main", "true", "branch or tag"),
+    ("37c46e7", "true", "commit"),
+    ("0000000a", "unknown", "not found"),
+    ("npm run build", "true", "declared"),
+    ("just ship", "true", "declared"),
+    ("make nothing", "unknown", "not found"),
+    ("zod/mini", "true", "a package that is declared"),
+]
+
+
+@pytest.mark.parametrize(("span", "verdict", "reason"), ROWS, ids=[row[0] for row in ROWS])
+def test_lists_answer_like_a_repository(lists, span, verdict, reason):
+    assert verdicts(lists, f"See `{span}` here.")[span] == (verdict, reason)
+
+
+def test_a_symbol_that_left_its_file_is_stale(lists):
+    told = verdicts(lists, "`lostIt` in `src/shop/api.py` counts.")
+    assert told["lostIt"] == ("stale", "no longer in the code: removed in 4ae2089, 2026-07-15")
+
+
+def test_all_memories_share_one_look(lists):
+    class Counted:
+        def __init__(self) -> None:
+            self.looks: list[Wanted] = []
+            self.root = ""
+
+        def state(self) -> str:
+            return ""
+
+        def look(self, wanted, say=print):
+            self.looks.append(wanted)
+            return open_repo(str(lists), "").look(wanted)
+
+    repo = Counted()
+    judged, _ = verify([("a.md", "`README.md`"), ("b.md", "`api.py`"), ("c.md", "")], repo)
+    assert [*judged] == ["a.md", "b.md", "c.md"]
+    assert judged["c.md"] == []
+    assert len(repo.looks) == 1
+    assert repo.looks[0].paths >= {"README.md", "api.py"}
+
+
+def test_a_path_from_the_memory_is_resolved_where_the_store_lies(lists):
+    text = "[api](../../src/shop/api.py)"
+    assert verdicts(lists, text)["../../src/shop/api.py"][0] == "unknown"
+    found = verdicts(lists, text, folder=".claude/memory")
+    assert found["../../src/shop/api.py"] == ("true", "found")
+
+
+def test_without_a_repository_nothing_is_decided_and_that_is_said():
+    judged, remarks = verify([("x.md", "`src/a.py` and `make x`")], NoRepo("no repository"))
+    assert {one.verdict for one in judged["x.md"]} == {"unknown"}
+    assert remarks == ("no repository",)
+
+
+def test_a_missing_list_is_said_and_a_broken_one_is_an_error(lists):
+    (lists / "history.txt").unlink()
+    _, remarks = verify([("x.md", "`doc/logging.md`")], open_repo(str(lists), ""))
+    assert remarks == (f"{lists} has no history.txt",)
+    (lists / "meta.json").write_text("{")
+    with pytest.raises(BadInput, match=r"meta\.json: not a JSON object"):
+        verify([("x.md", "")], open_repo(str(lists), ""))
+
+
+@pytest.mark.parametrize("meta", ["[]", "7", '{"branches": 7, "dependencies": [], "commit": 1}'])
+def test_odd_facts_are_no_facts(lists, meta):
+    (lists / "meta.json").write_text(meta)
+    assert verdicts(lists, "`main`")["main"][0] == "unknown"
+
+
+def test_what_a_memory_names_is_compared_never_opened(lists, tmp_path):
+    """A path that leads out is no name in a list, whatever lies there."""
+    (tmp_path / "secret.txt").write_text("x")
+    for span in (f"{tmp_path}/secret.txt", "../secret.txt", "a/../../secret.txt", "~/secret.txt"):
+        assert verdicts(lists, f"`{span}`")[span][0] in ("unknown", "not_a_claim")
