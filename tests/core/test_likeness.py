@@ -1,0 +1,165 @@
+"""Two memories are alike where they say the same; near-exact ones may become one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core import likeness
+from memdir.core.likeness import MERGE, NEAREST, SHOW, find_alike
+
+
+def memory(name: str, description: str, body: str, type: str = "feedback") -> str:
+    return f"---\nname: {name}\ndescription: {description}\ntype: {type}\n---\n\n{body}\n"
+
+
+UV = memory(
+    "use-uv",
+    "Install packages with uv, never with pip.",
+    "Install packages with uv, never with pip.\n\n**Why:** uv.lock pins every version.\n\n"
+    "**How to apply:** Run `uv add` for each new package.",
+)
+RELEASE = memory(
+    "release-train",
+    "The release train leaves on Friday afternoon.",
+    "Tag the release on Friday, then tell the channel.\n\n**Why:** support is awake.\n\n"
+    "**How to apply:** Nothing is tagged after four o'clock.",
+    "project",
+)
+WAIT = memory(
+    "Monitor PR comments after push",
+    "After pushing to a PR, poll for new review comments and handle them before moving on",
+    "After every push to a PR, look for new review comments before the next task.\n\n"
+    "**How to apply:** wait two minutes, read the unresolved threads, fix, resolve, push again.",
+)
+CHECK = memory(
+    "Proactive review checking",
+    "After every push to a PR, check for new reviewer comments without being asked",
+    "After every push to a PR, check for new review threads by yourself.\n\n"
+    "**Why:** the user had to ask three times.\n\n"
+    "**How to apply:** after a push wait two minutes, check unresolved threads, fix and resolve.",
+)
+HANDBOOK = memory(
+    "handbook",
+    "How we work: packages, releases, reviews",
+    "## Packages\n\nInstall packages with uv, never with pip. uv.lock pins every version. "
+    "Run `uv add` for each new package.\n\n## Reviews\n\nTwo people read each change.\n\n"
+    "## Style\n\nLines end at one hundred characters.",
+)
+
+
+def test_a_memory_is_wholly_like_itself():
+    assert likeness.likeness(UV, UV) == 1
+
+
+def test_the_order_of_the_two_does_not_matter():
+    assert likeness.likeness(WAIT, CHECK) == likeness.likeness(CHECK, WAIT)
+
+
+@pytest.mark.parametrize(("one", "other"), [(WAIT, CHECK), (UV, HANDBOOK)])
+def test_the_same_in_other_words_or_as_a_part_is_shown_and_not_merged(one, other):
+    assert SHOW <= likeness.likeness(one, other) < MERGE
+
+
+def test_two_subjects_are_not_shown():
+    assert likeness.likeness(UV, RELEASE) < SHOW
+
+
+def test_a_memory_that_stands_sentence_by_sentence_in_another_may_be_merged():
+    longer = UV.replace("new package.", "new package.\n\nCI fails when the lock file is old.")
+    wrapped = UV.replace("Install packages with uv,", "install packages\nwith uv,")
+    for other in (longer, wrapped):
+        assert likeness.likeness(UV, other) >= MERGE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("uv, never with pip", "pip, never with uv"),
+        ("Run `uv add`", "Never run `uv add`"),
+        ("`uv add`", "`uv Add`"),
+        ("pins every version", "pins no version"),
+        ("every version.", "every version of 3.12."),
+    ],
+)
+def test_one_word_that_differs_on_both_sides_is_never_merged(old, new):
+    other = UV.replace(old, new)
+    assert other != UV
+    assert SHOW <= likeness.likeness(UV, other + "\nMore.") < MERGE
+
+
+def test_the_same_body_about_two_things_is_not_merged():
+    body = "The server listens on port 8080 behind nginx and restarts every night."
+    staging = memory("staging-port", "The port of the staging server", body)
+    production = memory("production-port", "The port of the production server", body)
+    assert likeness.likeness(staging, production) < MERGE
+
+
+def test_descriptions_that_differ_in_their_order_only_are_not_merged():
+    body = "The lock file and the CI log give the reasons for this choice."
+    one, other = (
+        memory("choice", f"Prefer {good} over {bad} in this repository", body)
+        for good, bad in (("uv", "pip"), ("pip", "uv"))
+    )
+    assert likeness.likeness(one, other) < MERGE
+    assert find_alike({"a.md": one, "b.md": other})[0].score < MERGE
+
+
+def test_a_description_alone_is_never_merged_into_a_long_memory():
+    bare = memory("packages", "Install packages with uv, never with pip, run uv add", "")
+    assert likeness.likeness(bare, HANDBOOK) < MERGE
+
+
+def test_what_was_too_long_to_read_is_never_merged():
+    long = "\n".join(f"- Step {at} of the long list is done by hand." for at in range(1500))
+    one, other = (memory("steps", "All steps of the list", long + end) for end in ("\nA.", "\nB."))
+    assert likeness.likeness(one, other) < MERGE
+
+
+def test_a_link_to_the_other_makes_them_less_alike():
+    linked = CHECK.replace("ask three times.", "ask three times. Not [[wait-for-review]].")
+    plain = CHECK.replace("ask three times.", "ask three times. Not that other one.")
+    texts = {"wait-for-review.md": WAIT}
+    with_link = find_alike({**texts, "check.md": linked}, 0.0)[0]
+    without = find_alike({**texts, "check.md": plain}, 0.0)[0]
+    assert with_link.linked and not without.linked
+    assert with_link.score < without.score
+
+
+def test_scripts_without_spaces_are_compared():
+    one = memory("语言", "日常交流使用中文", "日常交流使用中文，代码注释使用英文。")
+    other = memory("注释", "代码注释使用英文", "代码注释和提交信息使用英文。")
+    assert likeness.likeness(one, other) > likeness.likeness(one, RELEASE)
+
+
+def test_find_alike_names_the_pairs_of_a_store_best_first():
+    texts = {"a.md": UV, "b.md": RELEASE, "c.md": UV, "d.md": WAIT, "e.md": CHECK}
+    found = find_alike(texts)
+    assert [(one.first, one.second) for one in found] == [("a.md", "c.md"), ("d.md", "e.md")]
+    assert found[0].score == 1
+    assert 0 < found[1].first_held < 1
+
+
+def test_the_candidates_leave_out_no_pair_that_would_be_shown():
+    texts = {f"{at}.md": text for at, text in enumerate((UV, RELEASE, WAIT, CHECK, HANDBOOK))}
+    shown = {(one.first, one.second) for one in find_alike(texts)}
+    all_pairs = {(one.first, one.second) for one in find_alike(texts, 0.0) if one.score >= SHOW}
+    assert shown == all_pairs
+    assert len(find_alike(texts, 0.0)) == 10
+
+
+def test_of_many_copies_each_is_named_with_a_few():
+    texts = {f"m{at}.md": UV for at in range(60)}
+    found = find_alike(texts)
+    assert len(found) <= 60 * NEAREST
+    assert {path for one in found for path in (one.first, one.second)} == {*texts}
+
+
+def test_a_store_made_to_be_slow_is_compared_as_far_as_we_can_afford(monkeypatch):
+    monkeypatch.setattr(likeness, "MOST_WORK", 200)
+    texts = {f"m{at}.md": UV.replace("use-uv", f"uv-{at}") for at in range(20)}
+    assert 0 < len(find_alike(texts)) < 20
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_two_texts_have_a_likeness_between_0_and_1(one, other):
+    assert 0 <= likeness.likeness(one, other) <= 1

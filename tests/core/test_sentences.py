@@ -1,0 +1,46 @@
+"""Sentences are found in Markdown, with their lines."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core.sentences import MOST_SENTENCES, sentences
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("One. Two!\nThree? Four", [(1, "One."), (1, "Two!"), (2, "Three?"), (2, "Four")]),
+        ("A line that\ngoes on. Next.", [(1, "A line that goes on."), (2, "Next.")]),
+        ("Use it, e.g. this one. Then stop.", [(1, "Use it, e.g. this one."), (1, "Then stop.")]),
+        ("- first\n- second\n  goes on", [(1, "first"), (2, "second goes on")]),
+        ("# Title\n\nText", [(1, "Title"), (3, "Text")]),
+        ("**Why:** it broke.\n\n**How to apply:** wait.", [(1, "it broke."), (3, "wait.")]),
+        ("1. one\n2. two", [(1, "one"), (2, "two")]),
+        ("one; two — three", [(1, "one;"), (1, "two"), (1, "three")]),
+        ("使用英文。不要使用中文。", [(1, "使用英文。"), (1, "不要使用中文。")]),
+        ("", []),
+        ("\n\n  \n", []),
+    ],
+)
+def test_a_body_is_taken_apart(body, found):
+    assert [(one.line, one.text) for one in sentences(body)] == found
+
+
+def test_code_stands_line_by_line():
+    found = sentences("Run this:\n```sh\nmake a. B\n\nmake c\n```\nDone.", first_line=10)
+    assert [(one.line, one.text, one.code) for one in found] == [
+        *((10, "Run this:", False), (12, "make a. B", True), (14, "make c", True)),
+        (16, "Done.", False),
+    ]
+
+
+def test_a_body_without_an_end_is_cut():
+    assert len(sentences("Stop. " * 6_000)) == MOST_SENTENCES
+
+
+@given(st.text(alphabet="a .;-*`\n~#1)", max_size=200))
+def test_every_sentence_has_a_line_of_the_body(body):
+    last = body.count("\n") + 1
+    lines = [one.line for one in sentences(body)]
+    assert lines == sorted(lines) and all(1 <= line <= last for line in lines)
