@@ -18,8 +18,8 @@ from memdir.evaluation.report import (
 )
 
 OURS = '<meta name="generator" content="memdir eval">'  # how we know a file that we may replace
-BAR_WIDTH, ROW_HEIGHT, LABEL_WIDTH, VALUE_WIDTH = 320, 24, 240, 80
-LABEL_CHARACTERS = 34
+BAR_WIDTH, ROW_HEIGHT, LABEL_WIDTH, VALUE_WIDTH = 320, 24, 260, 80
+LABEL_CHARACTERS = 30  # in the widest of the usual fonts
 # Controls, turned or hidden text, half characters: what could lie to who reads the page.
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
@@ -31,14 +31,15 @@ STYLE = """
   --dim: #9aa4af; --line: #30363d; --bar: #6cb0f5; --met: #4ac26b; --missed: #ff7b72; } }
 body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif;
   max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; }
-p, td, th, figcaption { overflow-wrap: anywhere; } .dim, th, figcaption { color: var(--dim); }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+h3, figcaption { font-size: 1rem; font-weight: 600; margin: 1.2rem 0 .3rem; }
+p, td, th, figcaption { overflow-wrap: anywhere; } .dim, th { color: var(--dim); }
 table { border-collapse: collapse; margin: .6rem 0; }
 th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; font-weight: normal; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .met { color: var(--met); } .missed { color: var(--missed); }
-figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
+figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; overflow: visible; }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif; } svg rect { fill: var(--bar); }
 """
 
@@ -72,7 +73,7 @@ def _section(section: Section) -> str:
 
 def _figures(figures: tuple[Figure, ...]) -> str:
     heads = (("figure", 0), ("value", 1), ("95 % interval", 1), ("n", 1), ("goal", 0))
-    rows = [_row("th", [(text, number, "") for text, number in heads])]
+    rows = [[(text, number, "") for text, number in heads]]
     for figure in figures:
         known = figure.low is not None and figure.high is not None
         ends = (spell(figure.low, figure.unit), spell(figure.high, figure.unit))
@@ -84,8 +85,10 @@ def _figures(figures: tuple[Figure, ...]) -> str:
             ("" if figure.n is None else f"{figure.n:,}", 1, ""),
             (" · ".join(filter(None, (goal, figure.remark))), 0, verdict(figure)),
         ]
-        rows.append(_row("td", cells))
-    return "<table>\n" + "\n".join(rows) + "\n</table>"
+        rows.append(cells)
+    said = [at for at in range(len(heads)) if any(row[at][0] for row in rows[1:])]
+    made = [_row("td" if at else "th", [row[one] for one in said]) for at, row in enumerate(rows)]
+    return "<table>\n" + "\n".join(made) + "\n</table>"
 
 
 def _table(table: Table) -> str:
@@ -111,7 +114,8 @@ def _chart(chart: Chart) -> str:
     width, height = LABEL_WIDTH + BAR_WIDTH + VALUE_WIDTH, ROW_HEIGHT * len(chart.bars)
     name = _safe(chart.name)
     parts = [
-        f'<figure>\n<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f"<figure>\n<figcaption>{name}</figcaption>\n"
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{name}">'
     ]
     for at, (label, value) in enumerate(chart.bars):
@@ -119,13 +123,13 @@ def _chart(chart: Chart) -> str:
         top, long = at * ROW_HEIGHT, share * BAR_WIDTH
         short = label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
         parts += [
-            f'<text x="{LABEL_WIDTH - 8}" y="{top + 17}" text-anchor="end">{_safe(short)}</text>',
+            f'<text y="{top + 17}">{_safe(short)}</text>',
             f'<rect x="{LABEL_WIDTH}" y="{top + 5}" width="{long:.1f}" height="{ROW_HEIGHT - 8}"'
             f' rx="2"><title>{_safe(label)}</title></rect>',
             f'<text x="{LABEL_WIDTH + long + 6:.1f}" y="{top + 17}">'
             f"{spell(value, chart.unit)}</text>",
         ]
-    return "\n".join([*parts, f"</svg>\n<figcaption>{name}</figcaption>\n</figure>"])
+    return "\n".join([*parts, "</svg>\n</figure>"])
 
 
 def _safe(text: str) -> str:

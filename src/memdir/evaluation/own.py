@@ -9,7 +9,6 @@ from memdir import flows
 from memdir.app import App
 from memdir.core import frontmatter
 from memdir.core.errors import MemdirError
-from memdir.core.frontmatter import Document
 from memdir.core.memory import Memory
 from memdir.core.ports import Search
 from memdir.evaluation import metrics, upkeep
@@ -22,7 +21,6 @@ from memdir.evaluation.sets import Query
 DEPTH = 20
 LATER = (
     "Past prompts with the memories that were then used: not measured yet; comes with capture.",
-    "Verdicts of claims: not measured yet; they come with verify.",
     "Time of the hook in a process of its own: not measured yet; `make bench` measures it.",
 )
 
@@ -32,7 +30,8 @@ def evaluate_own(app: App, say: Say) -> Report:
     listed, findings = flows.list_memories(app)
     memories = [one.memory for one in listed]
     say(f"reading {len(memories):,} memories")
-    documents = _read(app, memories)
+    texts = _read(app, memories)
+    documents = {path: frontmatter.read(text) for path, text in texts.items()}
     names = {memory.name: memory.path for memory in memories}
     agent = open_agent(app)
     linked, dangling = ask_links(documents, names)
@@ -44,7 +43,8 @@ def evaluate_own(app: App, say: Say) -> Report:
         _speed(agent, described),
         upkeep.evaluate_load(app.store, agent.standing),
         upkeep.evaluate_index(app),
-        upkeep.evaluate_twins(documents),
+        upkeep.evaluate_pairs(texts),
+        upkeep.evaluate_claims(app),
         upkeep.evaluate_ages(listed),
         upkeep.evaluate_hygiene(findings, dangling),
         Section("Not measured yet", remarks=LATER),
@@ -52,16 +52,15 @@ def evaluate_own(app: App, say: Say) -> Report:
     return Report("own", app.store.root, summary, sections)
 
 
-def _read(app: App, memories: list[Memory]) -> dict[str, Document]:
+def _read(app: App, memories: list[Memory]) -> dict[str, str]:
     """The whole text of each memory; one that cannot be read is among the findings."""
-    documents = {}
+    texts = {}
     for memory in memories:
         try:
-            text = frontmatter.decode(app.store.read(memory.path))
+            texts[memory.path] = frontmatter.decode(app.store.read(memory.path))
         except MemdirError:
             continue
-        documents[memory.path] = frontmatter.read(text)
-    return documents
+    return texts
 
 
 def _found(

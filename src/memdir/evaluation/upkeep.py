@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from memdir import flows
 from memdir.app import App
 from memdir.core import frontmatter, loading
+from memdir.core.claim import STALE, TRUE, UNKNOWN
 from memdir.core.errors import MemdirError
 from memdir.core.finding import Finding
-from memdir.core.frontmatter import Document
+from memdir.core.likeness import find_alike
 from memdir.core.listing import Listed
 from memdir.core.ports import Store
 from memdir.evaluation.report import COUNT, TEXT, Chart, Figure, Goal, Section, Table
-from memdir.evaluation.twins import find_twins
 
 # Upper ends of the bands of ages, in whole days.
 AGES = (
@@ -23,24 +23,34 @@ AGES = (
 )
 OLDER = "older"
 ACTIONS = ("keep", "review", "prune")
+VERDICTS = (TRUE, STALE, UNKNOWN)
 ROWS = 20  # of a table; the figure above it counts all
 TOKEN = 4  # characters; a usual estimate for English
 
 
-def evaluate_twins(documents: Mapping[str, Document]) -> Section:
-    """Near-identical memories cost twice and drift apart."""
-    texts = {
-        path: f"{document.values.get('description', '')}\n{document.body}"
-        for path, document in documents.items()
-    }
-    pairs = find_twins(texts)
-    rows = tuple((left, right, share) for left, right, share in pairs[:ROWS])
-    columns = (("memory", TEXT), ("says nearly the same as", TEXT), ("words in common", "share"))
+def evaluate_pairs(texts: Mapping[str, str]) -> Section:
+    """Memories that say the same cost twice and drift apart."""
+    alike = find_alike(texts)
+    rows = tuple((one.first, one.second, one.score) for one in alike[:ROWS])
+    columns = (("memory", TEXT), ("may say the same as", TEXT), ("alike", "share"))
     return Section(
-        "Duplicates",
-        (Figure("near-identical pairs", len(pairs), COUNT, len(texts)),),
+        "Near-duplicates",
+        (Figure("near-duplicate pairs", len(alike), COUNT, len(texts)),),
         (Table("pairs", columns, rows),),
     )
+
+
+def evaluate_claims(app: App) -> Section:
+    """What memories say of the code, against the code."""
+    checked = flows.verify(app)
+    judged = [(path, one) for path, some in checked.memories.items() for one in some]
+    counts = Counter(one.verdict for _, one in judged)
+    asked = sum(counts[verdict] for verdict in VERDICTS)
+    figures = [Figure(f"claims {verdict}", counts[verdict], COUNT, asked) for verdict in VERDICTS]
+    stale = [(path, one.claim.text, one.reason) for path, one in judged if one.verdict == STALE]
+    columns = (("memory", TEXT), ("claim", TEXT), ("what became of it", TEXT))
+    table = Table("stale claims", columns, tuple(stale[:ROWS]))
+    return Section("Claims", tuple(figures), (table,), remarks=checked.remarks)
 
 
 def evaluate_ages(listed: Sequence[Listed]) -> Section:

@@ -12,23 +12,32 @@ import click
 
 from memdir.app import App, open_app
 from memdir.core.errors import BadInput, Unwritable
+from memdir.evaluation.claims import evaluate_claims
+from memdir.evaluation.claims_set import read as read_claims
 from memdir.evaluation.html import OURS, html_page
 from memdir.evaluation.own import evaluate_own
 from memdir.evaluation.page import page
+from memdir.evaluation.pairs import evaluate_pairs
 from memdir.evaluation.recall import DEPTH, READERS, evaluate_recall
-from memdir.evaluation.report import Report, fields
+from memdir.evaluation.report import Figure, Report, fields
 from memdir.surfaces.cli.answers import Fields
 from memdir.surfaces.cli.progress import PATIENCE_SECONDS
 from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
 
 OWN, RECALL = "own", "recall"
+Measure = Callable[[str, Callable[[str], None]], tuple[Report, Fields]]
+# What is measured on labels that lie in one directory: a reader and a measure, one row each.
+LABELLED: dict[str, Measure] = {
+    "claims": lambda data, say: evaluate_claims(read_claims(data), say),
+    "pairs": lambda data, say: _pairs(evaluate_pairs(data, say)),
+}
 DEEPEST = 1_000  # memories per prompt
 HEAD_BYTES = 1_024  # of a page that is to be replaced
 
 
 @command("eval", "memdir eval recall --set corpus --data ../corpus", bulk=True)
-@click.argument("what", type=click.Choice((OWN, RECALL)), default=OWN)
+@click.argument("what", type=click.Choice((OWN, RECALL, *LABELLED)), default=OWN)
 @click.option("--set", "name", type=click.Choice([*READERS]), help="The test set (corpus).")
 @click.option("--data", metavar="PATH", help="Where the test set lies.")
 @click.option("--k", type=click.IntRange(1, DEEPEST), help=f"Memories per prompt ({DEPTH}).")
@@ -41,15 +50,21 @@ def evaluate(
     k: int | None,
     html: str | None,
 ) -> None:
-    """Measure memory: your own store, or recall on a test set.
+    """Measure memory: your own store, or recall, claims and pairs on a test set.
 
     `own` asks your store its own descriptions and links, and looks at duplicates, ages, the
     index and what every session carries. `recall` puts the prompts of a test set to memdir and
-    to simple searches. Offline; nothing is written but the page.
+    to simple searches. `claims` judges labelled claims, `pairs` which memories say the same or
+    contradict each other. Offline; nothing is written but the page.
     """
     if html is not None:
         _check(html)
     say = _teller(session.screen)
+    if what in LABELLED:
+        if data is None or name is not None or k is not None:
+            raise click.UsageError(f"{what} needs --data PATH, and takes no --set and no --k")
+        _tell(session, *LABELLED[what](os.path.expanduser(data), say), html)
+        return
     if what == RECALL:
         if data is None:
             raise click.UsageError("recall needs --data PATH, the test set")
@@ -59,7 +74,7 @@ def evaluate(
         if name is not None or data is not None or k is not None:
             raise click.UsageError("--set, --data and --k belong to memdir eval recall")
         report = evaluate_own(session.app, say)
-    _tell(session, report, html)
+    _tell(session, report, fields(report), html)
 
 
 def _wiring(session: Session) -> App:
@@ -67,8 +82,18 @@ def _wiring(session: Session) -> App:
     return open_app(session.asked.config("project"), now=time.time, tell=session.screen.tell)
 
 
-def _tell(session: Session, report: Report, html: str | None) -> None:
-    answer: Fields = fields(report)
+def _pairs(report: Report) -> tuple[Report, Fields]:
+    """With the figure that stands for the others on top."""
+    answer = fields(report)
+    found = {figure.name: figure for section in report.sections for figure in section.figures}
+    for key, name in (("auc", "AUC, memdir"), ("baseline", "AUC, words in common")):
+        one = found.get(name) or Figure(name, None, n=0)  # no area with labels of one sort only
+        answer[key] = {"value": one.value, "low": one.low, "high": one.high}
+        answer["n"] = one.n
+    return report, answer
+
+
+def _tell(session: Session, report: Report, answer: Fields, html: str | None) -> None:
     lines = [] if session.screen.json else page(report, session.screen)
     if html is not None:
         _write(html, html_page(report))

@@ -1,0 +1,230 @@
+"""The verdicts on labelled claims: how many stale ones are found, and how often we cry wolf."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memdir.core.claim import PATH, STALE, SYMBOL, TRUE, Judged
+from memdir.core.claims import judge, wanted
+from memdir.evaluation.claims_set import ClaimSet, Label, Labelled
+from memdir.evaluation.intervals import wilson
+from memdir.evaluation.metrics import precision
+from memdir.evaluation.report import (
+    COUNT,
+    SHARE,
+    TEXT,
+    Chart,
+    Figure,
+    Goal,
+    Report,
+    Say,
+    Section,
+    Table,
+    Value,
+    count,
+    fields,
+)
+from memdir.steps.verify import verify
+
+GONE = ("renamed", "removed", "moved")  # why a label is missing: the past of the repository has it
+EXHAUSTIVE = "exhaustive"  # the sample in which every checkable span of a file is labelled
+MISSING = "missing"
+NAIVE = "not found, so stale"
+# The goals of the specification of claims.
+STALE_GOAL, ALARMS_GOAL, EXTRACTION_GOAL = Goal(0.737), Goal(1, at_most=True), Goal(0.90)
+MEANING = (
+    "A false alarm is a claim that we call stale though its label is not `missing`. Precision "
+    "counts the labels of status `missing` as right; recall asks for those that were renamed, "
+    "removed or moved. Extraction: a span of exactly the labelled text in that file; the stricter "
+    "figure wants it on the labelled line too, though a label names the first line that holds "
+    "the text, be it inside a longer span. Intervals: Wilson, 95 %."
+)
+KNOWN = (
+    "The rules were written while looking at these repositories; on others the figures may be "
+    "lower. No rule names a file or word of one of them."
+)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A label with what we say of it; `judged` is None where no span was found."""
+
+    label: Label
+    judged: Judged | None
+    on_line: bool
+    naive: bool = False  # `not found, so stale`
+
+    @property
+    def stale(self) -> bool:
+        """We call it stale."""
+        return self.judged is not None and self.judged.verdict == STALE
+
+
+def evaluate_claims(data: ClaimSet, say: Say) -> tuple[Report, dict[str, object]]:
+    """The report, and the same for a program with the figures that scripts rely on on top."""
+    scored: list[Scored] = []
+    for repository in data.repositories:
+        say(repository.name)
+        scored += _scored(repository)
+    report = _report(data, scored)
+    stale = _told(scored, [one.stale for one in scored])
+    naive = _told(scored, [one.naive for one in scored])
+    extraction = _extraction(scored)
+    top: dict[str, object] = {
+        "n": len(scored),
+        "stale": _fields(stale),
+        "naive": _fields(naive),
+        "extraction": {
+            "recall": extraction[0].value,
+            "low": extraction[0].low,
+            "high": extraction[0].high,
+            "on_line": extraction[1].value,
+            "n": extraction[0].n,
+        },
+    }
+    return report, {**fields(report), **top}
+
+
+def _scored(repository: Labelled) -> list[Scored]:
+    """Every label of a repository; beside ours what the obvious way says of the same spans."""
+    judged, _ = verify(repository.texts, repository.repo)
+    scored = [_score(label, judged[label.file]) for label in repository.labels]
+    plain = [replace(one.judged.claim, aside="") if one.judged else None for one in scored]
+    seen = repository.repo.look(wanted([one for one in plain if one]))
+    lost = [
+        one is not None and one.kind in (PATH, SYMBOL) and judge(one, seen).verdict != TRUE
+        for one in plain
+    ]
+    return [replace(one, naive=stale) for one, stale in zip(scored, lost, strict=True)]
+
+
+def _score(label: Label, judged: Sequence[Judged]) -> Scored:
+    """The span of that text on that line, else the first of that text in the file."""
+    same = [one for one in judged if one.claim.text == label.text]
+    here = [one for one in same if one.claim.line == label.line]
+    return Scored(label, next(iter(here or same), None), bool(here))
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one way of telling stale claims got right."""
+
+    found: int
+    gone: int
+    right: int
+    said: int
+
+    @property
+    def alarms(self) -> int:
+        """Said stale of what is not missing."""
+        return self.said - self.right
+
+
+def _told(scored: Sequence[Scored], says: Sequence[bool]) -> Told:
+    both = list(zip(scored, says, strict=True))
+    said = [one for one, stale in both if stale]
+    return Told(
+        found=sum(one.label.why in GONE for one in said),
+        gone=sum(one.label.why in GONE for one in scored),
+        right=sum(one.label.status == MISSING for one in said),
+        said=len(said),
+    )
+
+
+def _fields(told: Told) -> dict[str, object]:
+    low, high = wilson(told.right, told.said)
+    recall_low, recall_high = wilson(told.found, told.gone)
+    return {
+        "precision": precision(told.right, told.said),
+        "precision_low": low,
+        "precision_high": high,
+        "recall": precision(told.found, told.gone),
+        "recall_low": recall_low,
+        "recall_high": recall_high,
+        "false_alarms": told.alarms,
+        "found": told.found,
+        "gone": told.gone,
+        "said": told.said,
+    }
+
+
+def _share(name: str, part: int, whole: int, goal: Goal | None = None) -> Figure:
+    low, high = wilson(part, whole)
+    return Figure(name, precision(part, whole), SHARE, whole, low, high, goal)
+
+
+def _extraction(scored: Sequence[Scored]) -> tuple[Figure, Figure]:
+    whole = [one for one in scored if one.label.sample == EXHAUSTIVE]
+    found = sum(one.judged is not None for one in whole)
+    strict = sum(one.on_line for one in whole)
+    return (
+        _share("extraction recall", found, len(whole), EXTRACTION_GOAL),
+        _share("extraction, on the line", strict, len(whole)),
+    )
+
+
+def _report(data: ClaimSet, scored: Sequence[Scored]) -> Report:
+    told = _told(scored, [one.stale for one in scored])
+    figures = (
+        _share("stale recall", told.found, told.gone, STALE_GOAL),
+        _share("stale precision", told.right, told.said),
+        Figure("false alarms", told.alarms, COUNT, len(scored), goal=ALARMS_GOAL),
+        *_extraction(scored),
+    )
+    naive = _told(scored, [one.naive for one in scored])
+    verdicts = Section("Verdicts", figures, (_by_status(scored),), (), (MEANING, KNOWN))
+    beside = Section(
+        "Against the obvious way, in the same run",
+        tables=(_compared({"memdir": told, NAIVE: naive}),),
+        charts=(
+            Chart(
+                "precision of stale",
+                tuple(
+                    (name, precision(one.right, one.said) or 0.0)
+                    for name, one in (("memdir", told), (NAIVE, naive))
+                ),
+            ),
+        ),
+    )
+    files = count(sum(len(one.texts) for one in data.repositories), "file")
+    summary = (
+        f"{count(len(scored), 'label')} in {files} of "
+        f"{count(len(data.repositories), 'repository', 'repositories')}"
+    )
+    return Report("claims", data.data, summary, (verdicts, beside))
+
+
+def _by_status(scored: Sequence[Scored]) -> Table:
+    """What we say, by what the label says and why."""
+    names = ("true", "stale", "unknown", "not_a_claim", "no span")
+    counts: dict[str, Counter[str]] = {}
+    for one in scored:
+        why = f" ({one.label.why})" if one.label.status == MISSING else ""
+        said = one.judged.verdict if one.judged else names[-1]
+        counts.setdefault(one.label.status + why, Counter())[said] += 1
+    rows: list[tuple[Value, ...]] = [
+        (status, sum(said.values()), *(said[name] for name in names))
+        for status, said in sorted(counts.items())
+    ]
+    columns = (("label", TEXT), ("n", COUNT), *((name, COUNT) for name in names))
+    return Table("by status", columns, tuple(rows))
+
+
+def _compared(ways: dict[str, Told]) -> Table:
+    columns = (
+        *(("way", TEXT), ("said stale", COUNT), ("false alarms", COUNT)),
+        *(("precision", SHARE), ("recall", SHARE)),
+    )
+    rows = [
+        (
+            name,
+            one.said,
+            one.alarms,
+            precision(one.right, one.said),
+            precision(one.found, one.gone),
+        )
+        for name, one in ways.items()
+    ]
+    return Table("ways", columns, tuple(rows))

@@ -1,0 +1,225 @@
+"""Near-duplicates, contradictions and disagreements on labelled memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memdir.core.likeness import MERGE, SHOW, Alike, find_alike
+from memdir.evaluation import metrics
+from memdir.evaluation.baselines import words
+from memdir.evaluation.pairs_against import evaluate_contradictions, evaluate_disagreements
+from memdir.evaluation.pairs_data import (
+    FAIR,
+    OPPOSED,
+    RELATIONS,
+    SAME,
+    Pair,
+    Stores,
+    read_pairs,
+    read_singles,
+    read_stores,
+)
+from memdir.evaluation.pairs_measure import (
+    Scored,
+    Share,
+    auc,
+    auc_interval,
+    left_out_scores,
+    left_out_verdicts,
+    share_figure,
+)
+from memdir.evaluation.report import (
+    COUNT,
+    SHARE,
+    TEXT,
+    Chart,
+    Figure,
+    Goal,
+    Report,
+    Say,
+    Section,
+    Table,
+    count,
+)
+
+GOAL = Goal(0.90)
+SURE = Goal(0.95)  # precision below which nothing is merged without a question
+BINS = 10
+HOW = (
+    "Positives are duplicate and subsumed; negatives distinct, contradiction and superseded. "
+    "Of overlap either verdict is fair: it is in no AUC and no precision, and counted apart."
+)
+FIXED = (
+    "Nothing is fitted in a run. Left out: for each pair the weights of the score, or the "
+    "threshold, are chosen anew on the repositories that the pair does not belong to."
+)
+NEAR_EXACT = (
+    f"From {MERGE} on every sentence of one memory stands in the other: below it nothing is merged "
+    "unasked. Where no labelled pair is that alike, the precision of merging is not measured."
+)
+
+
+def evaluate_pairs(data: str, say: Say) -> Report:
+    """likeness → thresholds → contradictions → disagreements"""
+    pairs, singles = read_pairs(data), read_singles(data)
+    say("comparing the labelled pairs")
+    alike = [_compare(pair) for pair in pairs]
+    files = [file for pair in pairs for file in (pair.first, pair.second)]
+    stores = read_stores(data, [*files, *(single.file for single in singles)])
+    say("comparing all memories of their directories")
+    memories = sum(len(texts) for texts, _ in stores.values())
+    sections = (
+        _likeness(pairs, alike),
+        _spread(pairs, alike),
+        _thresholds(pairs, alike, stores),
+        evaluate_contradictions(pairs, stores),
+        evaluate_disagreements(singles, stores),
+    )
+    summary = (
+        f"{count(len(pairs), 'pair')} and {count(len(singles), 'single memory', 'single memories')}"
+        f" with labels, {count(memories, 'memory', 'memories')} around them"
+    )
+    return Report("pairs", data, summary, sections)
+
+
+def _compare(pair: Pair) -> Alike:
+    """By the way of a store of two, so that what is measured is what is used."""
+    texts = {f"{at}/{file.path}": file.text for at, file in enumerate((pair.first, pair.second))}
+    return find_alike(texts, 0.0)[0]
+
+
+def _wordshare_figure(pair: Pair) -> float:
+    """The baseline: the share of words that two files have in common."""
+    mine, theirs = set(words(pair.first.text)), set(words(pair.second.text))
+    return len(mine & theirs) / (len(mine | theirs) or 1)
+
+
+def _likeness(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
+    judged = [(pair, one) for pair, one in zip(pairs, alike, strict=True) if _counts(pair)]
+    scored = [_scored(pair, one) for pair, one in judged]
+    again = left_out_scores(scored)
+    values = [
+        (one.score, _wordshare_figure(pair), new)
+        for (pair, one), new in zip(judged, again, strict=True)
+    ]
+    groups = [
+        [value for value, one in zip(values, scored, strict=True) if one.positive == side]
+        for side in (True, False)
+    ]
+    figures: list[Figure] = []
+    if all(groups):
+        names = ("AUC, memdir", "AUC, words in common", "AUC, left-out repositories")
+        areas = [auc(*([one[at] for one in group] for group in groups)) for at in range(3)]
+        spans = auc_interval(*groups)
+        for name, area, span in zip(names, areas, spans, strict=False):
+            goal = None if name == names[1] else GOAL
+            figures.append(Figure(name, area, SHARE, len(values), *span, goal))
+        gain = (areas[0] or 0.0) - (areas[1] or 0.0)
+        figures.append(Figure("AUC, memdir above words", gain, SHARE, len(values), *spans[-1]))
+        figures.append(_within(scored))
+    else:
+        missing = "needs pairs that are the same, and pairs that are not"
+        figures.append(Figure("AUC, memdir", None, SHARE, 0, remark=missing))
+    return Section("Do two memories say the same?", tuple(figures), remarks=(HOW, FIXED))
+
+
+def _within(scored: Sequence[Scored]) -> Figure:
+    """Only pairs of one repository: those that can meet in one store."""
+    near = [one for one in scored if len(one.repos) == 1]
+    groups = [[(one.score, one.score) for one in near if one.positive == side] for side in (1, 0)]
+    name = "AUC, within a repository"
+    if not all(groups):
+        return Figure(name, None, SHARE, len(near), remark="too few pairs")
+    area = auc(*([one[0] for one in group] for group in groups))
+    return Figure(name, area, SHARE, len(near), *auc_interval(*groups)[0])
+
+
+def _counts(pair: Pair) -> bool:
+    return pair.relation not in FAIR
+
+
+def _scored(pair: Pair, one: Alike) -> Scored:
+    body = (one.first_held + one.second_held) / 2
+    return Scored(pair.relation in SAME, pair.repos, one.score, one.head_held, body, one.linked)
+
+
+def _spread(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
+    """The score by relation: where the groups lie, and where they meet."""
+    by_relation = {
+        relation: sorted(
+            one.score for pair, one in zip(pairs, alike, strict=True) if pair.relation == relation
+        )
+        for relation in RELATIONS
+    }
+    columns = (
+        *(("relation", TEXT), ("n", COUNT), ("lowest", SHARE), ("median", SHARE)),
+        *(("highest", SHARE), (f"from {SHOW} on", COUNT)),
+    )
+    rows = tuple(
+        (name, len(held), held[0], metrics.median(held), held[-1], _reached(held))
+        for name, held in by_relation.items()
+        if held
+    )
+    groups = (("the same", SAME), ("part in common", FAIR), ("others", (*OPPOSED, "distinct")))
+    charts = [
+        _histogram(name, [score for relation in group for score in by_relation[relation]])
+        for name, group in groups
+    ]
+    return Section("Scores by relation", (), (Table("relations", columns, rows),), tuple(charts))
+
+
+def _reached(scores: Sequence[float]) -> int:
+    return sum(score >= SHOW for score in scores)
+
+
+def _histogram(name: str, scores: Sequence[float]) -> Chart:
+    bins = [0] * BINS
+    for score in scores:
+        bins[min(int(score * BINS), BINS - 1)] += 1
+    first = next((at for at, held in enumerate(bins) if held), 0)
+    last = max((at for at, held in enumerate(bins) if held), default=0)
+    bars = tuple(
+        (f"{at / BINS:.1f} – {(at + 1) / BINS:.1f}", float(bins[at]))
+        for at in range(first, last + 1)
+    )
+    title = f"{name}: {count(len(scores), 'pair')} by score"
+    return Chart(title, bars if scores else (), COUNT, float(max(bins) or 1))
+
+
+def _thresholds(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -> Section:
+    both = list(zip(pairs, alike, strict=True))
+    scored = [_scored(pair, one) for pair, one in both if _counts(pair)]
+    verdicts = left_out_verdicts(scored)
+    said = [one.positive for one, yes in zip(scored, verdicts, strict=True) if yes]
+    positives = sum(one.positive for one in scored)
+    shown, merged = ([pair for pair, one in both if one.score >= at] for at in (SHOW, MERGE))
+    rows = [("SHOW", SHOW, *_row(shown, positives)), ("MERGE", MERGE, *_row(merged, positives))]
+    columns = (
+        *(("threshold", TEXT), ("at", SHARE), ("pairs", COUNT), ("right", COUNT)),
+        *(("fair", COUNT), ("wrong", COUNT), ("kept", SHARE)),
+    )
+    found = [one.score for texts, _ in stores.values() for one in find_alike(texts)]
+    possible = sum(len(texts) * (len(texts) - 1) // 2 for texts, _ in stores.values())
+    figures = (
+        share_figure("precision at SHOW", _right(shown)),
+        share_figure("recall at SHOW", Share(_right(shown).right, positives)),
+        share_figure("precision at MERGE", _right(merged), SURE),
+        share_figure("precision, left out", Share(sum(said), len(said))),
+        share_figure("recall, left out", Share(sum(said), positives)),
+        Figure("shown in whole directories", len(found), COUNT, possible),
+        Figure("merged in whole directories", sum(one >= MERGE for one in found), COUNT, possible),
+    )
+    return Section(
+        "Thresholds", figures, (Table("thresholds", columns, tuple(rows)),), (), (NEAR_EXACT,)
+    )
+
+
+def _right(pairs: Sequence[Pair]) -> Share:
+    counted = [pair for pair in pairs if _counts(pair)]
+    return Share(sum(pair.relation in SAME for pair in counted), len(counted))
+
+
+def _row(pairs: Sequence[Pair], positives: int) -> tuple[float | None, ...]:
+    share = _right(pairs)
+    kept = share.right / positives if positives else None
+    return len(pairs), share.right, len(pairs) - share.n, share.n - share.right, kept

@@ -1,0 +1,83 @@
+"""Contradictions between two memories, and disagreements within one, on labelled memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memdir.core.agreement import MISSING, disagreements
+from memdir.core.contradiction import find_contradictions
+from memdir.core.pointer import below_store, read_pointers
+from memdir.evaluation.pairs_data import OPPOSED, RELATIONS, Pair, Single, Stores
+from memdir.evaluation.pairs_measure import Share, share_figure
+from memdir.evaluation.report import COUNT, TEXT, Figure, Section, Table
+
+UNFOUND = "What only understanding would find is not found: a clean list proves nothing."
+
+
+def evaluate_contradictions(pairs: Sequence[Pair], stores: Stores) -> Section:
+    """Each labelled pair alone, then all memories of the directories."""
+    suspected = {pair.id: _opposed(pair) for pair in pairs}
+    by_relation = {name: [pair for pair in pairs if pair.relation == name] for name in RELATIONS}
+    rows = tuple(
+        (name, len(held), sum(suspected[pair.id] for pair in held))
+        for name, held in by_relation.items()
+        if held
+    )
+    opposed = [pair for pair in pairs if pair.relation in OPPOSED]
+    right = sum(suspected[pair.id] for pair in opposed)
+    over_all = sum(len(find_contradictions(texts)) for texts, _ in stores.values())
+    figures = (
+        share_figure("contradictions found", Share(right, len(opposed))),
+        share_figure("precision by the labels", Share(right, sum(suspected.values()))),
+        Figure("suspected in whole directories", over_all, COUNT, len(stores)),
+    )
+    columns = (("relation", TEXT), ("n", COUNT), ("suspected", COUNT))
+    return Section(
+        "Suspected contradictions", figures, (Table("suspicions", columns, rows),), (), (UNFOUND,)
+    )
+
+
+def _opposed(pair: Pair) -> bool:
+    both = (pair.first, pair.second)
+    texts = {f"{at}/{file.path}": file.text for at, file in enumerate(both)}
+    return bool(find_contradictions(texts))
+
+
+def evaluate_disagreements(singles: Sequence[Single], stores: Stores) -> Section:
+    """Every memory against its description and its index line; most are labelled by no one."""
+    kinds = {(one.file.repo, one.file.path): one.kind for one in singles}
+    hits: dict[str, int] = dict.fromkeys(kinds.values(), 0)
+    alarms, files, missing = 0, 0, 0
+    for folder, (texts, index) in stores.items():
+        lines = _pointer_lines(index)
+        repo, _, inside = folder.partition("/")
+        for path, text in texts.items():
+            files += 1
+            found = disagreements(text, lines.get(path, ""))
+            missing += any(one.kind == MISSING for one in found)
+            told = any(one.kind != MISSING for one in found)
+            kind = kinds.get((repo.replace("__", "/", 1), f"{inside}/{path}"))
+            if kind is not None:
+                hits[kind] += told
+            else:
+                alarms += told
+    rows = tuple(
+        (kind, sum(one == kind for one in kinds.values()), found) for kind, found in hits.items()
+    )
+    figures = (
+        share_figure("disagreements found", Share(sum(hits.values()), len(kinds))),
+        Figure("alarms on other memories", alarms, COUNT, files - len(kinds)),
+        Figure("memories without description", missing, COUNT, files),
+    )
+    columns = (("kind", TEXT), ("n", COUNT), ("found", COUNT))
+    table = Table("kinds", columns, rows)
+    return Section("Description, index line and body", figures, (table,), (), (UNFOUND,))
+
+
+def _pointer_lines(index: str) -> dict[str, str]:
+    """The first line of the index that points at each memory."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(index.split("\n"), 1):
+        for pointer in read_pointers(line, number):
+            found.setdefault(below_store(pointer.target) or f"{pointer.target}.md", line)
+    return found
