@@ -11,6 +11,7 @@ from memdir.adapters.layouts.markdown import Markdown
 from memdir.adapters.searches.fts import NAME, Fts
 from memdir.adapters.searches.scan import Scan
 from memdir.core.session_state import SessionState
+from memdir.core.words import Words
 from memdir.steps.recall import Place, recall
 
 SIZES = (200, 1_000, 10_000, 100_000)
@@ -89,10 +90,18 @@ def _catalog(where: str) -> list[Row]:
     def scanned() -> None:
         Scan(store).find(text, 5)
 
-    reads, builds, scans = interleaved(RUNS, read, made, scanned)
+    texts = [store.read(path).decode() for path in store.files()]
+    words = Words()
+
+    def counted() -> None:
+        for one in texts:
+            words.count(one)
+
+    reads, builds, scans, counts = interleaved(RUNS, read, made, scanned, counted)
     floor = middle(reads)
     return [
         Row("catalog of 10,000 made, over reading", floor, middle(builds), 3.0),
         Row("  a scan alone, over reading", floor, middle(scans)),
+        Row("  their words counted, nothing kept", floor, middle(counts)),
         Row("  answer without a catalog, over a scan", middle(scans), middle(builds), 2.0),
     ]

@@ -19,6 +19,7 @@ from memdir.adapters.disk import Disk, close_quietly, failure
 from memdir.core.errors import Busy, Unwritable
 
 HOLDER_BYTES = 200
+HEARING_SECONDS = 0.5  # an interrupt just before a wait begins is heard only when that wait ends
 
 
 class Lock:
@@ -89,7 +90,9 @@ class Lock:
         waiter.start()
         if not waiter.done.wait(min(self.notice_seconds, self.give_up_seconds)):
             tell(f"waiting for the store's lock, held by {self.holder()} ...")
-            waiter.done.wait(self.give_up_seconds - (time.monotonic() - start))
+            end = start + self.give_up_seconds
+            while not waiter.done.is_set() and (left := end - time.monotonic()) > 0:
+                waiter.done.wait(min(left, HEARING_SECONDS))
         if waiter.settle():
             return
         if waiter.error is not None:

@@ -142,12 +142,13 @@ _TABLE = """
 4.5 unif union uniqu unmerg upper urgent v4 vari venv vx watcher wave weaken webhook weekli
 4.5 width wiki worker wors xx
 """
+_SPACED = _TABLE.replace("\n", " \n")  # so that each stem stands between two spaces
 
 
 def rarity(stem: str) -> float:
     """Looked for in the text: a table of it would take longer to make than a prompt to answer."""
-    at = max(_TABLE.find(f" {stem} "), _TABLE.find(f" {stem}\n"))
+    at = _SPACED.find(f" {stem} ")
     if at < 0:
         return UNKNOWN
-    start = _TABLE.rfind("\n", 0, at) + 1
-    return float(_TABLE[start : _TABLE.index(" ", start)])
+    start = _SPACED.rfind("\n", 0, at) + 1
+    return float(_SPACED[start : _SPACED.index(" ", start)])

@@ -7,14 +7,14 @@ depends on the store, so that a catalog made at once and one made in steps answe
 from math import log
 
 from memdir.core import background
-from memdir.core.words import IMPLIED, PIECE, Words, implied
+from memdir.core.words import IMPLIED, PIECE, Words, implied, split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 # How much a word counts by where it stands: file name, name, description, line of the index, body.
-WEIGHTS = (2.0, 2.0, 3.0, 1.0, 1.0)
+WEIGHTS = (2, 2, 3, 1, 1)
 LENGTH, USUAL_LENGTH = 0.6, 80  # how much a body's length counts, and a body that is not long
 SATURATION = 1.6  # the k1 of BM25
 STEPS = 64  # weights are kept as whole numbers of 64ths: the same in memory and in the catalog
@@ -28,19 +28,44 @@ MOST_KNOWN = 10_000  # words whose rarity is kept
 FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
 
 
+class _Rounded(dict[float, int]):
+    """The weight for each count of a word in a body: few counts, so looked up, not computed."""
+
+    __slots__ = ("share",)
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def __missing__(self, count: float) -> int:
+        weight = self[count] = _rounded(count * self.share)
+        return weight
+
+
+def _rounded(weight: float) -> int:
+    whole = int(weight + 0.5)
+    return (whole if whole < HEAVIEST else HEAVIEST) or 1  # one word, hundreds of times
+
+
 def weigh(words: Words, fields: "Sequence[str]") -> dict[str, int]:
     """How much each term says about a memory; `fields` in the order of WEIGHTS, the body last."""
+    return dict(zip(*weights(words, fields), strict=True))
+
+
+def weights(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
+    """The same in two columns: whoever reads a whole store has no use for a table of each."""
     *short, body = fields
     counts, length = words.count(body)
     share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
-    total = {term: count * share for term, count in counts.items()}
-    for text, weight in zip(short, WEIGHTS, strict=False):
-        share = weight * STEPS
-        for term, count in words.count(text)[0].items() if text else ():
-            total[term] = total.get(term, 0.0) + count * share
-    if max(total.values(), default=0.0) > HEAVIEST:  # one word, hundreds of times
-        total = {term: min(weight, float(HEAVIEST)) for term, weight in total.items()}
-    return {term: int(weight + 0.5) or 1 for term, weight in total.items()}
+    said: list[str] = []
+    for text, times in zip(short, WEIGHTS, strict=False):
+        said += split(text) * times
+    terms, found = [], []
+    for term, count in words.tally(said)[0].items():
+        terms.append(term)
+        found.append(_rounded(count * STEPS + counts.pop(term, 0) * share))
+    terms += counts
+    found += map(_Rounded(share).__getitem__, counts.values())
+    return terms, found
 
 
 def read_prompt(prompt: str, words: Words) -> dict[str, float]:
@@ -75,7 +100,7 @@ def gain(share: float, holders: int, count: int) -> float:
 class Matches:
     """Who holds the terms of a prompt, and what that is worth."""
 
-    __slots__ = ("gains", "held", "scores", "terms")
+    __slots__ = ("gains", "held", "scores", "wanted", "worths")
 
     def __init__(
         self,
@@ -83,7 +108,6 @@ class Matches:
         count: int,
         look_up: "Callable[[str], tuple[int, dict[int, int]]]",
     ) -> None:
-        self.terms = terms
         self.gains: dict[str, float] = {}
         self.held: dict[str, dict[int, int]] = {}  # weights by term and memory
         for term, share in terms.items():
@@ -92,6 +116,8 @@ class Matches:
                 self.gains[term] = gain(share, holders, count)
                 self.held[term] = weights
         self.scores = self._add_up()
+        self.worths = {term: rarity(term) * share for term, share in terms.items()}
+        self.wanted = sum([worth for term, worth in self.worths.items() if not term.isdigit()])
 
     def _add_up(self) -> dict[int, float]:
         scores: dict[int, float] = {}
@@ -114,28 +140,31 @@ class Matches:
     def words(self, number: int) -> dict[str, float]:
         """What each term of the prompt added to a memory's score, the best first."""
         rounding = SATURATION * STEPS
-        found = {}
+        found = []
         for term, holders in self.held.items():
             weight = holders.get(number)
             if weight:
-                found[term] = self.gains[term] * (SATURATION + 1) * weight / (rounding + weight)
-        return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+                gained = self.gains[term] * (SATURATION + 1) * weight / (rounding + weight)
+                found.append((-gained, term))
+        found.sort()
+        return {term: -gained for gained, term in found}
 
     def sure(self, number: int) -> float:
         """How well a memory fits, comparable between stores: what matched times the share of it.
 
         A number that nothing holds does not count against it: ids are arbitrary.
         """
-        mass = matched = total = 0.0
-        none: dict[int, int] = {}
-        for term, share in self.terms.items():
-            worth = rarity(term) * share
-            weight = self.held.get(term, none).get(number, 0)
+        mass = matched = 0.0
+        total = self.wanted
+        rounding = SATURATION * STEPS
+        for term, holders in self.held.items():
+            weight = holders.get(number)
             if weight:
-                mass += worth * weight / (SATURATION * STEPS + weight)
+                worth = self.worths[term]
+                mass += worth * weight / (rounding + weight)
                 matched += worth
-            if weight or not term.isdigit():
-                total += worth
+                if term.isdigit():
+                    total += worth
         return mass * matched / total if total else 0.0
 
 

@@ -39,6 +39,7 @@ UNSPACED = (
 )
 _ASCII = "".join(chr(code) if chr(code).isalnum() or code == 95 else " " for code in range(128))
 _TABLE = {**dict(enumerate(_ASCII)), ord("'"): None}
+_DIGITS = "0123456789"
 _APOSTROPHE = "\u2019"
 
 
@@ -70,7 +71,10 @@ class Words(dict[str, str]):
 
     def count(self, text: str) -> tuple[dict[str, float], int]:
         """How often each term occurs, pieces by their share; and how many words there are."""
-        words = split(text)
+        return self.tally(split(text))
+
+    def tally(self, words: list[str]) -> tuple[dict[str, float], int]:
+        """The same of a text that is split already."""
         counts: dict[str, float] = {}
         _count_elements(counts, map(self.__getitem__, words))
         length = len(words) - counts.pop("", 0)
@@ -141,10 +145,17 @@ def _pairs(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _is_plain(word: str) -> bool:
+    return word.isalpha() and (word.islower() or word[1:].islower())
+
+
 def _parts(word: str) -> list[str]:
     """handleAuth, handle_auth, HTTPServer2 in their parts; a plain word is one part."""
-    if word.isdigit() or (word.isalpha() and (word.islower() or word[1:].islower())):
+    if word.isdigit() or _is_plain(word):
         return [word]
+    letters = word.rstrip(_DIGITS)
+    if _is_plain(letters):  # v2, the commonest form with parts
+        return [letters, word[len(letters) :]]
     parts = [""]
     for at, letter in enumerate(word):
         last = parts[-1][-1:]

@@ -46,7 +46,8 @@ def select_by_model(
     try:
         model = app.model(PURPOSE, session)
     except MemdirError as error:
-        return Selected(tuple(local), LOCAL, error.message), found
+        reason = f"{error.message} ({error.next})" if error.next else error.message
+        return Selected(tuple(local), LOCAL, reason), found
     selected = select(
         prompt,
         [_named(one) for one in everything.values()],

@@ -152,7 +152,8 @@ def is_known(one: Recalled, state: "SessionState") -> bool:
     """True where the session has it already, or would have no use for it."""
     if one.version in state.surfaced or is_noise(one.memory, state.tools):
         return True
-    return any(os.path.join(root, one.memory.path) in state.read for root in (one.root, one.real))
+    roots = (one.root, one.real) if state.read else ()
+    return any(os.path.join(root, one.memory.path) in state.read for root in roots)
 
 
 class Reader:

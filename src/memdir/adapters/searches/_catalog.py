@@ -7,6 +7,7 @@ Text is kept as bytes: what is not UTF-8 must not stop it.
 Hot path: `_sqlite3` alone costs 3 ms, `sqlite3` 9.
 """
 
+import os
 from binascii import crc32
 
 from memdir.adapters.searches import _postings
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
     Row = tuple[int, Memory, bool, tuple[int, ...]]  # number, memory, is it a rule, its facts
 
-VERSION = 2  # of the tables, and of the words and weights in them; another one is made anew
+VERSION = 3  # of the tables, and of the words and weights in them; another one is made anew
 WAIT = 0.05  # seconds for another process that is writing
+PATIENCE = 0.5  # the same for those that read: each holds it as long as its answer takes
 LARGEST = 1 << 63  # beyond what SQLite can keep
 OLDEST = -23 * 10**17  # nanoseconds; a file from before 1898 is one from after 2480, folded
 Facts = tuple[int, ...]
@@ -37,6 +39,7 @@ class Catalog:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self._facts: dict[str, str] = {}
         if self._rows("PRAGMA user_version") != [(VERSION,)]:
             raise Damaged("it was made by another version of memdir")
 
@@ -44,12 +47,22 @@ class Catalog:
         """Let go of the file."""
         self.connection.close()
 
+    def size(self) -> int:
+        """How many bytes its file should have."""
+        ((pages,),) = self._rows("PRAGMA page_count")
+        ((each,),) = self._rows("PRAGMA page_size")
+        return int(pages * each)
+
     def fact(self, name: str) -> str:
         """What was noted under that name."""
-        rows = self._rows("SELECT value, sum FROM fact WHERE name = ?", encode(name))
-        if not rows or crc32(encode(name) + _bytes(rows[0][0])) != rows[0][1]:
-            raise Damaged(f"what it says about {name} is not what was written")
-        return decode(rows[0][0])
+        if not self._facts:
+            for key, value, total in self._rows("SELECT name, value, sum FROM fact"):
+                if crc32(_bytes(key) + _bytes(value)) != total:
+                    raise Damaged("its facts are not what was written")
+                self._facts[decode(key)] = decode(value)
+        if name not in self._facts:
+            raise Damaged(f"it has lost what it says about {name}")
+        return self._facts[name]
 
     def known(self, where: str = "", *values: object) -> dict[str, Facts]:
         """The facts of the memories when they were read."""
@@ -100,10 +113,8 @@ class Catalog:
         rows = self._rows(f"SELECT {columns} FROM memory WHERE {where}", *values)
         found = []
         for number, total, rule, path, head, *facts in rows:
-            if sum_of(_bytes(path), number, rule, _bytes(head)) != total:
+            if sum_of_row(path, head, (number, rule, *facts)) != total:
                 raise Damaged(f"the entry of {decode(path)!r} is not what was written")
-            if not all(isinstance(fact, int) for fact in facts):
-                raise Damaged(f"the facts of {decode(path)!r} are not what was written")
             memory = Memory(decode(path), decode(head), seconds(facts[0]), facts[2])
             found.append((number, memory, rule == 1, tuple(facts)))
         return found
@@ -129,10 +140,20 @@ def sum_of(*parts: bytes | int) -> int:
     """The sum over what belongs together; a part of another type is damage."""
     total = 0
     for part in parts:
-        if not isinstance(part, bytes | int):
+        if type(part) is int:
+            part = b"%d," % part
+        elif type(part) is not bytes:
             raise Damaged("it holds something else than what was written")
-        total = crc32(b"%d," % part if isinstance(part, int) else part, total)
+        total = crc32(part, total)
     return total
+
+
+def sum_of_row(path: bytes, head: bytes, numbers: Facts) -> int:
+    """The same for a memory, of which an answer needs dozens."""
+    try:
+        return crc32(b"%d %d %d %d %d %d" % numbers, crc32(head, crc32(path)))
+    except TypeError:
+        raise Damaged("it holds something else than what was written") from None
 
 
 def _bytes(value: object) -> bytes:
@@ -144,10 +165,15 @@ def _bytes(value: object) -> bytes:
 def open_catalog(path: str, *, write: bool = False) -> Catalog:
     """The catalog at that path; whoever writes holds the lock beside it."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    mode = "rw" if write else "ro"
-    connection = connect(f"{address}?mode={mode}", timeout=WAIT, isolation_level=None, uri=True)
+    mode, wait = ("rw", PATIENCE) if write else ("ro", WAIT)
+    connection = connect(f"{address}?mode={mode}", timeout=wait, isolation_level=None, uri=True)
     try:
-        return Catalog(connection)
+        if not write:
+            connection.execute("BEGIN")  # one lock for all that is read, not one for each query
+        catalog = Catalog(connection)
+        if catalog.size() != os.stat(path).st_size:
+            raise Damaged("a part of it is missing")
+        return catalog
     except BaseException:
         connection.close()
         raise

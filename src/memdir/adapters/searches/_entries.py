@@ -3,7 +3,7 @@
 from memdir.core import frontmatter
 from memdir.core.hit import Hit
 from memdir.core.memory import TYPE_KEYS, Memory, stem
-from memdir.core.ranking import RULES, Matches, final, weigh
+from memdir.core.ranking import RULES, Matches, final, weights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ MORE = 12  # candidates beyond the limit whose type may still lift them
 SPACES = str.maketrans("-_/", "   ")
 
 
-def read_entries(words: "Words", memory: Memory, data: bytes, line: str) -> dict[str, int]:
+def read_entries(
+    words: "Words", memory: Memory, data: bytes, line: str
+) -> tuple[list[str], list[int]]:
     """The terms of a memory and their weights; `line` is what the index says about it."""
     values = memory.values
     file = stem(memory.path).translate(SPACES)
@@ -26,7 +28,7 @@ def read_entries(words: "Words", memory: Memory, data: bytes, line: str) -> dict
     read = memory.document  # of the header alone, or of the whole file
     header_only = read.closing and not read.body and text.startswith(memory.head)
     body = text[len(memory.head) :] if header_only else frontmatter.read(text).body
-    return weigh(words, (file, values.get("name", ""), values.get("description", ""), line, body))
+    return weights(words, (file, values.get("name", ""), values.get("description", ""), line, body))
 
 
 def read_whole(path: str, data: bytes, mtime: float) -> Memory:

@@ -1,7 +1,7 @@
 """Who holds a term, and how much it says about them: one whole number for each memory.
 
 The number has the weight, turned round, above the memory's number: sorted, the memories that a
-term says most about come first, and a search may stop there. Hot path.
+term says most about come first, and a search may stop there. A few need no order. Hot path.
 """
 
 from binascii import crc32
@@ -10,11 +10,12 @@ from memdir.core.ranking import HEAVIEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from array import array
+    from collections.abc import Container, Iterable, Sequence
 
 SHIFT = 32
 NUMBER = (1 << SHIFT) - 1
-BYTES = 8
+BYTES = 8  # of an entry, a "Q" to the modules that keep numbers
 ENOUGH = 500  # holders of one term that are looked at: those it says most about
 
 
@@ -36,16 +37,39 @@ def read(entries: "Iterable[int]") -> dict[int, int]:
     return {one & NUMBER: HEAVIEST - (one >> SHIFT) for one in entries}
 
 
-def front(entries: list[int]) -> list[int]:
+def none() -> "array[int]":
+    """No entries yet; an array holds them in a quarter of the space."""
+    from array import array  # whoever asks a catalog makes none
+
+    return array("Q")
+
+
+class Postings(dict[str, "array[int]"]):
+    """The entries of every term, while a store is read."""
+
+    def __missing__(self, term: str) -> "array[int]":
+        entries = self[term] = none()
+        return entries
+
+    def add(self, number: int, terms: list[str], weights: list[int]) -> None:
+        """One memory with its terms and their weights."""
+        from array import array
+
+        lightest = entry(number, 0)
+        entries = [lightest - (weight << SHIFT) for weight in weights]
+        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C
+
+
+def front(entries: "array[int]") -> "Sequence[int]":
     """The entries that a search looks at."""
     return entries if len(entries) <= ENOUGH else sorted(entries)[:ENOUGH]
 
 
-def pack(entries: list[int]) -> bytes:
-    """Sorted, as the catalog keeps them."""
-    from array import array
-
-    return array("Q", sorted(entries)).tobytes()
+def pack(entries: "array[int]") -> bytes:
+    """As the catalog keeps them; in order where a search looks only at the first."""
+    if len(entries) > ENOUGH:
+        return type(entries)("Q", sorted(entries)).tobytes()
+    return entries.tobytes()
 
 
 def unpack(data: bytes) -> list[int]:

@@ -13,6 +13,19 @@ if TYPE_CHECKING:
     from memdir.core.ports import Store
 
 
+class Uncollected:
+    """No search for garbage while many small objects come and none goes: it costs a fifth."""
+
+    def __enter__(self) -> None:
+        import gc
+
+        self.back = gc.enable if gc.isenabled() else gc.disable
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        self.back()
+
+
 class Scan:
     """Holds the words of a store as it was when it was first asked."""
 
@@ -22,7 +35,7 @@ class Scan:
         self.numbered: dict[int, Memory] = {}
         self.lines: list[str] = []  # what the index says about each
         self.terms: list[str] = []  # the terms of each
-        self.postings: dict[str, list[int]] = {}
+        self.postings = _postings.Postings()
         self.findings: list[Finding] = []
         self._read = False
 
@@ -32,7 +45,7 @@ class Scan:
         terms = ranking.read_prompt(prompt, self.words)
 
         def look_up(term: str) -> tuple[int, dict[int, int]]:
-            entries = self.postings.get(term, [])
+            entries = self.postings.get(term, _postings.none())
             return len(entries), _postings.read(_postings.front(entries))
 
         matches = ranking.Matches(terms, len(self.numbered), look_up)
@@ -47,18 +60,10 @@ class Scan:
 
     def read(self) -> None:
         """Read every memory and the index, once."""
-        if self._read:
-            return
-        import gc
-
-        collects = gc.isenabled()
-        gc.disable()  # many small objects come and none goes: looking for garbage costs a fifth
-        try:
-            self._read_all()
-        finally:
-            if collects:
-                gc.enable()
-        self._read = True
+        if not self._read:
+            with Uncollected():
+                self._read_all()
+            self._read = True
 
     def _read_all(self) -> None:
         scan = self.store.scan()
@@ -76,18 +81,11 @@ class Scan:
 
     def _add(self, memory: Memory, data: bytes, line: str) -> None:
         number = _postings.number_of(memory.path, self.numbered)
-        weights = _entries.read_entries(self.words, memory, data, line)
+        terms, weights = _entries.read_entries(self.words, memory, data, line)
         self.numbered[number] = memory
         self.lines.append(line)
-        self.terms.append(" ".join(weights))
-        postings = self.postings
-        lightest = _postings.entry(number, 0)
-        for term, weight in weights.items():
-            one = lightest - (weight << _postings.SHIFT)
-            if term in postings:
-                postings[term].append(one)
-            else:
-                postings[term] = [one]
+        self.terms.append(" ".join(terms))
+        self.postings.add(number, terms, weights)
 
     def _index(self) -> bytes | None:
         try:

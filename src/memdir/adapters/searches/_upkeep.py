@@ -5,13 +5,13 @@ import os
 
 from memdir.adapters.searches import _entries, _freshness, _writing
 from memdir.adapters.searches._catalog import open_catalog, seconds
+from memdir.adapters.searches._scanning import Scan, Uncollected
 from memdir.core.errors import MemdirError
 from memdir.core.finding import Finding
 from memdir.core.memory import Memory, stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.adapters.searches._scanning import Scan
     from memdir.core.ports import Store
 
 LOCK = "catalog.lock"
@@ -41,9 +41,9 @@ class Guard:
         os.close(self.handle)
 
 
-def make(store: "Store", path: str, scan: "Scan") -> None:
+def make(store: "Store", path: str, scan: Scan) -> None:
     """A new catalog from what a scan reads now: an earlier look would take back an update."""
-    with Guard(path):
+    with Guard(path), Uncollected():
         state = _freshness.look(store)
         scan.read()
         _writing.write_new(path, scan, state)

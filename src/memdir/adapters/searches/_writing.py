@@ -4,7 +4,15 @@ import os
 from binascii import crc32
 
 from memdir.adapters.searches import _postings
-from memdir.adapters.searches._catalog import VERSION, Catalog, Damaged, Facts, open_catalog, sum_of
+from memdir.adapters.searches._catalog import (
+    VERSION,
+    Catalog,
+    Damaged,
+    Facts,
+    open_catalog,
+    sum_of,
+    sum_of_row,
+)
 from memdir.adapters.searches._entries import is_rule, read_entries
 from memdir.adapters.searches._sqlite import Connection, connect
 from memdir.core.frontmatter import encode
@@ -13,6 +21,7 @@ from memdir.core.words import Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Mapping
 
     from memdir.adapters.searches._freshness import State
@@ -81,20 +90,20 @@ def update(
         run = catalog.connection.execute
         run("BEGIN IMMEDIATE")
         removed: dict[str, set[int]] = {}
-        added: dict[str, list[int]] = {}
+        added: dict[str, array[int]] = {}
         for name in (*gone, *changed):
             _take_out(catalog, name, removed)
         taken = {row[0] for row in run("SELECT number FROM memory")}
         for name, (memory, data, line) in changed.items():
             number = _postings.number_of(name, taken)
             taken.add(number)
-            terms = read_entries(words, memory, data, line)
+            terms, weights = read_entries(words, memory, data, line)
             facts = state.facts.get(name, (0, 0, 0, 0))
             run(MEMORY_ROW, _row(number, memory, facts, line, " ".join(terms)))
-            for term, weight in terms.items():
-                added.setdefault(term, []).append(_postings.entry(number, weight))
+            for term, weight in zip(terms, weights, strict=True):
+                added.setdefault(term, _postings.none()).append(_postings.entry(number, weight))
         for term in removed.keys() | added.keys():
-            _rewrite(catalog, term, removed.get(term, set()), added.get(term, []))
+            _rewrite(catalog, term, removed.get(term, set()), added.get(term, _postings.none()))
         count = run("SELECT count(*) FROM memory").fetchone()[0]
         if count != len(state.facts.keys() - gone):
             raise Damaged("it has other memories than the store")
@@ -117,14 +126,16 @@ def _take_out(catalog: Catalog, path: str, removed: dict[str, set[int]]) -> None
         catalog.connection.execute("DELETE FROM memory WHERE path = ?", key)
 
 
-def _rewrite(catalog: Catalog, term: str, removed: set[int], added: list[int]) -> None:
+def _rewrite(catalog: Catalog, term: str, removed: set[int], added: "array[int]") -> None:
     run, key = catalog.connection.execute, encode(term)
     holders, _ = catalog.look_up(term)  # fails where the entry is damaged
     row = run("SELECT entries FROM posting WHERE term = ?", (key,)).fetchone()
     old = _postings.unpack(row[0]) if row else []
     if len(old) != holders:
         raise Damaged(f"the entry of {term!r} is not whole")
-    entries = [one for one in old if one & _postings.NUMBER not in removed] + added
+    entries = _postings.none()
+    entries.extend([one for one in old if one & _postings.NUMBER not in removed])
+    entries.extend(added)
     if entries:
         run(POSTING_ROW, _posting(term, entries))
     else:
@@ -136,7 +147,7 @@ def _write_facts(connection: Connection, count: int, state: "State") -> None:
     folders = [(encode(path), changed) for path, changed in state.folders.items()]
     connection.executemany("INSERT INTO folder VALUES (?,?)", folders)
     rules = connection.execute("SELECT count(*) FROM memory WHERE rule = 1").fetchone()[0]
-    facts = {"count": str(count), "rules": str(rules), "index": state.index}
+    facts = {"count": str(count), "rules": str(rules), "index": state.index, "files": state.files}
     rows = [(encode(name), encode(value)) for name, value in facts.items()]
     connection.executemany(
         "INSERT OR REPLACE INTO fact VALUES (?,?,?)",
@@ -147,14 +158,15 @@ def _write_facts(connection: Connection, count: int, state: "State") -> None:
 def _row(number: int, memory: Memory, facts: Facts, line: str, terms: str) -> tuple[object, ...]:
     path, head = encode(memory.path), encode(memory.head)
     rule, words = int(is_rule(memory)), terms.encode()
-    total = sum_of(path, number, rule, head)
+    total = sum_of_row(path, head, (number, rule, *facts))
     return number, path, *facts, head, encode(line), rule, words, crc32(words), total
 
 
-def _posting(term: str, entries: list[int]) -> tuple[object, ...]:
+def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:
     key, data, holders = encode(term), _postings.pack(entries), len(entries)
-    total = sum_of(key, holders, data[: _postings.ENOUGH * _postings.BYTES])
-    return key, crc32(key), holders, total, data
+    number = crc32(key)
+    total = crc32(data[: _postings.ENOUGH * _postings.BYTES], crc32(b"%d," % holders, number))
+    return key, number, holders, total, data
 
 
 def _move(temporary: str, path: str) -> None:

@@ -10,7 +10,7 @@ def write(path: str, root: str, magic: bytes) -> None:
     """Whole or not at all; what cannot be written costs the next start a few milliseconds."""
     modules = {}
     try:
-        for name, module in sorted(sys.modules.items()):
+        for name, module in list(sys.modules.items()):  # in the order in which they were ready
             file = getattr(module, "__file__", None)
             if name.split(".")[0] != "memdir" or not file or name == __name__:
                 continue

@@ -1,6 +1,7 @@
 """The file a client runs: `python -I -S start.py prompt STATE CACHE SCOPE=DIRECTORY ...`.
 
-A script is compiled each time it is run, a module only once: so everything is in `starting`.
+A script is compiled each time it is run, a module only once: so everything is in `starting`. That
+one is imported without the packages around it, whose files would have to be looked for.
 """
 
 import gc
@@ -9,9 +10,10 @@ import sys
 
 if __name__ == "__main__":
     gc.disable()  # the process ends before there is garbage worth a search
-    sys.path.insert(0, __file__.rpartition("/memdir/surfaces/hooks/")[0] or "../../..")
-    from memdir.surfaces.hooks.starting import main
+    sys.path.insert(0, __file__.rpartition("/")[0] or ".")
+    from starting import ROOT, main  # type: ignore[import-not-found, unused-ignore]
 
+    sys.path[0] = ROOT
     code = main(sys.argv[1:])
     sys.stderr.flush()
     os._exit(code)  # everything is written and closed; taking down the modules would cost 1 ms

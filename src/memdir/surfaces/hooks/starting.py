@@ -10,9 +10,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
-    from types import CodeType, ModuleType
+    from types import CodeType
 
 NAME = f"hooks-{sys.implementation.cache_tag}.bin"
 ROOT = os.path.abspath(__file__ + "/../../../..")
@@ -23,33 +22,29 @@ OWN_ONLY = 0o022  # nobody else may write what we run
 
 
 class Bundle:
-    """Finds modules in one file that was read at once."""
+    """The modules of one file that was read at once, in the order in which they were ready."""
 
     def __init__(self, modules: "dict[str, tuple[str, bool, CodeType]]") -> None:
         self.modules = modules
 
-    def find_spec(
-        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
-    ) -> "ModuleSpec | None":
-        """What Python asks before it looks at the disk."""
-        found = self.modules.get(name)
-        if found is None:
-            return None
-        file, is_package, _ = found
-        made = type(sys.__spec__)  # importing it would cost more than it saves
-        spec: ModuleSpec = made(name, self, origin=file, is_package=is_package)  # type: ignore[arg-type]
-        spec.has_location = True
-        if is_package:
-            spec.submodule_search_locations = [os.path.dirname(file)]
-        return spec
-
-    def create_module(self, spec: "ModuleSpec") -> None:
-        """Python's own will do."""
-
-    def exec_module(self, module: "ModuleType") -> None:
-        """Run the byte code as Python would."""
-        names = vars(module)
-        exec(self.modules[names["__name__"]][2], names)
+    def run(self) -> None:
+        """Make all of them, each after those it needs: so no import has to look for one."""
+        new_spec, new_module = type(sys.__spec__), type(sys)  # to import them would cost more
+        for name, (file, is_package, code) in self.modules.items():
+            if name in sys.modules:
+                continue  # one before it asked for it, and got it from its file
+            spec: ModuleSpec = new_spec(name, None, origin=file, is_package=is_package)
+            spec.has_location = True
+            package, _, last = name.rpartition(".")
+            module = sys.modules[name] = new_module(name)
+            names = module.__dict__
+            names["__spec__"], names["__file__"] = spec, file
+            names["__package__"] = name if is_package else package
+            if is_package:
+                names["__path__"] = spec.submodule_search_locations = [os.path.dirname(file)]
+            exec(code, names)
+            if package:
+                setattr(sys.modules[package], last, module)
 
 
 def read(path: str) -> Bundle | None:
@@ -63,9 +58,10 @@ def read(path: str) -> Bundle | None:
         from binascii import crc32
         from marshal import loads
 
-        if crc32(data[SUM_BYTES:]) != int.from_bytes(data[:SUM_BYTES]):
+        code = memoryview(data)[SUM_BYTES:]
+        if crc32(code) != int.from_bytes(data[:SUM_BYTES]):
             return None  # damaged byte code could do anything
-        magic, root, modules = loads(data[SUM_BYTES:])
+        magic, root, modules = loads(code)
         if magic != MAGIC or root != ROOT:
             return None
         for name, (file_name, _, _, mtime, size) in modules.items():
@@ -83,7 +79,7 @@ def main(arguments: list[str]) -> int:
     path = os.path.join(cache, NAME)
     bundle = read(path) if cache else None
     if bundle is not None:
-        sys.meta_path.insert(0, bundle)
+        bundle.run()
     if event != "prompt":
         sys.stderr.write(f"memdir: there is no hook {event!r}\n")
         return 0
