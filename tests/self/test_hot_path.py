@@ -26,13 +26,18 @@ HOT = (
     "memdir.core.session_state",
     "memdir.core.stems",
     "memdir.core.store_key",
+    "memdir.core.verdicts",
     "memdir.core.words",
     "memdir.adapters.layouts.markdown",
     "memdir.adapters.searches.fts",
     "memdir.adapters.searches.scan",
     "memdir.adapters.sessions",
+    "memdir.adapters.verdicts",
+    "memdir.core.prompting",
     "memdir.steps.inject",
+    "memdir.steps.instruct",
     "memdir.steps.recall",
+    "memdir.surfaces.hooks.background",
     "memdir.surfaces.hooks.prompt",
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.
@@ -74,7 +79,7 @@ ANSWER = """
 import sys; sys.path.insert(0, sys.argv[1])
 from memdir.surfaces.hooks.prompt import answer
 given = b'{"prompt": "where is the pelican cluster?"}'
-assert "pelican.md" in answer(given, *sys.argv[2:4], [("project", sys.argv[4])])
+assert "pelican.md" in answer(given, *sys.argv[2:4], [("project", sys.argv[4])])[0]
 print(*sys.modules)
 """
 NOT_FOR_A_PROMPT = {"collections", "functools", "json", "re", "sqlite3", "typing", "dataclasses"}

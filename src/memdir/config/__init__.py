@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from memdir.config.files import look
 from memdir.config.options import Options, read_options
 from memdir.config.place import SHOWN_CHARACTERS, Place, find_place, named_directory
 from memdir.config.stores import all_scopes, named_store, project_store, store_of
 from memdir.core.finding import Finding
-from memdir.core.scope import Scope, enabled, parse_scope, project_name
+from memdir.core.scope import Scope, checkout_root, enabled, parse_scope, project_name
 
 __all__ = ["Config", "Options", "read_config"]
 
@@ -35,6 +36,7 @@ class Config:
     shared: bool  # what is saved there may reach other people: by its scope, or through git
     project_root: str  # what all worktrees share
     checkout: str  # this worktree
+    code: str  # the checkout that the memories speak of; empty where there is no one such
     project_name: str
     enabled: bool
     enabled_by: str
@@ -63,8 +65,7 @@ def read_config(
     place = find_place(environ, cwd, project, findings)
     on, by = enabled(place.env, _switches(place, findings))
     store, step = project_store(place, findings)
-    scopes = all_scopes(store, place, findings)
-    known = tuple(scopes.values())
+    known = tuple((scopes := all_scopes(store, place, findings)).values())
     if dir is not None:
         (wanted, store), step = named_store(named_directory(cwd, dir), wanted, scopes, place), DIR
     elif wanted.kind not in ("project", "all"):
@@ -76,6 +77,7 @@ def read_config(
         shared=wanted.shared or place.commits(store),
         project_root=place.root,
         checkout=place.checkout,
+        code=_code(place, wanted, store if dir and project is None else ""),
         project_name=project_name(place.root),
         enabled=on,
         enabled_by=by,
@@ -90,6 +92,14 @@ def read_config(
         findings=tuple(dict.fromkeys(findings)),
         foreign=step == DIR and store not in known,
     )
+
+
+def _code(place: Place, scope: Scope, named: str) -> str:
+    """Of a directory that was named, the checkout it lies in; a user's memories have none."""
+    inside = checkout_root(named, look) if named else ""
+    if inside or scope.kind == "user":
+        return inside
+    return place.checkout if place.git else ""
 
 
 def _switches(place: Place, findings: list[Finding]) -> list[tuple[str, bool]]:

@@ -1,4 +1,4 @@
-"""What comes back for a prompt: recall → (verify) → inject; waits for no writer of memories."""
+"""What comes back for a prompt: recall → verify → inject; waits for no writer of memories."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from memdir.core.session_state import SessionState
 from memdir.core.standing_rules import rule
 from memdir.core.standing_rules import standing as standing_text
 from memdir.flows.selecting import select_by_model
+from memdir.flows.verdicts import kept_verdicts, refresh_verdicts
 from memdir.steps.inject import Injected, inject, inject_once
 from memdir.steps.recall import BODIES, POINTERS, Place, Recollection
 from memdir.steps.recall import recall as choose
@@ -35,13 +36,26 @@ class Recall:
     injected: Injected
     chosen: tuple[Recalled, ...]  # the best, in their order, whole or not
     found: Recollection
-    milliseconds: float
+    milliseconds: float  # without a look at the code
     selected: Selected | None = None  # who chose, where a model was asked
 
     @property
     def text(self) -> str:
         """Exactly what the agent would read."""
         return self.injected.text
+
+    @property
+    def abstained(self) -> bool:
+        """True where nothing is told because nothing fits, or nothing was wanted."""
+        return self.found.abstained
+
+    @property
+    def reason(self) -> str:
+        """Why there is nothing to tell; empty where there is something."""
+        if self.text or self.found.reason:
+            return "" if self.text else self.found.reason
+        told = "everything that fits was told before"
+        return told if self.found.searched else "there is no memory yet"
 
 
 def recall(
@@ -53,8 +67,13 @@ def recall(
     pointers: int = POINTERS,
     abstain: bool = True,
     model: bool = False,
+    verify: bool = False,
 ) -> Recall:
-    """recall → (select) → inject; with a session, what it was told is remembered"""
+    """recall → (select) → verify → inject; with a session, what it was told is remembered
+
+    Without `verify` a memory says what was left behind of its last look at the code, confirmed by
+    a glance; with it, the code is looked at now, however long that takes.
+    """
     start = time.perf_counter()
     places = [Place(scope, app.store, app.search) for scope, app in apps]
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
@@ -65,11 +84,26 @@ def recall(
         selected, found = select_by_model(
             apps, places, prompt, state, found, session, limit=limit, pointers=pointers
         )
+    looked = _verify(apps, found, verify)
     now = apps[0][1].now() if apps else 0.0
     injected = _tell(found, sessions, session, now)
     chosen = tuple([*found.bodies, *found.pointers][:limit])
-    taken = (time.perf_counter() - start) * 1e3
+    taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, found, taken, selected)
+
+
+def _verify(apps: Named, found: Recollection, anew: bool) -> float:
+    """Let the memories say which claims hold; the seconds that a look at the code took."""
+    looked = 0.0
+    for scope, app in apps:
+        bodies = [one for one in found.bodies if one.scope == scope]
+        if bodies and anew:
+            start = time.perf_counter()
+            refresh_verdicts(app, [one.memory.path for one in bodies])
+            looked += time.perf_counter() - start
+        if app.config.code:
+            kept_verdicts(app).tell(bodies)
+    return looked
 
 
 def _tell(found: Recollection, sessions: Sessions | None, session: str, now: float) -> Injected:

@@ -30,6 +30,7 @@ WORDS_SHOWN = 6
 @click.option("--session", "session_id", metavar="ID", help="Tell this session nothing twice.")
 @click.option("--always", is_flag=True, help="Answer also when nothing fits well.")
 @click.option("--model", is_flag=True, help="Let the model of the settings choose; it costs.")
+@click.option("--no-verify", is_flag=True, help="Say what is known; do not look at the code.")
 def recall(
     session: Session,
     words: tuple[str, ...],
@@ -38,6 +39,7 @@ def recall(
     session_id: str | None,
     always: bool,
     model: bool,
+    no_verify: bool,
 ) -> None:
     """Print exactly what an agent would be told for PROMPT (`-` reads standard input).
 
@@ -50,7 +52,13 @@ def recall(
     named = everywhere is session
     apps = [(scope, app) for scope, app in everywhere.apps() if named or _ours(scope)]
     answer = flows.recall(
-        apps, text, session=session_id or "", limit=k, abstain=not always, model=model
+        apps,
+        text,
+        session=session_id or "",
+        limit=k,
+        abstain=not always,
+        model=model,
+        verify=not no_verify,
     )
     if answer.selected and answer.selected.reason:
         session.screen.tell(f"chosen without the model: {answer.selected.reason}")
@@ -61,7 +69,7 @@ def recall(
         lines += ["", *_explained(session, answer)] if lines else _explained(session, answer)
     session.screen.answer(fields, lines)
     if not answer.text and not explain:
-        session.screen.tell(f"nothing to tell: {_why_not(answer)}; see --explain and --always")
+        session.screen.tell(f"nothing to tell: {answer.reason}; see --explain and --always")
 
 
 def _everywhere(session: Session) -> Session:
@@ -120,7 +128,7 @@ def _explained(session: Session, answer: Recall) -> list[str]:
     searched = count(answer.found.searched, "memory", "memories")
     lines = screen.block("", f"{searched} searched in {answer.milliseconds:.1f} ms", "")
     if answer.found.abstained:
-        lines += screen.block("", f"nothing told: {_why_not(answer)}", "")
+        lines += screen.block("", f"nothing told: {answer.reason}", "")
     whole = {id(one) for one in answer.injected.bodies}
     rows = [("memory", "score", "sure", "given", "words that matched")]
     given_as = {id(one): "line" for one in answer.injected.pointers}
@@ -134,13 +142,3 @@ def _explained(session: Session, answer: Recall) -> list[str]:
     odd = [one for one in answer.found.findings if one.kind != "catalog-made"]
     lines += ["", *finding_lines(screen, odd)] if odd else []
     return lines
-
-
-def _why_not(answer: Recall) -> str:
-    if answer.found.reason:
-        return answer.found.reason
-    return (
-        "everything that fits was told before"
-        if answer.found.searched
-        else "there is no memory yet"
-    )

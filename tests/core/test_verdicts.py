@@ -1,0 +1,70 @@
+"""Verdicts that are kept for recall, and what a glance makes of them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.core.verdicts import MOST_FOUND, MOST_STALE, Kept, read, told, write
+
+FACTS = (1_700_000_000_000, 42)
+STATE = "3f2c1e9aa0b1c2d3e4f5"
+
+names = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), max_size=30)
+facts = st.none() | st.tuples(st.integers(0, 2**62), st.integers(0, 2**40))
+rows = st.lists(st.tuples(st.sampled_from(["true", "stale"]), names, names, names, names, facts))
+
+
+@given(rows)
+def test_what_is_written_is_read_back(rows):
+    kept = read(write(Kept(FACTS, STATE, rows)))
+    assert kept is not None
+    assert (kept.facts, kept.state, list(kept.rows)) == (FACTS, STATE, rows[:60])
+
+
+@given(st.binary())
+def test_other_bytes_are_no_verdicts(data):
+    assert read(data) is None
+
+
+def test_a_flipped_byte_is_no_verdict():
+    data = bytearray(write(Kept(FACTS, STATE, [row("true", "path", "src/a.py")])))
+    data[-1] ^= 1
+    assert read(bytes(data)) is None
+
+
+def row(verdict, kind, text, reason="", place="src/a.py", found=FACTS):
+    return verdict, kind, text, reason, place, found
+
+
+WAS = "removed in 3f2c1e9, 2026-03-02"
+NOW = {"same": FACTS, "touched": (FACTS[0] + 1, 42), "gone": None}
+
+
+@pytest.mark.parametrize(
+    ("one", "now", "said"),
+    [
+        (row("true", "path", "a.py"), "same", ("a.py found",)),
+        (row("true", "path", "a.py"), "touched", ("a.py found",)),
+        (row("true", "path", "a.py"), "gone", ("a.py is gone; it was there at 3f2c1e9",)),
+        (row("true", "symbol", "handleAuth"), "same", ("handleAuth found",)),
+        # The file changed: whether the word is still in it was not looked at.
+        (row("true", "symbol", "handleAuth"), "touched", ()),
+        (row("true", "symbol", "handleAuth"), "gone", ()),
+        (row("stale", "path", "old.py", WAS, "old.py"), "gone", (f"old.py {WAS}",)),
+        (row("stale", "path", "old.py", WAS, "old.py"), "same", ()),  # it has come back
+        (row("stale", "symbol", "old_call", WAS, ""), "same", (f"old_call {WAS}",)),
+        (row("true", "package", "click", place="", found=None), "same", ()),
+    ],
+)
+def test_a_glance_says_what_holds_now(one, now, said):
+    assert told(Kept(FACTS, STATE, [one]), lambda place: NOW[now]) == said
+
+
+def test_what_misleads_comes_first_and_nothing_is_endless():
+    many = [row("true", "path", f"found{n}.py") for n in range(50)]
+    many += [row("stale", "path", f"gone{n}.py", WAS, f"gone{n}.py") for n in range(10)]
+    said = told(Kept(FACTS, STATE, many), lambda place: FACTS if place == "src/a.py" else None)
+    assert said[0] == f"gone0.py {WAS}"
+    assert said[MOST_STALE] == "4 more no longer hold"
+    assert said[-1].endswith(f"found{MOST_FOUND - 1}.py and 42 more found")
+    assert len(said) == MOST_STALE + 2
