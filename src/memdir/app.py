@@ -79,6 +79,7 @@ class App:
     tell: Callable[[str], None]
     actor: str
     dry_run: bool = False
+    batch: str = ""  # what several changes of one run are called together
 
     def rules(self) -> Rules:
         """What this store and this moment decide about a save."""
@@ -108,14 +109,14 @@ class App:
 
     def repo(self) -> ports.Repo:
         """The code that this store's memories speak of; one that knows nothing without git."""
-        checkout = self.config.checkout
-        member = "git" if os.path.lexists(os.path.join(checkout, ".git")) else "none"
-        opened = registry.load("repos", member).open_repo(checkout, self.config.cache_dir)
+        code = self.config.code
+        member = "git" if code else "none"
+        opened = registry.load("repos", member).open_repo(code, self.config.cache_dir)
         return cast(ports.Repo, opened)
 
     def change(self, verb: str, act: Act, told: Told) -> Done:
         """The way of every change: lock, commit what others did, act, tell, commit ours."""
-        cause = Cause(verb, actor=self.actor)
+        cause = Cause(verb, actor=self.actor, batch=self.batch)
         if self.dry_run:
             return self._try_out(Desk(DryRun(self.store), DryShelf(self.shelf), cause), act, told)
         with self.lock.held(f"memdir {verb}", self.tell):

@@ -1,4 +1,4 @@
-"""Staleness: the table of seed 000, exact where a band begins."""
+"""Staleness: the table of seed 000, exact where a band begins; what claims add; the clock."""
 
 import math
 
@@ -7,7 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.core import types
-from memdir.core.staleness import action, score
+from memdir.core.claim import (
+    BRANCH,
+    PACKAGE,
+    PATH,
+    STALE,
+    SYMBOL,
+    TRUE,
+    UNKNOWN,
+    URL,
+    Claim,
+    Judged,
+)
+from memdir.core.memory import Memory
+from memdir.core.staleness import Moments, action, clock, raised, score, stale_kinds
 
 # type, half-life = days to 50 points, days to about 90 points
 TABLE = [
@@ -18,6 +31,15 @@ TABLE = [
     ("project", 14, 47),
     ("unknown", 30, 100),
 ]
+RECORDS = [
+    ("decision", 365),
+    ("constraint", 365),
+    ("preference", 365),
+    ("runbook", 60),
+    ("tech_debt", 60),
+    ("session_summary", 14),
+]
+DAY = 86_400.0
 
 
 @pytest.mark.parametrize(("name", "fifty", "ninety"), TABLE)
@@ -27,6 +49,15 @@ def test_a_type_ages_as_the_table_says(name, fifty, ninety):
     assert score(fifty - 1, half_life) < 50 == score(fifty, half_life)
     reached = next(day for day in range(2000) if score(day, half_life) >= 90)
     assert abs(reached - ninety) <= 1
+
+
+@pytest.mark.parametrize(("name", "half_life"), RECORDS)
+def test_a_type_of_record_ages_as_was_decided(name, half_life):
+    assert types.get(name).half_life_days == half_life
+
+
+def test_every_type_has_a_half_life_that_somebody_decided():
+    assert {*types.names()} == {name for name, *_ in (*TABLE, *RECORDS)} - {"unknown"}
 
 
 @given(st.integers(1, 100_000))
@@ -53,3 +84,70 @@ def test_the_future_is_fresh(age):
 )
 def test_a_score_proposes_an_action(points, expected):
     assert action(points) == expected
+
+
+def judged(kind: str, verdict: str = STALE, text: str = "x") -> Judged:
+    return Judged(Claim(kind, text, 1), verdict)
+
+
+@pytest.mark.parametrize(
+    ("claims", "points"),
+    [
+        ([judged(PATH)], 20),
+        ([judged(SYMBOL)], 30),
+        ([judged(URL)], 10),
+        ([judged(BRANCH)], 15),
+        ([judged(PACKAGE)], 0),
+        ([judged(PATH), judged(SYMBOL), judged(URL), judged(BRANCH)], 75),
+        ([judged(PATH), judged(PATH, text="y")], 20),  # one renamed folder is one reason
+        ([judged(PATH, UNKNOWN), judged(SYMBOL, TRUE)], 0),
+    ],
+)
+def test_only_stale_claims_add_points_each_kind_once(claims, points):
+    assert raised(10, claims) == 10 + points
+
+
+def test_there_are_no_more_than_100_points():
+    assert raised(90, [judged(SYMBOL)]) == 100
+
+
+def test_the_heaviest_reason_comes_first():
+    assert [*stale_kinds([judged(URL), judged(PATH), judged(SYMBOL)])] == [SYMBOL, PATH, URL]
+
+
+def memory(**header: str) -> Memory:
+    lines = "".join(f"{key}: {value}\n" for key, value in header.items())
+    return Memory("x.md", f"---\n{lines}---\n", mtime=100 * DAY, size=10)
+
+
+SOONER, LATER = "1970-01-11", "1970-01-21"  # ten and twenty days
+
+
+@pytest.mark.parametrize(
+    ("header", "moments", "days"),
+    [
+        ({"modified": SOONER, "last_verified": LATER}, Moments(), 20),
+        ({"modified": LATER, "last_verified": SOONER}, Moments(), 20),
+        ({"created": SOONER}, Moments(), 10),
+        ({"created": SOONER, "modified": LATER}, Moments(), 20),
+        ({}, Moments(), 100),
+        # An outside edit counts where it is newer, a version that the history only got does not.
+        ({"modified": SOONER}, Moments(edited=30 * DAY), 30),
+        ({"modified": LATER}, Moments(edited=15 * DAY), 20),
+        ({"created": SOONER}, Moments(edited=30 * DAY), 30),
+        ({"modified": SOONER}, Moments(kept=30 * DAY), 10),
+        ({"modified": SOONER}, Moments(committed=30 * DAY), 10),
+        # A pull is seen late; the edit was made when it was committed.
+        ({"modified": SOONER}, Moments(edited=90 * DAY, committed=40 * DAY), 40),
+        ({}, Moments(kept=30 * DAY), 30),
+        ({}, Moments(kept=90 * DAY, committed=40 * DAY), 40),
+        ({}, Moments(committed=40 * DAY), 40),
+    ],
+)
+def test_the_clock_asks_who_knows_best(header, moments, days):
+    assert clock(memory(**header), moments) == days * DAY
+
+
+def test_without_the_history_it_is_the_clock_of_the_header():
+    for header in ({}, {"created": SOONER}, {"modified": LATER}, {"last_verified": "soon"}):
+        assert clock(memory(**header)) == memory(**header).clock

@@ -77,10 +77,10 @@ def test_a_type_is_one_object():
 
 
 def test_one_type_costs_one_import_and_no_heavy_module():
-    """The hot path asks for half-lives."""
+    """The prompt of a session start lists the types."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from memdir.core import dates, staleness, types;"
+        "from memdir.core import dates, types;"
         "types.names(); types.get('user'); print(*sorted(sys.modules))"
     )
     source = str(Path(types.__file__).parents[3])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memdir.core.errors import BadInput, Missing
@@ -87,8 +87,7 @@ def to_undo(
         while chosen and not since <= chosen[-1].time <= now:
             chosen.pop()
     else:
-        newest = next_to_undo(log)
-        chosen = [newest] if newest else []
+        chosen = _newest_with_batch(log)
     first = any(logged.cause.verb == BEGIN for logged in chosen)
     chosen = [logged for logged in chosen if logged.cause.verb != BEGIN]
     if change and first:
@@ -103,6 +102,21 @@ def to_undo(
 
 def next_to_undo(log: Iterable[Logged]) -> Logged | None:
     """The newest change that still stands: not an undo, and not undone (an undone undo counts)."""
+    return next(_standing(log), None)
+
+
+def _newest_with_batch(log: Iterable[Logged]) -> list[Logged]:
+    """The newest change that stands, with all others of its batch: one run is one undo."""
+    chosen: list[Logged] = []
+    for logged in _standing(log):
+        if not chosen or logged.cause.batch == chosen[0].cause.batch:
+            chosen.append(logged)
+        if not chosen[0].cause.batch:
+            break
+    return chosen
+
+
+def _standing(log: Iterable[Logged]) -> Iterator[Logged]:
     undone: set[str] = set()
     for logged in log:
         # An undo that says of no change that it takes it back was cut off: it is to be completed.
@@ -110,6 +124,5 @@ def next_to_undo(log: Iterable[Logged]) -> Logged | None:
         if logged.id in undone or logged.cause.verb == BEGIN or cut_off:
             continue
         if not logged.cause.undoes:
-            return logged
+            yield logged
         undone.update(logged.cause.undoes)
-    return None

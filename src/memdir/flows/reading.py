@@ -17,6 +17,7 @@ from memdir.core.listing import Listed, list_by_age
 from memdir.core.memory import Memory
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
 from memdir.core.targets import Targets
+from memdir.flows.dating import clocks
 from memdir.steps.gather import Files, gather
 
 KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
@@ -24,9 +25,9 @@ DAY = 86_400  # seconds
 
 
 def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
-    """scan, the most recently confirmed first"""
+    """scan → clocks, the most recently confirmed first"""
     scan = app.store.scan()
-    return list_by_age(scan.memories, app.now()), scan.findings
+    return list_by_age(scan.memories, app.now(), clocks(app, scan.memories)[0]), scan.findings
 
 
 def show(app: App, name: str) -> tuple[str, bytes, Document]:

@@ -65,7 +65,7 @@ def _fields(scope: str, app: App, listed: Listed) -> Fields:
         "name": memory.name,
         "type": memory.type,
         "description": memory.description,
-        "modified": dates.iso_time(memory.clock),
+        "modified": dates.iso_time(listed.clock),
         "age_days": listed.age_days,
         "score": listed.score,
         "action": listed.action,

@@ -143,7 +143,7 @@ def command(
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
             screen.advise = Advice(_commands(), dir, project, scope)
             session = Session(screen, asked, asked.config())
-            if session.config.findings and name not in ("where", "list", "doctor"):
+            if session.config.findings and name not in ("where", "list", "doctor", "audit"):
                 found = count(len(session.config.findings), "finding")
                 screen.tell(f"{found} on the settings: memdir where")
             with progress(screen, bulk), session.looking_further(name, options):
