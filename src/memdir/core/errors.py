@@ -53,3 +53,9 @@ class HistoryBroken(MemdirError):
     """The history cannot be read or written; memories themselves are untouched."""
 
     code = "history_broken"
+
+
+class KnowledgeAtRisk(MemdirError):
+    """A line would disappear: the plan is wrong, so nothing of it is carried out."""
+
+    code = "knowledge_at_risk"

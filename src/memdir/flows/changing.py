@@ -12,9 +12,11 @@ from memdir.core import dates, history, naming
 from memdir.core.draft import REBUILT, SKIPPED, Change, Draft, Wishes
 from memdir.core.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.core.history import Logged
+from memdir.core.matching import spread
 from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
 from memdir.core.revision import Revision
+from memdir.flows.ignoring import ignored
 from memdir.flows.reading import expired_trash, find_all, readable_log, shelved
 from memdir.steps.adopt import adopt
 from memdir.steps.edit import edit as edit_step
@@ -38,7 +40,9 @@ def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold) -> Done:
         before = _memory(desk.store, draft.name + ".md") if draft.name else None
         change = save_step(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
-        return _index(app, desk, [change], before)
+        _index(app, desk, [change], before)
+        desk.remarks += ignored(app, [change.path] if change.changed else [])
+        return [change]
 
     return app.change("save", act, told)
 
@@ -60,7 +64,8 @@ def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
     def act(desk: Desk) -> list[Change]:
         rules = app.rules()
         seen = (("last_verified", dates.iso_time(rules.now)),)
-        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, names))
+        wanted = spread(names, desk.store.files())
+        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, wanted))
         desk.plan = list(paths)
         changes = [edit_step(Revision(p, seen), desk.store, rules, Wishes()) for p in paths]
         return _index(app, desk, changes)
@@ -75,7 +80,8 @@ def retire(
 
     def act(desk: Desk) -> list[Change]:
         desk.cause = replace(desk.cause, reason=reason)
-        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, names))
+        wanted = spread(names, desk.store.files())
+        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, wanted))
         desk.plan, now = list(paths), app.now()
         done = [retire_step(path, desk.store, desk.shelf, now, room) for path in paths]
         return _index(app, desk, done)
@@ -88,7 +94,8 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
 
     def act(desk: Desk) -> list[Change]:
         everything = shelved(app)
-        chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in names))
+        wanted = spread(names, [one.path for one in everything])
+        chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         shelf = OldArchive(desk.shelf, desk.store)
         desk.plan = [one.path for one in chosen]
         dry = DryRun(desk.store)  # all can be restored, or nothing is
@@ -205,7 +212,9 @@ def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> li
         if explicit:
             raise
         return []
-    if plan.merged or desk.store.index_path not in plan.files:
+    # A restructuring sees to the index itself: before it, the index was as it was.
+    alone = all(logged.cause.verb == "restructure" for logged in chosen)
+    if plan.merged or (desk.store.index_path not in plan.files and not alone):
         index(desk.store, app.rules())
     if plan.merged:
         desk.remarks.append(f"{done[-1].path} {done[-1].reason}; its pointers are in step")

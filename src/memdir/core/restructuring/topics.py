@@ -1,0 +1,154 @@
+"""Pieces of the index as memories: of a good size, named, described and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memdir.core import dates, frontmatter
+from memdir.core.memory import MODIFIED_KEYS, SOURCE_KEYS, UNKNOWN
+from memdir.core.restructuring import bodies
+from memdir.core.restructuring.bodies import (
+    MOST,
+    Section,
+    grouped,
+    heading_text,
+    level_of,
+    runs,
+    sections,
+    split_level,
+)
+from memdir.core.restructuring.guessing import guess
+from memdir.core.restructuring.headers import plain_line
+from memdir.core.restructuring.pieces import Piece
+from memdir.core.restructuring.titles import NOTES, file_title, free_path, says, title_of
+from memdir.core.restructuring.work import MOVED, Page, Work
+
+TINY = 2  # lines below a heading; neighbours of that size share a memory
+TINIES = (TINY, 5, 10, 20, 40, 80)  # tried in turn while there are too many
+MOST_TOPICS = 120  # memories out of one index; each needs a line of it
+SOURCE = "restructure"
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A memory to be; `section` is the heading of the index below which its pointer goes."""
+
+    title: str
+    lines: tuple[str, ...]
+    section: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A new memory and where its pointer goes: below a heading that stays, else by its type."""
+
+    path: str
+    section: str
+    at: int
+
+
+def topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
+    """Every piece in memories of a good size; `heading` names those that have none."""
+    for tiny in TINIES:
+        found = [topic for group in _gathered(pieces, tiny) for topic in _sized(group, heading)]
+        if len(found) <= MOST_TOPICS:
+            break
+    return found
+
+
+def make_topics(work: Work, found: Sequence[Topic]) -> list[Placed]:
+    """Write them; gives where their pointers go."""
+    placed = []
+    for topic in found:
+        heading = heading_text(topic.lines[0]) if level_of(topic.lines[0]) else ""
+        said = topic.lines[1:] if heading else topic.lines
+        type, reason = guess("", f"{topic.title} {heading}", topic.section, said)
+        taken = {*work.given.taken, *work.pages}
+        path = free_path(file_title(topic.title), type, taken, work.given.style)
+        work.pages[path] = _page(work, topic, type)
+        lines = sum(1 for line in topic.lines if line.strip())
+        what = f"{lines} lines out of the index; type {type}: {reason}"
+        work.say(MOVED, path, what)
+        placed.append(Placed(path, topic.section, topic.at))
+    return placed
+
+
+def _page(work: Work, topic: Topic, type: str) -> Page:
+    index = work.given.index
+    fields = [("name", plain_line(topic.title)), ("description", says(topic.lines))]
+    fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
+    if index.dated:
+        fields.append((MODIFIED_KEYS[0], dates.iso_time(index.clock)))
+    fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
+    end = "\r\n" if "\r\n" in index.text[:4096] else "\n"
+    text = frontmatter.write(fields, "\n".join(topic.lines))
+    return Page(text.replace("\n", end), index.clock, index.dated)
+
+
+def _gathered(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
+    """Neighbouring sections with next to nothing in them, together."""
+    groups: list[list[Piece]] = []
+    open = False  # may the next tiny one join the last group?
+    for piece in pieces:
+        filled = sum(1 for line in piece.lines if line.strip()) - piece.whole
+        small = piece.whole and filled <= tiny
+        length = sum(len(each.lines) for each in groups[-1]) if groups else 0
+        if small and open and length + len(piece.lines) <= bodies.AIM:
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+        open = small
+    return groups
+
+
+def _sized(group: Sequence[Piece], heading: str) -> list[Topic]:
+    """One topic, or several where the lines are too many for one file."""
+    first = group[0]
+    lines = [line for piece in group for line in (*piece.lines, "")][:-1]
+    names = [title_of(piece.heading) for piece in group if title_of(piece.heading)]
+    title = _together(names) or title_of(heading) or NOTES
+    parts = parts_of(lines)
+    if len(parts) == 1:
+        return [Topic(title, tuple(lines), first.section, first.at)]
+    found = []
+    for number, part in enumerate(parts, 1):
+        named = title_of(part.title)
+        called = f"{title}: {named}" if named and named != title else title
+        called = called if named else f"{title}, part {number}"
+        found.append(Topic(called, part.lines, first.section or heading_of(first), first.at))
+    return found
+
+
+def heading_of(piece: Piece) -> str:
+    """The heading that a piece which became several memories leaves in the index."""
+    return piece.heading if piece.whole else piece.section
+
+
+def _together(names: list[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"{names[0]}, {names[1]}{more}" if more else f"{names[0]} and {names[1]}"
+
+
+def parts_of(lines: Sequence[str], most: int = MOST) -> list[Section]:
+    """The lines whole if they fit a file, else cut at headings, else between blocks."""
+    if len(lines) <= most:
+        return [Section("", 0, tuple(lines))]
+    level = split_level(lines)
+    if not level:
+        cut = runs(lines, most)
+        return [Section("", 0, tuple(bodies.trimmed(run))) for run in cut]
+    found = []
+    for group in grouped(sections(lines, level)):
+        joined = [line for section in group for line in section.lines]
+        title = next((section.title for section in group if section.title), "")
+        if len(joined) <= most:
+            found.append(Section(title, level, tuple(bodies.trimmed(joined))))
+            continue
+        for part in parts_of(joined, most):
+            named = part.title or title
+            found.append(Section(named, level, part.lines))
+    return found

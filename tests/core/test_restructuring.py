@@ -1,0 +1,227 @@
+"""The plan of a restructuring: which content becomes which memory, and what the index keeps."""
+
+import pytest
+
+from memdir.core.restructuring.planning import Plan, plan
+from memdir.core.restructuring.work import Given, Page
+from memdir.core.revision import Style
+
+NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z, a Monday
+TEXT = "---\nname: {}\ndescription: {}\ntype: {}\n---\n\n{}\n"
+
+SAME = (
+    "Use uv for packages in this project, also in the build containers.",
+    "The lock file is checked in, and every change of it is reviewed by Ana.",
+    "Never call pip here: it installs into the wrong environment without a word.",
+    "The mirror in Frankfurt serves wheels; when it is slow, ask the platform team.",
+)
+
+
+def page(text: str, dated: bool = False) -> Page:
+    return Page(text, NOON, dated)
+
+
+def memory(name: str, description: str, body: str, type: str = "project") -> Page:
+    return page(TEXT.format(name, description, type, body))
+
+
+def planned(index: str, pages: dict[str, Page] | None = None, **more: object) -> Plan:
+    found = plan(Given(pages or {}, page(index), **more))
+    assert found.lost == ()
+    return found
+
+
+def new(found: Plan) -> dict[str, str]:
+    """The bodies of the new memories."""
+    given = found.given_paths
+    return {
+        path: page.document.body.strip()
+        for path, page in found.work.pages.items()
+        if path not in given
+    }
+
+
+def failed(found: Plan) -> list[str]:
+    return [check.name for check in found.checks if not check.ok]
+
+
+def test_a_section_becomes_one_memory_with_its_heading():
+    found = planned(
+        "# Memory\n\n## Build rules\n\n- run make\n- never skip tests\n\n## API\n\n- x\n- y\n- z\n"
+    )
+    assert new(found) == {
+        "build-rules.md": "## Build rules\n\n- run make\n- never skip tests",
+        "api.md": "## API\n\n- x\n- y\n- z",
+    }
+    assert found.work.index.startswith("# Memory\n\n## Feedback\n\n- [Build rules](build-rules.md)")
+    assert "- [API](api.md) — x; y; z" in found.work.index
+    assert failed(found) == []
+
+
+def test_pointers_and_content_in_one_section_part_and_the_heading_stays():
+    pointer, content = "- [uv](uv.md) — the packages", "- ruff formats the code\n- mypy is strict"
+    index = f"# Memory\n\n## Tools\n\n{pointer}\n{content}\n"
+    found = planned(index, {"uv.md": memory("uv", "the packages", "Use uv.")})
+    assert new(found) == {"tools.md": "- ruff formats the code\n- mypy is strict"}
+    assert found.work.index == (
+        "# Memory\n\n## Tools\n\n- [uv](uv.md) — the packages\n"
+        "- [Tools](tools.md) — ruff formats the code; mypy is strict\n"
+    )
+
+
+def test_what_hangs_below_a_pointer_goes_into_its_memory():
+    index = "- [uv](uv.md) — the packages\n  - lock with uv lock\n  - never pip\n"
+    found = planned(index, {"uv.md": memory("uv", "the packages", "Use uv.")})
+    assert found.work.index == "- [uv](uv.md) — the packages\n"
+    assert found.texts["uv.md"].endswith("Use uv.\n\n  - lock with uv lock\n  - never pip\n")
+
+
+def test_tiny_neighbours_share_a_memory():
+    index = "".join(f"## Point {n}\n\n- fact number {n}\n\n" for n in range(5))
+    assert list(new(planned(index))) == ["point-0-point-1-and-3-more.md"]
+
+
+def test_an_introduction_of_the_index_stays_and_a_fact_above_it_does_not():
+    pages = {"uv.md": memory("uv", "the packages", "Use uv.")}
+    kept = "# Memory\n\nOne line per memory; read first.\n\n- [uv](uv.md) — the packages\n"
+    assert planned(kept, pages).nothing
+    found = planned(kept.replace("One line per memory; read first.", "We ship on Friday."), pages)
+    assert list(new(found).values()) == ["We ship on Friday."]
+
+
+def test_a_placeholder_stays_as_a_comment():
+    index = "## Project\n\n- *(add files as needed)*\n\n## Tools\n\n- [uv](uv.md) — the packages\n"
+    found = planned(index, {"uv.md": memory("uv", "the packages", "Use uv.")})
+    assert "<!--\n- *(add files as needed)*\n-->" in found.work.index
+    assert failed(found) == []
+
+
+def test_a_label_above_a_list_of_pointers_becomes_its_heading():
+    index = "- [uv](uv.md) — the packages\n\nOlder ones:\n\n- [pip](pip.md) — once\n"
+    pages = {
+        name: memory(name[:-3], "the packages", f"Text {name}.") for name in ("uv.md", "pip.md")
+    }
+    assert "\n## Older ones:\n\n- [pip](pip.md) — once\n" in planned(index, pages).work.index
+
+
+def test_headings_of_the_user_stay_and_a_plain_list_gets_sections_by_type():
+    names = [f"m{n}" for n in range(9)]
+    types = ("project", "feedback", "reference")
+    pages = {
+        f"{name}.md": memory(name, f"what {name} is", f"Only {name} {n * 7919}.", types[n % 3])
+        for n, name in enumerate(names)
+    }
+    lines = [f"- [{name}]({name}.md) — what {name} is" for name in names]
+    found = planned("\n".join(lines) + "\n", pages)
+    heads = [line for line in found.work.index.split("\n") if line.startswith("#")]
+    assert heads == ["## Feedback", "## Project", "## Reference"]
+    assert sorted(found.work.index.split("\n"))[-9:] == sorted(lines)
+    own = "## Mine\n\n" + "\n".join(lines) + "\n"
+    assert planned(own, pages).nothing
+
+
+def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
+    hook = "words that matter " * 12 + "to the very end"
+    pages = {"uv.md": memory("uv", "the packages", "Use uv.")}
+    found = planned(f"- [uv](uv.md) — {hook}\n", pages)
+    (line,) = found.work.index.strip().split("\n")
+    assert len(line) <= 150 and line.endswith("…")
+    assert f"**In the index:** {hook}" in found.texts["uv.md"]
+    said = {"uv.md": memory("uv", hook, "Use uv.")}
+    assert planned(f"- [uv](uv.md) — {hook}\n", said).texts == {}
+
+
+def test_a_pointer_to_nothing_becomes_that_memory_if_it_says_enough():
+    found = planned("- [Licence](licence.md) — Apache-2.0, the announcement is for humans only\n")
+    assert new(found) == {"licence.md": "Apache-2.0, the announcement is for humans only"}
+    found = planned("- [Role](role.md) — my background\n- [[x]]\n")
+    assert [one.text for one in found.work.accounted] == [
+        "- [Role](role.md) — my background",
+        "- [[x]]",
+    ]
+    assert new(found) == {}
+
+
+def test_a_header_is_completed_and_the_reason_for_its_type_is_told():
+    pages = {"feedback_tests.md": page("# Real databases\n\nNo mocks in tests.\n")}
+    found = planned("- [Tests](feedback_tests.md) — no mocks in integration tests\n", pages)
+    document = found.work.pages["feedback_tests.md"].document
+    assert document.values == {
+        "name": "Real databases",
+        "description": "no mocks in integration tests",
+        "type": "feedback",
+    }
+    assert document.body == "\n# Real databases\n\nNo mocks in tests.\n"
+    assert 'the file is called "feedback"' in found.reasons["feedback_tests.md"]
+
+
+def test_unknown_keys_and_the_bytes_of_the_body_stay():
+    text = "---\nscope: tests\r\nloaded-by: x\n---\nBody  \r\n\r\nend"
+    found = planned("", {"a.md": page(text)})
+    document = found.work.pages["a.md"].document
+    assert document.body == "Body  \r\n\r\nend"
+    assert (document.values["scope"], document.values["loaded-by"]) == ("tests", "x")
+
+
+def test_dates_count_from_the_day_of_the_memory_and_are_accounted_for():
+    text = TEXT.format(
+        "a", "b c d", "project\nmetadata:\n  created: 2026-03-02", "Broken since yesterday."
+    )
+    found = planned("- [a](a.md) — b c d\n", {"a.md": page(text)})
+    assert "Broken since 2026-03-01." in found.texts["a.md"]
+    (told,) = found.work.accounted
+    assert (told.text, told.path) == ("Broken since yesterday.", "a.md")
+
+
+def test_without_a_day_relative_dates_stay_and_that_is_said():
+    found = planned(
+        "- [a](a.md) — b c d\n", {"a.md": memory("a", "b c d", "Broken since yesterday.")}
+    )
+    assert found.texts == {}
+    assert any("relative dates stay in a.md" in text for text in found.work.remarks)
+
+
+def test_two_memories_that_say_the_same_become_one_with_every_line_of_both():
+    body = "\n".join(SAME)
+    pages = {
+        "uv.md": memory("uv", "uv for packages in this project", body + "\nA line of its own."),
+        "packages.md": memory("uv", "uv for packages in this project", body),
+    }
+    found = planned("- [uv](uv.md) — x\n- [uv 2](packages.md) — x\n", pages)
+    assert found.gone == ("packages.md",)
+    assert found.work.pages["uv.md"].document.get("metadata.merged_from") == "packages.md"
+    assert found.work.index == "- [uv](uv.md) — x\n"
+    assert all(line in found.work.pages["uv.md"].text for line in body.split("\n"))
+
+
+def test_memories_of_two_types_are_proposed_not_merged():
+    body = " ".join(SAME)
+    pages = {
+        "uv.md": memory("uv", "uv for packages in this project", body),
+        "packages.md": memory("uv", "uv for packages in this project", body, "feedback"),
+    }
+    found = planned("- [uv](uv.md) — x\n- [uv](packages.md) — x\n", pages)
+    assert (found.gone, failed(found)) == ((), [])
+    assert [one.what for one in found.work.proposals] == ["merge into packages.md"]
+
+
+def test_what_the_code_contradicts_is_proposed_with_its_evidence_and_stays():
+    pages = {"a.md": memory("a", "b c d", "See `src/gone.py`.")}
+    evidence = {"a.md": ("src/gone.py was removed in 3f2c1e9",)}
+    found = planned("- [a](a.md) — b c d\n", pages, stale=evidence)
+    (proposal,) = found.work.proposals
+    assert (proposal.path, proposal.evidence) == ("a.md", evidence["a.md"])
+    assert found.nothing
+
+
+def test_new_files_follow_the_names_of_the_store_and_never_collide():
+    style = Style("metadata.type", prefix=True)
+    taken = frozenset(("FEEDBACK_Build_Rules.md",))
+    found = planned("## Build rules\n\n- run make\n- always\n- never\n", taken=taken, style=style)
+    assert list(new(found)) == ["feedback_build_rules_2.md"]
+    assert found.work.memory("feedback_build_rules_2.md").values["metadata.type"] == "feedback"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# Memory\n", "# A\n\n## B\n", "<!-- c -->\n"])
+def test_where_there_is_nothing_to_do_nothing_is_done(text):
+    assert planned(text).nothing
