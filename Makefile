@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench faults faults-full lock clean .venv
+.PHONY: help demo test check bench faults faults-full acceptance acceptance-client lock clean .venv
 
 PYTHON ?=
 ARGS ?=
@@ -13,7 +13,7 @@ LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --gen
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name what; do \
-	  printf '  make %-12s %s\n' "$$name" "$$what"; done
+	  printf '  make %-17s %s\n' "$$name" "$$what"; done
 
 demo: $(READY) ## show what memdir does, in a throw-away home
 	@$(RUN) examples/demo.py $(ARGS)
@@ -37,6 +37,12 @@ faults: $(READY) ## kill, fill the disk, race: the short run
 
 faults-full: $(READY) ## the same for every crash point; takes long
 	@$(RUN) tests/faults/run.py --full $(ARGS)
+
+acceptance: $(READY) ## run the real client against a scripted API, fenced in
+	@$(RUN) tests/acceptance/run.py -n auto $(if $(VERSION),--version $(VERSION)) $(ARGS)
+
+acceptance-client: $(READY) ## install that client (VERSION=2.1.325) outside of the tree
+	@$(RUN) -m tests.acceptance.client $(VERSION)
 
 lock: $(READY) ## pin the development packages by hash
 	$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in pyproject.toml

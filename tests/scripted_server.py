@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from uuid import uuid4
 
 HANG_SECONDS = 30
 USAGE = (120, 20)  # input, output
@@ -22,6 +23,7 @@ class Reply:
 
     text: str = ""
     data: Any = None  # given as a call of the tool that was offered, else as JSON text
+    tool: str = ""  # call this tool instead of the first one that was offered
     refused: bool = False
     status: int = 200
     wait: float = 0.0  # seconds before the first byte
@@ -35,6 +37,7 @@ class Request:
     path: str
     headers: dict[str, str]
     body: Any
+    method: str = "POST"
 
 
 @dataclass
@@ -44,14 +47,24 @@ class Script:
     address: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
 
-    def next(self) -> Reply:
+    def keep(self, request: Request) -> None:
+        self.requests.append(request)
+
+    def choose(self, request: Request) -> Reply:
+        """Replies in their order; a script that looks at the request overrides this."""
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
 
 @contextmanager
 def serve(*replies: Reply) -> Iterator[Script]:
     """The server, until the block ends; the last reply is repeated."""
-    script = Script([*replies] or [Reply("hello")])
+    with serve_script(Script([*replies] or [Reply("hello")])) as script:
+        yield script
+
+
+@contextmanager
+def serve_script(script: Script) -> Iterator[Script]:
+    """The same for a script of one's own."""
 
     class Speaker(_Speaker):
         said = script
@@ -77,12 +90,32 @@ class _Speaker(BaseHTTPRequestHandler):
     def log_message(self, *words: object) -> None:
         """Nothing on the screen of the tests."""
 
+    def do_HEAD(self) -> None:
+        self._answer_plain({})
+
+    def do_GET(self) -> None:
+        self._answer_plain({"data": [], "has_more": False})  # no models to list
+
+    def _answer_plain(self, data: Any, body: Any = None) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.said.keep(Request(self.path, headers, body, self.command))
+        content = json.dumps(data).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
         body = json.loads(self.rfile.read(length) or b"{}")
+        if self._route().endswith("/count_tokens"):
+            return self._answer_plain({"input_tokens": max(1, length // 4)}, body)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.said.requests.append(Request(self.path, headers, body))
-        reply = self.said.next()
+        request = Request(self.path, headers, body)
+        self.said.keep(request)
+        reply = self.said.choose(request)
         self.said.stop.wait(reply.wait)
         stream = bool(body.get("stream")) and reply.status == 200
         kind = "text/event-stream" if stream else "application/json"
@@ -92,12 +125,15 @@ class _Speaker(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError):
             return  # the client did not wait
 
+    def _route(self) -> str:
+        return self.path.partition("?")[0]
+
     def _content(self, reply: Reply, body: Any, stream: bool) -> bytes:
         if reply.raw is not None:
             return reply.raw
         if reply.status != 200:
             return json.dumps(_error(reply.status, self.headers)).encode()
-        anthropic = self.path.endswith("/messages")
+        anthropic = self._route().endswith("/messages")
         message = _message(reply, body) if anthropic else _completion(reply, body)
         if not stream:
             return json.dumps(message).encode()
@@ -132,15 +168,17 @@ def _tool(body: Any) -> str:
 
 def _message(reply: Reply, body: Any) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
-    if reply.data is not None and _tool(body):
-        call = {"type": "tool_use", "id": "t1", "name": _tool(body), "input": reply.data}
-        content.append(call)
+    tool = reply.tool or _tool(body)
+    if reply.data is not None and tool:
+        given = f"toolu_{uuid4().hex}"  # a client keeps them apart by it
+        content.append({"type": "tool_use", "id": given, "name": tool, "input": reply.data})
     elif reply.data is not None:
         content.append({"type": "text", "text": json.dumps(reply.data)})
-    stop = "refusal" if reply.refused else "tool_use" if _tool(body) else "end_turn"
+    called = any(block["type"] == "tool_use" for block in content)
+    stop = "refusal" if reply.refused else "tool_use" if called else "end_turn"
     counts = {"input_tokens": reply.usage[0], "output_tokens": reply.usage[1]}
     return {
-        "id": "m1",
+        "id": f"msg_{uuid4().hex}",
         "type": "message",
         "role": "assistant",
         "model": body["model"],

@@ -1,0 +1,96 @@
+"""The API that the client talks to: replies by rule or in order, every request in a file."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tests.scripted_server import Reply, Request, Script, serve_script
+
+MAIN, AGENT, COMPACT, SIDE = "main", "agent", "compact", "side"
+SECRET = ("authorization", "cookie", "x-api-key")
+SUMMARY_ASKED = re.compile("detailed summary of (the|this) conversation|create a detailed summary")
+DONE = Reply("Done.")
+SUMMARY = Reply("<analysis>short</analysis><summary>They talked.</summary>")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What to answer to requests of a kind whose last words match."""
+
+    kind: str
+    reply: Reply
+    last: str = ""
+
+
+@dataclass
+class Api(Script):
+    """`rules` first, then `replies` in order for the conversation itself, else `DONE`."""
+
+    rules: list[Rule] = field(default_factory=lambda: [Rule(COMPACT, SUMMARY)])
+    record: Path | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def keep(self, request: Request) -> None:
+        headers = {name: "…" if name in SECRET else text for name, text in request.headers.items()}
+        kept = replace(request, headers=headers)
+        with self.lock:
+            self.requests.append(kept)
+            if self.record:
+                with self.record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({**vars(kept), "kind": kind(kept)}) + "\n")
+
+    def choose(self, request: Request) -> Reply:
+        asked, last = kind(request), last_words(request)
+        with self.lock:
+            for rule in self.rules:
+                if rule.kind == asked and re.search(rule.last, last):
+                    return rule.reply
+            return self.replies.pop(0) if asked == MAIN and self.replies else DONE
+
+
+@contextmanager
+def serve_api(record: Path) -> Iterator[Api]:
+    with serve_script(Api(record=record)) as api:
+        assert isinstance(api, Api)
+        yield api
+
+
+def kind(request: Request) -> str:
+    """The conversation itself, a subagent's, the summary for a compact, or anything else."""
+    if not isinstance(request.body, dict) or "messages" not in request.body:
+        return SIDE
+    if SUMMARY_ASKED.search(last_words(request)):
+        return COMPACT
+    agent = request.headers.get("x-claude-code-agent-id")
+    if agent or "cc_is_subagent=true" in flat(request.body.get("system")):
+        return AGENT
+    return MAIN if request.body.get("tools") else SIDE
+
+
+def last_words(request: Request) -> str:
+    """Of the last message that a user sent; newer models get a system's message after it."""
+    messages = (request.body or {}).get("messages") or []
+    users = [message for message in messages if message["role"] == "user"]
+    return flat(users[-1]["content"]) if users else ""
+
+
+def flat(content: Any) -> str:
+    """The text of a message, whatever its form: text, blocks, results of tools."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        return flat(content.get("text") or content.get("content") or content.get("input"))
+    return "\n".join(map(flat, content or []))
+
+
+def said(request: Request) -> str:
+    """All that the model was sent, apart from the schemas of tools."""
+    messages = request.body["messages"]
+    return "\n".join(
+        [flat(request.body.get("system")), *(flat(one["content"]) for one in messages)]
+    )
