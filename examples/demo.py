@@ -1,4 +1,4 @@
-"""The main job from end to end, in a home that is thrown away: remember, recall, lose, undo.
+"""The main job from end to end in a throw-away home: remember, recall, verify, audit, lose, undo.
 
 Every command below is the real `memdir`; the bytes of the memories are compared by their hashes.
 """
@@ -16,6 +16,7 @@ MEMDIR = Path(sys.executable).with_name("memdir")
 FALLBACK = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
 KEPT = ("PATH", "PYTHONPATH", "LANG", "TERM")
 WIDE = 70  # columns
+PRICING = "def price_order(order):\n    return sum(line.price for line in order.lines)\n"
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -24,11 +25,14 @@ class Demo:
 
     def __init__(self, home: Path) -> None:
         self.project = home / "shop"
-        (self.project / ".git").mkdir(parents=True)
+        self.project.mkdir(parents=True)
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.env = {"LANG": "C.UTF-8", **kept, "HOME": str(home)}
         if os.environ.get("NO_COLOR"):
             self.env["NO_COLOR"] = "1"
+        self.git("init", "--quiet")
+        self.write("src/pricing.py", PRICING)
+        self.write("src/importer.py", "import pricing\n")
         name = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(self.project))
         self.store = home / ".claude/projects" / name / "memory"
 
@@ -38,6 +42,19 @@ class Demo:
         command = [str(MEMDIR)] if MEMDIR.exists() else FALLBACK
         code = subprocess.run([*command, *words], cwd=self.project, env=self.env).returncode
         require(code == 0, f"memdir {words[0]} ended with {code}")
+
+    def git(self, *words: str) -> None:
+        """The project's own repository."""
+        author = ("-c", "user.name=Ann", "-c", "user.email=ann@example.invalid")
+        subprocess.run(["git", *author, *words], cwd=self.project, env=self.env, check=True)
+
+    def write(self, path: str, text: str) -> None:
+        """A file of the project, committed."""
+        file = self.project / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        self.git("add", path)
+        self.git("commit", "--quiet", "--no-gpg-sign", "-m", f"Add {path}")
 
     def hashes(self) -> dict[str, str]:
         """Each file of the store with the hash of its bytes."""
@@ -76,21 +93,28 @@ def remember(demo: Demo) -> None:
         *("--type", "reference"),
     )
     demo.memdir(
-        *("remember", "Incidents are tracked in Linear, project OPS.", "--type", "reference"),
-        *("--name", "incidents"),
+        *("remember", "Orders are priced in src/pricing.py by `price_order`."),
+        *("--why", "Floats lost money twice.", "--how", "Whenever a price is computed."),
+        *("--type", "feedback", "--name", "prices"),
     )
     demo.memdir("list")
 
 
-def recall(demo: Demo) -> None:
-    say("\n# A prompt comes in: what fits comes back, and nothing else.")
-    demo.memdir("recall", "install the requests package for the importer")
+def verify(demo: Demo) -> None:
+    say("\n# The code moves on. A prompt comes in: what fits comes back, checked.")
+    script = "git mv src/pricing.py src/billing.py && git commit -m 'Move pricing'"
+    say(f"$ {script}", "1")
+    demo.git("mv", "src/pricing.py", "src/billing.py")
+    demo.git("commit", "--quiet", "--no-gpg-sign", "-m", "Move pricing")
+    demo.memdir("recall", "how is an order priced?")
+    say("\n# What fits comes back, and nothing else.")
     demo.memdir("recall", "what is the weather like in Lisbon?")
+    demo.memdir("audit", "--deep")
 
 
 def lose(demo: Demo, before: dict[str, str]) -> None:
     say("\n# Then some other program tidies up: two memories go, one is rewritten.")
-    script = "rm incidents.md use-uv.md; echo 'Staging is up.' >staging.md; : >MEMORY.md"
+    script = "rm prices.md use-uv.md; echo 'Staging is up.' >staging.md; : >MEMORY.md"
     say(f"$ {script}", "1")
     subprocess.run(["sh", "-c", script], cwd=demo.store, check=True)
     require(set(demo.hashes()) == {"MEMORY.md", "staging.md"}, "nothing was lost")
@@ -101,7 +125,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memdir-demo-") as folder:
         demo = Demo(Path(folder).resolve())
         remember(demo)
-        recall(demo)
+        verify(demo)
         before = demo.hashes()
         lose(demo, before)
         say("\n# memdir was not running. It noticed all the same:")
@@ -109,8 +133,6 @@ def main() -> None:
         demo.memdir("undo")
         require(demo.hashes() == before, "undo did not bring back every byte")
         say(f"\n# Every byte is back: {len(before)} files, the same SHA-256 as before.")
-        demo.memdir("show", "staging")
-        demo.memdir("doctor")
 
 
 if __name__ == "__main__":

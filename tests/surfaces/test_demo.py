@@ -25,7 +25,8 @@ def test_the_demo_runs_and_is_short(tmp_path, home):
     ours = before_told + rest.partition("</memdir-")[2]
     assert max(map(len, ours.splitlines())) <= 80
     assert "# Every byte is back: 4 files" in run.stdout
-    assert "all is well" in run.stdout
+    assert "checked: src/pricing.py renamed to src/billing.py in " in run.stdout
+    assert "stale-claim (1)" in run.stdout
     assert tree(tmp_path, home) == before
 
 
