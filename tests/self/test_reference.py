@@ -29,6 +29,7 @@ ASKED = {
     "edit": [("kept", "--pin"), ("kept", "--pin", "--dry-run")],
     "touch": [("kept",), ("kept", "--dry-run")],
     "recall": [("uv or pip, which one do we use?",), ("the weather in May", "--always")],
+    "prompt": [(), ("--mode", "team"), ("--behaviour",)],
     "list": [()],
     "show": [("kept",)],
     "load": [(), ("--full",), ("--scope", "all")],
@@ -44,10 +45,23 @@ ASKED = {
     "log": [()],
     "diff": [()],
     "undo": [("--dry-run",), ()],
+    "share": [("kept", "--dry-run"), ("kept",)],
+    "merge-index": [("from/one.md", "from/one.md", "from/one.md"), ("--install",)],
+    "audit": [(), ("--deep",), ("--scope", "all")],
+    "dashboard": [()],
+    "prune": [("--dry-run",), ("--retire",)],
+    "restructure": [("--dry-run",), ()],
+    "verify": [(), ("kept",)],
     "doctor": [()],
-    "eval": [(), ("--html", "page.html")],
+    "eval": [
+        (),
+        ("--html", "page.html"),
+        ("claims", "--data", "labels"),
+        ("pairs", "--data", "labels"),
+    ],
     "import": [("from", "--dry-run"), ("from",)],
     "export": [(), ("--output", "other", "--dry-run")],
+    "setup": [("claude-code", "--dry-run"), ("claude-code",), ("claude-code", "--remove")],
 }
 
 
@@ -64,7 +78,7 @@ def generate() -> ModuleType:
 def filled(tmp_path, monkeypatch) -> None:
     """A project with a memory, one in the trash, an odd file, and something to import."""
     (tmp_path / "from").mkdir()
-    (tmp_path / ".git").mkdir()
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     monkeypatch.chdir(tmp_path)
     memdir("remember", "Use uv, never pip.", "--name", "kept", "--scope", "user")
     memdir("remember", "Use uv, never pip.", "--name", "kept")
@@ -76,6 +90,26 @@ def filled(tmp_path, monkeypatch) -> None:
     Path("draft.md").write_text("---\nname: draft\n---\n\nNever deploy on a Monday.\n")
     Path("from/one.md").write_text("One from elsewhere.\n")
     Path("from/picture.png").write_text("")
+    label(Path("labels"))
+
+
+def label(data: Path) -> None:
+    """The smallest test set for claims and pairs."""
+    store = data / "ann__shop/memory"
+    store.mkdir(parents=True)
+    (store / "x.md").write_text("Orders are in `src/orders.py`.\n")
+    (store / "y.md").write_text("Orders are in `src/orders.py`, bills are not.\n")
+    (data / "ann__shop/tree.txt").write_text("src/orders.py\n")
+    place = {"repo": "ann/shop", "file": "memory/x.md"}
+    other = {**place, "file": "memory/y.md"}
+    claim = {"text": "src/orders.py", "line": 1, "status": "exists", "why": "exact"}
+    rows = {
+        "claims": {**place, **claim, "id": "c1", "sample": "exhaustive"},
+        "pairs": {"id": "p1", "a": place, "b": other, "relation": "duplicate"},
+        "inconsistencies": {**place, "kind": "self"},
+    }
+    for name, row in rows.items():
+        (data / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
 
 
 def unlike(given: dict, table: dict[str, str], generate: ModuleType, where: str) -> list[str]:

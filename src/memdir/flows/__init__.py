@@ -1,8 +1,9 @@
 """The sequences: what happens, in which order, when somebody asks for something.
 
 `changing`: every change goes through `App.change`: lock, act, tell, commit. `reading`,
-`recalling` (with `selecting`) and `opening` take no lock and wait for nobody. Read them to know
-what the system does.
+`recalling` (with `selecting`), `opening` and `auditing` (with `dating` for ages, `projects` for
+every store of the client) take no lock and wait for nobody. `sharing` changes two stores, `merging`
+serves git. Read them to know what the system does.
 """
 
 from memdir.flows.changing import (
@@ -17,6 +18,7 @@ from memdir.flows.changing import (
     undo,
 )
 from memdir.flows.opening import begin_anew, section
+from memdir.flows.prompting import prompt
 from memdir.flows.reading import (
     diff,
     expired_trash,
@@ -29,6 +31,8 @@ from memdir.flows.reading import (
     survey_index,
 )
 from memdir.flows.recalling import recall, standing
+from memdir.flows.sharing import share
+from memdir.flows.verifying import verify
 
 __all__ = [
     "begin_anew",
@@ -39,6 +43,7 @@ __all__ = [
     "list_memories",
     "load",
     "log",
+    "prompt",
     "purge",
     "read_all",
     "rebuild_index",
@@ -47,10 +52,12 @@ __all__ = [
     "retire",
     "save",
     "section",
+    "share",
     "shelved",
     "show",
     "standing",
     "survey_index",
     "touch",
     "undo",
+    "verify",
 ]

@@ -62,9 +62,10 @@ def _read_file(path: str, limit: int) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise _unusable(path, getattr(error, "strerror", None) or "not a file name") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _unusable(path, "not a regular file")
     with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise _unusable(path, "not a regular file")
         try:
             return file.read(limit)
         except OSError as error:

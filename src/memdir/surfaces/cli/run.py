@@ -25,7 +25,7 @@ USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell
 # What each section of the help lists, and the module that has it: only that one is imported.
 SECTIONS = {
     "Remember": {"remember": "saving", "save": "saving", "edit": "saving", "touch": "shelving"},
-    "Recall": {"recall": "recalling"},
+    "Recall": {"recall": "recalling", "prompt": "prompting"},
     "Look": {
         "list": "listing",
         "show": "showing",
@@ -37,12 +37,19 @@ SECTIONS = {
     },
     "Put away": dict.fromkeys(("forget", "retire", "archive", "restore", "purge"), "shelving"),
     "Take back": dict.fromkeys(("log", "diff", "undo"), "past"),
+    "Share": dict.fromkeys(("share", "merge-index"), "sharing"),
     "Look after": {
+        "audit": "auditing",
+        "dashboard": "dashboard",
+        "prune": "pruning",
+        "restructure": "restructuring",
+        "verify": "verifying",
         "doctor": "care",
         "eval": "evaluating",
         "import": "exchanging",
         "export": "exchanging",
     },
+    "Connect": {"setup": "installing"},
 }
 MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
@@ -68,7 +75,7 @@ class Commands(click.Group):
             with formatter.section(section):
                 found = [self.get_command(ctx, name) for name in names]
                 rows = [(str(one.name), one.get_short_help_str(66)) for one in found if one]
-                formatter.write_dl(rows, col_max=10)
+                formatter.write_dl(rows, col_max=11)
 
 
 @click.group(

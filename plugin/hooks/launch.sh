@@ -1,0 +1,37 @@
+# Read by the shell of a hook: runs memdir's answer to $memdir_event with a Python that fits.
+# Whatever is missing, the session goes on: no answer, no word, exit code 0. Never 2: that blocks.
+# Only builtins on the way to a Python that is known: a process more would cost a millisecond.
+
+memdir_code=$CLAUDE_PLUGIN_ROOT/memdir # in a checkout, and in the client's copy of one
+[ -r "$memdir_code/surfaces/hooks/start.py" ] || memdir_code=${CLAUDE_PLUGIN_ROOT%/*} # in a package
+memdir_code=$memdir_code/surfaces/hooks/start.py
+[ -r "$memdir_code" ] || exit 0
+
+# What was found is remembered. Not where a variable of ours says: a repository can set those.
+memdir_folder=${CLAUDE_PLUGIN_DATA:-$HOME/.cache/memdir}
+memdir_python=
+[ -r "$memdir_folder/python" ] && IFS= read -r memdir_python <"$memdir_folder/python"
+case $memdir_python in
+/*) [ -x "$memdir_python" ] && exec "$memdir_python" -I -S "$memdir_code" "$memdir_event" ;;
+none) [ "$memdir_event" = session-start ] || exit 0 ;; # looked for once in each session
+esac
+
+# The one that runs, not a stand-in such as pyenv's that looks for it each time; not a venv's.
+memdir_check='import sys, _sqlite3
+sys.version_info >= (3, 11) or sys.exit(1)
+print(sys._base_executable)'
+memdir_python=none
+for memdir_name in python3.14 python3.13 python3.12 python3.11 python3; do
+	memdir_found=$(command -v "$memdir_name") || continue
+	case $memdir_found in /*) ;; *) continue ;; esac # `.` on the PATH would be the repository
+	memdir_found=$("$memdir_found" -I -S -c "$memdir_check" </dev/null 2>/dev/null) || continue
+	case $memdir_found in /*) [ -x "$memdir_found" ] || continue ;; *) continue ;; esac
+	memdir_python=$memdir_found
+	break
+done
+{
+	mkdir -p "$memdir_folder" && printf '%s\n' "$memdir_python" >"$memdir_folder/python.$$" &&
+		mv -f "$memdir_folder/python.$$" "$memdir_folder/python"
+} 2>/dev/null
+[ "$memdir_python" = none ] && exit 0
+exec "$memdir_python" -I -S "$memdir_code" "$memdir_event"

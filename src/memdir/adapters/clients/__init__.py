@@ -1,0 +1,1 @@
+"""Clients: how memdir is put into an agent, and taken out again. One file each."""

@@ -1,0 +1,71 @@
+"""What a client is asked for, and what it answers: the files as they would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memdir.core.errors import BadInput
+from memdir.core.settings_text import Insertion
+
+PLUGIN, SETTINGS = "plugin", "settings"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for; an empty `way` leaves the choice to the client."""
+
+    way: str = ""
+    commands: bool = False
+    remove: bool = False
+
+
+@dataclass(frozen=True)
+class Host:
+    """What hooks run with, and where the client keeps its files."""
+
+    python: str
+    why: str  # this Python
+    package: str  # the directory of the package that hooks run
+    home: str
+    claude_dir: str
+    environ: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One file: what stands there and what would; None is no file."""
+
+    path: str  # where the client looks
+    target: str  # the same, links followed
+    old: bytes | None
+    new: bytes | None
+    insertions: tuple[Insertion, ...] = ()
+    clean: bytes | None = None  # what would stand there without us
+
+    @property
+    def change(self) -> str:
+        """What happens to the file, in one word."""
+        if self.old == self.new:
+            return "unchanged"
+        if self.old is None:
+            return "created"
+        return "removed" if self.new is None else "updated"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answer of a client."""
+
+    way: str
+    edits: tuple[Edit, ...]
+    hooks: Mapping[str, str]  # the client's name of an event, and the command line it runs
+    remarks: tuple[str, ...] = ()
+
+
+class ByHand(BadInput):
+    """A file that is left as it is; `lines` is what a person would have to add to it."""
+
+    def __init__(self, message: str, *, path: str, next: str, lines: str) -> None:
+        super().__init__(message, path=path, next=next)
+        self.lines = lines

@@ -1,0 +1,129 @@
+"""Tells a git repository who merges the indexes of its memories: a file of it, and its settings.
+
+Only the repository's own settings are written, never those of the user or the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+
+from memdir.adapters.disk import Disk, failure
+from memdir.adapters.repos._process import ENVIRONMENT, KEPT
+from memdir.core.errors import BadInput, Missing
+
+ATTRIBUTES = ".gitattributes"
+DRIVER = "memdir-index"
+LABEL = "memdir: union of the pointers of both sides"
+PROGRAM = "memdir"
+ARGUMENTS = "merge-index %O %A %B %P"
+SECONDS = 5.0
+MOST_BYTES = 1 << 20  # of .gitattributes
+Planned = tuple[str, bytes | None, bytes | None]
+
+
+def settings(started: str = "") -> dict[str, str]:
+    """What to set; `started` is how memdir was called, for where it is not on the path."""
+    named = os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM)
+    program = _quoted(os.path.abspath(started)) if named else PROGRAM
+    section = f"merge.{DRIVER}"
+    return {f"{section}.name": LABEL, f"{section}.driver": f"{program} {ARGUMENTS}"}
+
+
+def plan(root: str, patterns: Sequence[str], wanted: dict[str, str]) -> list[Planned]:
+    """Both files as they are and as they would be; equal where there is nothing to do."""
+    old = _read(root, ATTRIBUTES)
+    new = _with_lines(old or b"", [f"{_pattern(one)} merge={DRIVER}" for one in patterns])
+    folder, name = os.path.split(_config(root))
+    config = _read(folder, name)
+    with tempfile.TemporaryDirectory(prefix="memdir-") as scratch:
+        copy = os.path.join(scratch, name)
+        with open(copy, "wb") as file:
+            file.write(config or b"")
+        _set(root, copy, wanted)
+        with open(copy, "rb") as file:
+            settled = file.read()
+    return [
+        (os.path.join(root, ATTRIBUTES), old, new),
+        (os.path.join(folder, name), config, settled),
+    ]
+
+
+def install(planned: Sequence[Planned]) -> None:
+    """Write what was planned, each file whole."""
+    for path, old, new in planned:
+        if new is not None and new != old:
+            folder, name = os.path.split(path)
+            try:
+                Disk(folder).put(name, new)
+                if old is None:
+                    os.chmod(path, 0o644)  # nothing private: others of this machine may read it
+            except OSError as error:
+                raise failure(error, path, "cannot be written") from None
+
+
+def _read(folder: str, name: str) -> bytes | None:
+    try:
+        data = Disk(folder).read(name, MOST_BYTES + 1)[0]
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise failure(error, os.path.join(folder, name), "cannot be read") from None
+    if len(data) > MOST_BYTES:
+        path = os.path.join(folder, name)
+        raise BadInput(f"{path} has more than {MOST_BYTES:,} bytes", path=path, next="shorten it")
+    return data
+
+
+def _with_lines(old: bytes, lines: Sequence[str]) -> bytes:
+    """The file with those of these lines that it has not; its own lines stay as they are."""
+    there = {line.strip() for line in old.splitlines()}
+    missing = [line.encode() for line in lines if line.encode() not in there]
+    if not missing:
+        return old
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    start = old if not old or old.endswith(b"\n") else old + end
+    return start + b"".join(line + end for line in missing)
+
+
+def _pattern(path: str) -> str:
+    """A path as .gitattributes takes it: literal but for `*`, in quotes where it needs them."""
+    safe = "".join(f"\\{char}" if char in "?[\\" else char for char in path)
+    if not any(char.isspace() or char in '"\\#!' for char in safe):
+        return safe
+    inner = safe.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{inner}"'
+
+
+def _config(root: str) -> str:
+    """The settings that all worktrees of the repository share."""
+    return os.path.join(root, _git(root, "rev-parse", "--git-common-dir"), "config")
+
+
+def _set(root: str, file: str, wanted: dict[str, str]) -> None:
+    for key, value in wanted.items():
+        _git(root, "config", "--file", file, key, value)
+
+
+def _git(root: str, *words: str) -> str:
+    env = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=root, capture_output=True, env=env, timeout=SECONDS
+        )
+    except FileNotFoundError:
+        raise Missing("there is no git on this machine", next="install git") from None
+    except (OSError, subprocess.SubprocessError):
+        raise BadInput(f"git gave no answer in {root}", path=root, next="try again") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+        raise BadInput(f"git refused: {said}", path=root, next=f"look with: git -C {root} status")
+    return os.fsdecode(done.stdout).rstrip("\n")
+
+
+def _quoted(path: str) -> str:
+    inner = path.replace("'", "'\\''")
+    return path if path.replace("/", "").replace(".", "").isalnum() else f"'{inner}'"

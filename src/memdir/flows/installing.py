@@ -1,0 +1,73 @@
+"""memdir into a client and out again: look → plan → receipt → write. Memories are not touched."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from memdir import registry
+from memdir.adapters.clients._files import write_edit
+from memdir.adapters.clients._plan import ByHand, Edit, Host, Plan, Wish
+from memdir.adapters.clients._python import Running, find_python, is_temporary
+from memdir.adapters.clients._receipt import (
+    drop_receipt,
+    made_of,
+    read_receipt,
+    write_receipt,
+)
+from memdir.config import Config
+from memdir.core.errors import BadInput
+
+__all__ = ["ByHand", "Edit", "Plan", "Wish", "clients", "install"]
+
+FAMILY = "clients"
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def clients() -> list[str]:
+    """The clients that can be set up, as people write them."""
+    return [name.replace("_", "-") for name in registry.members(FAMILY)]
+
+
+def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
+    """Do what was wished, unless it is a dry run; gives what was, or would be, done."""
+    if client not in clients():
+        known = ", ".join(clients())
+        raise BadInput(f"there is no client {client!r}", next=f"there are: {known}")
+    member = registry.load(FAMILY, client.replace("-", "_"))
+    host = _host(config)
+    receipt = read_receipt(config.state_dir, client, member.folder(host))
+    plan: Plan = member.plan(wish, host, receipt)
+    if dry_run:
+        return plan
+    after = made_of(receipt, plan.edits)
+    if after.files:
+        if after != receipt:
+            write_receipt(after)
+        for edit in plan.edits:
+            write_edit(edit)
+        return plan
+    for edit in plan.edits:
+        write_edit(edit)
+    if receipt.files or receipt.folders:
+        drop_receipt(receipt)
+    return plan
+
+
+def _host(config: Config) -> Host:
+    base = getattr(sys, "_base_executable", "") or sys.executable
+    running = Running(sys.executable, base, sys.version_info[:2])
+    python, why = find_python(running)
+    return Host(
+        python=python,
+        why=why,
+        package=PACKAGE,
+        home=config.home,
+        claude_dir=config.claude_dir,
+        environ=config.environ,
+    )
+
+
+def vanishing() -> str:
+    """Where memdir runs from, if that is a place which is emptied without asking; else nothing."""
+    return PACKAGE if is_temporary(PACKAGE) else ""

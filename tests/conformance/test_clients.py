@@ -1,0 +1,224 @@
+"""Every member of the family `clients`: in, in again, and out again to the byte."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memdir import registry
+from memdir.config import Config, read_config
+from memdir.core.errors import BadInput
+from memdir.flows.installing import Plan, Wish, clients, install
+from tests.hostile import inputs
+
+THEIRS = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say hi"}]}]}}
+FILES = {
+    "none": None,
+    "empty": b"",
+    "nothing": b"{}",
+    "compact": b'{"model":"x"}',
+    "usual": json.dumps({"model": "x", **THEIRS}, indent=2).encode() + b"\n",
+    "empty hooks": b'{\n  "hooks": {}\n}\n',
+    "CRLF": b'{\r\n    "model": "x",\r\n    "hooks": {\r\n        "Stop": []\r\n    }\r\n}\r\n',
+    "byte order mark": b'\xef\xbb\xbf{\n\t"model": "x"\n}',
+    "odd indentation": b'{"a": 1,\n       "b" :[ ]\n  ,"c":{}}\n\n\n',
+    "unknown keys": '{"$schema": "s", "Ключ": [1, {"x": null}], "n": 1.50}'.encode(),
+}
+UNSAFE = {
+    "comment": b'{\n  // mine\n  "model": "x"\n}\n',
+    "trailing comma": b'{"model": "x",}',
+    "broken": b"{ broken",
+    "twice": b'{"hooks": {}, "hooks": {}}',
+    "list": b"[]",
+    "no UTF-8": b'{"a": "\xff"}',
+}
+WAYS = ("settings", "plugin")
+
+
+@pytest.fixture(params=clients())
+def client(request) -> Any:
+    return request.param
+
+
+@pytest.fixture
+def config(home: Path, tmp_path: Path) -> Config:
+    return read_config({"HOME": str(home)}, str(tmp_path))
+
+
+def seen(home: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file of the home but those of memdir itself, with its permissions."""
+    files = [path for path in home.rglob("*") if path.is_file() and ".local" not in path.parts]
+    return {str(path): (path.read_bytes(), path.stat().st_mode) for path in files}
+
+
+def settings_of(config: Config, client: str, way: str = "settings") -> Path:
+    """The file that a client's hooks go to."""
+    return Path(install(config, client, Wish(way), dry_run=True).edits[0].path)
+
+
+def lay(path: Path, data: bytes | None) -> None:
+    if data is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        path.chmod(0o640)
+
+
+def changes(plan: Plan) -> set[str]:
+    return {edit.change for edit in plan.edits}
+
+
+def test_a_member_has_what_the_family_has(client):
+    member = registry.load("clients", client.replace("-", "_"))
+    assert member.TITLE
+    assert callable(member.plan) and callable(member.folder)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_in_in_again_and_out_to_the_byte(client, config, home, data, way):
+    path = settings_of(config, client, way)
+    lay(path, data)
+    before = seen(home)
+    planned = install(config, client, Wish(way, commands=True), dry_run=True)
+    assert seen(home) == before and planned.edits[0].new
+    done = install(config, client, Wish(way, commands=True))
+    assert (done.edits, done.hooks) == (planned.edits, planned.hooks)
+    after = seen(home)
+    assert all(after[name][0] != data for name, (data, _) in before.items())
+    assert changes(install(config, client, Wish(commands=True))) == {"unchanged"}
+    assert changes(install(config, client, Wish())) == {"unchanged"}
+    assert seen(home) == after
+    install(config, client, Wish(remove=True))
+    assert seen(home) == before
+    assert changes(install(config, client, Wish(remove=True))) <= {"unchanged"}
+    assert seen(home) == before
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_no_folder_of_ours_is_left(client, config, home, data):
+    lay(settings_of(config, client), data)
+    before = {path for path in home.rglob("*") if ".local" not in path.parts}
+    install(config, client, Wish(commands=True))
+    install(config, client, Wish(remove=True))
+    assert {path for path in home.rglob("*") if ".local" not in path.parts} == before
+
+
+@pytest.mark.parametrize(
+    ("way", "data"),
+    [(way, data) for way in WAYS for data in UNSAFE.values()]
+    + [("settings", b'{"hooks": "none"}'), ("plugin", b'{"enabledPlugins": []}')],
+)
+def test_what_cannot_be_edited_safely_is_left_as_it_is(client, config, home, data, way):
+    path = settings_of(config, client, way)
+    lay(path, data)
+    before = seen(home)
+    with pytest.raises(BadInput) as caught:
+        install(config, client, Wish(way))
+    assert str(path) in caught.value.message and caught.value.next
+    assert json.loads(caught.value.lines)  # what to add by hand
+    assert seen(home) == before
+
+
+@pytest.mark.parametrize(
+    "row",
+    inputs("hostile repository and settings", "project settings", "user settings", "settings file"),
+)
+def test_hostile_settings_come_back_to_the_byte_or_are_left_alone(client, config, home, row):
+    path = settings_of(config, client)
+    lay(path, row.value.encode())
+    before = seen(home)
+    try:
+        install(config, client, Wish("settings"))
+    except BadInput as error:
+        assert str(path) in error.message
+    else:
+        assert seen(home) != before
+        install(config, client, Wish(remove=True))
+    assert seen(home) == before
+
+
+def test_what_others_wrote_meanwhile_stays(client, config):
+    path = settings_of(config, client)
+    lay(path, b'{\n  "model": "x"\n}\n')
+    install(config, client, Wish("settings"))
+    path.write_bytes(path.read_bytes().replace(b'"x"', b'"y",\n  "theme": "dark"'))
+    install(config, client, Wish(remove=True))
+    assert path.read_bytes() == b'{\n  "model": "y",\n  "theme": "dark"\n}\n'
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_settings_that_the_client_wrote_anew_lose_only_what_is_ours(client, config, way):
+    path = settings_of(config, client)
+    lay(path, FILES["usual"])
+    install(config, client, Wish(way))
+    values = json.loads(path.read_bytes())
+    path.write_text(json.dumps({"new": 1, **values}, indent=4))
+    assert changes(install(config, client, Wish())) == {"unchanged"}
+    install(config, client, Wish(remove=True))
+    assert json.loads(path.read_bytes()) == {"new": 1, "model": "x", **THEIRS}
+
+
+def test_without_a_receipt_hooks_are_still_found(client, config, home):
+    path = settings_of(config, client)
+    lay(path, FILES["usual"])
+    install(config, client, Wish("settings"))
+    for receipt in (home / ".local").rglob("*.json"):
+        receipt.write_text("{ broken")
+    install(config, client, Wish(remove=True))
+    assert path.read_bytes() == FILES["usual"]
+
+
+def test_from_one_way_to_the_other_nothing_stays_behind(client, config, home):
+    path = settings_of(config, client)
+    lay(path, FILES["usual"])
+    before = seen(home)
+    install(config, client, Wish("settings"))
+    hooks = path.read_bytes()
+    install(config, client, Wish("plugin"))
+    assert b"start.py" not in path.read_bytes()
+    install(config, client, Wish("settings"))
+    assert path.read_bytes() == hooks
+    install(config, client, Wish(remove=True))
+    assert seen(home) == before
+
+
+def test_a_link_is_written_through(client, config, home, tmp_path):
+    path = settings_of(config, client)
+    real = tmp_path / "dotfiles.json"
+    real.write_bytes(FILES["usual"])
+    path.parent.mkdir(parents=True)
+    path.symlink_to(real)
+    done = install(config, client, Wish("settings"))
+    assert path.is_symlink() and real.read_bytes() != FILES["usual"]
+    assert any(str(real) in remark for remark in done.remarks)
+    install(config, client, Wish(remove=True))
+    assert path.is_symlink() and real.read_bytes() == FILES["usual"]
+
+
+def test_a_link_to_itself_and_a_pipe_are_refused(client, config):
+    path = settings_of(config, client)
+    path.parent.mkdir(parents=True)
+    path.symlink_to(path)
+    with pytest.raises(BadInput, match="leads to itself"):
+        install(config, client, Wish("settings"))
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(Exception, match="no regular file"):
+        install(config, client, Wish("settings"))
+
+
+def test_memories_are_not_touched(client, config):
+    store = Path(config.store)
+    store.mkdir(parents=True)
+    (store / "kept.md").write_text("Kept.\n")
+    install(config, client, Wish("settings", commands=True))
+    install(config, client, Wish(remove=True))
+    assert [path.name for path in store.iterdir()] == ["kept.md"]
+
+
+def test_a_client_that_there_is_not_is_named(config):
+    with pytest.raises(BadInput, match="no client 'emacs'") as caught:
+        install(config, "emacs", Wish())
+    assert "claude-code" in caught.value.next
