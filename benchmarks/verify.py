@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import resource
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import IO
 
 from benchmarks.common import WORDS, Row, scratch
 from memdir.adapters.repos.git import open_repo
+from memdir.adapters.verdicts import Verdicts, facts_of
 from memdir.core.claim import STALE, TRUE, UNKNOWN
 from memdir.core.claims import find_claims, wanted
+from memdir.core.injection import Recalled
+from memdir.core.memory import Memory
+from memdir.core.verdicts import Kept
+from memdir.flows.verdicts import rows_of
 from memdir.steps.verify import verify
 
 FILES, COMMITS, MEMORIES = 50_000, 400, 1_000
 GOAL = 20.0  # seconds for the whole audit, cold
+PROMPT_MS = 10.0  # for the verdicts of a prompt
+RECALLED, REPEATED = 5, 30
 GREPPED = 100  # names that `git grep` looks for; all of them would take it minutes
 ENDINGS = ("py", "py", "ts", "go", "java", "md")
 BEGAN = 1_760_000_000
@@ -40,19 +49,53 @@ def measure() -> list[Row]:
             judged, _ = verify(texts, open_repo(code, cache))
             verdicts[:] = [one.verdict for some in judged.values() for one in some]
 
-        rows = []
+        rows = [_whole(folder, code, texts, floor)]
         for name, before in _states(code):
             before()
             wall, cpu = _taken(audit)
-            goal = GOAL if name == "cold" else None
-            rows.append(Row(f"deep audit, {name}", 0.0, wall, goal, "s", True, what))
+            rows.append(Row(f"claims, {name}", 0.0, wall, None, "s", True, what))
             rows.append(Row(f"  against git grep, {GREPPED} names", floor, wall, unit="s"))
             rows.append(Row("  the same, CPU of all processes", floor_cpu, cpu, unit="s"))
             what = ""
         counts = {one: verdicts.count(one) for one in (TRUE, STALE, UNKNOWN)}
         assert all(counts.values()), counts
         rows += _look(code, cache, asked)
+        rows.append(_glance(code, os.path.join(folder, "home"), texts))
     return rows
+
+
+def _whole(folder: str, code: str, texts: list[tuple[str, str]], floor: float) -> Row:
+    """The command as a person runs it for the first time: nothing is in the cache."""
+    store = os.path.join(folder, "memory")
+    os.mkdir(store)
+    for path, text in texts:
+        _edit(os.path.join(store, path), text)
+    run = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
+    words = ("audit", "--deep", "--json", "--dir", store, "--project", code)
+    env = {**os.environ, "HOME": os.path.join(folder, "home")}
+    answer: list[bytes] = []
+    wall, cpu = _taken(
+        lambda: answer.append(subprocess.run([*run, *words], env=env, capture_output=True).stdout)
+    )
+    stale = sum(one["claims"]["stale"] for one in json.loads(answer[0])["memories"])
+    assert stale, "the audit found nothing stale"
+    what = f"memdir audit --deep; {cpu:.1f} s of CPU; git grep of {GREPPED} names: {floor:.1f} s"
+    return Row("whole deep audit, cold", 0.0, wall, GOAL, "s", True, what)
+
+
+def _glance(code: str, home: str, texts: list[tuple[str, str]]) -> Row:
+    """What a prompt pays for the verdicts on five memories that were looked at before."""
+    kept = Verdicts(os.path.join(home, "kept"), code)
+    memories = [Memory(path, text, 1.0, len(text)) for path, text in texts[:RECALLED]]
+    judged, _ = verify(texts[:RECALLED], open_repo(code, os.path.join(home, "glance")))
+    for memory in memories:
+        kept.keep(memory.path, Kept(facts_of(memory), "0" * 40, rows_of(judged[memory.path], kept)))
+    bodies = [Recalled(memory, "project", home) for memory in memories]
+    best = min(_taken(lambda: kept.tell(bodies))[0] for _ in range(REPEATED)) * 1000
+    assert all(one.verdicts for one in bodies)
+    bare = min(_taken(lambda: [os.lstat(code) for _ in bodies])[0] for _ in range(REPEATED)) * 1000
+    note = f"the floor is {RECALLED} lstat; least of {REPEATED}"
+    return Row(f"verdicts of {RECALLED} memories, warm", bare, best, PROMPT_MS, "ms", True, note)
 
 
 def _look(code: str, cache: str, asked: object) -> list[Row]:

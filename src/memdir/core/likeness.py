@@ -76,10 +76,13 @@ def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]
 class _Sketch:
     """A memory as sets of words; a set is one integer, so that comparing costs next to nothing."""
 
-    __slots__ = ("all", "handles", "head", "parts", "runs", "size", "text", "total", "whole")
+    __slots__ = (
+        *("all", "handles", "head", "head_size", "parts", "runs", "size", "text", "total", "whole"),
+    )
 
     def __init__(self) -> None:
         self.head = 0  # the words of name and description
+        self.head_size = 1  # how many they are, at least one
         self.all = 0
         self.size = 0  # how many they are
         self.parts: list[int] = []  # the words of each sentence
@@ -153,6 +156,7 @@ class _Sketches:
         body = sentences(document.body)
         about = description or " ".join(one.text for one in body[:FIRST_SENTENCES])
         made.head = self._mask(f"{_words_of(name)} {_words_of(stem)} {about}", self._types)
+        made.head_size = made.head.bit_count() or 1
         said = [*sentences(description), *body]
         masks = (self._number(self._terms(one.text)) for one in said)
         made.parts = [mask for mask in masks if mask.bit_count() >= FEWEST_TERMS][:MOST_PARTS]
@@ -186,8 +190,8 @@ class _Sketches:
 
 def _head_most(mine: _Sketch, theirs: _Sketch) -> float:
     """What `_head_cover` cannot exceed, both ways on average."""
-    first = (mine.head & theirs.all).bit_count() / (mine.head.bit_count() or 1)
-    second = (theirs.head & mine.all).bit_count() / (theirs.head.bit_count() or 1)
+    first = (mine.head & theirs.all).bit_count() / mine.head_size
+    second = (theirs.head & mine.all).bit_count() / theirs.head_size
     return (first + second) / 2
 
 
@@ -202,7 +206,7 @@ def _head_cover(mine: _Sketch, theirs: _Sketch) -> float:
         for mask in places[at : at + PLACE]:
             words |= mask
         best = max(best, words.bit_count())
-    return best / (mine.head.bit_count() or 1)
+    return best / mine.head_size
 
 
 def _most(mine: _Sketch, theirs: _Sketch) -> float:

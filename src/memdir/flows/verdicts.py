@@ -48,7 +48,7 @@ def refresh_verdicts(
     checked = verify(app, () if len(old) == len(memories) else list(old), say)
     for path, judged in checked.memories.items():
         if path in old:
-            kept.keep(path, Kept(facts_of(old[path]), state, _rows(judged, kept)))
+            kept.keep(path, Kept(facts_of(old[path]), state, rows_of(judged, kept)))
     return len(old)
 
 
@@ -57,7 +57,8 @@ def _current(kept: Verdicts, memory: Memory, state: str) -> bool:
     return found is not None and bool(state) and found.state == state
 
 
-def _rows(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
+def rows_of(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
+    """What is worth keeping of a memory's claims, stale ones first."""
     rows: list[Row] = []
     for one in sorted(judged, key=lambda one: one.verdict != STALE):
         if one.verdict in (TRUE, STALE):
