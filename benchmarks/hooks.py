@@ -1,4 +1,7 @@
-"""The prompt hook as a process: a cold start, one prompt, the answer; beside a bare interpreter."""
+"""The hooks as processes: a cold start, one event, the answer; beside a bare interpreter.
+
+They find their place as the client's do: by the directory in the JSON and the environment.
+"""
 
 from __future__ import annotations
 
@@ -8,53 +11,76 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
+from memdir.core.scope import project_name
 
 RUNS = 40
-GOALS = {200: 15.0, 1_000: None, 10_000: 30.0}
+PROMPTS = {200: 15.0, 1_000: None, 10_000: 30.0}
+START, STOP = 40.0, 10.0  # milliseconds over a bare interpreter
+MEMORIES = 1_000  # of the start of a session, and of the end of a turn
+SETTLED = 0.1  # seconds after which a file counts as unchanged
 HOOK = os.path.join(os.path.dirname(__file__), "..", "src/memdir/surfaces/hooks/start.py")
+PYTHON = [sys.executable, "-I", "-S"]
 
 
 def measure() -> list[Row]:
-    """Every figure of the prompt hook: the median of the runs, the least in the note."""
+    """Every figure of the hooks: the median of the runs, the least in the note."""
     rows = []
     with scratch() as folder:
-        for count, goal in GOALS.items():
-            rows.append(_prompt(os.path.join(folder, str(count)), count, goal))
+        for count, goal in PROMPTS.items():
+            project = Project(os.path.join(folder, str(count)), count)
+            asked = {"prompt": prompts(project.store, 1)[0], "session_id": ""}
+            rows.append(project.row("prompt", asked, goal))
+        project = Project(os.path.join(folder, "start"), MEMORIES)
+        rows.append(project.row("session-start", {"source": "startup", "session_id": ""}, START))
+        rows.append(project.row("stop", {"session_id": "s", "stop_hook_active": False}, STOP))
     return rows
 
 
-def _prompt(folder: str, count: int, goal: float | None) -> Row:
-    store = os.path.join(folder, "memory")
-    os.makedirs(folder)
-    fill(store, count)
-    python = [sys.executable, "-I", "-S"]
-    state, cache = os.path.join(folder, "state"), os.path.join(folder, "cache")
-    ours = [*python, os.path.abspath(HOOK), "prompt", state, cache, f"project={store}"]
-    asked = json.dumps({"prompt": prompts(store, 1)[0], "session_id": ""}).encode()
-    node = shutil.which("node")
+class Project:
+    """A home, a checkout and the memories that belong to it."""
 
-    def run(command: list[str]) -> bytes:
-        return subprocess.run(command, input=asked, stdout=subprocess.PIPE, check=True).stdout
+    def __init__(self, folder: str, count: int) -> None:
+        self.count = count
+        self.home, self.code = os.path.join(folder, "home"), os.path.join(folder, "code")
+        os.makedirs(self.code)
+        subprocess.run(["git", "init", "-q", self.code], check=True)
+        name = project_name(os.path.realpath(self.code))
+        self.store = os.path.join(self.home, ".claude/projects", name, "memory")
+        os.makedirs(os.path.dirname(self.store))
+        fill(self.store, count)
+        time.sleep(SETTLED)
 
-    assert b"additionalContext" in run(ours)  # makes the catalog and the byte code too
-    assert b"additionalContext" in run(ours)
-    commands = [[*python, "-c", "pass"], ours, *([[node, "-e", "0"]] if node else [])]
-    taken = interleaved(RUNS, *(_timed(run, command) for command in commands))
-    bare, answered, others = taken[0], taken[1], taken[2:]
-    note = f"least: {min(answered) - min(bare):.1f} ms over {min(bare):.1f}"
-    if others:
-        note += (
-            f"; node -e 0: {min(others[0]):.1f} least, {statistics.median(others[0]):.1f} median"
-        )
-    name = f"prompt hook, {count:,} memories, over bare"
-    return Row(name, middle(bare), middle(answered), goal, over=True, note=note)
+    def row(self, event: str, asked: dict[str, object], goal: float | None) -> Row:
+        """One event against a bare interpreter, taken in turns."""
+        given = json.dumps({**asked, "cwd": self.code}).encode()
+        env = {"HOME": self.home, "PATH": os.environ["PATH"]}
+
+        def run(command: list[str]) -> bytes:
+            return subprocess.run(
+                command, input=given, stdout=subprocess.PIPE, check=True, env=env
+            ).stdout
+
+        def timed(command: list[str]) -> Callable[[], None]:
+            return lambda: (run(command), None)[1]
+
+        ours = [*PYTHON, os.path.abspath(HOOK), event]
+        for _ in range(3):  # makes the catalog, the byte code and what else is left behind
+            told = run(ours)
+        assert (b"additionalContext" in told) == (event != "stop"), told
+        node = shutil.which("node")
+        commands = [[*PYTHON, "-c", "pass"], ours, *([[node, "-e", "0"]] if node else [])]
+        taken = interleaved(RUNS, *map(timed, commands))
+        name = f"{event} hook, {self.count:,} memories, over bare"
+        note = _note(*taken)
+        return Row(name, middle(taken[0]), middle(taken[1]), goal, over=True, note=note)
 
 
-def _timed(run: Callable[[list[str]], bytes], command: list[str]) -> Callable[[], None]:
-    def once() -> None:
-        run(command)
-
-    return once
+def _note(bare: list[float], ours: list[float], node: list[float] | None = None) -> str:
+    note = f"least: {min(ours) - min(bare):.1f} ms over {min(bare):.1f}"
+    if node:
+        note += f"; node -e 0: {min(node):.1f} least, {statistics.median(node):.1f} median"
+    return note

@@ -436,6 +436,11 @@ MEANINGS = {
         "fts or scan",
         "How recall finds memories: by the catalog, or by reading every file each time.",
     ),
+    "hooks": (
+        "true or false",
+        "Let the hooks of a client speak and note. With `false` they stay installed and do "
+        "nothing.",
+    ),
     "private_urls": (
         "true or false",
         "Let `memdir audit --online` ask addresses of your own network, too. A memory may come "

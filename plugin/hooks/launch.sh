@@ -9,6 +9,18 @@ memdir_code=$memdir_code/surfaces/hooks/start.py
 
 # What was found is remembered. Not where a variable of ours says: a repository can set those.
 memdir_folder=${CLAUDE_PLUGIN_DATA:-$HOME/.cache/memdir}
+
+# Hooks of ours in the settings do the same: then these are silent. Looked at once in each session.
+if [ "$memdir_event" = session-start ]; then
+	memdir_settings=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json
+	if grep -qs memdir/surfaces/hooks/start.py "$memdir_settings"; then
+		{ mkdir -p "$memdir_folder" && : >"$memdir_folder/silent"; } 2>/dev/null
+	elif [ -e "$memdir_folder/silent" ]; then
+		rm -f "$memdir_folder/silent"
+	fi
+fi
+[ -e "$memdir_folder/silent" ] && exit 0
+
 memdir_python=
 [ -r "$memdir_folder/python" ] && IFS= read -r memdir_python <"$memdir_folder/python"
 case $memdir_python in

@@ -9,6 +9,7 @@ from memdir import flows
 from memdir.app import App, open_app
 from memdir.config import read_config
 from memdir.core.draft import Draft, Wishes
+from memdir.flows.sharing import share
 from tests.repositories import Checkout
 
 NOON = 1_772_452_800.0
@@ -109,7 +110,7 @@ def test_a_memory_that_git_leaves_out_is_told_for_the_scope_that_is_shared(opene
 def test_what_an_agent_learned_can_be_shared_with_the_team(opened):
     agent, team = opened("agent:reviewer@user"), opened("team")
     save(agent)
-    shared = flows.share(agent, team, ["migrations"])
+    shared = share(agent, team, ["migrations"])
     assert [change.kind for change in shared.done.changes] == ["created"]
     assert shared.diff[0][0] == "team/migrations.md"
     assert flows.list_memories(team)[0][0].memory.path == "migrations.md"

@@ -7,12 +7,14 @@ import shutil
 import stat
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from memdir import __version__
-from memdir.adapters.clients.claude_code import EVENTS, ID, plugin_line
+from memdir.adapters.clients._plan import Host
+from memdir.adapters.clients.claude_code import EVENTS, ID, command_line, marketplace, plugin_line
 from memdir.core.frontmatter import utf16_units
 from memdir.surfaces.cli.run import MODULES
 from tests.self.source import PACKAGE, ROOT
@@ -70,6 +72,20 @@ def test_sessions_carry_only_two_short_descriptions():
     assert sum(map(utf16_units, told)) <= MOST_CHARACTERS
 
 
+def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path / "site")
+    package = tmp_path / "site/memdir"
+    assert marketplace(Host("", "", str(package), "", "", {})) == str(package)
+    brought = {path.relative_to(package / "plugin") for path in (package / "plugin").rglob("*")}
+    own = {path.relative_to(PLUGIN) for path in PLUGIN.rglob("*")} - {Path("memdir")}
+    assert brought == {path for path in own if path.parts[0] != "memdir"}
+    assert (package / "surfaces/hooks/start.py").is_file()
+
+
 # The launcher
 
 
@@ -88,7 +104,7 @@ def programs(tmp_path) -> Path:
     """A PATH with the few programs of any system, and no Python."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("mkdir", "mv"):
+    for name in ("grep", "mkdir", "mv", "rm"):
         (folder / name).symlink_to(str(shutil.which(name)))
     return folder
 
@@ -188,6 +204,19 @@ def test_a_folder_that_cannot_be_written_is_no_trouble(root, programs):
     python(programs)
     told = hook(root, programs, CLAUDE_PLUGIN_DATA="/proc/none")
     assert told == (0, "True 1 prompt\n", "")
+
+
+def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, programs):
+    python(programs)
+    settings = root.parent / ".claude/settings.json"
+    settings.parent.mkdir()
+    line = command_line(Host("/py", "", "/x/memdir", "/", "/", {}), "stop")
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": line}]}]}}))
+    assert hook(root, programs, "session-start") == (0, "", "")
+    assert hook(root, programs) == (0, "", "")
+    settings.write_text("{}")
+    assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
+    assert hook(root, programs) == (0, "True 1 prompt\n", "")
 
 
 # The command for the agent's shell

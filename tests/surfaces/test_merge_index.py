@@ -134,6 +134,30 @@ def test_a_rebase_uses_it_too(repository):
     assert (repository.folder / PATH).read_text() == HEAD + A + C + B
 
 
+def test_a_clone_without_memdir_hears_of_a_conflict(repository):
+    repository.git("config", "merge.memdir-index.driver", "no-memdir-here %O %A %B %P")
+    code, text = merged(repository, HEAD + A, HEAD + A + B, HEAD + A + C)
+    assert (code, text.decode()) == (1, HEAD + A + B)
+    assert repository.git("status", "--porcelain") == f"UU {PATH}"
+
+
+def test_branches_that_were_merged_into_each_other_merge_again(repository):
+    repository.commit({PATH: A})
+    for name, text in (("one", A + B), ("two", A + C)):
+        repository.git("checkout", "-q", "-b", name, "main")
+        repository.commit({PATH: text})
+        repository.git("branch", f"old-{name}")
+    repository.git("merge", "-q", "--no-edit", "old-one")
+    repository.git("checkout", "-q", "one")
+    repository.git("merge", "-q", "--no-edit", "old-two")
+    for name, line in (("one", D), ("two", A2)):
+        repository.git("checkout", "-q", name)
+        index = (repository.folder / PATH).read_text()
+        repository.commit({PATH: index + D if line == D else index.replace(A, A2)})
+    repository.git("merge", "-q", "--no-edit", "one")
+    assert sorted((repository.folder / PATH).read_text().splitlines(True)) == sorted([A2, B, C, D])
+
+
 def test_the_index_of_an_agent_is_merged_as_well(repository):
     path = ".claude/agent-memory/reviewer/MEMORY.md"
     assert "merge: memdir-index" in repository.git("check-attr", "merge", "--", path)

@@ -37,32 +37,30 @@ def plan(root: str, patterns: Sequence[str], wanted: dict[str, str]) -> list[Pla
     """Both files as they are and as they would be; equal where there is nothing to do."""
     old = _read(root, ATTRIBUTES)
     new = _with_lines(old or b"", [f"{_pattern(one)} merge={DRIVER}" for one in patterns])
-    folder, name = os.path.split(_config(root))
-    config = _read(folder, name)
-    with tempfile.TemporaryDirectory(prefix="memdir-") as scratch:
-        copy = os.path.join(scratch, name)
-        with open(copy, "wb") as file:
-            file.write(config or b"")
-        _set(root, copy, wanted)
-        with open(copy, "rb") as file:
-            settled = file.read()
-    return [
-        (os.path.join(root, ATTRIBUTES), old, new),
-        (os.path.join(folder, name), config, settled),
-    ]
+    path = _config(root)
+    config = _read(*os.path.split(path))
+    try:
+        with tempfile.TemporaryDirectory(prefix="memdir-") as scratch:
+            Disk(scratch).put("config", config or b"")
+            _set(root, os.path.join(scratch, "config"), wanted)
+            settled = Disk(scratch).read("config")[0]
+    except OSError as error:
+        raise failure(error, path, "no copy can be made to try it out") from None
+    return [(os.path.join(root, ATTRIBUTES), old, new), (path, config, settled)]
 
 
-def install(planned: Sequence[Planned]) -> None:
-    """Write what was planned, each file whole."""
-    for path, old, new in planned:
-        if new is not None and new != old:
-            folder, name = os.path.split(path)
-            try:
-                Disk(folder).put(name, new)
-                if old is None:
-                    os.chmod(path, 0o644)  # nothing private: others of this machine may read it
-            except OSError as error:
-                raise failure(error, path, "cannot be written") from None
+def install(root: str, planned: Sequence[Planned], wanted: dict[str, str]) -> None:
+    """Write what was planned; git itself writes its settings, so that it sees to its lock."""
+    (path, old, new), (config, before, after) = planned
+    if new is not None and new != old:
+        try:
+            Disk(root).put(ATTRIBUTES, new)
+            if old is None:
+                os.chmod(path, 0o644)  # nothing private: others of this machine may read it
+        except OSError as error:
+            raise failure(error, path, "cannot be written") from None
+    if before != after:
+        _set(root, config, wanted)
 
 
 def _read(folder: str, name: str) -> bytes | None:

@@ -34,6 +34,7 @@ class Options:
     lock_seconds: float = _option("lock.seconds", 30.0)
     lock_notice_seconds: float = _option("lock.notice_seconds", 2.0)
     search: str = _option("recall.search", "fts")
+    hooks: bool = _option("hooks.enabled", True)
     private_urls: bool = _option("audit.private_urls", False)
     model: str = _option("model.name", "")
     model_base_url: str = _option("model.base_url", "")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from memdir.config.files import look, read_managed, read_settings
 from memdir.config.repository import Said, read_repository, without_repository
 from memdir.core import scope as rules
+from memdir.core.deciding import FOLDERS, PATH_VARIABLES, own_folder
 from memdir.core.errors import BadInput, Missing
 from memdir.core.finding import Finding
 from memdir.core.memory import TEAM
@@ -22,14 +23,6 @@ MANAGED_SETTINGS = (
 )
 REMOTE = "CLAUDE_CODE_REMOTE_MEMORY_DIR"
 SHOWN_CHARACTERS = 200
-# Each may be named outright; a relative one would wander with the current directory.
-PATH_VARIABLES = (
-    "CLAUDE_CONFIG_DIR",
-    "MEMDIR_STATE_DIR",
-    "MEMDIR_CACHE_DIR",
-    "MEMDIR_CONFIG_DIR",
-    "MEMDIR_MANAGED_SETTINGS",
-)
 
 
 @dataclass(frozen=True)
@@ -62,20 +55,15 @@ class Place:
     @property
     def config_file(self) -> str:
         """Where our own options lie."""
-        return os.path.join(self.own("CONFIG", ".config"), "config.toml")
+        return os.path.join(self.own("CONFIG"), "config.toml")
 
-    def own(self, kind: str, folder: str) -> str:
+    def own(self, kind: str) -> str:
         """Our directory for state, cache or configuration."""
-        named = self.env.get(f"MEMDIR_{kind}_DIR", "")
-        base = self.env.get(f"XDG_{kind}_HOME", "")
-        # The XDG specification says to ignore a relative base.
-        base = base if _absolute(base) else os.path.join(self.home, folder)
-        return rules.tidy(named or os.path.join(base, "memdir"))
+        return own_folder(self.env, self.home, kind)
 
     def ours(self) -> tuple[str, ...]:
         """The directories that memdir keeps for itself."""
-        folders = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}
-        return tuple(self.own(kind, folder) for kind, folder in folders.items())
+        return tuple(map(self.own, FOLDERS))
 
 
 def find_place(

@@ -8,21 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memdir.config.files import read_settings
+from memdir.core.deciding import OURS, PLACE_VARIABLES
 from memdir.core.finding import Finding
 from memdir.core.scope import is_true
 
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
-# Variables that decide where memory lies; a repository's `env` reaches hooks through the client.
-PLACE_VARIABLES = (
-    "HOME",
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE",
-    "CLAUDE_CODE_REMOTE_MEMORY_DIR",
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-)
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ def _decides(name: str, value: str) -> bool:
     # A repository may switch memory off for itself, but not on against the user.
     if name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY":
         return not is_true(value)
-    return name in PLACE_VARIABLES or name.startswith("MEMDIR_")
+    return name in PLACE_VARIABLES or name.startswith(OURS)
 
 
 def _attempt(path: str, what: str) -> Finding:

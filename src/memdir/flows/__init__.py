@@ -31,7 +31,6 @@ from memdir.flows.reading import (
     survey_index,
 )
 from memdir.flows.recalling import recall, standing
-from memdir.flows.sharing import share
 from memdir.flows.verifying import verify
 
 __all__ = [
@@ -52,7 +51,6 @@ __all__ = [
     "retire",
     "save",
     "section",
-    "share",
     "shelved",
     "show",
     "standing",

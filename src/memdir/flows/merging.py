@@ -61,7 +61,8 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
         )
     patterns = [os.path.normpath(os.path.join(os.path.relpath(store, root), INDEX))]
     patterns += [f"{AGENTS}/{INDEX}"] if agents else []
-    planned = merge_driver.plan(root, patterns, merge_driver.settings(program))
+    here = merge_driver.settings(program)
+    planned = merge_driver.plan(root, patterns, here)
     if not dry_run:
-        merge_driver.install(planned)
+        merge_driver.install(root, planned, here)
     return Installed(root, planned, merge_driver.settings())

@@ -10,20 +10,16 @@ from dataclasses import dataclass
 from memdir.adapters.sessions import Sessions
 from memdir.app import App
 from memdir.core.asking import wants_nothing
-from memdir.core.errors import MemdirError
 from memdir.core.injection import Recalled
 from memdir.core.memory import Memory
-from memdir.core.ports import Store
-from memdir.core.ranking import RULES
 from memdir.core.selection import Selected
 from memdir.core.session_state import SessionState
-from memdir.core.standing_rules import rule
-from memdir.core.standing_rules import standing as standing_text
 from memdir.flows.selecting import select_by_model
 from memdir.flows.verdicts import kept_verdicts, refresh_verdicts
 from memdir.steps.inject import Injected, inject, inject_once
 from memdir.steps.recall import BODIES, POINTERS, Place, Recollection
 from memdir.steps.recall import recall as choose
+from memdir.steps.remind import remind
 
 NONCE_BYTES = 4
 Named = Sequence[tuple[str, App]]
@@ -115,30 +111,4 @@ def _tell(found: Recollection, sessions: Sessions | None, session: str, now: flo
 
 def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     """The rules that hold whatever the prompt is: their text, and the memories they come from."""
-    found = [
-        (scope, app.store, memory)
-        for scope, app in apps
-        for memory in app.store.scan().memories
-        if memory.type in RULES
-    ]
-    found.sort(key=lambda one: rule_order(one[2]))
-    rules = [rule(memory, _text(store, memory)) for _, store, memory in found]
-    text = standing_text(rules)
-    shown = [
-        (scope, memory)
-        for (scope, _, memory), rule in zip(found, rules, strict=True)
-        if f"- {rule}" in text.split("\n")
-    ]
-    return text, shown
-
-
-def rule_order(memory: Memory) -> tuple[bool, bool, float, str]:
-    """Pinned ones first, then what is about the user, then the newest."""
-    return not memory.pinned, memory.type != "user", -memory.clock, memory.path
-
-
-def _text(store: Store, memory: Memory) -> str:
-    try:
-        return store.read(memory.path).decode("utf-8", "replace")
-    except MemdirError:
-        return ""
+    return remind([(scope, app.store) for scope, app in apps])

@@ -12,6 +12,7 @@ from memdir.core.draft import SKIPPED, Change
 from memdir.core.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
 from memdir.core.matching import spread
 from memdir.core.memory import TEAM, Memory, stem
+from memdir.core.outline import Lookup
 from memdir.flows.ignoring import ignored
 from memdir.flows.reading import find_all
 from memdir.steps.adopt import adopt
@@ -60,6 +61,7 @@ def share(
         made = [change.path for change in changes if change.changed]
         came.extend((path, None, desk.store.read(path)) for path in made)
         _in_step(target, desk, changes, before, came)
+        desk.remarks += _concerns(source, desk, [file for file in allowed if file[0].path in made])
         desk.remarks += ignored(target, [change.path for change in changes if change.hash])
         return changes
 
@@ -89,6 +91,14 @@ def _check_places(source: App, target: App) -> None:
                 path=path,
                 next="put the directory itself there, for example as a git clone",
             )
+
+
+def _concerns(source: App, desk: Desk, files: Sequence[File]) -> list[str]:
+    """What is worth a look in what others get now."""
+    behind = set(source.store.files()).difference(desk.store.files())
+    names = {one.name: one.path for one in source.store.scan().memories if one.path in behind}
+    private = Lookup(behind, names)
+    return [text for file in files for text in sharing.concerns(*file, private)]
 
 
 def _check_conflicts(desk: Desk, target: App, files: Sequence[File]) -> None:

@@ -36,7 +36,10 @@ def _refusal(path: str, data: bytes, rules: Rules) -> str:
         return "its name holds a control character"
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
-    found = secrets.find_secrets(path + "\n" + frontmatter.decode(data)) if rules.shared else ()
-    if found:
+    if not rules.shared:
+        return ""
+    if found := secrets.find_secrets(path):
+        return f"its name holds what looks like a secret ({found[0].rule})"
+    if found := secrets.find_secrets(frontmatter.decode(data)):
         return f"it holds what looks like a secret ({found[0].rule}, line {found[0].line})"
     return ""

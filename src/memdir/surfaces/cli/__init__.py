@@ -2,7 +2,7 @@
 
 run         the commands by section, and the net that turns errors into sentences
 session     where and for whom; how a command is declared
-saving shelving listing showing placing past care exchanging verifying    the commands
+saving shelving listing showing placing past care exchanging sharing verifying    the commands
 auditing dashboard pruning restructuring    the commands that look after a store
 inputs editor          what comes in
 answers diffs screen visible    what goes out

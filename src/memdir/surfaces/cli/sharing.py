@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import click
 
-from memdir import flows
 from memdir.app import Done
 from memdir.core import frontmatter
 from memdir.core.draft import UPDATED
@@ -17,6 +16,7 @@ from memdir.core.index_merge import Merged
 from memdir.flows.merging import install_driver, write_merged
 from memdir.flows.merging import merge_index as merge
 from memdir.flows.sharing import Shared
+from memdir.flows.sharing import share as share_out
 from memdir.surfaces.cli.advice import Advice
 from memdir.surfaces.cli.answers import (
     Fields,
@@ -71,7 +71,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> int:
         session.screen.answer(fields, _share_lines(session, shared, text, there))
 
     try:
-        done = flows.share(source, target, names, move=move, told=told).done
+        done = share_out(source, target, names, move=move, told=told).done
     except Conflict as error:
         error.next = there(error.next)
         raise

@@ -17,10 +17,10 @@ def write(path: str, root: str, magic: bytes) -> None:
             facts = os.stat(file)
             is_package = hasattr(module, "__path__")
             modules[name] = (file, is_package, _code(file), facts.st_mtime_ns, facts.st_size)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         temporary = f"{path}.{os.getpid()}.tmp"
-        if not os.path.isdir(os.path.dirname(path)):
-            return  # no catalog was made there either
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        # As open to others as the code it stands for, and as closed to their changes.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
         with open(handle, "wb") as out:
             data = dumps((magic, root, modules))
             out.write(crc32(data).to_bytes(4) + data)

@@ -1,4 +1,4 @@
-"""The file a client runs: `python -I -S start.py prompt STATE CACHE SCOPE=DIRECTORY ...`.
+"""The file a client runs: `python -I -S start.py EVENT`, or with STATE CACHE SCOPE=DIRECTORY ...
 
 A script is compiled each time it is run, a module only once: so everything is in `starting`. That
 one is imported without the packages around it, whose files would have to be looked for.
@@ -10,10 +10,12 @@ import sys
 
 if __name__ == "__main__":
     gc.disable()  # the process ends before there is garbage worth a search
-    sys.path.insert(0, __file__.rpartition("/")[0] or ".")
-    from starting import ROOT, main  # type: ignore[import-not-found, unused-ignore]
+    try:
+        sys.path.insert(0, __file__.rpartition("/")[0] or ".")
+        from starting import ROOT, main  # type: ignore[import-not-found, unused-ignore]
 
-    sys.path[0] = ROOT
-    code = main(sys.argv[1:])
-    sys.stderr.flush()
-    os._exit(code)  # everything is written and closed; taking down the modules would cost 1 ms
+        sys.path[0] = ROOT
+        main(sys.argv[1:])
+    except BaseException:  # whatever is broken in here, the session is not: 2 would block it
+        pass
+    os._exit(0)  # everything is written and closed; taking down the modules would cost 1 ms

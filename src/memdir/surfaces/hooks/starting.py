@@ -1,8 +1,9 @@
 """How a hook gets its modules: forty small ones cost as much as half an interpreter.
 
-So a run leaves their byte code in one file of the cache directory, and the next ones take it from
-there. The bundle is derived: where it is missing, damaged, of another Python or older than a
-module, the modules are imported as ever. Hot path.
+So a run leaves their byte code in one file, and the next ones take it from there. The bundle is
+derived: where it is missing, damaged, of another Python or older than a module, the modules are
+imported as ever. It lies beside the code, where Python keeps its own: a cache directory is named by
+variables, and a repository may set those. Hot path.
 """
 
 import os
@@ -13,12 +14,24 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import CodeType
 
-NAME = f"hooks-{sys.implementation.cache_tag}.bin"
-ROOT = os.path.abspath(__file__ + "/../../../..")
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.abspath(f"{HERE}/../../..")
+TAG = sys.implementation.cache_tag
 MAGIC = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
 SUM_BYTES = 4
-RARE = "memdir.adapters.searches._upkeep"  # a run that wrote a catalog has more than is needed
+# A run that wrote a catalog, decided on a place or read rules has more than is needed.
+RARE = ("memdir.adapters.searches._upkeep", "memdir.config", "memdir.steps.remind")
 OWN_ONLY = 0o022  # nobody else may write what we run
+# The module that answers an event; one without has nothing to say yet.
+EVENTS = {
+    "prompt": "prompt",
+    "session-start": "opening",
+    "subagent-start": "agent",
+    "stop": "ending",
+    "pre-compact": "ending",
+    "session-end": "ending",
+    "pre-tool": "",
+}
 
 
 class Bundle:
@@ -52,7 +65,8 @@ def read(path: str) -> Bundle | None:
     try:
         with open(path, "rb", 0) as file:
             facts = os.fstat(file.fileno())
-            if facts.st_uid != os.geteuid() or facts.st_mode & OWN_ONLY:
+            # Ours, or of whoever owns the code.
+            if facts.st_mode & OWN_ONLY or facts.st_uid not in (os.geteuid(), _owner()):
                 return None
             data = file.readall()
         from binascii import crc32
@@ -73,21 +87,23 @@ def read(path: str) -> Bundle | None:
     return Bundle({name: one[:3] for name, one in modules.items()})
 
 
-def main(arguments: list[str]) -> int:
+def _owner() -> int:
+    return os.stat(HERE).st_uid
+
+
+def main(arguments: list[str]) -> None:
     """Answer first; a bundle for the next time only afterwards."""
-    event, cache = (*arguments, "", "", "")[0], (*arguments, "", "", "")[2]
-    path = os.path.join(cache, NAME)
-    bundle = read(path) if cache else None
+    module = EVENTS.get(arguments[0], "") if arguments else ""
+    if not module:
+        return
+    path = f"{HERE}/__pycache__/{module}.{TAG}.bin"
+    bundle = read(path)
     if bundle is not None:
         bundle.run()
-    if event != "prompt":
-        sys.stderr.write(f"memdir: there is no hook {event!r}\n")
-        return 0
-    from memdir.surfaces.hooks import prompt
+    from memdir.surfaces.hooks.run import run
 
-    code = prompt.main(arguments[1:])
-    if bundle is None and cache and RARE not in sys.modules:
+    run(arguments[0], module, arguments[1:])
+    if bundle is None and not any(name in sys.modules for name in RARE):
         from memdir.surfaces.hooks import bundling
 
         bundling.write(path, ROOT, MAGIC)
-    return code

@@ -1,0 +1,111 @@
+"""What hooks leave to the worker: a file of lines in the state directory. Hot path.
+
+A line is added with one write, and goes only after its work was done: the worker takes the file
+aside and lets go of it line by line, so that a crash repeats work but loses none. When the file is
+full, new lines are not taken: the worker is not running, and the oldest ones wait the longest.
+"""
+
+import fcntl
+import os
+from time import sleep
+
+NAME, TAKEN = "queue", "queue.taken"
+MOST_BYTES = 1024 * 1024
+LONGEST = 4096  # bytes of a line: so much is written at once or not at all
+TRIES, PAUSE = 20, 0.005  # to hold the file; seconds between two of them
+_ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Queue:
+    """The queue of one user: hooks add, one worker takes."""
+
+    def __init__(self, state_dir: str) -> None:
+        self.path = os.path.join(state_dir, NAME)
+        self.taken = os.path.join(state_dir, TAKEN)
+
+    def add(self, line: bytes) -> bool:
+        """True where it is in; False where the line is too long or the queue is full."""
+        data = line + b"\n"
+        if len(data) > LONGEST or b"\n" in line:
+            return False
+        handle = self._open()
+        try:
+            if os.fstat(handle).st_size + len(data) > MOST_BYTES:
+                return False
+            return os.write(handle, data) == len(data)
+        finally:
+            os.close(handle)
+
+    def take(self) -> list[bytes]:
+        """Everything that waits, what an earlier worker left first; nothing is let go of yet."""
+        lines = _lines(self.taken)
+        try:
+            handle = os.open(self.path, _READ)
+        except FileNotFoundError:
+            return lines
+        try:
+            _hold(handle, fcntl.LOCK_EX)  # nobody is between opening it and writing
+            new = _lines(self.path)
+            if new:
+                self.keep(lines + new)
+            os.unlink(self.path)
+        finally:
+            os.close(handle)
+        return lines + new
+
+    def keep(self, lines: list[bytes]) -> None:
+        """Let go of all that was taken but these."""
+        if not lines:
+            return _remove(self.taken)
+        part = f"{self.taken}.part"  # one is enough: there is one worker at a time
+        with open(os.open(part, _NEW, 0o600), "wb") as file:
+            file.write(b"".join(line + b"\n" for line in lines))
+        os.replace(part, self.taken)
+
+    def _open(self) -> int:
+        """The file to add to, held so that the worker cannot take it away before the write."""
+        for _ in range(TRIES):
+            try:
+                handle = os.open(self.path, _ADD, 0o600)
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
+                continue
+            _hold(handle, fcntl.LOCK_SH)
+            try:
+                if os.path.samestat(os.fstat(handle), os.lstat(self.path)):
+                    return handle
+            except FileNotFoundError:
+                pass  # taken just now: a new one
+            os.close(handle)
+        raise BlockingIOError("the queue cannot be held")
+
+
+def _hold(handle: int, how: int) -> None:
+    """Nobody holds it for longer than a moment; who waited too long goes on without."""
+    for _ in range(TRIES):
+        try:
+            return fcntl.flock(handle, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sleep(PAUSE)
+        except OSError:
+            return None  # not every file system has locks
+    return None
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return  # there was nothing to do
+
+
+def _lines(path: str) -> list[bytes]:
+    """Whole lines only: the last one may have been cut by a full disk."""
+    try:
+        with open(os.open(path, _READ), "rb") as file:
+            data = file.read(2 * MOST_BYTES)
+    except FileNotFoundError:
+        return []
+    return [line for line in data.split(b"\n")[:-1] if line]

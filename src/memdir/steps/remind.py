@@ -1,0 +1,49 @@
+"""remind: the rules that hold whatever the prompt is, from every store. Hot path."""
+
+from memdir.core.errors import MemdirError
+from memdir.core.ranking import RULES
+from memdir.core.standing_rules import RULES_CHARACTERS, rule, standing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memdir.core.memory import Memory
+    from memdir.core.ports import Store
+
+
+def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
+    """Their text, and the memories it comes from with their scopes; best first."""
+    found = [
+        (scope, store, memory)
+        for scope, store in stores
+        for memory in store.scan().memories
+        if memory.type in RULES
+    ]
+    found.sort(key=lambda one: _order(one[2]))
+    rules: list[str] = []
+    room = RULES_CHARACTERS
+    for _, store, memory in found:
+        # Beyond the room a rule only counts: nobody has to read its text.
+        rules.append(rule(memory, _text(store, memory)) if room > 0 else memory.name)
+        room -= len(rules[-1])
+    text = standing(rules)
+    lines = frozenset(text.split("\n"))
+    shown = [
+        (scope, memory)
+        for (scope, _, memory), said in zip(found, rules, strict=True)
+        if f"- {said}" in lines
+    ]
+    return text, shown
+
+
+def _order(memory: "Memory") -> tuple[bool, bool, float, str]:
+    """Pinned ones first, then what is about the user, then the newest."""
+    return not memory.pinned, memory.type != "user", -memory.clock, memory.path
+
+
+def _text(store: "Store", memory: "Memory") -> str:
+    try:
+        return store.read(memory.path).decode("utf-8", "replace")
+    except MemdirError:
+        return ""

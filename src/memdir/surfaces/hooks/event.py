@@ -1,0 +1,53 @@
+"""What a client hands to a hook, and the form of the answer. Hot path.
+
+SQLite reads and writes the JSON: it is here anyway, and the json module costs as much as the
+interpreter.
+"""
+
+from memdir.adapters.searches._sqlite import connect
+
+MOST_BYTES = 16 * 1024 * 1024  # of what a client hands over
+NUL, SPACE = b"\\u0000", b"\\u0020"  # as JSON writes them
+FIELDS = ("session_id", "cwd", "prompt", "source", "agent_type", "transcript_path")
+AGAIN = "stop_hook_active"
+TRUE = 1  # as SQLite says it
+
+
+class Event:
+    """The fields that our hooks go by; one that is missing or no text is empty."""
+
+    __slots__ = ("_database", "again", "agent", "cwd", "prompt", "session", "source", "transcript")
+
+    def __init__(self, given: bytes) -> None:
+        """Raises an error of SQLite where it is no JSON."""
+        self._database = connect(":memory:")
+        self._database.text_factory = bytes  # half of a character is no reason to fail
+        # To SQLite a text ends at a zero.
+        whole = given.replace(NUL, SPACE).decode("utf-8", "replace")
+        wanted = ", ".join(f"json_extract(?1, '$.{name}')" for name in (*FIELDS, AGAIN))
+        *found, again = self._database.execute(f"SELECT {wanted}", (whole,)).fetchone()
+        texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else "" for one in found]
+        self.session, self.cwd, self.prompt, self.source, self.agent, self.transcript = texts
+        self.again = again == TRUE  # the agent goes on because a hook said so
+
+    def context(self, event: str, text: str) -> str:
+        """The answer that adds a text to what the model reads."""
+        query = (
+            "SELECT json_object('hookSpecificOutput', json_object("
+            "'hookEventName', ?, 'additionalContext', ?))"
+        )
+        return self._made(query, event, text)
+
+    def line(self, **fields: str | int) -> str:
+        """These fields as one line of JSON."""
+        pairs = ", ".join(f"'{name}', ?" for name in fields)
+        return self._made(f"SELECT json_object({pairs})", *fields.values())
+
+    def _made(self, query: str, *values: str | int) -> str:
+        # Bytes of a memory that are no UTF-8 become marks.
+        whole = [
+            one.encode("utf-8", "replace").decode() if isinstance(one, str) else one
+            for one in values
+        ]
+        made: bytes = self._database.execute(query, whole).fetchone()[0]
+        return made.decode()
