@@ -5,6 +5,7 @@ They find their place as the client's do: by the directory in the JSON and the e
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -21,7 +22,7 @@ RUNS = 40
 PROMPTS = {200: 15.0, 1_000: None, 10_000: 30.0}
 START, STOP = 40.0, 10.0  # milliseconds over a bare interpreter
 MEMORIES = 1_000  # of the start of a session, and of the end of a turn
-SETTLED = 0.1  # seconds after which a file counts as unchanged
+SETTLED = 0.5  # seconds after which a file counts as unchanged and a process has begun
 HOOK = os.path.join(os.path.dirname(__file__), "..", "src/memdir/surfaces/hooks/start.py")
 PYTHON = [sys.executable, "-I", "-S"]
 
@@ -70,6 +71,7 @@ class Project:
         ours = [*PYTHON, os.path.abspath(HOOK), event]
         for _ in range(3):  # makes the catalog, the byte code and what else is left behind
             told = run(ours)
+        self.wait()
         assert (b"additionalContext" in told) == (event != "stop"), told
         node = shutil.which("node")
         commands = [[*PYTHON, "-c", "pass"], ours, *([[node, "-e", "0"]] if node else [])]
@@ -77,6 +79,15 @@ class Project:
         name = f"{event} hook, {self.count:,} memories, over bare"
         note = _note(*taken)
         return Row(name, middle(taken[0]), middle(taken[1]), goal, over=True, note=note)
+
+    def wait(self) -> None:
+        """Until the worker that a hook started is gone; the next minute none is started."""
+        time.sleep(SETTLED)
+        for name in ("worker.next", "worker.lock"):
+            path = os.path.join(self.home, ".cache/memdir", name)
+            if os.path.exists(path):
+                with open(path, "rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _note(bare: list[float], ours: list[float], node: list[float] | None = None) -> str:

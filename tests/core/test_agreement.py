@@ -36,6 +36,14 @@ def kinds(text: str, pointer: str = "") -> list[str]:
         (memory("Various project notes"), [VAGUE]),
         (memory("Deploy on Friday afternoon"), [UNRELATED]),
         (memory("Packaging rules"), []),
+        (memory("How to package"), []),  # as much as the line above
+        (memory("Package notes"), [VAGUE]),
+        (
+            memory(
+                "Checksum of the base image", "sha256:3fa9 9f86d08 88ab4 c7d65 9a2f ea5 1b2b 0b8"
+            ),
+            [],
+        ),
         (memory("用 uv 安装", "使用 uv 安装软件包，不要使用 pip，因为锁文件固定了每个版本。"), []),
         (
             memory(

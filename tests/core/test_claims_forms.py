@@ -50,6 +50,7 @@ FORMS = [
     ("rm -rf build/cache/x.py", "command", (), "general command"),
     ("npm run verify:batch", "command", ("verify:batch",), CLAIM),
     ("make lint", "command", ("lint",), CLAIM),
+    ("from shop.utils import retry", "symbol", ("shop", "utils", "retry"), CLAIM),
     ("v0.1.0", "version", ("v0.1.0",), "version"),
     ("3f2c1e9", "commit", ("3f2c1e9",), CLAIM),
     ("https://example.org/x", "url", (), CLAIM),
@@ -156,6 +157,42 @@ ASIDES = [
     ("```sh\ngit rm x/y.js\n```", "x/y.js", "its sentence speaks of a change"),
 ]
 
+PAST = "its sentence speaks of the past"
+BYGONE = [
+    ("On call: docs/on.md (was x/y.md until April).", "x/y.md", "old name"),
+    ("Entry: `a.js` (ex `x/y.js`).", "x/y.js", "old name"),
+    ("Entry: `a.js`, formerly `x/y.js`.", "x/y.js", "old name"),
+    ("`x/y.md` became `x/z.md`.", "x/y.md", "old name"),
+    ("`x/y.md` is now `x/z.md`.", "x/y.md", "old name"),
+    ("`x/y.js`, the old loader, had no cache.", "x/y.js", "old name"),
+    ("~~x/y.sh~~", "x/y.sh", "denied"),
+    ("~~Run x/y.sh. Then wait.~~", "x/y.sh", "denied"),
+    ("Don't recreate x/y.sh", "x/y.sh", "to be avoided"),
+    ("Don’t touch the x/y.sh helper", "x/y.sh", "to be avoided"),
+    ("Bring back `x/y.md` when the wiki dies", "x/y.md", "to be brought back"),
+    ("Restore x/y.sh from git if you ever need it", "x/y.sh", "to be brought back"),
+    ("If you need `x/y.sh`, get it from git history.", "x/y.sh", PAST),
+    ("History: `make_sum` lived in `x/y.js`.", "make_sum", PAST),
+    ("**History:** `make_sum` did it.", "make_sum", PAST),
+    ("The old runbook (x/y.md) had five steps.", "x/y.md", PAST),
+    ("The entry point was `x/y.js`.", "x/y.js", PAST),
+    ("Until May the DB was seeded with `x/y.sh`.", "x/y.sh", PAST),
+    ("The notes of 2026-02: `x/y.py` had no pool then", "x/y.py", PAST),
+    ("We ran x/y.sh in the old days.", "x/y.sh", PAST),
+    ("Back in 2024 `x/y.sh` did it.", "x/y.sh", PAST),
+    ("Migrating off `x/y.py`: done.", "x/y.py", PAST),
+    ("We moved away from `x/y.py`.", "x/y.py", "its sentence speaks of a change"),
+    ("Früher lag das Handbuch in x/y.md.", "x/y.md", PAST),
+    ("Bis Mai lag es in x/y.md.", "x/y.md", PAST),
+    ("Autrefois le guide se trouvait dans x/y.md.", "x/y.md", PAST),
+    ("Antes estaba en x/y.md.", "x/y.md", PAST),
+    ("In the billing repo the same helper is in `x/y.py`", "x/y.py", "another repository"),
+    ("In the `billing` project it is `x/y.py`", "x/y.py", "another repository"),
+    ("On branch `feat/v2` the file `x/y.py` still exists", "x/y.py", "on another branch"),
+    ("On the `wip/x` branch `x/y.py` still exists", "x/y.py", "on another branch"),
+]
+ASIDES += BYGONE
+
 
 @pytest.mark.parametrize(("text", "span", "aside"), ASIDES, ids=[row[0][:40] for row in ASIDES])
 def test_the_words_around_a_span_decide_whether_it_is_a_claim(text, span, aside):
@@ -176,10 +213,32 @@ def test_the_words_around_a_span_decide_whether_it_is_a_claim(text, span, aside)
         ("It is not only `x/y.js` that runs.", "x/y.js"),
         ("`x/y.js` does exist.", "x/y.js"),
         ("[No poll loop](x/y.md)", "x/y.md"),
+        ("Run `x/y.js` to recreate the fixtures.", "x/y.js"),
+        ("The fixtures are restored from `x/y.js`.", "x/y.js"),
+        ("Wait until CI is green, then run `x/y.js`.", "x/y.js"),
+        ("In this repo `x/y.js` is the entry.", "x/y.js"),
+        ("In the resolved project dir `x/y.js` runs.", "x/y.js"),
+        ("On branch `main` the file `x/y.js` builds.", "x/y.js"),
+        ("As of 2026-05: `x/y.js` is the entry.", "x/y.js"),
+        ("`x/y.js` is now 400 lines long.", "x/y.js"),
+        ("Antes de ejecutar, lee `x/y.js`.", "x/y.js"),
+        ("Switch off the lamp with `x/y.js`.", "x/y.js"),
+        ("See `x/y.js` for the history of prices.", "x/y.js"),
+        ("`x/y.js` brings back the cursor.", "x/y.js"),
     ],
 )
 def test_words_about_something_else_do_not_decide(text, span):
     assert found(text)[span].aside == CLAIM
+
+
+def test_a_link_that_is_called_like_its_memory_names_no_symbol():
+    assert set(found("- [cancel2](cancel2.md) — how to cancel")) == {"cancel2.md"}
+    assert "makeSum" in found("- [makeSum is slow](sums.md)")
+
+
+@pytest.mark.parametrize("span", ["old-exp", "exp", "ann/exp"])
+def test_what_is_called_a_branch_is_one(span):
+    assert found(f"The experiment lives on branch `{span}`.")[span].kind == "branch"
 
 
 def test_a_memory_that_knows_that_something_is_gone_knows_it_everywhere():
@@ -225,6 +284,8 @@ def test_a_command_is_judged_by_the_files_that_it_is_given():
     assert found("Run `python tools/gen.py --all`.")["python tools/gen.py --all"].parts == (
         "tools/gen.py",
     )
+    claim = found("`pytest tests/a.py::test_b -q`")["pytest tests/a.py::test_b -q"]
+    assert claim.parts == ("tests/a.py", "::test_b")
 
 
 def test_a_symbol_knows_the_code_file_that_its_sentence_names():

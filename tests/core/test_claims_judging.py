@@ -66,14 +66,15 @@ VERDICTS = [
     ("`src/api.py`", "src/api.py", "true", "found"),
     ("`api.py`", "api.py", "true", "found as src/api.py"),
     ("`src/api.py:73-77`", "src/api.py:73-77", "true", "found"),
-    ("`src/api.py::test_x`", "src/api.py::test_x", "true", "found"),
+    ("`src/api.py:4`", "src/api.py:4", "true", "found"),
+    ("`src/api.py#errors`", "src/api.py#errors", "true", "found; its heading was not looked at"),
     ("`crates/core/`", "crates/core/", "true", "found as daemon/crates/core"),
     ("`src/{api,cli}.py`", "src/{api,cli}.py", "true", "found"),
     ("`api.py/cli.py`", "api.py/cli.py", "true", "found"),
     ("`*_pb2.py`", "*_pb2.py", "true", "found as gen/a_pb2.py and 1 more"),
     ("e.g. `src/api.py`", "src/api.py", "true", "found"),
     ("We moved to `src/api.py`.", "src/api.py", "true", "found"),
-    ("`zod/mini`", "zod/mini", "true", "a package that is declared"),
+    ("`zod/mini`", "zod/mini", "true", "zod is declared; the rest was not looked at"),
     ("`left-pad`", "left-pad", "true", "declared"),
     ("utoipa 5.4", "utoipa 5.4", "true", "declared; its version was not compared"),
     ("`main`", "main", "true", "branch or tag"),
@@ -82,7 +83,6 @@ VERDICTS = [
     ("`python tools/gen.py`", "python tools/gen.py", "true", "found"),
     ("`/ready`", "/ready", "true", "found"),
     ("`resetKeyCache()`", "resetKeyCache()", "true", "in 2 files"),
-    ("`Action::Rewrite`", "Action::Rewrite", "true", "in 1 file"),
     (
         "`src/auth.py`",
         "src/auth.py",
@@ -151,6 +151,93 @@ VERDICTS = [
 ]
 
 
+# What of a span was found, and what not: no more than was looked at.
+WHOLE = [
+    ("`PriceBook.lookup`", "true", "PriceBook and lookup in src/shop/pricing.py"),
+    ("`PriceBook.retry`", "unknown", "PriceBook and retry are found, but not seen in one file"),
+    ("`Told.nowhere`", "unknown", "Told and nowhere are found, but not seen in one file"),
+    ("`self.lookup()`", "true", "lookup in 1 file"),
+    ("`shop.pricing.lookup`", "true", "pricing and lookup in src/shop/pricing.py"),
+    ("`shop.api.Router`", "true", "api and Router in src/shop/api/__init__.py"),
+    ("`shop.db.session`", "unknown", "not found: db; the other parts are"),
+    ("`shop.pricing.apply_discount`", "unknown", "not found: apply_discount; the other parts are"),
+    ("`from shop.utils import retry`", "unknown", "not found: utils; the other parts are"),
+    ("`gone.away.now`", "unknown", "not found, nor in removed lines of code"),
+    ("`shop.storage.pool`", "true", "found as src/shop/storage/pool.py"),
+    ("`boot.z80`", "true", "found as asm/boot.z80"),
+    ("`shop/db/`", "stale", "renamed to src/shop/storage/ in 68b2e00, 2026-08-01"),
+    ("`tests/a.py::test_price`", "true", "found, with test_price"),
+    ("`tests/a.py::test_gone`", "unknown", "tests/a.py is there, but test_gone was not found"),
+    ("`tests/a.py::retry`", "unknown", "tests/a.py is there, but retry is elsewhere: src/net.py"),
+    ("`tests/a.py::nowhere`", "true", "found; nowhere in 2 files"),
+    ("`pytest tests/a.py::test_price`", "true", "found, with test_price"),
+    (
+        "`pytest tests/a.py::test_gone`",
+        "unknown",
+        "tests/a.py is there, but test_gone was not found",
+    ),
+    ("`pytest tests/b.py`", "unknown", "not found: tests/b.py"),
+    ("`make lint`", "unknown", "not found: no script, target or recipe is called lint"),
+    ("`npm run e2e`", "unknown", "not found: no script, target or recipe is called e2e"),
+    (
+        "`utils.py`",
+        "unknown",
+        "not found; src/shop/utils.py was renamed to src/shop/retrying.py in 049ad51, 2026-03-01,"
+        " but it may be another one",
+    ),
+    (
+        "`dist/a.js`",
+        "unknown",
+        "not found; dist/a.js was removed in b409ecb, 2026-04-04, but people may keep it",
+    ),
+    (
+        "`apply_discount`",
+        "unknown",
+        "not found; lines with apply_discount were removed in bdbfe35, 2026-07-01:"
+        " too little to tell",
+    ),
+    ("`ab`", "unknown", "not found"),  # too short for its past to be kept
+    ("branch `release/1.0`, commit 8fee01c", "unknown", "not found among the branches and tags"),
+]
+SHOP = Seen(
+    paths={
+        "shop": ("src/shop",),
+        "shop/storage/pool.py": ("src/shop/storage/pool.py",),
+        "boot.z80": ("asm/boot.z80",),
+        "tests/a.py": ("tests/a.py",),
+    },
+    past={
+        "shop/db": (
+            Past("src/shop/db/a.py", "68b2e00", "2026-08-01", "src/shop/storage/a.py"),
+            Past("src/shop/db/b.py", "68b2e00", "2026-08-01", "src/shop/storage/b.py"),
+        ),
+        "utils.py": (Past("src/shop/utils.py", "049ad51", "2026-03-01", "src/shop/retrying.py"),),
+        "dist/a.js": (Past("dist/a.js", "b409ecb", "2026-04-04"),),
+    },
+    symbols={
+        "PriceBook": Uses(1, 0, ("src/shop/pricing.py",)),
+        "lookup": Uses(1, 0, ("src/shop/pricing.py",)),
+        "retry": Uses(1, 0, ("src/net.py",)),
+        "session": Uses(1, 0, ("src/shop/storage/session.py",)),
+        "Router": Uses(1, 0, ("src/shop/api/__init__.py",)),
+        "pricing": Uses(1, 0, ("src/shop/api/__init__.py",)),
+        "test_price": Uses(1, 0, ("tests/a.py",)),
+        "Told": Uses(3),
+        "nowhere": Uses(2),
+    },
+    past_symbols={"apply_discount": Past("apply_discount", "bdbfe35", "2026-07-01")},
+    packages=frozenset({"shop"}),
+    commands=frozenset({"check"}),
+    known=SEEN.known,
+)
+
+
+@pytest.mark.parametrize(("text", "verdict", "reason"), WHOLE, ids=[row[0] for row in WHOLE])
+def test_a_verdict_is_on_the_whole_of_a_span(text, verdict, reason):
+    judged = judge(find_claims(text)[0], SHOP)
+    assert (judged.verdict, judged.reason) == (verdict, reason)
+
+
 @pytest.mark.parametrize(
     ("text", "span", "verdict", "reason"), VERDICTS, ids=[r[0] for r in VERDICTS]
 )
@@ -176,7 +263,9 @@ def test_nothing_seen_makes_nothing_stale():
         ("src/x.py", ("paths", "past"), "not found, and not in the past of the repository"),
         ("makeIt()", ("paths", "past"), "nothing to look it up in"),
         ("makeIt()", ("symbols",), "not found"),
-        ("feat/x", ("branches", "past"), "not found"),
+        ("makeIt()", ("symbols", "past_symbols"), "not found, nor in removed lines of code"),
+        ("feat/x", ("branches", "past"), "not found among the branches and tags"),
+        ("make lint", ("paths",), "not found"),
     ],
 )
 def test_a_reason_claims_no_more_than_was_looked_at(span, known, reason):
@@ -189,6 +278,9 @@ def test_a_memory_of_the_same_store_is_found_beside():
     assert judge(claim, SEEN).verdict == "unknown"
     judged = judge(claim, SEEN, frozenset({"use-uv.md"}))
     assert (judged.verdict, judged.reason) == ("true", "a memory of this store")
+    pointer = find_claims("- [Logs](logging.md)")[0]
+    assert judge(pointer, SEEN).reason == "found as docs/dev/logging.md"
+    assert judge(pointer, SEEN, frozenset({"logging.md"})).reason == "a memory of this store"
 
 
 def test_a_folder_from_git_itself_is_named_as_a_folder():

@@ -64,6 +64,8 @@ REPORTED = [
     ("the other day", ["the other day"]),
     ("by the end of the month", ["the end of the month"]),
     ("end of week, end of this quarter", ["end of week", "end of this quarter"]),
+    ("If the build is red by Friday, revert", ["by Friday"]),
+    ("Unless Ana is back by Friday", ["by Friday"]),
     ("today's build", ["today's"]),
     ("Thursday’s release", ["Thursday’s"]),
     ("on Monday", ["on Monday"]),  # today is one
@@ -111,6 +113,21 @@ UNTOUCHED = [
     "- ```py\n  due = today\n  ```",
     "```\nnever closed: today",
     "The Sat and Mon of the week",
+    "Never deploy on Fridays, nobody is there on Saturday",
+    "Nobody is there on Saturday",
+    "Always merge by Friday",
+    "We usually ship on Thursday",
+    "Standup is on Tuesday at 10.",
+    "The weekly sync happens on Thursday",
+    "Do today what you could do tomorrow.",
+    "twice in one day",
+    "the last Friday of the month",
+    "delete logs older than last month",
+    "Run journalctl --since yesterday first",
+    "Text:\n\n    date -d tomorrow\n",
+    "- item\n\n      date -d tomorrow\n",
+    "> Ship by Friday, they said.",
+    'Ana said "ship on Friday" and left',
     "in 3 places, next step, last resort, the other",
     "",
 ]
@@ -131,6 +148,37 @@ def test_an_uncertain_date_is_reported_not_guessed(said, phrases):
 @pytest.mark.parametrize("said", UNTOUCHED)
 def test_what_is_no_date_stays(said):
     assert make_absolute(said, MONDAY) == (said, ())
+
+
+STILL = [  # what a text that is not fresh says of one day for sure
+    ("Yesterday we decided on uv.", "2026-03-01 we decided on uv."),
+    ("It broke yesterday when Ana merged.", "It broke 2026-03-01 when Ana merged."),
+    ("Yesterday we removed every mock.", "2026-03-01 we removed every mock."),
+    ("Broken since yesterday", "Broken since 2026-03-01"),
+    ("Ana left 3 days ago", "Ana left 2026-02-27"),
+    ("Decided today: no mocks", "Decided 2026-03-02: no mocks"),
+    ("Merge freeze after Thursday", "Merge freeze after 2026-03-05"),
+    ("We never tested it. Due by Friday.", "We never tested it. Due by 2026-03-06."),
+]
+NO_MORE = [  # what a fresh text may mean as one day, and an old one need not
+    "We ship on Friday.",
+    "due tomorrow at the latest",
+    "It works today.",
+    "Ask Ana by Friday.",
+    "in two weeks",
+]
+
+
+@pytest.mark.parametrize(("said", "written"), STILL)
+def test_events_and_deadlines_of_an_older_text_are_written_out(said, written):
+    assert make_absolute(said, MONDAY, events=True) == (written, ())
+
+
+@pytest.mark.parametrize("said", NO_MORE)
+def test_what_may_be_a_habit_stays_in_an_older_text_and_is_reported(said):
+    text, unresolved = make_absolute(said, MONDAY, events=True)
+    assert (text, len(unresolved)) == (said, 1)
+    assert make_absolute(said, MONDAY)[0] != said
 
 
 @pytest.mark.parametrize("day", [date(1, 1, 1), date(9999, 12, 31)])
@@ -194,8 +242,8 @@ def test_any_text_is_taken_and_only_dates_are_new(text, day):
 )
 def test_a_megabyte_takes_time_in_proportion(piece):
     def seconds(size):
-        started = time.perf_counter()
+        started = time.process_time()
         make_absolute(piece * (size // len(piece)), MONDAY)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     assert seconds(1_000_000) < 25 * seconds(100_000) + 0.5  # a square would be a hundredfold

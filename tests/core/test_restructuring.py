@@ -104,20 +104,109 @@ def test_a_label_above_a_list_of_pointers_becomes_its_heading():
     assert "\n## Older ones:\n\n- [pip](pip.md) — once\n" in planned(index, pages).work.index
 
 
-def test_headings_of_the_user_stay_and_a_plain_list_gets_sections_by_type():
-    names = [f"m{n}" for n in range(9)]
+def listed(count: int) -> tuple[list[str], dict[str, Page]]:
+    """Pointers, and memories of several types for them."""
     types = ("project", "feedback", "reference")
     pages = {
-        f"{name}.md": memory(name, f"what {name} is", f"Only {name} {n * 7919}.", types[n % 3])
-        for n, name in enumerate(names)
+        f"m{n}.md": memory(f"m{n}", f"what m{n} is", f"Only m{n} {n * 7919}.", types[n % 3])
+        for n in range(count)
     }
-    lines = [f"- [{name}]({name}.md) — what {name} is" for name in names]
-    found = planned("\n".join(lines) + "\n", pages)
-    heads = [line for line in found.work.index.split("\n") if line.startswith("#")]
-    assert heads == ["## Feedback", "## Project", "## Reference"]
-    assert sorted(found.work.index.split("\n"))[-9:] == sorted(lines)
-    own = "## Mine\n\n" + "\n".join(lines) + "\n"
-    assert planned(own, pages).nothing
+    return [f"- [m{n}](m{n}.md) — what m{n} is" for n in range(count)], pages
+
+
+def test_a_tidy_index_keeps_its_order_and_headings():
+    lines, pages = listed(19)
+    assert planned("\n".join(lines) + "\n", pages).nothing
+    assert planned("## Mine\n\n" + "\n".join(lines) + "\n", pages).nothing
+
+
+def test_a_memory_without_pointer_joins_the_end_of_a_plain_list():
+    lines, pages = listed(9)
+    found = planned("\n".join(lines[:8]) + "\n", pages)
+    assert found.work.index == "\n".join([*lines[:8], "- [M8](m8.md) — what m8 is"]) + "\n"
+
+
+def test_a_second_pointer_with_the_same_words_goes_and_is_accounted_for():
+    lines, pages = listed(3)
+    found = planned("\n".join([*lines, lines[0], "- [m1](m1.md) — other words"]) + "\n", pages)
+    assert found.work.index == "\n".join([*lines, "- [m1](m1.md) — other words"]) + "\n"
+    assert [one.text for one in found.work.accounted] == [lines[0]]
+
+
+RULES = "## Always-on\n\n- verify state before you claim it\n- never group risky writes\n"
+
+
+def test_rules_that_must_stay_in_view_stay_in_an_index_that_fits():
+    found = planned(f"# Memory\n\n{RULES}\n## API\n\n- x\n- y\n- z\n")
+    assert RULES in found.work.index
+    assert (list(new(found)), failed(found)) == (["api.md"], [])
+    assert any('"Always-on" stays in the index' in one for one in found.work.remarks)
+
+
+def test_such_rules_are_feedback_where_the_index_is_full():
+    more = "".join(f"- fact number {n}\n" for n in range(300))
+    found = planned(f"# Memory\n\n{RULES}\n## API\n\n{more}")
+    assert found.work.memory("always-on.md").type == "feedback"
+    assert any("always-on.md says that agents must" in one for one in found.work.remarks)
+
+
+def test_content_that_a_memory_says_already_makes_no_second_one():
+    body = "- Deploy with make from the bastion host\n- Ask Ana before production"
+    pages = {"deploy.md": memory("deploy", "how we deploy", body)}
+    index = f"- [deploy](deploy.md) — how we deploy\n\n## Deploy\n\n{body}\n"
+    found = planned(index, pages)
+    assert (new(found), found.texts) == ({}, {})
+    found = planned(index + "- Wait for the green light\n", pages)
+    assert list(found.texts) == ["deploy.md"]
+    assert found.texts["deploy.md"].endswith("production\n\n- Wait for the green light\n")
+
+
+def test_two_sections_of_one_name_get_two_titles():
+    one = "## Gotchas\n\n- redis must be restarted\n- the cache is cold\n- wait\n"
+    found = planned(f"{one}\n{one.replace('redis', 'kafka').replace('cache', 'queue')}")
+    assert list(new(found)) == ["gotchas.md", "gotchas-kafka-must-be.md"]
+
+
+def test_underlined_headings_and_a_table_of_contents_are_understood():
+    index = "- [Build](#build)\n\nBuild\n-----\n\n- run make\n- wait for it\n- read the log\n"
+    found = planned(index)
+    assert new(found) == {"build.md": "## Build\n\n- run make\n- wait for it\n- read the log"}
+    assert "#build" not in found.work.index
+
+
+def test_preferences_of_the_user_are_of_that_type_and_a_stamp_describes_nothing():
+    index = "## User preferences\n\nLast updated: 2026-10-12\n\nI like short answers and tables.\n"
+    found = planned(index).work.memory("user-preferences.md")
+    assert (found.type, found.description) == ("user", "I like short answers and tables")
+
+
+def test_a_session_with_its_day_in_the_heading_counts_from_it():
+    index = "## Session 2026-03-04\n\nYesterday we dropped Redis.\nStandup is on Friday.\n"
+    (body,) = new(planned(index)).values()
+    assert body.endswith("2026-03-03 we dropped Redis.\nStandup is on Friday.")
+
+
+def test_words_that_still_stand_in_the_line_are_not_added_and_acronyms_keep_their_case():
+    path = "project_cha433_plan_time_retention_floor_of_all_schemas.md"
+    hook = "CHA-433 sets a floor for plans"
+    pages = {path: memory(path[:-3], "when plans are too old", "Text of it.")}
+    found = planned(f"- [{path}]({path}) — {hook}\n", pages)
+    assert found.texts == {}
+    assert found.work.index.startswith("- [CHA433 plan time retention floor")
+    assert found.work.index.endswith(f"— {hook}\n")
+
+
+def test_pairs_that_are_only_alike_are_put_before_a_person():
+    pages = {
+        "uv.md": memory("uv", "uv for packages in this project", "\n".join(SAME)),
+        "pip.md": memory("uv", "uv for packages in this project", "\n".join(SAME[:3]) + "\nNo."),
+    }
+    found = planned("- [uv](uv.md) — x\n- [pip](pip.md) — y\n", pages)
+    (proposal,) = found.work.proposals
+    assert {proposal.path, proposal.what.rpartition(" ")[2]} == {"uv.md", "pip.md"}
+    assert proposal.command == f"memdir retire {proposal.path}"
+    told = {check.name: check for check in found.checks}["duplicates"]
+    assert told.ok and "1 pair is alike" in told.message
 
 
 def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():

@@ -60,6 +60,20 @@ def test_a_glance_says_what_holds_now(one, now, said):
     assert told(Kept(FACTS, STATE, [one]), lambda place: NOW[now]) == said
 
 
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (row("stale", "symbol", "old_call", WAS, ""), ()),  # it may be back
+        (row("stale", "path", "old.py", WAS, "old.py"), (f"old.py {WAS}",)),
+        (row("true", "path", "a.py", place="old.py"), ("a.py is gone; it was there at 3f2c1e9",)),
+        (row("true", "symbol", "handleAuth"), ("handleAuth found",)),
+    ],
+)
+def test_after_another_commit_only_what_a_glance_confirms_is_said(one, said):
+    glance = {"src/a.py": FACTS}.get
+    assert told(Kept(FACTS, STATE, [one]), glance, moved=True) == said
+
+
 def test_what_misleads_comes_first_and_nothing_is_endless():
     many = [row("true", "path", f"found{n}.py") for n in range(50)]
     many += [row("stale", "path", f"gone{n}.py", WAS, f"gone{n}.py") for n in range(10)]

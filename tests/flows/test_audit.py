@@ -180,7 +180,9 @@ def test_what_it_does_without_is_said_aloud(tmp_path):
     opened.write("a.md", memory("a"))
     said = " ".join(audit(opened.app()).remarks)
     assert "history is switched off" in said
-    assert "no git repository" in said
+    assert "repository" not in said  # nobody asked for a look at the code
+    deep = [text for text in audit(opened.app(), Wish(deep=True)).remarks if "repository" in text]
+    assert len(deep) == 1 and "claims were not checked" in deep[0]
 
 
 def test_a_deep_audit_finds_what_was_removed_and_counts_it(tmp_path):

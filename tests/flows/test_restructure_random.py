@@ -41,7 +41,7 @@ ENDS = st.sampled_from(("\n", "\r\n"))
 MEMORY = "---\nname: {0}\ndescription: what {0} is\ntype: project\n---\n\nThe text of {0}.\n"
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(LINES, ENDS, st.booleans(), st.booleans())
 @example(["- [a](a.md) — x", "  - hangs below it", "", "  text of it"], "\n", True, True)
 @example(["- a label:", "  - [a](a.md) — x", "    - deeper"], "\r\n", False, True)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.self.source import SRC
+from tests.surfaces.hooked import EVENTS, SETTLED, Client
 
 HOT = (
     "memdir.core.errors",
@@ -17,7 +18,10 @@ HOT = (
     "memdir.core.memory",
     "memdir.core.index",
     "memdir.core.pointer",
+    "memdir.core.deciding",
+    "memdir.core.nested",
     "memdir.core.scope",
+    "memdir.core.standing_rules",
     "memdir.core.dates",
     "memdir.core.asking",
     "memdir.core.background",
@@ -29,6 +33,8 @@ HOT = (
     "memdir.core.verdicts",
     "memdir.core.words",
     "memdir.adapters.layouts.markdown",
+    "memdir.adapters.log_file",
+    "memdir.adapters.queue",
     "memdir.adapters.searches.fts",
     "memdir.adapters.searches.scan",
     "memdir.adapters.sessions",
@@ -37,8 +43,17 @@ HOT = (
     "memdir.steps.inject",
     "memdir.steps.instruct",
     "memdir.steps.recall",
+    "memdir.steps.remind",
+    "memdir.surfaces.hooks.agent",
+    "memdir.surfaces.hooks.agent_memory",
     "memdir.surfaces.hooks.background",
+    "memdir.surfaces.hooks.ending",
+    "memdir.surfaces.hooks.event",
+    "memdir.surfaces.hooks.opening",
+    "memdir.surfaces.hooks.place",
     "memdir.surfaces.hooks.prompt",
+    "memdir.surfaces.hooks.run",
+    "memdir.surfaces.hooks.standing",
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.
 LIGHT = {
@@ -74,29 +89,41 @@ def test_each_hot_module_is_light_on_its_own(name):
     assert too_heavy(name) == []
 
 
-# Says what was loaded for one answer.
+# Says what was loaded for one answer, as `start.py` gives it.
 ANSWER = """
 import sys; sys.path.insert(0, sys.argv[1])
-from memdir.surfaces.hooks.prompt import answer
-given = b'{"prompt": "where is the pelican cluster?"}'
-assert "pelican.md" in answer(given, *sys.argv[2:4], [("project", sys.argv[4])])[0]
+from memdir.surfaces.hooks import starting
+starting.read = lambda path: None  # the modules themselves, whatever was left behind
+starting.main(sys.argv[2:])
+print()
 print(*sys.modules)
 """
-NOT_FOR_A_PROMPT = {"collections", "functools", "json", "re", "sqlite3", "typing", "dataclasses"}
+NOT_FOR_A_HOOK = {
+    *("collections", "functools", "json", "re", "sqlite3", "typing", "dataclasses"),
+    *("memdir.config", "memdir.app", "memdir.flows"),
+}
+SAYS = {"prompt": "pelican.md", "session-start": "in one sentence", "subagent-start": "with care"}
 
 
-def test_a_prompt_is_answered_without_the_python_modules_of_sqlite(tmp_path):
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory/pelican.md").write_text("The pelican cluster is in Oslo.\n")
-    places = [str(tmp_path / name) for name in ("state", "cache", "memory")]
-    command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), *places]
-    for _ in range(2):  # the first one makes the catalog
-        time.sleep(0.06)
-        run = subprocess.run(command, capture_output=True, text=True)
+@pytest.mark.parametrize("event", sorted(EVENTS))
+def test_an_event_is_answered_without_heavy_modules(tmp_path, event):
+    client = Client(tmp_path)
+    client.write("pelican.md", "The pelican cluster is in Oslo.\n")
+    client.write("rule.md", "---\ndescription: Answer in one sentence.\ntype: feedback\n---\n")
+    explore = client.home / ".claude/agent-memory/Explore"
+    client.write("MEMORY.md", "- [Care](care.md) — explore with care\n", explore)
+    given = client.event(EVENTS[event], prompt="where is the pelican cluster?", session_id="")
+    command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), event]
+    for _ in range(2):  # the first one decides on the place and makes the catalog
+        time.sleep(SETTLED)
+        run = subprocess.run(command, input=given, capture_output=True, env=client.env)
         assert run.returncode == 0, run.stderr
-    held = set(run.stdout.split())
-    assert "_sqlite3" in held
-    assert held & NOT_FOR_A_PROMPT == set()
+    said, _, held = run.stdout.decode().strip().rpartition("\n")
+    assert SAYS.get(event, "") in said
+    assert bool(said.strip()) == (event in SAYS)
+    assert ("_sqlite3" in held.split()) == (event != "pre-tool")
+    assert set(held.split()) & NOT_FOR_A_HOOK == set()
+    client.wait()
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,14 @@ def test_a_brief_audit_reads_no_text_but_scores_all():
     assert [one.action for one in brief.memories] == ["prune"]  # 60 days of `unknown`
 
 
+def test_a_store_without_an_index_is_said_unless_it_is_to_have_none():
+    found = InMemory()
+    found.put("alpha.md", text("alpha"))
+    kinds = [one.kind for one in audit(found, NOW, Known(clocks(alpha=0))).findings]
+    assert kinds == ["no-index"]
+    assert audit(found, NOW, Known(clocks(alpha=0), indexed=False)).findings == ()
+
+
 def test_an_empty_store_is_no_trouble():
     found = audit(InMemory(), NOW, Known())
     assert found.memories == () and found.findings == () and found.load.total == 0

@@ -67,7 +67,8 @@ ROWS = [
     ("*_pb2.py", "true", "found as gen/a_pb2.py and 1 more"),
     ("gen/*", "true", "found as gen/a_pb2.py and 1 more"),
     ("src/**/api.py", "true", "found as src/shop/api.py"),
-    ("*_pb3.py", "unknown", "not found, and not in the past of the repository"),
+    ("*_pb3.py", "unknown", "not found"),
+    ("nothing/here.py", "unknown", "not found, and not in the past of the repository"),
     ("doc/logging.md", "stale", "removed in 33faf88, 2026-03-26; now docs/dev/logging.md"),
     ("doc/*.md", "stale", "removed in 33faf88, 2026-03-26"),
     ("flows/first.json", "stale", "renamed to flows/teach_flow.json in aaaaaaa, 2026-01-01"),
@@ -80,14 +81,14 @@ ROWS = [
     ),
     ("local.yaml", "unknown", "ignored by git"),
     ("makeIt()", "true", "in 2 files"),
-    ("onlySaid", "unknown", "not found, and not in the past of the repository"),
+    ("onlySaid", "unknown", "not found, nor in removed lines of code"),
     ("main", "true", "branch or tag"),
     ("37c46e7", "true", "commit"),
-    ("0000000a", "unknown", "not found"),
+    ("0000000a", "unknown", "not found among the commits"),
     ("npm run build", "true", "declared"),
     ("just ship", "true", "declared"),
-    ("make nothing", "unknown", "not found"),
-    ("zod/mini", "true", "a package that is declared"),
+    ("make nothing", "unknown", "not found: no script, target or recipe is called nothing"),
+    ("zod/mini", "true", "zod is declared; the rest was not looked at"),
 ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.surfaces.cli.advice import Advice
+from memdir.surfaces.cli.advice import Advice, wrap_steps
 from tests.surfaces.terminal import Answer, memdir
 
 RULE = "Use uv, never pip, to install packages."
@@ -33,6 +33,15 @@ def next_step(answer: Answer) -> list[str]:
         ({"dir": "a b"}, "memdir log", "memdir log --dir 'a b'"),
         ({"project": "/p", "scope": "team"}, "memdir log", "memdir log --project /p --scope team"),
         ({"scope": "user"}, "memdir log --scope team", "memdir log --scope team"),
+        # A directory and a scope both say where: memdir itself would refuse them.
+        ({"dir": "d", "scope": "local"}, "memdir log", "memdir log --dir d"),
+        ({"dir": "d", "scope": "all"}, "memdir log", "memdir log --dir d"),
+        ({"dir": "d", "scope": "team"}, "memdir log", "memdir log --dir d/team"),
+        ({"dir": "d", "project": "/p"}, "memdir log", "memdir log --dir d --project /p"),
+        # The shell expands a bare ~ only.
+        ({"dir": "/h/a b", "home": "/h"}, "memdir log", "memdir log --dir ~/'a b'"),
+        ({"dir": "/h/ab", "home": "/h/"}, "memdir log", "memdir log --dir ~/ab"),
+        ({"dir": "/home/ab", "home": "/h"}, "memdir log", "memdir log --dir /home/ab"),
         # What a process does, what is no command of ours, and what is another word.
         (
             {"scope": "user"},
@@ -47,6 +56,31 @@ def test_a_command_in_a_text_names_its_store(asked, text, said):
     advise = Advice(COMMANDS, **asked)
     assert advise(text) == said
     assert advise(advise(text)) == said
+
+
+LONG = "/a/" + "long/" * 20
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"memdir edit --dir {LONG}x oncall.md",
+        f"memdir edit --dir '{LONG} x' 'on call.md'",
+        f"memdir edit --dir ~/'{LONG} x' oncall.md",
+        f"memdir undo --dir {LONG}x --batch prune-1",
+        f"memdir index --dir {LONG}x --rebuild",
+        f"memdir touch --dir {LONG}x NAME",
+    ],
+)
+def test_a_command_is_never_wrapped_and_stays_with_its_label(command):
+    assert wrap_steps(command, 80, "    fix: ", "         ") == [f"    fix: {command}"]
+    lines = wrap_steps(f"{'word ' * 14}and then: {command} for what holds", 80, "Next: ", "  ")
+    assert command in [line.strip().removesuffix(" for what holds") for line in lines]
+
+
+def test_prose_is_wrapped_as_ever():
+    lines = wrap_steps("memdir log lists them " + "and prose goes on " * 9, 40, "Next: ", "  ")
+    assert len(lines) > 4 and max(map(len, lines)) <= 40
 
 
 def test_what_is_suggested_after_a_save_works_as_it_stands(tmp_path):

@@ -1,6 +1,7 @@
 """`memdir audit`: a report that a person can act on, and a contract for programs."""
 
 import json
+import re
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -167,6 +168,7 @@ def test_all_projects_are_audited_and_one_that_is_gone_is_said(worn, home):
     assert {one["store"] for one in answer["memories"]} == {str(worn), str(gone)}
     (finding,) = [one for one in answer["findings"] if one["kind"] == "project-gone"]
     assert finding["path"] == str(gone)
+    assert f"memdir import --project NEW_PLACE {gone}" in finding["fix"]
     fixes = [one["fix"] for one in answer["findings"] if one["store"] == str(gone)]
     assert all(f"--dir {gone}" in fix for fix in fixes)
     assert tree(gone) == before
@@ -180,6 +182,55 @@ def test_scope_all_goes_over_every_store(worn):
     answer = memdir("audit", "--scope", "all", "--json").json
     assert len(answer["memories"]) == 3
     assert len({one["store"] for one in answer["memories"]}) == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("audit", "--check"), ("verify",), ("prune",), ("restructure", "--dry-run")]
+)
+def test_a_directory_that_was_named_and_is_not_there_is_an_error(words, tmp_path, store):
+    answer = memdir(*words, "--dir", str(tmp_path / "nothing"), "--json")
+    assert (answer.code, answer.error["code"]) == (1, "missing")
+    assert answer.error["next"] and not (tmp_path / "nothing").exists()
+    assert memdir(*words, "--json").code == 0  # a project without memories is none
+
+
+def test_fixes_for_a_committed_store_can_be_pasted(project, monkeypatch):
+    folder = project / ".claude/memory"
+    folder.mkdir(parents=True)
+    (folder / "plan.md").write_text(PLAN)
+    monkeypatch.chdir(project)
+    answer = memdir("audit", "--dir", ".claude/memory", "--json").json
+    rebuild = [one["fix"] for one in answer["findings"] if "--rebuild" in one["fix"]]
+    assert rebuild == ["memdir index --dir .claude/memory --rebuild"]
+    assert memdir(*rebuild[0].split()[1:]).code == 0
+    assert not any("--scope" in one["fix"] for one in answer["findings"])
+
+
+def test_a_fix_is_one_line_however_long_its_path_is(home, project):
+    folder = home / "a/very/long/path/that/no/terminal/of/eighty/columns/would/show/memory"
+    folder.mkdir(parents=True)
+    (folder / "plan.md").write_text(PLAN)
+    text = memdir("audit", "--dir", str(folder)).text
+    short = f"~/{folder.relative_to(home)}"
+    assert f"    fix: memdir edit --dir {short} plan.md\n" in text
+
+
+def test_a_finding_names_its_place_though_its_message_has_a_like_name(project, store):
+    (project / ".git").rmdir()
+    git(project, "init", "-q")
+    (project / "docs").mkdir()
+    (project / "docs/runbook.md").write_text("one\ntwo\nthree\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "one")
+    git(project, "mv", "docs/runbook.md", "docs/oncall.md")
+    git(project, "commit", "-qm", "two")
+    memdir("remember", "The handbook is `docs/runbook.md`.", "--name", "oncall")
+    text = memdir("audit", "--deep").text
+    assert re.search(r"! oncall\.md:\d+: path docs/runbook\.md is stale", text)
+    assert (
+        "      path docs/runbook.md: renamed to docs/oncall.md"
+        in memdir("audit", "--deep", "--all").text
+    )  # below its memory, whole
 
 
 def test_an_empty_project_is_no_trouble(store):

@@ -42,6 +42,16 @@ def test_counts_alerts_and_tokens_are_there_for_a_program(stores):
     assert sorted(one["gone"] for one in answer["projects"]) == [False, True]
 
 
+def test_what_is_counted_without_reading_texts_has_a_name_of_its_own(stores):
+    answer = memdir("dashboard", "--json").json
+    (here,) = [one for one in answer["projects"] if not one["gone"]]
+    assert here["index_findings"] == 0 and "findings" not in here
+    assert answer["counts"]["index_findings"] == 1  # the other project is gone
+    (stores[0] / "MEMORY.md").unlink()
+    (here,) = [one for one in memdir("dashboard", "--json").json["projects"] if not one["gone"]]
+    assert here["index_findings"] == 1
+
+
 def test_a_person_sees_bars_that_fit_the_screen(stores):
     shown = memdir("dashboard").text
     assert "2 stores · 4 memories · 2 alerts" in shown

@@ -77,6 +77,22 @@ def test_an_editor_that_fails_saves_nothing(editor, tmp_path, monkeypatch):
     assert copies(tmp_path) == []
 
 
+@pytest.mark.parametrize("chosen", ["", "vim", "/usr/bin/nano -w"])
+def test_without_a_terminal_no_editor_for_one_is_started(chosen, editor, tmp_path, monkeypatch):
+    editor("true")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sensible-editor", "vim"):
+        (folder / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+        (folder / name).chmod(0o700)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("EDITOR", chosen)
+    error = memdir("edit", "use-uv", "--json").error
+    assert error["code"] == "bad_input" and "needs a terminal" in error["message"]
+    assert "--body-file" in error["next"]
+    assert not (tmp_path / "started").exists() and copies(tmp_path) == []
+
+
 def test_visual_comes_before_editor(editor, monkeypatch, store):
     editor("exit 1")
     monkeypatch.setenv("VISUAL", os.path.join("/bin", "true"))

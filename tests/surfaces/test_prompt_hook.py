@@ -4,14 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.searching import SETTLED, memory
+from tests.searching import memory
 from tests.self.source import PACKAGE
 
 HOOK = [sys.executable, "-I", "-S", str(PACKAGE / "surfaces/hooks/start.py"), "prompt"]
@@ -30,8 +29,7 @@ class Hook:
     def run(self, stdin: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         given = arguments or (str(self.top / "state"), str(self.top / "cache"), *self.stores)
         done = subprocess.run([*HOOK, *given], input=stdin, capture_output=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        assert b"Traceback" not in done.stderr
+        assert (done.returncode, done.stderr) == (0, b"")
         return done
 
     def ask(self, prompt: str = PROMPT, session: str = "s", **more: Any) -> str:
@@ -97,7 +95,11 @@ def test_every_scope_is_searched(hook):
 
 
 @pytest.mark.parametrize(
-    "prompt", ["ok", "/clear all things", "ignore memory; restart the staging cluster", "🧠", ""]
+    "prompt",
+    [
+        *("ok", "/clear all things", "ignore memory; restart the staging cluster", "🧠", ""),
+        "<task-notification>\n<summary>restart the staging cluster</summary>",
+    ],
 )
 def test_a_prompt_that_needs_no_memory_gets_no_answer(hook, prompt):
     assert hook.ask(prompt) == ""
@@ -195,8 +197,7 @@ def test_wrong_arguments_are_no_reason_to_stop_a_session(hook, tmp_path, monkeyp
 
 def test_no_arguments_either(tmp_path):
     done = subprocess.run(HOOK, input=b"{}", capture_output=True, timeout=60, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert b"Traceback" not in done.stderr
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_the_answer_is_utf_8_whatever_the_locale(hook):
@@ -206,45 +207,3 @@ def test_the_answer_is_utf_8_whatever_the_locale(hook):
     env = {"LC_ALL": "C", "LANG": "C", "PATH": os.environ["PATH"]}
     done = subprocess.run([*HOOK, *given], input=event, capture_output=True, env=env, timeout=60)
     assert "grüße 日本 🧠" in hook.text(done)
-
-
-def bundle_of(hook) -> Path:
-    # A run that writes the catalog leaves no bundle, the next one does.
-    time.sleep(SETTLED)
-    for _ in range(2):
-        hook.ask(session="")
-    (found,) = (hook.top / "cache").glob("hooks-*.bin")
-    return found
-
-
-def test_the_next_start_takes_its_modules_from_one_file(hook):
-    hook.ask(session="")
-    bundle = bundle_of(hook)
-    assert bundle.stat().st_mode & 0o777 == 0o600
-    code = f"import sys; sys.path.insert(0, {str(PACKAGE / 'surfaces/hooks')!r}); import starting\n"
-    code += f"print(sorted(starting.read({str(bundle)!r}).modules))"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
-    assert "memdir.core.ranking" in done.stdout, done.stderr
-
-
-def flipped(data: bytes) -> bytes:
-    return data[:5000] + bytes([data[5000] ^ 255]) + data[5001:]
-
-
-@pytest.mark.parametrize(
-    "damage", [lambda data: b"", lambda data: b"garbage", lambda data: data[:-100], flipped]
-)
-def test_a_bundle_that_is_no_use_costs_nothing_but_time(hook, damage):
-    assert FACT in hook.ask(session="")
-    bundle = bundle_of(hook)
-    bundle.write_bytes(damage(bundle.read_bytes()))
-    assert FACT in hook.ask(session="")
-    assert bundle_of(hook).stat().st_size > 10_000  # made anew
-
-
-def test_a_bundle_that_others_may_write_is_not_run(hook):
-    hook.ask(session="")
-    bundle = bundle_of(hook)
-    bundle.chmod(0o666)
-    assert FACT in hook.ask(session="")
-    assert bundle_of(hook).stat().st_mode & 0o777 == 0o600  # replaced by one of ours

@@ -1,9 +1,12 @@
 """`memdir prune`: one by one or all at once; every answer is written, all of it is one undo."""
 
+import fcntl
 import os
 import pty
+import re
 import select
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -40,6 +43,9 @@ def contents(store: Path) -> dict[str, bytes]:
 ALL = {"one", "two", "three", "four", "doubtful", "fresh"}
 
 
+KEYS = {"^": b"\x04", "!": b"\x03"}  # the end of the input, and an interrupt
+
+
 def at_terminal(keys: str, *words: str, **env: str) -> str:
     """The command at a terminal where somebody types; what the terminal shows."""
     ours, theirs = pty.openpty()
@@ -49,6 +55,8 @@ def at_terminal(keys: str, *words: str, **env: str) -> str:
         stdout=theirs,
         stderr=theirs,
         env={**os.environ, **env},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that keys can interrupt
     )
     os.close(theirs)
     shown, waiting, end = b"", list(keys), time.monotonic() + 60
@@ -60,7 +68,7 @@ def at_terminal(keys: str, *words: str, **env: str) -> str:
             break  # the terminal is closed
         if waiting and shown.rstrip().endswith(b"?"):
             key = waiting.pop(0)
-            os.write(ours, b"\x04" if key == "^" else key.encode() + b"\n")
+            os.write(ours, KEYS.get(key, key.encode() + b"\n"))
             shown += b"\n"
         if not ready and child.poll() is not None:
             break
@@ -122,9 +130,27 @@ def test_the_end_of_the_input_is_a_quit(worn):
     assert "1 retired" in shown
 
 
-def test_an_answer_that_is_none_is_asked_again(worn):
-    at_terminal("xdq")
+@pytest.mark.parametrize("key", ["x", "?", " "])
+def test_an_answer_that_is_none_is_explained_and_asked_again(worn, key):
+    shown = at_terminal(f"{key}dq")
+    assert "d puts it into the trash" in shown
     assert names(worn) == ALL - {"four"}
+
+
+def test_an_interrupted_run_says_how_to_take_it_back(worn):
+    before = contents(worn)
+    shown = at_terminal("d!")
+    assert "1 retired" in shown
+    (batch,) = set(re.findall(r"memdir undo --batch (prune-\d+)", shown))
+    assert memdir("undo", "--batch", batch).code == 0
+    assert contents(worn) == before
+
+
+def test_a_long_memory_leaves_the_question_on_the_screen(worn):
+    (worn / "four.md").write_text(text("four") + "One more line.\n" * 120)
+    shown = at_terminal("q", LINES="24", COLUMNS="80")
+    assert "memdir show four.md" in shown
+    assert shown.replace("\r", "").split("[s]kip")[0].count("\n") <= 24
 
 
 def test_an_edit_opens_the_editor_and_belongs_to_the_batch(worn, tmp_path):
@@ -162,6 +188,16 @@ def test_without_a_terminal_nothing_happens_and_the_way_is_said(worn):
     assert contents(worn) == before
 
 
+def test_a_dry_run_counts_as_the_real_run_does(worn):
+    dry = memdir("prune", "--dry-run", "--json").json
+    real = memdir("prune", "--retire", "--json").json
+    assert dry["after"] == real["after"]
+    assert dry["tokens_saved"] == real["tokens_saved"]
+    index = real["before"]["tokens"]["index"] - real["after"]["tokens"]["index"]
+    memories = real["before"]["tokens"]["memories"] - real["after"]["tokens"]["memories"]
+    assert index > 0 and real["tokens_saved"] == index + memories
+
+
 def test_a_dry_run_shows_and_writes_nothing(worn):
     before = contents(worn)
     answer = memdir("prune", "--dry-run", "--json").json
@@ -189,6 +225,7 @@ def test_a_script_takes_all_of_them_as_one_batch(worn, options, room):
     assert {one["room"] for one in memdir("restore", "--json").json["memories"]} == {room}
     assert memdir("undo", "--batch", answer["batch"]).code == 0
     assert contents(worn) == before
+    assert memdir("restore", "--json").json["memories"] == []  # all of them are back
 
 
 def test_all_takes_the_doubtful_as_well(worn):

@@ -156,7 +156,7 @@ def test_the_next_step_names_the_directory_that_was_named(tmp_path):
     answer = memdir("share", "freeze", *place)
     assert answer.code == 0 and (folder / "team/freeze.md").exists()
     said = " ".join(answer.text.split())
-    assert f"memdir undo --dir {folder} --scope team" in said
+    assert f"memdir undo --dir {folder}/team" in said
     assert f"memdir retire --dir {folder} freeze" in said
 
 

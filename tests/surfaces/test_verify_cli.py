@@ -79,6 +79,7 @@ def test_a_memory_that_is_not_there_is_an_error_with_a_next_step(rules):
     answer = memdir("verify", "nothing", "--json")
     assert answer.code == 1
     assert answer.error["code"] == "missing" and answer.error["next"]
+    assert memdir("verify", "ruels", "--json").error["next"] == "did you mean rules.md?"
 
 
 def test_without_a_repository_that_is_said_and_nothing_is_stale(project):

@@ -26,6 +26,10 @@ _MOVED = (301, 302, 303, 307, 308)
 _AS_THEY_ARE = "%/?:@!$&'()*+,;=~"
 _AGENT = "memdir (link check)"
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# What `is_global` of some Pythons lets through: reserved, or the way into one's own network.
+_RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
+_GLOBAL = ipaddress.IPv6Network("2000::/3")  # all that is given out
+_NOT_GIVEN = ipaddress.IPv6Network("3fff::/20")  # but for examples
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,10 @@ def _is_public(address: str) -> bool:
         inner = known.ipv4_mapped or known.sixtofour
         if inner is None and known in _NAT64:
             inner = ipaddress.IPv4Address(int(known) & 0xFFFFFFFF)
-        if known.teredo is not None or (inner is not None and not inner.is_global):
+        if known.teredo is not None or (inner is not None and not _is_public(str(inner))):
             return False
+        if known not in _NAT64 and (known not in _GLOBAL or known in _NOT_GIVEN):
+            return False
+    elif any(known in network for network in _RESERVED):
+        return False
     return known.is_global and not known.is_multicast

@@ -5,6 +5,7 @@ Derived: a missing, damaged or outdated file means a memory without verdicts, ne
 
 import os
 
+from memdir.adapters.checkout import head_of
 from memdir.core import verdicts
 from memdir.core.store_key import store_key
 
@@ -54,17 +55,22 @@ class Verdicts:
                 os.close(handle)
             os.replace(part, target)
         except OSError:
-            return
+            try:
+                os.unlink(part)
+            except OSError:
+                return
 
     def tell(self, recalled: "Iterable[Recalled]") -> int:
-        """Let each say which of its claims hold now; how many were never looked at."""
-        cold = 0
+        """Let each say which of its claims hold now; how many should be looked at again."""
+        cold, head = 0, head_of(self.root)
         for one in recalled:
             kept = self.load(one.memory.path, facts_of(one.memory))
             if kept is None:
                 cold += 1
-            else:
-                one.verdicts = verdicts.told(kept, self.glance)
+                continue
+            moved = bool(head) and kept.state.partition("+")[0] != head
+            one.verdicts = verdicts.told(kept, self.glance, moved)
+            cold += moved
         return cold
 
     def glance(self, place: str) -> "Facts":

@@ -16,12 +16,12 @@ from memdir.core import frontmatter
 from memdir.core.contradiction import inner_contradictions
 from memdir.core.pointer import WIKILINK, read_pointers
 from memdir.core.statement import known_words
-from memdir.core.words import is_unspaced
+from memdir.core.words import is_unspaced, split
 
 # Kinds of disagreement.
 MISSING, VAGUE, UNRELATED = "description-missing", "description-vague", "description-unrelated"
 DIFFERS, POINTER, ITSELF = "description-differs", "pointer-differs", "contradicts-itself"
-FEWEST_WORDS = 2  # that say something; one alone is a label
+FEWEST_WORDS = 2  # beside empty ones; one alone is a label
 FEWEST_SAID = 3  # words of a line, to say that it is about something else
 FEWEST_BODY = 8  # words of a body that must speak of what its description says
 START = 5  # letters
@@ -76,7 +76,7 @@ def disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
 def _about_description(description: str, body: str, line: int) -> list[Disagreement]:
     if not description:
         return [Disagreement(MISSING, "has no description: recall knows it by its name only")]
-    if len(_telling(description)) < FEWEST_WORDS:
+    if _says_nothing(description):
         return [Disagreement(VAGUE, "the description says next to nothing", line, description)]
     if _elsewhere(description, body):
         message = "no word of the description occurs in the body"
@@ -125,8 +125,17 @@ def _other_flags(description: str, body: str) -> tuple[str, str] | None:
 def _elsewhere(line: str, text: str) -> bool:
     """True where a line and a text of some words have none in common."""
     some, others = _telling(line), frozenset(known_words().count(text)[0])
-    enough = len(some) >= FEWEST_SAID and len(others) >= FEWEST_BODY
+    spoken = sum(word.isalpha() for word in others)  # a hash or a version speaks of nothing
+    enough = len(some) >= FEWEST_SAID and spoken >= FEWEST_BODY
     return enough and not _touch(some, others) and _same_script(line, text)
+
+
+def _says_nothing(description: str) -> bool:
+    """A label alone, or empty words alone; `How to deploy` says as much as `Deploy steps`."""
+    words, telling = known_words(), _telling(description)
+    if len(telling) >= FEWEST_WORDS:
+        return False
+    return not telling or sum(words[one] not in EMPTY for one in split(description)) < FEWEST_WORDS
 
 
 def _telling(line: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from memdir.core import claim
 from memdir.core.claim import Judged
 from memdir.core.finding import Finding
+from memdir.core.loading import MAX_CHARACTERS, load
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -16,6 +17,11 @@ CHARACTERS_PER_TOKEN = 4
 def tokens(characters: int) -> int:
     """What a text costs a model, as far as its length can tell."""
     return math.ceil(characters / CHARACTERS_PER_TOKEN)
+
+
+def index_tokens(text: str) -> int:
+    """What a session pays for an index: no more of it than a client loads."""
+    return tokens(min(load(text).characters, MAX_CHARACTERS))
 
 
 @dataclass(frozen=True)

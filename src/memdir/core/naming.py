@@ -96,8 +96,17 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
         if means(wanted, finding.path):
             raise Unwritable(finding.message, path=finding.path, next=finding.fix)
     near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
+    near = near or _close(label, everything)
     hint = f"did you mean {near[0]}?" if given and near else "memdir list shows them"
     raise Missing(f"there is no memory {wanted[:80]!r}", next=hint)
+
+
+def _close(label: str, memories: Iterable[Memory]) -> list[str]:
+    """The path of the memory whose name is a slip of the pen away."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    paths = {stem(memory.path): memory.path for memory in memories}
+    return [paths[one] for one in get_close_matches(label[:80], list(paths), 1, 0.75)]
 
 
 def find_path(wanted: str, paths: Iterable[str]) -> str:

@@ -1,8 +1,9 @@
 """Relative dates made absolute (M3): what is certain is resolved, the rest is reported."""
 
 import re
-from collections.abc import Iterator
 from datetime import date, timedelta
+
+from memdir.core import habits
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -42,13 +43,20 @@ _DATE_AFTER = rf"[ \t,(]{{1,3}}(?:the[ ])?{_DATE}"
 # Order matters: the longest reading of a place comes first.
 _PHRASE = re.compile(
     rf"""
-    (?P<skip> ``[^\n]*?`` | `[^`\n]*` | \[\[[^\[\]\n]{{0,200}}\]\] | \b(?:https?|ftp|file)://\S+ )
+    (?P<skip> ``[^\n]*?`` | `[^`\n]*` | \[\[[^\[\]\n]{{0,200}}\]\] | \b(?:https?|ftp|file)://\S+
+      | "[^"\n]{{1,300}}" | “[^“”\n]{{1,300}}” | «[^«»\n]{{1,300}}»
+      | (?<!\w)'[^'\n]{{1,300}}'(?!\w) | ‘[^‘’\n]{{1,300}}’(?!\w) )
   | (?<![\w/@#$=.\\-]) (?=\w) (?:
       (?P<habit>
           (?:every|each) {_GAP} (?:(?:other|second|single) {_GAP})? {_ANY_DAY}
               (?: [ \t]{{0,2}}(?:,|and|or|&|/)[ \t]{{0,2}} {_ANY_DAY} ){{0,6}}
         | (?:from {_GAP})? {_ANY_DAY} [ \t]{{0,2}}(?:to|through|thru|-|–)[ \t]{{0,2}} {_ANY_DAY}
         | (?:black|good|patch|cyber|easter|bank\ holiday) [ ] {_DAY_NAME}
+        | (?:the {_GAP})? (?:first|second|third|fourth|last) {_GAP} {_ANY_DAY} {_GAP}
+              (?:of|in) {_GAP} (?:the|each|every|a) {_GAP} (?:month|quarter|year|sprint)
+        | (?:older|newer|younger|earlier|later|longer|more|less) {_GAP} than {_GAP}
+              (?:last|this|next) {_GAP} {_VAGUE_UNIT}
+        | (?:once|twice|times) {_GAP} in {_GAP} (?:a|{_COUNT}) {_GAP} {_UNIT}
         | as[ ]soon[ ]as | (?:too|how)[ ]soon | (?:most|least)[ ]recently
         | (?:{_CUE} {_GAP})? {_DAY_NAME} {_GAP} {_HABIT}
         | (?:{_CUE} {_GAP})? (?:this {_GAP})? {_ANY_DAY} {_DATE_AFTER}
@@ -72,7 +80,6 @@ _PHRASE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}+(?!.*`)|~{3,})")
 # "was closed until Thursday" and "merged on Thursday" look back, "will be merged on" ahead.
 _PAST = re.compile(r"\b(?:was|were|had|did)\b[^.,;:!?()]{0,40}$", re.IGNORECASE)
 _DONE = re.compile(
@@ -95,39 +102,41 @@ _STATE = re.compile(
 _COMPARED = re.compile(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
 
 
-def make_absolute(text: str, day: date) -> tuple[str, tuple[str, ...]]:
-    """The text with certain dates written out, and the phrases nobody could be sure about."""
+def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, tuple[str, ...]]:
+    """The text with certain dates written out, and the phrases nobody could be sure about.
+
+    A habit or a rule ("never on Friday") means any such day and stays. With `events`, for a text
+    that is not fresh, only what surely happened and clear deadlines are written out.
+    """
     unresolved: dict[str, None] = {}
 
     def replace(match: re.Match[str]) -> str:
         phrase = match[0]
         if match["skip"] or match["habit"] or _quoted(match) or _dated(match):
             return phrase
+        place = match.string, match.start(), match.end()
+        if habits.standing(*place):
+            return phrase
         found = _resolve(match, day)
+        if found and (habits.conditional(*place) or (events and not _event(match))):
+            found = None
         if found is None:
             unresolved[" ".join(phrase.split())] = None
             return phrase
         return found
 
-    parts = [part if code else _PHRASE.sub(replace, part) for part, code in _blocks(text)]
+    parts = [part if code else _PHRASE.sub(replace, part) for part, code in habits.blocks(text)]
     return "".join(parts), tuple(unresolved)
 
 
-def _blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """Runs of lines, each with whether it is a fenced code block."""
-    lines: list[str] = []
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        found = _FENCE.match(line)
-        if found and not fence:
-            yield "".join(lines), False
-            lines, fence = [line], found[1]
-            continue
-        lines.append(line)
-        if found and fence and found[1].startswith(fence) and not line[found.end() :].strip():
-            yield "".join(lines), True
-            lines, fence = [], ""
-    yield "".join(lines), bool(fence)
+def _event(match: re.Match[str]) -> bool:
+    """Is it sure, long after it was written, that one day was meant?"""
+    place = match.string, match.start(), match.end()
+    words = match[0].lower()
+    if match["coming"]:
+        return (match["cue"] or "").strip().lower() != "on" and habits.deadline(*place)
+    looks_back = "yesterday" in words or words == "today" or words.endswith("ago")
+    return looks_back and not _as_of(match) and habits.past(*place)
 
 
 def _quoted(match: re.Match[str]) -> bool:

@@ -61,14 +61,18 @@ def read(data: bytes) -> Kept | None:
     return Kept((int(time), int(size)), state, rows)
 
 
-def told(kept: Kept, glance: "Callable[[str], Facts]") -> tuple[str, ...]:
-    """What can be said of the claims at this moment, what misleads first."""
+def told(kept: Kept, glance: "Callable[[str], Facts]", moved: bool = False) -> tuple[str, ...]:
+    """What can be said of the claims at this moment, what misleads first.
+
+    Where the code has moved on since the look, what a glance cannot confirm is not said.
+    """
     stale: list[str] = []
     found: list[str] = []
     for verdict, kind, text, reason, place, facts in kept.rows:
         shown = _clip(text, LONGEST_TEXT)
         if verdict == STALE:
-            if kind != PATH or not place or glance(place) is None:  # it may have come back
+            gone = not moved if kind != PATH or not place else glance(place) is None
+            if gone:  # it may have come back
                 stale.append(f"{shown} {_clip(reason, LONGEST_REASON)}")
             continue
         if not place or facts is None:

@@ -48,6 +48,7 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         prompt=_prompt_characters(app),
         remarks=(*remarks, *unlooked, *_degraded(app)),
         brief=wish.brief,
+        indexed=app.config.options.index,
     )
     found = audit_step(app.store, app.now(), known)
     return replace(found, findings=(*app.config.findings, *found.findings))
@@ -145,6 +146,4 @@ def _degraded(app: App) -> list[str]:
         said.append(f"there is no store at {app.store.root} yet")
     if not app.history.on:
         said.append("the history is switched off: outside edits and undo are not known")
-    if not app.config.code:
-        said.append("there is no git repository to check claims against")
     return said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -68,5 +69,9 @@ def _gone(project: Project) -> tuple[Finding, ...]:
         return ()
     was = project.was or f"whose path is written {project.name}"
     message = f"the project {was} is gone: its memories cannot be checked against code"
-    fix = f"memdir list --dir {project.store}"
+    store = shlex.quote(project.store)
+    fix = (
+        f"where it moved: memdir import --project NEW_PLACE {store}; "
+        f"where it is over: memdir archive --dir {store} '*'"
+    )
     return (Finding(GONE, project.store, message, fix),)

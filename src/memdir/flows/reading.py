@@ -9,7 +9,7 @@ from memdir.adapters.wrappers.old_archive import OldArchive
 from memdir.app import App
 from memdir.core import frontmatter, loading, naming
 from memdir.core import index as index_text
-from memdir.core.errors import HistoryBroken, Missing
+from memdir.core.errors import HistoryBroken, MemdirError, Missing
 from memdir.core.finding import Finding
 from memdir.core.frontmatter import Document
 from memdir.core.history import Logged
@@ -104,8 +104,21 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
     return logged, versions
 
 
+def missed(app: App) -> list[Shelved]:
+    """What lies on the shelves and is not back already: an undo leaves its copy there."""
+    there = set(app.store.files())
+    return [one for one in shelved(app) if one.path not in there or not _is_back(app, one)]
+
+
+def _is_back(app: App, one: Shelved) -> bool:
+    try:
+        return OldArchive(app.shelf, app.store).read(one) == app.store.read(one.path)
+    except MemdirError:
+        return False  # what cannot be compared is listed
+
+
 def shelved(app: App) -> list[Shelved]:
-    """Everything that can be restored, the newest first."""
+    """Everything that lies on the shelves, the newest first."""
     shelf = OldArchive(app.shelf, app.store)
     rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
     return list(heapq.merge(*rooms, key=lambda one: -one.time))  # each room keeps its own order

@@ -92,7 +92,8 @@ def look(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
     times = {path: (store.facts(path) or (0,))[0] / NANOSECONDS for path, _ in files}
     times[index_path] = (store.facts(index_path) or (0,))[0] / NANOSECONDS
     copied = _is_copied(times.values())
-    pages = {path: _page(data, times[path], not copied) for path, data in files}
+    every = {path: _page(data, times[path], not copied) for path, data in files}
+    pages = {path: page for path, page in every.items() if page.text.strip("\ufeff \t\r\n")}
     readme = index_path == README
     samples = [(path, page.document) for path, page in pages.items()]
     scan = store.scan()
@@ -104,6 +105,7 @@ def look(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
         taken=frozenset((*store.tree(), *(finding.path for finding in scan.findings))),
         gone=Targets(store).lost,
         stale=stale,
+        empty=tuple(sorted(set(every) - set(pages))),
         style=style_of(samples),
     )
 

@@ -17,7 +17,7 @@ from memdir.core.inspection.headers import inspect_header
 from memdir.core.inspection.ignored import inspect_ignored
 from memdir.core.inspection.page import Page, command
 from memdir.core.inspection.pairs import inspect_pairs
-from memdir.core.inspection.pointers import inspect_index
+from memdir.core.inspection.pointers import inspect_index, inspect_no_index
 from memdir.core.inspection.safety import inspect_safety
 from memdir.core.loading import MAX_CHARACTERS
 from memdir.core.memory import Memory
@@ -39,6 +39,7 @@ class Known:
     prompt: int = 0  # characters beside the index that a session starts with
     remarks: tuple[str, ...] = ()
     brief: bool = False  # no memory's text is inspected
+    indexed: bool = True  # memories are to have an index
 
 
 def audit(store: Store, now: float, known: Known) -> Audit:
@@ -48,7 +49,7 @@ def audit(store: Store, now: float, known: Known) -> Audit:
     texts = dict(_texts(store, scan, findings))
     whole = [] if known.brief else scan.memories
     pages = [Page(memory, texts[memory.path]) for memory in whole if memory.path in texts]
-    survey, lines = _survey(store, scan, findings)
+    survey, lines = _survey(store, scan, findings, known.indexed)
     lookup = Lookup(
         [*store.files(), store.index_path], {one.name: one.path for one in scan.memories}
     )
@@ -78,7 +79,9 @@ def _texts(store: Store, scan: Scan, findings: list[Finding]) -> Iterator[tuple[
             findings.append(Finding("unreadable", memory.path, error.message, error.next))
 
 
-def _survey(store: Store, scan: Scan, findings: list[Finding]) -> tuple[Survey, list[str]]:
+def _survey(
+    store: Store, scan: Scan, findings: list[Finding], indexed: bool
+) -> tuple[Survey, list[str]]:
     """The index, and its lines; one that cannot be read is a finding."""
     names = {memory.name: memory.path for memory in scan.memories}
     path = store.index_path
@@ -91,6 +94,8 @@ def _survey(store: Store, scan: Scan, findings: list[Finding]) -> tuple[Survey, 
         return Survey(), []
     lines = text.split("\n")
     findings += inspect_index(survey, path, lines, data is not None)
+    if data is None and indexed:
+        findings += inspect_no_index(path, scan.memories)
     return survey, lines
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from memdir.adapters.repos._blobs import Progress, read_blobs
 from memdir.adapters.repos._bounds import Bounds
@@ -81,12 +83,19 @@ def manifests(
         progress.cut = True
         paths = paths[: bounds.manifests]
     committed = [path for path in paths if path not in dirty and not git.partial]
-    texts = list(read_blobs(git, files, committed, bounds, progress))
+    skipped = len(progress.skipped)
+    small = replace(bounds, file_bytes=bounds.manifest_bytes)
+    texts = list(read_blobs(git, files, committed, small, progress))
+    progress.cut = progress.cut or len(progress.skipped) > skipped
     on_disk = [path for path in paths if path in dirty or git.partial]
-    texts += [(path, work_tree.read(path, bounds.file_bytes) or b"") for path in on_disk]
+    texts += [(path, work_tree.read(path, small.file_bytes) or b"") for path in on_disk]
     packages: set[str] = set()
     commands: set[str] = set()
+    until = time.monotonic() + bounds.manifest_seconds
     for path, data in texts:
+        if time.monotonic() > until:
+            progress.cut = True
+            break
         more, others = parse_manifest(path, data.decode("utf-8", "replace"))
         packages |= more
         commands |= others

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from memdir.adapters.repos._bounds import Bounds
 from memdir.adapters.repos._process import Ended, Git
 
+MOST_DIGITS = 15  # of a size
 CROWD = 2_000  # objects of one run of git; between two of them somebody may be told how far it is
 
 
@@ -21,6 +22,7 @@ class Progress:
     read: int = 0
     bytes: int = 0
     missing: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # too large
 
 
 def read_blobs(
@@ -44,7 +46,10 @@ def read_blobs(
         )  # fmt: skip
         contents = _contents(stream)
         for path in fitting:
-            if (data := next(contents, None)) is not None:
+            data = next(contents, None)
+            if data is None:
+                progress.missing.append(path)
+            else:
                 yield path, data
         for _ in contents:
             pass  # to its end: only then is it known how the run went
@@ -63,14 +68,21 @@ def _fitting(
     )
     progress.cut = progress.cut or not ended.whole
     fitting = []
-    for path, line in zip(crowd, out.split(b"\n"), strict=False):
+    lines = [*out.split(b"\n"), *(b"" for _ in crowd)]  # an answer that is too short has none
+    for path, line in zip(crowd, lines, strict=False):
         kind, _, size = line.partition(b" ")
-        if kind != b"blob" or not size.isdigit():
+        if kind != b"blob" or not _is_size(size):
             progress.missing.append(path)
         elif int(size) <= bounds.file_bytes:
             fitting.append(path)
             progress.bytes += int(size)
+        else:
+            progress.skipped.append(path)
     return fitting
+
+
+def _is_size(text: bytes) -> bool:
+    return text.isdigit() and len(text) <= MOST_DIGITS
 
 
 def _contents(stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -80,7 +92,7 @@ def _contents(stream: Iterator[bytes]) -> Iterator[bytes]:
         buffer, at = buffer[at:] + piece, 0
         while (end := buffer.find(b"\n", at)) >= 0:
             size = buffer[at:end].rpartition(b" ")[2]
-            if not size.isdigit():  # gone since it was measured
+            if not _is_size(size):  # gone since it was measured
                 yield b""
                 at = end + 1
                 continue

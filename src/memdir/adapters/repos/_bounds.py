@@ -21,6 +21,11 @@ class Bounds:
     patch_bytes: int = 2 << 30
     removed_words: int = 500_000
     manifests: int = 300
+    manifest_bytes: int = 100_000  # of one
+    manifest_seconds: float = 5.0  # to parse them all
+    unread_files: int = 2_000  # searched only for what would be called removed
+    unread_bytes: int = 64 << 20
+    unread_names: int = 200_000  # files of checked-out submodules
     quick_seconds: float = 30.0  # for everything that should take milliseconds
     cache_bytes: int = 128 << 20  # of one file of the cache
     names: int = 50_000  # asked for in all looks so far

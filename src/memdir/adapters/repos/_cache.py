@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import struct
 import tempfile
 import zlib
@@ -19,9 +20,16 @@ from typing import TypeVar
 from memdir.core.store_key import store_key
 
 FOLDER = "repos"
-MAGIC = b"memdir repository cache 1\n"  # another number for every other content
+MAGIC = b"memdir repository cache 2\n"  # another number for every other content
 PART = struct.Struct("<QI")  # bytes and sum of a part
 REPOSITORIES = 50  # kept; the one that was used longest ago goes first
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe would wait for ever
+RATIO = 4  # bytes that a byte of a file may stand for, over all of it
+# Sums hold against rot; a version that wrote something else is caught by its shape.
+DAMAGED = (
+    *(OSError, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError),
+    *(RecursionError, MemoryError, zlib.error, struct.error),
+)
 Parts = list[bytes]
 T = TypeVar("T")
 
@@ -37,17 +45,18 @@ class Cache:
     def load(self, name: str, read: Callable[[Parts], T]) -> T | None:
         """What `read` makes of the parts that were stored; None without them."""
         try:
-            with open(os.path.join(self.folder, name), "rb") as file:
+            with open(os.open(os.path.join(self.folder, name), READ), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return None
                 data = file.read(self.most + 1)
-            return read(_unpack(data)) if len(data) <= self.most else None
-        # Sums hold against rot; a version that wrote something else is caught by its shape.
-        except (OSError, ValueError, TypeError, KeyError, IndexError, zlib.error, struct.error):
+            return read(_unpack(data, self.most * RATIO)) if len(data) <= self.most else None
+        except DAMAGED:
             return None
 
     def store(self, name: str, parts: Sequence[bytes]) -> None:
         """Put the parts in the place of the old ones; if that fails, the next look is slower."""
         data = MAGIC + b"".join(map(_pack, parts))
-        if len(data) > self.most:
+        if len(data) > self.most or sum(map(len, parts)) > self.most * RATIO:
             return
         with suppress(OSError):
             os.makedirs(self.above, 0o700, exist_ok=True)
@@ -87,7 +96,7 @@ def _pack(part: bytes) -> bytes:
     return PART.pack(len(small), zlib.crc32(small)) + small
 
 
-def _unpack(data: bytes) -> Parts:
+def _unpack(data: bytes, most: int) -> Parts:
     if not data.startswith(MAGIC):
         raise ValueError("not of this version")
     parts, at = [], len(MAGIC)
@@ -97,6 +106,10 @@ def _unpack(data: bytes) -> Parts:
         small = data[at : at + size]
         if len(small) != size or zlib.crc32(small) != total:
             raise ValueError("not what was written")
-        parts.append(zlib.decompress(small))
+        unpacker = zlib.decompressobj()
+        parts.append(unpacker.decompress(small, most + 1))
+        most -= len(parts[-1])
+        if most < 0 or not unpacker.eof:
+            raise ValueError("larger than anything that is written")
         at += size
     return parts

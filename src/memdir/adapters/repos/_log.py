@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import json
+import re
 from dataclasses import dataclass
 
 from memdir.adapters.repos._process import Git
 
 MOST_DROPPED = 20_000  # commits that the old state had and the new one has not
 SHORT = 7  # letters of a commit's id that people read
+COMMIT = re.compile(r"[0-9a-f]{40,64}")
+MOST_DIGITS = 15  # of a second
 # Every log: no merges (each side was read), nothing of the settings, nothing that runs a program.
 LOG = (
     *("log", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "--no-decorate"),
@@ -48,4 +52,21 @@ def day(seconds: int) -> str:
 def numbered(header: bytes) -> tuple[str, int]:
     """The commit and the second of a line that `LOG` begins a commit with."""
     oid, _, seconds = header.strip(b"\x01\n").partition(b" ")
-    return oid.decode("ascii", "replace"), int(seconds) if seconds.isdigit() else 0
+    is_number = seconds.isdigit() and len(seconds) <= MOST_DIGITS
+    return oid.decode("ascii", "replace"), int(seconds) if is_number else 0
+
+
+def read_head(part: bytes) -> tuple[str, str, list[tuple[str, int]]]:
+    """The commit, the floor and the commits of a cache; ValueError for what was never written."""
+    commit, floor, commits = json.loads(part)
+    if not isinstance(floor, str) or not is_commit(commit):
+        raise ValueError("no head of a cache")
+    read = [(oid, seconds) for oid, seconds in commits]
+    if not all(type(seconds) is int and COMMIT.fullmatch(oid) for oid, seconds in read):
+        raise ValueError("no commits of a cache")
+    return commit, floor, read
+
+
+def is_commit(value: object) -> bool:
+    """True for a whole id, and for none: what reaches a command line is nothing else."""
+    return isinstance(value, str) and (not value or bool(COMMIT.fullmatch(value)))

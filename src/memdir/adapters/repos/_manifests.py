@@ -26,6 +26,8 @@ TARGET = re.compile(r"^([A-Za-z0-9_./%-][A-Za-z0-9_./% -]{0,200}):(?![=:])", re.
 RECIPE = re.compile(r"^@?([A-Za-z_][A-Za-z0-9_-]{0,80})(?: [^:\n]{0,200})?:(?!=)", re.M)
 TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
 
+LONGEST_LINE = 2_000  # characters; a dotted key costs the square of its parts
+
 Found = tuple[set[str], set[str]]  # packages, commands
 Parser = Callable[[str], Found]
 
@@ -63,6 +65,8 @@ def _package_json(text: str) -> Found:
 
 
 def _toml(text: str) -> Found:
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
+        raise ValueError("no line that somebody wrote")
     packages: set[str] = set()
     commands: set[str] = set()
     for path, value in _tables(tomllib.loads(text), ()):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass, field
 
+from memdir.adapters.repos._log import is_commit
 from memdir.adapters.repos._process import Git, find_git
 
 
@@ -33,13 +35,15 @@ def open_checkout(root: str) -> Opened:
         return Opened(git, problem="git is not installed: no claim was checked")
     out, ended = git.ask("rev-parse", "--is-bare-repository", "--is-shallow-repository")
     facts = out.decode("ascii", "replace").split()
-    if not ended.whole or len(facts) != 2:
+    if not ended.whole or len(facts) != 2 or not {"true", "false"}.issuperset(facts):
         return Opened(git, problem=_why(root, ended.said))
     git.disarm()
     opened = Opened(git)
     git.work_tree = facts[0] != "true"
     head, _ = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     opened.commit = head.decode("ascii", "replace").strip()
+    if not is_commit(opened.commit):
+        return Opened(git, problem=_why(root, "it names no commit that could be one"))
     if not git.work_tree:
         opened.remarks.append(f"{root} has no working tree: only commits were looked at")
     if not opened.commit:
@@ -53,7 +57,7 @@ def open_checkout(root: str) -> Opened:
 
 def _why(root: str, said: str) -> str:
     if "dubious ownership" in said or "safe.directory" in said:
-        trust = f"git config --global --add safe.directory {root}"
+        trust = f"git config --global --add safe.directory {shlex.quote(root)}"
         return f"git does not trust the owner of {root}: no claim was checked. Next: {trust}"
     line = next((line for line in said.splitlines() if line.strip()), "it does not say why")
     return f"git cannot read {root} ({line[:200]}): no claim was checked"

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memdir.adapters.repos._bounds import FEW, Bounds
 from memdir.adapters.repos._cache import Parts, pack_json, unpack_numbers
-from memdir.adapters.repos._log import LOG, SHORT, day, move, numbered
+from memdir.adapters.repos._log import COMMIT, LOG, SHORT, day, move, numbered, read_head
 from memdir.adapters.repos._process import Ended, Git
 from memdir.adapters.repos._tree import Matcher, decode
+from memdir.adapters.repos._work_tree import is_below
 from memdir.core.claim import Past
 
 SIMILAR = "-l200"  # removed times added files of one commit that are compared with each other
 EQUAL = "-M100%"  # what is alike but not equal can only be told from contents
+STATUS = re.compile(rb"D|R[0-9]{1,3}")
 CHAIN = 50  # renames after each other
 
 
@@ -38,11 +41,15 @@ def write_ends(known: Ends) -> list[bytes]:
 
 def read_ends(parts: Parts) -> Ends:
     """Twin of `write_ends`."""
-    commit, floor, commits = json.loads(parts[0])
+    commit, floor, commits = read_head(parts[0])
     numbers = unpack_numbers(parts[2])
     pairs = json.loads(parts[1])
     ends = [(old, new, number) for (old, new), number in zip(pairs, numbers, strict=True)]
-    return Ends(commit, floor, [(oid, time) for oid, time in commits], ends)
+    if any(not isinstance(old, str) or not isinstance(new, str) for old, new, _ in ends):
+        raise ValueError("no paths of a cache")
+    if numbers and not 0 <= min(numbers) <= max(numbers) < len(commits):
+        raise ValueError("no numbers of a cache")
+    return Ends(commit, floor, commits, ends)
 
 
 def bring_up(
@@ -82,7 +89,11 @@ def _read_log(
     tokens: list[bytes] = []
     for piece in stream:
         *more, rest = (rest + piece).split(b"\0")
-        tokens = _take(read, [*tokens, *more])
+        try:
+            tokens = _take(read, [*tokens, *more])
+        except ValueError:
+            ended.cut = True
+            break
         say(f"read {len(read.commits):,} commits with renames and removals")
     if not ended.whole or len(read.commits) >= bounds.commits:
         read.floor = day(read.commits[-1][1]) if read.commits else "-"
@@ -90,7 +101,7 @@ def _read_log(
 
 
 def _take(read: Ends, tokens: list[bytes]) -> list[bytes]:
-    """Put in what is complete; what is left waits for the next piece."""
+    """Put in what is complete, the rest waits; ValueError for what no log says."""
     at = 0
     while at < len(tokens):
         token = tokens[at].lstrip(b"\n")
@@ -98,10 +109,16 @@ def _take(read: Ends, tokens: list[bytes]) -> list[bytes]:
         if at + needed > len(tokens):
             break
         if needed == 1:
-            read.commits.append(numbered(token))
+            commit = numbered(token)
+            if not COMMIT.fullmatch(commit[0]):
+                raise ValueError("no commit")
+            read.commits.append(commit)
+        elif not STATUS.fullmatch(token) or not read.commits:
+            raise ValueError("no removal or rename")
         else:
-            new = decode(tokens[at + 2]) if needed == 3 else ""
-            read.ends.append((decode(tokens[at + 1]), new, len(read.commits) - 1))
+            old, new = decode(tokens[at + 1]), decode(tokens[at + 2]) if needed == 3 else ""
+            if is_below(old) and (not new or is_below(new)):
+                read.ends.append((old, new, len(read.commits) - 1))
         at += needed
     return tokens[at:]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from memdir.adapters.repos._bounds import FEW
 
 STARS = re.compile(r"\*{1,3}")
-MOST_PARTS = 4  # between stars; each star costs another pass over a path
+MOST_PARTS = 4  # between stars
+MOST_PATTERNS = 1_000  # of one look
 MOST_TRIED = 20_000  # paths that hold the longest part of a pattern
 APART = "\0"
 
@@ -21,7 +23,8 @@ class Patterns:
 
     def find_all(self, patterns: Iterable[str]) -> dict[str, list[str]]:
         """What fits each pattern, where anything does."""
-        found = {pattern: self.find(pattern) for pattern in patterns}
+        few = islice(sorted(patterns), MOST_PATTERNS)
+        found = {pattern: self.find(pattern) for pattern in few}
         return {pattern: paths for pattern, paths in found.items() if paths}
 
     def find(self, pattern: str) -> list[str]:
@@ -29,10 +32,9 @@ class Patterns:
         parts = STARS.split(pattern.removeprefix("./").strip("/"))
         if not 1 < len(parts) <= MOST_PARTS or not any(parts) or APART in pattern:
             return []
-        fits = re.compile("(?:.*/)?" + ".*".join(map(re.escape, parts)) + "(?:/.*)?", re.DOTALL)
         found: list[str] = []
         for tried, path in enumerate(self._holding(max(parts, key=len))):
-            if fits.fullmatch(path):
+            if _fits(parts, path):
                 found.append(path)
             if len(found) == FEW or tried == MOST_TRIED:
                 break
@@ -44,3 +46,15 @@ class Patterns:
             end = self.text.index(APART, at)
             yield self.text[self.text.rindex(APART, 0, at) + 1 : end]
             at = self.text.find(part, end)
+
+
+def _fits(parts: Sequence[str], path: str) -> bool:
+    """One part after the other, each at its first place: a regex would try all places of all."""
+    text, at = f"/{path}/", 0
+    first = f"/{parts[0]}" if parts[0] else ""
+    for part in (first, *parts[1:-1], f"{parts[-1]}/"):
+        at = text.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True

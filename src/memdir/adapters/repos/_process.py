@@ -56,6 +56,9 @@ SETTINGS = {
     "status.relativePaths": "false",
     "submodule.recurse": "false",
 }
+# Of a look, which wants neither to change nor to show anything the way that the user likes it.
+OWN_SETTINGS = {"core.attributesFile": os.devnull}
+EXCLUDES = "core.excludesfile"
 DRIVERS = ("clean", "smudge", "process", "required")
 
 
@@ -81,7 +84,7 @@ class Git:
     root: str
     program: str
     work_tree: bool = True
-    settings: dict[str, str] = field(default_factory=lambda: dict(SETTINGS))
+    settings: dict[str, str] = field(default_factory=lambda: {**SETTINGS, **OWN_SETTINGS})
     partial: bool = False  # objects may be missing, and git would fetch them
 
     def ask(
@@ -119,7 +122,13 @@ class Git:
     def disarm(self) -> None:
         """Switch off the filters that the settings name: `status` would run them."""
         out, _ = self.ask("config", "--list", "-z", "--name-only")
-        for name in set(out.decode("utf-8", "surrogateescape").split("\0")):
+        names = set(out.decode("utf-8", "surrogateescape").split("\0"))
+        if EXCLUDES in names:
+            # A stranger's settings may not name files outside of the checkout; the user's may.
+            mine, _ = self.ask("config", "--global", "--includes", "--type=path", "-z", EXCLUDES)
+            path = mine.decode("utf-8", "surrogateescape").split("\0")[0]
+            self.settings["core.excludesFile"] = path or os.devnull
+        for name in names:
             section, _, rest = name.partition(".")
             driver, _, key = rest.rpartition(".")
             promised = section == "remote" and key == "promisor"

@@ -6,7 +6,6 @@ the whole history.
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 
 from memdir.adapters.repos._bounds import Bounds
 from memdir.adapters.repos._cache import Parts, pack_json, unpack_numbers
-from memdir.adapters.repos._log import LOG, SHORT, day, move, numbered
+from memdir.adapters.repos._log import LOG, SHORT, day, move, numbered, read_head
 from memdir.adapters.repos._process import Ended, Git
 from memdir.adapters.repos._words import APART, PARTS, PROSE
 from memdir.core.claim import Past
@@ -30,7 +29,7 @@ NOT_CODE = (
 )
 # Before the path of a file's header, so that it is not taken for a removed line.
 MARK = "//memdir//"
-HEADER = re.compile(rb"^\x01[0-9a-f]{4,64} [0-9]{1,20}$", re.MULTILINE)
+HEADER = re.compile(rb"^\x01[0-9a-f]{40,64} [0-9]{1,15}$", re.MULTILINE)
 REMOVED = re.compile(rb'^-(?!-- "?//memdir//)(.{1,2000})', re.MULTILINE)
 WORTH = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{%d,%d}" % (SHORTEST - 1, LONGEST - 1))
 
@@ -46,15 +45,19 @@ class Removed:
 
     def find(self, name: str, is_used: Callable[[str], bool]) -> Past | None:
         """The newest removal of a name; of several words, of one that no code has any more."""
-        text = name.encode("utf-8", "surrogateescape")
-        parts = PARTS.findall(text)
-        if parts != [text]:
-            parts = [part for part in parts if not is_used(part.decode("ascii"))]
+        parts = [part.encode("ascii") for part in gone_parts(name, is_used)]
         ends = [self.words[part][0] for part in parts if part in self.words]
         if not ends:
             return None
         oid, seconds = self.commits[min(ends)]
         return Past(name, oid[:SHORT], day(seconds))
+
+
+def gone_parts(name: str, is_used: Callable[[str], bool]) -> list[str]:
+    """The name; of one of several words, those that no code has."""
+    text = name.encode("utf-8", "surrogateescape")
+    parts = [part.decode("ascii") for part in PARTS.findall(text)]
+    return parts if parts == [name] else [part for part in parts if not is_used(part)]
 
 
 def write_removed(known: Removed) -> list[bytes]:
@@ -66,12 +69,13 @@ def write_removed(known: Removed) -> list[bytes]:
 
 def read_removed(parts: Parts) -> Removed:
     """Twin of `write_removed`."""
-    commit, floor, commits = json.loads(parts[0])
+    commit, floor, commits = read_head(parts[0])
     words, numbers = parts[1].split(b"\n") if parts[1] else [], unpack_numbers(parts[2])
-    pairs = zip(numbers[::2], numbers[1::2], strict=True)
-    return Removed(
-        commit, floor, [(oid, time) for oid, time in commits], dict(zip(words, pairs, strict=True))
-    )
+    first, second = numbers[::2], numbers[1::2]
+    if numbers and (min(first) < 0 or min(second) < NONE or max(numbers) >= len(commits)):
+        raise ValueError("no numbers of a cache")
+    pairs = zip(first, second, strict=True)
+    return Removed(commit, floor, commits, dict(zip(words, pairs, strict=True)))
 
 
 def bring_up(

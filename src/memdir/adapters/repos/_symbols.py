@@ -12,7 +12,8 @@ from itertools import chain
 from operator import itemgetter
 
 from memdir.adapters.repos._bounds import PLACES, Bounds
-from memdir.adapters.repos._cache import Parts, pack_json, unpack_numbers
+from memdir.adapters.repos._cache import DAMAGED, Parts, pack_json, unpack_numbers
+from memdir.adapters.repos._log import is_commit
 from memdir.adapters.repos._process import Git
 from memdir.adapters.repos._tree import Tree, decode
 from memdir.adapters.repos._words import INDEX, Memories, Scanner, is_prose
@@ -32,6 +33,7 @@ class Symbols:
     cut: str = ""  # what was not read, in words
     names: dict[str, int] = field(default_factory=dict)
     uses: dict[str, Uses] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)  # files that may have any of them: no text
     parts: Parts = field(default_factory=list)  # what `files` is made of when it is needed
 
     @cached_property
@@ -39,28 +41,49 @@ class Symbols:
         """The hits of each file; a look that finds nothing changed does without them."""
         return _read_files(self.parts) if self.parts else {}
 
+    def holds(self, commit: str, names: Collection[str], *, dirty: bool) -> bool:
+        """False if hits are needed and are not what was written."""
+        if self.commit == commit and self.names.keys() >= set(names) and not dirty:
+            return True
+        try:
+            return self.files is not None
+        except DAMAGED:
+            return False
+
 
 def write_symbols(known: Symbols) -> list[bytes]:
     """As parts of the cache."""
     uses = [[use.code, use.prose, use.places] for use in map(known.uses.get, known.names) if use]
     lengths = array("i", map(len, known.files.values()))
     hits = array("i", [hit for hits in known.files.values() for hit in hits])
-    head = [known.commit, known.cut, list(known.names), uses]
+    head = [known.commit, known.cut, list(known.names), uses, sorted(known.skipped)]
     return [pack_json(head), pack_json(list(known.files)), lengths.tobytes(), hits.tobytes()]
 
 
 def read_symbols(parts: Parts) -> Symbols:
     """Twin of `write_symbols`."""
-    commit, cut, names, uses = json.loads(parts[0])
+    commit, cut, names, uses, skipped = json.loads(parts[0])
     made = [Uses(code, prose, tuple(places)) for code, prose, places in uses]
+    texts = [cut, *names, *skipped, *(place for use in made for place in use.places)]
+    counts = [count for use in made for count in (use.code, use.prose)]
+    if not is_commit(commit) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("no names of a cache")
+    if not all(type(count) is int and count >= 0 for count in counts) or len(parts) != 4:
+        raise ValueError("no uses of a cache")
     numbers = {name: number for number, name in enumerate(names)}
-    return Symbols(commit, cut, numbers, dict(zip(names, made, strict=True)), parts[1:4])
+    found = dict(zip(names, made, strict=True))
+    return Symbols(commit, cut, numbers, found, set(skipped), parts[1:4])
 
 
 def _read_files(parts: Parts) -> dict[str, Hits]:
     lengths, hits = unpack_numbers(parts[1]), unpack_numbers(parts[2])
-    files, at = {}, 0
-    for path, length in zip(json.loads(parts[0]), lengths, strict=True):
+    files: dict[str, Hits] = {}
+    at, paths = 0, json.loads(parts[0])
+    if not all(isinstance(path, str) for path in paths) or sum(lengths) != len(hits):
+        raise ValueError("no files of a cache")
+    if min(lengths, default=0) < 0 or min(hits, default=0) < 0:
+        raise ValueError("no hits of a cache")
+    for path, length in zip(paths, lengths, strict=True):
         files[path] = hits[at : at + length].tolist()
         at += length
     return files
@@ -83,6 +106,7 @@ def bring_up(
     touched = set(changed)
     for path in touched:
         known.files.pop(path, None)
+        known.skipped.discard(path)
     memories = Memories(tree.files)
     paths = [path for path in tree.files if path not in tree.links and not memories.hold(path)]
     if goes_on:

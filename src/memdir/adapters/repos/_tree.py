@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memdir.adapters.repos._bounds import FEW, Bounds
 from memdir.adapters.repos._process import Ended, Git
+from memdir.adapters.repos._work_tree import is_below
 
+# What git says of an entry, and of a path that is changed; anything else is no answer of git.
+ENTRY = re.compile(rb"([0-7]{6}) (?:blob|commit) ([0-9a-f]{40,64})")
+CHANGE = re.compile(rb"[ MTADRCU?!]{2} ")
 LINK, SUBMODULE = "120000", "160000"  # git's modes of what is no file
 
 
@@ -48,16 +53,23 @@ def read_tree(git: Git, commit: str, bounds: Bounds) -> Tree:
     for piece in stream:
         *entries, rest = (rest + piece).split(b"\0")
         for entry in entries:
-            facts, _, path = entry.partition(b"\t")
-            _add(tree, decode(path), *facts.decode("ascii").split(" "))
+            _add(tree, entry)
         if len(tree.files) > bounds.files:
             tree.cut = True
             break
-    tree.cut = tree.cut or not ended.whole
+    tree.cut = tree.cut or bool(rest) or not ended.whole
     return tree
 
 
-def _add(tree: Tree, path: str, mode: str, _kind: str, oid: str) -> None:
+def _add(tree: Tree, entry: bytes) -> None:
+    facts, _, name = entry.partition(b"\t")
+    known, path = ENTRY.fullmatch(facts), decode(name)
+    if known is None or not path:
+        tree.cut = True
+        return
+    if not is_below(path):
+        return
+    mode, oid = known.group(1).decode("ascii"), known.group(2).decode("ascii")
     if mode == SUBMODULE:
         tree.submodules.add(path)
         return
@@ -74,8 +86,11 @@ def read_dirty(git: Git, bounds: Bounds) -> tuple[dict[str, str], Ended]:
         seconds=bounds.quick_seconds,
         limit=bounds.tree_bytes,
     )
-    entries = [entry for entry in out.split(b"\0") if len(entry) > 3]
-    return {decode(entry[3:]): entry[:2].decode("ascii") for entry in entries}, ended
+    entries = [entry for entry in out.split(b"\0") if entry]
+    known = [entry for entry in entries if CHANGE.match(entry) and len(entry) > 3]
+    ended.cut = ended.cut or len(known) < len(entries)
+    dirty = {decode(entry[3:]): entry[:2].decode("ascii") for entry in known}
+    return {path: letters for path, letters in dirty.items() if is_below(path)}, ended
 
 
 def plain(name: str, root: str) -> str:
@@ -85,8 +100,8 @@ def plain(name: str, root: str) -> str:
     while name.startswith("./"):
         name = name[2:]
     parts = name.rstrip("/").split("/")
-    leads_out = any(part in ("", ".", "..") for part in parts)
-    return "" if leads_out or "\0" in name or len(name) > 4096 else "/".join(parts)
+    path = "/".join(parts)
+    return path if is_below(path) and "\0" not in name else ""
 
 
 class Matcher:

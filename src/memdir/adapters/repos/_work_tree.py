@@ -8,7 +8,15 @@ from contextlib import suppress
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-OWN = ".git"  # what is git's own is no part of the tree
+# Parts that lead out of the tree, or into what is git's own; a raw tree object may have them.
+OWN = ".git"
+REFUSED = frozenset(("", ".", "..", OWN))
+LONGEST_PATH = 4096  # bytes that a system call takes
+
+
+def is_below(path: str) -> bool:
+    """True for a plain path of the tree: none that leads out, or that no disk can hold."""
+    return len(path) <= LONGEST_PATH and REFUSED.isdisjoint(path.lower().split("/"))
 
 
 class WorkTree:
@@ -19,29 +27,50 @@ class WorkTree:
         self._real: dict[str, bool] = {"": True}  # folders that were looked at: no link, and there
 
     def has_file(self, path: str) -> bool:
-        """True if a file or a link stands there, tracked or not."""
-        if not self._is_ours(path) or not self.enters(path.rpartition("/")[0]):
+        """True if a file stands there, tracked or not; a link counts if it leads to something."""
+        if not is_below(path) or not self.enters(path.rpartition("/")[0]):
             return False
         mode = self._mode(path)
+        if mode is not None and stat.S_ISLNK(mode):
+            return os.path.exists(os.path.join(self.root, path))
         return mode is not None and not stat.S_ISDIR(mode)
 
     def has_folder(self, path: str) -> bool:
         """True if a folder stands there that is not empty."""
-        if not self._is_ours(path) or not self.enters(path):
+        return is_below(path) and self.enters(path) and self._is_filled(path)
+
+    def is_there(self, path: str, *, folder: bool) -> bool:
+        """True if a file stands there, or links lead to one or to a folder."""
+        return (not folder and self.has_file(path)) or self.leads_to(path, folder=folder)
+
+    def is_regular(self, path: str) -> bool:
+        """True for a file that can be read: no link, pipe or device."""
+        mode = self._mode(path) if self.enters(path.rpartition("/")[0]) else None
+        return mode is not None and stat.S_ISREG(mode)
+
+    def leads_to(self, path: str, *, folder: bool) -> bool:
+        """True if links that stay in the checkout lead from there to a file or a filled folder."""
+        if not is_below(path) or not self.through_link(path + "/"):  # cheap, and nearly always so
             return False
+        whole = os.path.join(self.root, path)
         try:
-            with os.scandir(os.path.join(self.root, path)) as entries:
-                return next(entries, None) is not None
-        except OSError:
+            real = os.path.realpath(whole, strict=True)
+        except (OSError, ValueError):
             return False
+        start = self.root.rstrip("/") + "/"
+        if real == whole or not real.startswith(start) or not is_below(real[len(start) :]):
+            return False
+        return self._is_filled(real) if os.path.isdir(real) else not folder
 
     def enters(self, folder: str) -> bool:
         """True if the folder is there and no part of its path is a link."""
-        known = self._real.get(folder)
-        if known is None:
-            above = folder.rpartition("/")[0]
-            mode = self._mode(folder) if self.enters(above) else None
-            known = self._real[folder] = mode is not None and stat.S_ISDIR(mode)
+        unknown: list[str] = []
+        while (known := self._real.get(folder)) is None:
+            unknown.append(folder)
+            folder = folder.rpartition("/")[0]
+        for below in reversed(unknown):
+            mode = self._mode(below) if known else None
+            known = self._real[below] = mode is not None and stat.S_ISDIR(mode)
         return known
 
     def through_link(self, path: str) -> bool:
@@ -57,6 +86,8 @@ class WorkTree:
     def read(self, path: str, most: int) -> bytes | None:
         """The bytes of a regular file that is not too large; None for anything else."""
         *folders, last = path.split("/")
+        if not is_below(path):
+            return None
         try:
             handle = os.open(self.root, FOLDER)
             for folder in folders:
@@ -71,16 +102,22 @@ class WorkTree:
 
     def facts(self, path: str) -> tuple[int, ...]:
         """What changes when the file does."""
-        if self.enters(path.rpartition("/")[0]):
+        if is_below(path) and self.enters(path.rpartition("/")[0]):
             with suppress(OSError, ValueError):
                 found = os.lstat(os.path.join(self.root, path))
                 return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
         return ()
 
-    def _is_ours(self, path: str) -> bool:
-        return OWN not in path.lower().split("/")
+    def _is_filled(self, path: str) -> bool:
+        try:
+            with os.scandir(os.path.join(self.root, path)) as entries:
+                return next(entries, None) is not None
+        except OSError:
+            return False
 
     def _mode(self, path: str) -> int | None:
+        if not is_below(path):
+            return None
         try:
             return os.lstat(os.path.join(self.root, path)).st_mode
         except (OSError, ValueError):  # ValueError: a name that no file system can hold

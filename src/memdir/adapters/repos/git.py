@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from memdir.adapters.repos import _answers, _past, _removed, _symbols
+from memdir.adapters.repos import _answers, _past, _presence, _removed, _symbols, _unread
 from memdir.adapters.repos._blobs import Progress, read_blobs
 from memdir.adapters.repos._bounds import Bounds
 from memdir.adapters.repos._cache import Cache
@@ -93,7 +93,9 @@ class _Look:
         forms = {name: plain(name, git.root) for name in wanted.paths}
         paths, missing = self._paths(forms)
         past = self._find_past(missing)
-        paths |= self._untracked_folders(missing, past)
+        if not self.opened.bare:
+            paths |= _presence.untracked_folders(git, missing, past)
+            past = self._without_present(past)
         uses, past_symbols = self._find_symbols(wanted.symbols)
         progress = Progress(self.say)
         packages, commands = _answers.manifests(git, self.files, self.dirty, self.bounds, progress)
@@ -147,25 +149,15 @@ class _Look:
         for name, more in matcher.match(folders, folders=True).items():
             found.setdefault(name, []).extend(more)
         for name, form in forms.items():
-            if not form or name in found or name.endswith("/") or self.opened.bare:
+            if not form or name in found or self.opened.bare:
                 continue
-            if work_tree.has_file(form):
+            if work_tree.is_there(form, folder=name.endswith("/")):
                 found[name] = [form]
         starred = [name for name in forms if "*" in name and name not in found]
         if starred:
             found |= Patterns(self.files).find_all(starred)
         missing = {name: form for name, form in forms.items() if form and name not in found}
         return {name: nearest(some, forms[name]) for name, some in found.items()}, missing
-
-    def _untracked_folders(
-        self, missing: dict[str, str], past: Mapping[str, object]
-    ) -> dict[str, tuple[str, ...]]:
-        """Folders with nothing tracked; one that once had is only what a build left behind."""
-        if self.opened.bare:
-            return {}
-        work_tree = WorkTree(self.opened.git.root)
-        unseen = [(name, form) for name, form in missing.items() if name not in past]
-        return {name: (form,) for name, form in unseen if work_tree.has_folder(form)}
 
     def _ignored(self, missing: dict[str, str]) -> frozenset[str]:
         if self.opened.bare:
@@ -185,6 +177,17 @@ class _Look:
         folders = Tree(self.tree.files, submodules=self.tree.submodules).folders()
         return _past.Pasts(ends, self.tree.files, folders).find(Matcher(missing))
 
+    def _without_present(self, past: dict[str, tuple[Past, ...]]) -> dict[str, tuple[Past, ...]]:
+        """Only what is not on disk in another way than tracked."""
+        there = _presence.present(
+            self.opened.git, past, self.files, self.tree.submodules, self.bounds.unread_names
+        )
+        if there is None:
+            self.known.discard("past")
+            self.opened.remarks.append("submodules hold too much: no path is called removed")
+            return {}
+        return {name: some for name, some in past.items() if name not in there}
+
     def _find_symbols(self, names: frozenset[str]) -> tuple[dict[str, Uses], dict[str, Past]]:
         if not self.opened.commit:
             return {}, {}
@@ -199,30 +202,66 @@ class _Look:
         uses = self._with_dirty(symbols)
         found = {name: uses[name] for name in names if name in uses}
         found = {name: use for name, use in found.items() if use.code or use.prose}
-        if symbols.cut:
+        if unread := symbols.cut or self._unread():
             # What was not read may have it still: nothing is said to be removed.
-            self.opened.remarks.append(symbols.cut)
-            self.known.discard("past_symbols")
-            return found, {}
+            return found, self._withdraw(unread)
         absent = {name for name in names & asked if not symbols.uses[name].code}
-        return found, self._past_symbols({name for name in absent if not uses[name].code}, uses)
+        absent = {name for name in absent if not uses[name].code}
+        return found, self._without_unread(self._past_symbols(absent, uses), symbols, uses)
+
+    def _unread(self) -> str:
+        if self.tree.submodules:
+            return "submodules may have identifiers still: none is called removed"
+        too_many = len(self.dirty) > self.bounds.dirty_files
+        return "no identifier is called removed" if too_many else ""
+
+    def _withdraw(self, remark: str) -> dict[str, Past]:
+        self.opened.remarks.append(remark)
+        self.known.discard("past_symbols")
+        return {}
+
+    def _without_unread(
+        self, past: dict[str, Past], symbols: _symbols.Symbols, uses: dict[str, Uses]
+    ) -> dict[str, Past]:
+        """Only what no file has whose words were not counted."""
+        if not past:
+            return past
+        words = {
+            name: _removed.gone_parts(name, lambda part: bool(uses[part].code)) for name in past
+        }
+        there = _unread.words_there(
+            self.opened.git, {word for some in words.values() for word in some},
+            symbols.skipped, self.dirty, Memories(self.files), self.bounds,
+        )  # fmt: skip
+        if there is None:
+            return self._withdraw(
+                "data and untracked files were not searched for removed identifiers"
+            )
+        return {name: one for name, one in past.items() if there.isdisjoint(words[name])}
 
     def _known_symbols(self, asked: set[str]) -> _symbols.Symbols:
         progress, git = Progress(self.say), self.opened.git
         old = self.cache.load("symbols", _symbols.read_symbols)
+        if old and not old.holds(self.opened.commit, asked, dirty=bool(self.dirty)):
+            old = None
         before = (old.commit, len(old.names)) if old else None
 
         def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
             if git.partial:
-                return self._from_disk(paths)
-            texts = read_blobs(git, self.tree.files, paths, self.bounds, progress)
-            return ((path, data) for path, data in texts if is_text(data))
+                yield from self._from_disk(paths)
+                return
+            for path, data in read_blobs(git, self.tree.files, paths, self.bounds, progress):
+                if is_text(data):
+                    yield path, data
+                else:
+                    progress.skipped.append(path)
 
         known = _symbols.bring_up(
             old, git, self.tree, self.opened.commit, sorted(asked), read, self.bounds
         )
         if progress.cut or progress.missing or self.tree.cut:
             known.cut = "not all files were read: identifiers may have more uses"
+        known.skipped.update(filter(_unread.may_hold_code, progress.skipped))
         if before != (known.commit, len(known.names)):
             self.cache.store("symbols", _symbols.write_symbols(known))
         return known

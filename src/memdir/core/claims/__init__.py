@@ -2,8 +2,9 @@
 
 blocks, context    the text around a span: paragraphs, sentences, headings
 forms, names, tables    what a span is by its form, and the names in it
-asides             why a span is no claim on this repository now
+asides, bygone     why a span is no claim on this repository now
 finding, judging   the two halves; between them somebody looks
+bearing, evidence  what makes it true, what makes it stale
 """
 
 from memdir.core.claims.finding import find_claims

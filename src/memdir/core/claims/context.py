@@ -6,11 +6,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from memdir.core.claims import asides
+from memdir.core.claims import asides, bygone
 from memdir.core.claims.blocks import FENCED, HIDDEN, ROW, Block
 
 LONGEST_SENTENCE = 2_400  # characters; what is longer is cut into sentences of that length
-STRUCK = 400  # characters that may be struck out at once
 NEAR = 40  # characters before a span in which `not` and `e.g.` speak of it
 _END = re.compile(r"[.!?。！？](?=[\s\"')\]*_]|$)|\n\s{0,20}(?=[-*+] )")
 _LINE = re.compile(r"\n")
@@ -42,7 +41,8 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _AVOIDED = re.compile(
-    r"\b(?:never|not|n't|avoid)\b(?! only| just)[^.;:\x01]{0,24}\s{0,3}[*_(\[\"']{0,4}$",
+    r"(?:\b(?:never|not|avoid|dont|niemals|jamais|nunca)|n['’]t)\b(?! only| just)"
+    r"[^.;:\x01]{0,24}\s{0,3}[*_(\[\"']{0,4}$",
     re.IGNORECASE,
 )
 _ABSENT = re.compile(
@@ -66,6 +66,7 @@ _TOLD = re.compile(
     r"(?:in|by|with|via) (?:commit|PR|\x01|#)",
     re.IGNORECASE,
 )
+_STRUCK = re.compile(r"~~[^~]{1,400}~~")
 _COMMIT_ITEM = re.compile(r"\s{0,40}(?:[-*+]|\d{1,4}[.)])\s{1,3}[*`(\[]{0,4}[0-9a-f]{7,40}\b")
 _UNTRACKED = re.compile(
     r"\b(?:git-?ignored?|untracked|not tracked|not committed|uncommitted|never committed"
@@ -131,6 +132,7 @@ class Context:
         self.starts = list(_starts(self.text, block.kind))
         self._said: dict[int, tuple[str, str]] = {}
         self._around: str | None = None
+        self._struck: list[tuple[int, int]] | None = None
 
     def sentence(self, at: int) -> tuple[int, int]:
         """Where the sentence begins and ends that has this character."""
@@ -142,16 +144,20 @@ class Context:
         """Why the words around a span keep it from being a claim; empty if nothing does."""
         low, high = self.sentence(start)
         before = self.text[max(low, start - NEAR) : start]
-        if self.left_of_arrow(end) or _under_old(self.block, start):
+        if self._renamed(low, start, end, high):
             return asides.OLD
         linked = before.endswith("](")  # then the words before it are the name of a link
         denied = _NOT.search(before) and not linked
-        if denied or _ABSENT.match(self.text, end, high) or self._struck(low, start, end):
+        if denied or _ABSENT.match(self.text, end, high) or self._is_struck(start, end):
             return asides.DENIED
         if _WAS.match(self.text, end, high):
             return asides.PAST
         if _AVOIDED.search(before) and not linked:
             return asides.AVOIDED
+        if bygone.is_wanted_back(before) and not linked:
+            return asides.MISSED
+        if bygone.is_old_thing(before) and not linked:
+            return asides.BYGONE
         if low not in self._said:
             self._said[low] = self._words(low, high)
         told, planned = self._said[low]
@@ -164,9 +170,16 @@ class Context:
         found = _ARROW.match(self.text, end)
         return found is not None and self.text[found.end() : found.end() + 1] == HIDDEN
 
-    def _struck(self, low: int, start: int, end: int) -> bool:
-        opened = self.text.count("~~", low, start) % 2 == 1
-        return opened and self.text.find("~~", end, end + STRUCK) >= 0
+    def _renamed(self, low: int, start: int, end: int, high: int) -> bool:
+        """The sentence or its table tells what is there instead."""
+        told = self.left_of_arrow(end) or _under_old(self.block, start)
+        return told or bygone.is_old_name(self.text, low, start, end, high)
+
+    def _is_struck(self, start: int, end: int) -> bool:
+        if self._struck is None:
+            self._struck = [found.span() for found in _STRUCK.finditer(self.text)]
+        at = bisect_right(self._struck, (start, len(self.text))) - 1
+        return at >= 0 and end <= self._struck[at][1]
 
     def _words(self, low: int, high: int) -> tuple[str, str]:
         """What the words of a sentence say of everything in it."""
@@ -175,6 +188,12 @@ class Context:
         told = _TOLD.search(text) or _COMMIT_ITEM.match(self.block.text, low)
         if away or told or _GONE.search(text):
             return asides.CHANGED, ""
+        if self.block.kind != FENCED and bygone.is_past(text):
+            return asides.BYGONE, ""
+        if self.block.kind != FENCED and bygone.on_branch(self.block.text[low:high]):
+            return asides.BRANCHED, ""
+        if self.block.kind != FENCED and bygone.in_repository(self.block.text[low:high]):
+            return asides.OTHER, ""
         if _UNTRACKED.search(text):
             return asides.UNTRACKED, ""
         return "", asides.PLANNED if _PLANNED.search(text) else ""

@@ -23,6 +23,7 @@ MOST = 2_000  # claims of one memory
 BEGINNING = 1_500  # characters in which a memory says that it is not valid any more
 NEAR = 120  # characters within which a file and a symbol belong together
 PROSE_ENDINGS = frozenset(("", "md", "mdx", "txt", "rst", "markdown", "pdf"))
+LONGEST_TITLE = 200  # characters of a link's title
 LONGEST_SPAN = 400  # characters between two backticks; more is a backtick that was left open
 _TOKEN = re.compile(r"[^\s\x01|]{2,240}")
 _NUMBERED = re.compile(r"\b(?:PR|MR|[Ii]ssue|[Pp]ull request|GH) ?#\d{1,7}")
@@ -35,6 +36,7 @@ _TRIM = "\"'“”‘’*_()[]{}<>,;:!?、。，；：（）「」"
 _BRANCH_WORD = re.compile(
     r"\bbranch(?:es)?\b|\bworktree|\brebase|\bmerge[ds]?\b|\bcheckout\b", re.I
 )
+_CALLED = re.compile(r"\b(?:branch|branche|rama) [*_\"']{0,3}$", re.I)
 # Words that stand before numbers in every text.
 _NO_NAME = """
 about above after approx around below chapter figure from least level line most over page part
@@ -113,7 +115,8 @@ def _is_branch(around: Context, start: int, span: str) -> bool:
         return True
     if span.rstrip("/") in tables.PREFIXES and span.endswith("/"):
         return _BRANCH_WORD.search(around.text, *around.sentence(start)) is not None
-    return False
+    before = around.text[max(0, start - 16) : start]
+    return not file_ending(span) and _CALLED.search(before) is not None
 
 
 def _resolved(names: tuple[str, ...], place: str) -> tuple[tuple[str, ...], bool]:
@@ -135,7 +138,10 @@ def _spans(block: Block) -> Iterator[Span]:
         return
     rest = list(block.masked)
     found = list(_code(block))
+    titles: list[tuple[int, int]] = []
     for start, end, target in _links(block):
+        if target.endswith(".md") and "/" not in target:
+            titles.append((block.masked.rfind("[", max(0, start - LONGEST_TITLE), start), start))
         form = bare_form(target) or (code_form(target) if "/" in target else None)
         if form is not None and not target.startswith("#"):
             found.append((start, end, target, form, True))
@@ -148,8 +154,15 @@ def _spans(block: Block) -> Iterator[Span]:
                 rest[match.start() : match.end()] = HIDDEN * len(match[0])
             elif pattern is _WIKI:
                 rest[match.start() : match.end()] = HIDDEN * len(match[0])
-    found += _words(block, "".join(rest))
+    found += (one for one in _words(block, "".join(rest)) if not _is_title(one, titles))
     yield from sorted(found, key=lambda one: (one[0], one[1]))
+
+
+def _is_title(span: Span, titles: list[tuple[int, int]]) -> bool:
+    """A link to a memory whose title is one word: that is its name, not one of the code."""
+    at = bisect_left(titles, span[0], key=lambda title: title[1])
+    whole = at < len(titles) and titles[at] == (span[0] - 1, span[1] + 2)
+    return whole and span[3].kind == SYMBOL
 
 
 def _special(pattern: re.Pattern[str], match: re.Match[str]) -> Form | None:
@@ -182,7 +195,8 @@ def _words(block: Block, text: str) -> Iterator[Span]:
     """Bare words with a form of their own."""
     for match in _TOKEN.finditer(text):
         start, word = match.start(), match[0]
-        start += len(word) - len(word.lstrip(_TRIM + "."))
+        struck = 2 * word.startswith("~~")
+        start += struck + len(word[struck:]) - len(word[struck:].lstrip(_TRIM + "."))
         if start > match.start() and text[start - 1] == ".":
             start -= 1  # `.github/x.yml`
         if text.startswith("/", start) and text[start - 1 : start] == HIDDEN:
@@ -203,6 +217,8 @@ def _trimmed(word: str) -> str:
         if word.endswith("()") or (word[-1] in ")]}" and word.count("([{"[")]}".index(word[-1])])):
             break
         word = word[:-1]
+    if word.endswith("~~"):
+        return _trimmed(word.rstrip("~"))
     return word.removesuffix("'s").removesuffix("’s")
 
 

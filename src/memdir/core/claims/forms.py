@@ -40,6 +40,9 @@ _KEBAB = re.compile(r"[a-z0-9]{1,40}(?:-[a-z0-9]{1,40}){1,8}")
 _ENDING_ONLY = re.compile(r"\*{0,2}\.[A-Za-z0-9]{1,10}")
 _METHODS = frozenset(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
 _ASSIGNED = re.compile(r"[A-Z][A-Z0-9_]{0,60}=\S{0,100}")
+_IMPORTED = re.compile(
+    r"from ([A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){0,5}) import ([A-Za-z_]\w{0,60})"
+)
 _OPTIONED = re.compile(r"--?[A-Za-z][\w-]{0,40}")
 
 
@@ -127,6 +130,9 @@ def _phrase(text: str) -> Form:
     if not words:
         return Form(TEXT, aside=asides.CODE)
     first = words[0]
+    imported = _IMPORTED.fullmatch(" ".join(words))
+    if imported is not None:
+        return Form(SYMBOL, (*imported[1].split("."), imported[2]))
     if first in _METHODS:
         return Form(ROUTE)
     if "/" in first and first[:2] != "./" and first not in tables.TOOLS and "(" not in text:
@@ -163,7 +169,8 @@ def _command(words: list[str]) -> Form:
         word = word.strip("\"'`,;()")
         if "/" in word and file_ending(word) and word[0] not in "-/~$" and "=" not in word:
             found = path_names(word)
-            files += found[0][:1] if found and not found[2] else []
+            if found and not found[2]:
+                files += [*found[0][:1], *(one for one in found[1] if one[:2] == "::")]
     names = (script,) if script and not placeholder(script) else ()
     aside = "" if names or files else asides.GENERIC
     return Form(COMMAND, names, tuple(files[:4]), aside)

@@ -116,3 +116,8 @@ def symbol_names(text: str) -> tuple[str, ...]:
     if not head or len(parts) > 8 or not all(IDENTIFIER.fullmatch(part) for part in parts):
         return ()
     return tuple(parts)
+
+
+def stem(path: str) -> str:
+    """A file without its ending: what it is called once it has become a folder."""
+    return path[: -len(file_ending(path)) - 1]

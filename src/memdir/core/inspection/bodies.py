@@ -35,6 +35,13 @@ _EVENT = re.compile(
     r"|\btoday[ ,]{1,2}(?:we|i|the user|they)\b",
     re.IGNORECASE,
 )
+# "The last Friday of the month", "older than last month", "twice in one day": said of any day.
+_ANY_BEFORE = re.compile(
+    r"\b(?:than|the|every|each|any|over|under|least|most|once|twice|times|per|takes?|took|lasts?"
+    r"|expires?|within)\s$",
+    re.IGNORECASE,
+)
+_ANY_AFTER = re.compile(r"\s{1,2}of\s(?:the|each|every|an?|any)\b", re.IGNORECASE)
 _TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # another tool's name for a task
 
 
@@ -58,10 +65,20 @@ def relative_date(line: str) -> str:
     changed, unsure = make_absolute(line, _DAY)
     for phrase in unsure:
         words = phrase.lower().removesuffix("'s").removesuffix("’s").split()
+        if _means_any(line, phrase):
+            continue
         if words[0] in ("last", "next") or not ({"end", "today"} & {*words} or words[-1] in _LOOSE):
             return phrase
     phrase = _replaced(line, changed) if changed != line else ""
     return "" if "today" in phrase.lower() and not _EVENT.search(line) else phrase
+
+
+def _means_any(line: str, phrase: str) -> bool:
+    """Is it said of any such day, not of one? Of a phrase said twice, the first tells."""
+    start = line.find(phrase)
+    end = start + len(phrase)
+    before = line[max(start - 20, 0) : max(start, 0)]
+    return bool(_ANY_BEFORE.search(before) or _ANY_AFTER.match(line, end))
 
 
 def _replaced(old: str, new: str) -> str:

@@ -34,6 +34,16 @@ _IMPERATIVE = re.compile(
     r"|\b(?:curl|wget)\b[^|\n]{1,300}\|\s{0,3}(?:sudo\s)?(?:ba|z)?sh\b",
     re.IGNORECASE,
 )
+# Who writes about such text quotes it, and says what it is.
+_ABOUT = re.compile(
+    r"\b(?:inject\w*|attack\w*|payloads?|phrases?|strings?|tests?|tested|examples?|detect\w*"
+    r"|refuses?|rejects?|jailbreaks?|patterns?|fixtures?|such as|like)\b",
+    re.IGNORECASE,
+)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
+_TO_CLOSE = 20  # characters behind an order; a longer quotation may give another one
+# `<system-reminder>` alone in backticks is a name, with a text behind it a frame.
+_NAMED_TAG = re.compile(r"`{1,2} ?</?[\w:-]{1,40}>? ?`{1,2}")
 
 
 def inspect_safety(page: Page) -> Iterator[Finding]:
@@ -69,9 +79,20 @@ def _inspect_orders(page: Page) -> Iterator[Finding]:
     for number, line in page.prose():
         seen = visible(line[:2_000])
         found = _ORDER.search(seen) or (_IMPERATIVE.search(seen) if outside else None)
+        if found and not outside and _is_quoted(seen, found):
+            found = None
+        seen = _NAMED_TAG.sub("", seen)
         if found:
             message = f"it gives an agent orders: {' '.join(found[0].split())[:60]!r}"
             yield Finding("orders", page.path, message, command("show", page.path), number)
         elif inert(seen) != seen:
             message = "it imitates the marks by which a client tells its own words from the rest"
             yield Finding("forged-frame", page.path, message, command("show", page.path), number)
+
+
+def _is_quoted(line: str, found: re.Match[str]) -> bool:
+    """Does the line speak about an order, not give it?"""
+    closing = _QUOTES.get(line[found.start() - 1 : found.start()] or " ", "")
+    end = line.find(closing, found.end(), found.end() + _TO_CLOSE) if closing else -1
+    rest = f"{line[: found.start()]} {line[end:]}"
+    return end >= 0 and bool(_ABOUT.search(rest)) and not _ORDER.search(rest)

@@ -6,9 +6,12 @@ titles      what a part is called, what its one line says, which file name is fr
 guessing    which type a part has, and why we think so
 headers     name, description and type for a memory that lacks them
 pieces      content of the index: what it is, and what of it belongs together
+inview      sections that say that agents must always see them: they stay
+known       pieces that a memory says already
 topics      such pieces as memories of a good size
 pointers    the lines that stay: short, leading somewhere, each thought in its file
 splitting   overlong memories, by heading
+contents    a table of contents whose headings are gone
 dating      relative dates, by the date of the memory
 merging     memories that say the same
 sections    the index in the end: which pointer stands where

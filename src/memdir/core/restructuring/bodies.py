@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memdir.core.loading import CODE, OPEN, TEXT, layers
+from memdir.core.pointer import item_start
 
 OVERLONG = 200  # lines of a file; more is read only in part, or not at all
 HEADER_ROOM = 14  # lines that a header and the way back may take
@@ -48,6 +49,24 @@ def headings(lines: Sequence[str]) -> list[tuple[int, int]]:
         for at, (layer, shown) in enumerate(layers(lines))
         if layer == TEXT and (level := level_of(shown))
     ]
+
+
+def with_marks(text: str) -> str:
+    """The text with headings that are underlined written with `#`."""
+    lines = text.split("\n")
+    found = layers(lines)
+    underlines: set[int] = set()
+    for at in range(1, len(lines)):
+        under, above = lines[at].strip(), lines[at - 1].strip()
+        alone = at == 1 or not lines[at - 2].strip()
+        if len(under) < 2 or under.strip(under[0]) or under[0] not in "=-" or not alone:
+            continue
+        told = any(map(str.isalnum, above)) and above[0] not in "#>|-*+<" and item_start(above) < 0
+        if told and found[at][0] == found[at - 1][0] == TEXT:
+            end = "\r" if lines[at - 1].endswith("\r") else ""
+            lines[at - 1] = f"{'#' if under[0] == '=' else '##'} {above}{end}"
+            underlines.add(at)
+    return "\n".join(line for at, line in enumerate(lines) if at not in underlines)
 
 
 def sections(lines: Sequence[str], level: int) -> list[Section]:

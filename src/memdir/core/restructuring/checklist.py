@@ -10,9 +10,11 @@ from memdir.core.check import Check
 from memdir.core.likeness import MERGE
 from memdir.core.loading import MAX_CHARACTERS, MAX_LINES
 from memdir.core.model import tokens_of
+from memdir.core.outline import Lookup, read_outline
 from memdir.core.restructuring.headers import lacking
+from memdir.core.restructuring.inview import in_view
 from memdir.core.restructuring.knowledge import Lost
-from memdir.core.restructuring.merging import likely
+from memdir.core.restructuring.merging import MERGE_INTO, likely
 from memdir.core.restructuring.pieces import is_placeholder
 from memdir.core.restructuring.splitting import is_overlong
 from memdir.core.restructuring.work import Work
@@ -69,23 +71,37 @@ def check(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
         _none("pointers", [one.target for one in found.dangling], "every pointer leads to a file"),
         _none("orphans", found.orphans, "every memory has a pointer"),
         _none("headers", headless, "every memory has a name, a description and a type"),
-        _none("content", _content(work, found.inline), "the index holds pointers only"),
-        _none("duplicates", twins, "no two memories say the same"),
+        _none("content", *_content(work, found.inline)),
+        _none("duplicates", twins, "no two memories say the same" + _alike(work)),
         _none("knowledge", [one.text for one in lost], "no line of knowledge is lost"),
     ]
 
 
 def _unsettled(work: Work) -> list[str]:
     """Pairs that say the same and were neither merged nor put before a person."""
-    asked = {one.path for one in work.proposals if one.what.startswith("merge into")}
+    asked = {one.path for one in work.proposals if one.what.startswith(MERGE_INTO)}
     pairs = likely(work, MERGE)
     return [f"{one} and {other}" for one, other, _ in pairs if not asked & {one, other}]
 
 
-def _content(work: Work, numbers: Sequence[int]) -> list[str]:
-    lines = work.index.split("\n")
-    said = [lines[number - 1].strip() for number in numbers]
-    return [text for text in said if text and not is_placeholder(text)]
+def _alike(work: Work) -> str:
+    """The pairs below that, which a person may want to look at."""
+    count = sum(1 for _, _, score in likely(work) if score < MERGE)
+    if not count:
+        return ""
+    return f"; {count} pair{'s are' if count > 1 else ' is'} alike, for you to decide"
+
+
+def _content(work: Work, numbers: Sequence[int]) -> tuple[list[str], str]:
+    """Content that should not be there, and what to say where there is none."""
+    _, lines = read_outline(work.index, Lookup(work.pages, work.names()))
+    fits = not any(index_text.over_limit(work.index))
+    kept = {lines[at].number for at in in_view(lines)} if fits else set()
+    said = [lines[number - 1].text.strip() for number in numbers if number not in kept]
+    stays = len(kept.intersection(numbers))
+    fine = "the index holds pointers only"
+    fine += f", and {stays} line{'s' * (stays > 1)} that must stay in view" if stays else ""
+    return [text for text in said if text and not is_placeholder(text)], fine
 
 
 def _survey(work: Work) -> index_text.Survey:

@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 from memdir.core import dates, frontmatter
 from memdir.core.memory import CREATED_KEYS, MODIFIED_KEYS
 from memdir.core.relative_dates import make_absolute
+from memdir.core.restructuring.bodies import heading_text, headings
 from memdir.core.restructuring.work import DATED, Page, Work
 
 SOME_DAY = datetime.date(2000, 1, 3)  # to see whether there is anything to write out
+# "## Session 2026-03-04": what stands below was written on that day.
+_SESSION = re.compile(
+    r"(?:(?:session|log|diary|journal|meeting|notes?|entry)\b[^0-9]{0,30})?"
+    r"(?P<day>(?:19|20)\d\d-\d\d-\d\d)\b[^0-9]{0,60}",
+    re.IGNORECASE,
+)
+_ISO_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 UNKNOWN_DAY = "metadata.day_unknown"  # relative dates in there count from no day that we know
 
 
 def write_dates(work: Work) -> None:
-    """Every date that is certain; a memory of which nobody knows the day keeps its words."""
-    left: list[str] = []
+    """What surely happened on a day; habits, rules and whatever is unsure keep their words."""
+    unknown: list[str] = []
+    unsure: list[str] = []
     for path in sorted(work.pages):
         page = work.pages[path]
         day = day_of(page)
         document = page.document
-        body, _ = make_absolute(document.body, day or SOME_DAY)
+        body, left = make_absolute(document.body, day or SOME_DAY, events=True)
         said = document.get("description")
-        description, _ = make_absolute(said, day or SOME_DAY)
+        description, _ = make_absolute(said, day or SOME_DAY, events=True)
+        if left and make_absolute(body, day or SOME_DAY)[0] != body:
+            unsure.append(path)
         if (body, description) == (document.body, said):
             continue
         if day is None:
-            left.append(path)
+            unknown.append(path)
             continue
         _account(work, path, document.body, body, day)
         text = page.text[: len(page.text) - len(document.body)] + body
@@ -35,10 +47,17 @@ def write_dates(work: Work) -> None:
             text = frontmatter.edit(frontmatter.read(text), "description", description).text
         work.write(path, text)
         work.say(DATED, path, f"dates written out, counted from {day}")
-    if left:
-        more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-        what = ", ".join(left[:3]) + more
+    if unknown:
+        what = _named(unknown)
         work.remarks.append(f"relative dates stay in {what}: nobody knows the day they count from")
+    if unsure:
+        what = _named(unsure)
+        work.remarks.append(f"words like Friday or today stay in {what}: a habit, or one day?")
+
+
+def _named(paths: list[str]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
 
 
 def mark_unknown(work: Work) -> None:
@@ -49,7 +68,7 @@ def mark_unknown(work: Work) -> None:
         document = page.document
         if UNKNOWN_DAY in document.values or document.lines is None:
             continue
-        if make_absolute(page.text, SOME_DAY)[0] != page.text:
+        if make_absolute(page.text, SOME_DAY, events=True)[0] != page.text:
             text = frontmatter.edit(document, UNKNOWN_DAY, "true").text
             work.pages[path] = Page(text, page.clock, page.dated)
 
@@ -61,7 +80,19 @@ def day_of(page: Page) -> datetime.date | None:
     days = {dates.iso_day(moment) for moment in told if moment is not None}
     if not days and page.dated and UNKNOWN_DAY not in document.values:
         days = {dates.iso_day(page.clock)}
+    days = days or _session_days(document.body)
     return datetime.date.fromisoformat(days.pop()) if len(days) == 1 else None
+
+
+def _session_days(body: str) -> set[str]:
+    """The day that the headings name, where all of the text stands below one such heading."""
+    lines = body.split("\n")
+    told = [heading_text(lines[at]) for at, _ in headings(lines)]
+    named = {day for text in told for day in _ISO_DAY.findall(text)}
+    first = _SESSION.fullmatch(told[0]) if told else None
+    if first is None or named != {first["day"]} or dates.parse_time(first["day"]) is None:
+        return set()
+    return named
 
 
 def _account(work: Work, path: str, old: str, new: str, day: datetime.date) -> None:

@@ -12,7 +12,10 @@ from memdir.core.restructuring.titles import plain
 FEEDBACK, PROJECT, REFERENCE, USER = "feedback", "project", "reference", "user"
 RULE_SHARE = 0.3  # of the lines; a rule or two stand in any description of a project
 _HEADINGS = (
-    (USER, ("about me", "about the user", "user profile", "user role", "who i am")),
+    (
+        USER,
+        ("about me", "about the user", "user profile", "user role", "who i am", "user preferences"),
+    ),
     (REFERENCE, ("this index", "memory file", "memory files", "this memory")),
     (
         FEEDBACK,

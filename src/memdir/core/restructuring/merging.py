@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 
 from memdir.core import frontmatter
@@ -14,6 +15,7 @@ from memdir.core.restructuring.knowledge import bare, holds
 from memdir.core.restructuring.work import MERGED, Proposal, Work
 
 MOST_PAGES = 2_000  # every pair is compared
+MERGE_INTO = "merge into "
 MERGED_KEY = "metadata.merged_from"
 
 
@@ -25,7 +27,7 @@ def merge_alike(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
         )
         return
     wanted = {frozenset(pair) for pair in chosen}
-    work.proposals = [one for one in work.proposals if not one.what.startswith("merge into")]
+    work.proposals = [one for one in work.proposals if not one.what.startswith(MERGE_INTO)]
     for pair in _pairs(work):
         paths = (pair.first, pair.second)
         if not all(path in work.pages for path in paths):
@@ -36,7 +38,8 @@ def merge_alike(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
         reason = _objection(work, *paths)
         if reason:
             said = (f"{pair.score:.0%} alike, but {reason}",)
-            work.proposals.append(Proposal(paths[1], f"merge into {paths[0]}", said))
+            what = MERGE_INTO + paths[0]
+            work.proposals.append(Proposal(paths[1], what, said, retiring(paths[1])))
             continue
         _merge(work, *_order(work, *paths), pair.score)
 
@@ -46,6 +49,36 @@ def likely(work: Work, least: float = SHOW) -> list[tuple[str, str, float]]:
     if len(work.pages) > MOST_PAGES:
         return []
     return [(one.first, one.second, one.score) for one in _pairs(work) if one.score >= least]
+
+
+def propose_alike(work: Work) -> None:
+    """Pairs that are alike and stay two: only a person knows whether one of them is right."""
+    asked = {
+        frozenset((one.path, one.what.removeprefix(MERGE_INTO)))
+        for one in work.proposals
+        if one.what.startswith(MERGE_INTO)
+    }
+    opposed = {frozenset((one.first, one.second)) for one in work.contradictions}
+    for first, second, score in likely(work):
+        pair = frozenset((first, second))
+        if pair in asked:
+            continue
+        what = f"uses much the same words as {first}"
+        told = "the same thing twice, or does one correct the other?"
+        if pair in opposed:
+            what, told = f"speaks of the same as {first}", "and seems to say otherwise, see above"
+        said = (f"{score:.0%} alike", told)
+        work.proposals.append(Proposal(second, what, said, retiring(second)))
+
+
+def retiring(path: str) -> str:
+    """The command that takes a memory out of the store."""
+    return f"memdir retire {shlex.quote(path)}"
+
+
+def _counted(blocks: list[list[str]]) -> str:
+    lines = sum(map(len, blocks))
+    return "1 line" if lines == 1 else f"{lines} lines"
 
 
 def _pairs(work: Work) -> list[Alike]:
@@ -90,7 +123,7 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
     mine, theirs = page.document, other.document
     text = page.text
     lines = [line.removesuffix("\r") for line in theirs.body.split("\n")]
-    new = [block for block in _blocks(lines) if not all(_there(text, line) for line in block)]
+    new = [block for block in blocks(lines) if not all(_there(text, line) for line in block)]
     description = theirs.get("description")
     if description and not holds(text, description):
         new.insert(0, [description])
@@ -106,7 +139,7 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
     for block in new:
         work.append(stays, "\n".join(block))
     del work.pages[goes]
-    what = f"took in {goes} ({score:.0%} alike); {sum(map(len, new))} lines of it were new"
+    what = f"took in {goes} ({score:.0%} alike); {_counted(new)} of it new"
     work.say(MERGED, stays, what)
     work.say(MERGED, goes, f"says the same as {stays}; merged into it")
 
@@ -116,7 +149,7 @@ def _there(text: str, line: str) -> bool:
     return not any(map(str.isalnum, said)) or holds(text, said)
 
 
-def _blocks(lines: list[str]) -> list[list[str]]:
+def blocks(lines: list[str]) -> list[list[str]]:
     """Paragraphs and items, nested lines with them; code and tables whole."""
     found: list[list[str]] = []
     before, above = "", TEXT

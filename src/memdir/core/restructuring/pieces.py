@@ -7,7 +7,7 @@ section, the heading stays with the pointers and the content goes as one piece.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memdir.core.loading import CODE, COMMENT, FRONT, OPEN, REST
@@ -25,7 +25,7 @@ from memdir.core.outline import (
 )
 from memdir.core.pointer import is_row
 from memdir.core.restructuring.bodies import heading_text, trimmed
-from memdir.core.restructuring.titles import is_generic, plain
+from memdir.core.restructuring.titles import is_generic, is_stamp, plain
 
 LONGEST_INTRO = 600  # characters; more is content, whatever it is about
 _INTRODUCES = re.compile(
@@ -64,11 +64,12 @@ class Taken:
     gone: set[int] = field(default_factory=set)
     asides: list[int] = field(default_factory=list)
     title: int = -1
+    kept: frozenset[int] = frozenset()  # lines that ask to stay in view
 
 
-def take_out(lines: list[Line]) -> Taken:
-    """Every line of content, in pieces that belong together."""
-    taken = Taken(title=_title(lines))
+def take_out(lines: list[Line], kept: Collection[int] = ()) -> Taken:
+    """Every line of content but those kept, in pieces that belong together."""
+    taken = Taken(title=_title(lines), kept=frozenset(kept))
     _mark_nested(lines)
     _mark_labels(lines, taken)
     levels = [
@@ -147,10 +148,13 @@ def _take_range(lines: list[Line], start: int, end: int, level: int, taken: Take
 
 
 def _take_section(lines: list[Line], start: int, end: int, taken: Taken) -> None:
+    if start in taken.kept:
+        return
     body = range(start + 1, end)
     content = [at for at in body if is_content(lines[at])]
     content = [at for at in content if not is_placeholder(lines[at].text)]
-    if content and not any(lines[at].kind in _LEADS for at in body):
+    stays = any(lines[at].kind in _LEADS or at in taken.kept for at in body)
+    if content and not stays:
         _take_whole(lines, start, end, taken)
         return
     deeper = [lines[at].level for at in body if lines[at].kind == HEADING]
@@ -192,7 +196,7 @@ def _take_mixed(lines: list[Line], start: int, end: int, taken: Taken) -> None:
                 taken.pieces.append(last)
             last.lines.append(line.text)
             continue
-        if piece is None:
+        if piece is None or (heading < 0 and _broken(lines, at, taken)):
             piece = Piece(section, section if heading != taken.title else "", at)
             taken.pieces.append(piece)
         # Blank lines between parts stay, and there is one where something was left out.
@@ -210,6 +214,14 @@ def _take_mixed(lines: list[Line], start: int, end: int, taken: Taken) -> None:
         piece.heading = ""
 
 
+def _broken(lines: list[Line], at: int, taken: Taken) -> bool:
+    """Does a rule (`---`) part this line from the content above it?"""
+    above = at - 1
+    while above >= 0 and lines[above].kind == BLANK:
+        above -= 1
+    return above >= 0 and lines[above].kind == RULE and lines[at].kind != CODE
+
+
 def numbered(lines: list[Line], start: int, end: int) -> Iterator[tuple[int, Line]]:
     """These lines with their places."""
     return zip(range(start, end), lines[start:end], strict=True)
@@ -221,6 +233,7 @@ def _content(lines: list[Line], start: int, end: int, taken: Taken) -> list[int]
     told = "\n".join(plain(lines[at].text) for at in intro)
     pointed = any(line.pointers or line.kind == ELSEWHERE for line in lines)
     found = set(intro) if intro and not (pointed and introduces(told)) else set()
+    found = {at for at in found if not is_stamp(lines[at].text)}
     for at in range(start, end):
         line = lines[at]
         if line.kind == CONTENT and line.layer == REST:

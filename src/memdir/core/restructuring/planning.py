@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from memdir.core import index as index_text
 from memdir.core.check import Check
 from memdir.core.contradiction import find_contradictions
 from memdir.core.drafting import WHY
-from memdir.core.outline import read_outline, write_outline
-from memdir.core.restructuring import checklist, pieces, pointers, sections
+from memdir.core.outline import Line, read_outline, write_outline
+from memdir.core.restructuring import (
+    bodies,
+    checklist,
+    contents,
+    inview,
+    pieces,
+    pointers,
+    sections,
+)
 from memdir.core.restructuring.bodies import heading_text
 from memdir.core.restructuring.checklist import Figures
 from memdir.core.restructuring.dating import mark_unknown, write_dates
@@ -17,7 +26,8 @@ from memdir.core.restructuring.guessing import FEEDBACK
 from memdir.core.restructuring.headers import add_headers
 from memdir.core.restructuring.ideas import Ideas, take_ideas
 from memdir.core.restructuring.knowledge import Lost, find_lost
-from memdir.core.restructuring.merging import merge_alike
+from memdir.core.restructuring.known import Known
+from memdir.core.restructuring.merging import merge_alike, propose_alike, retiring
 from memdir.core.restructuring.sections import (
     close_gaps,
     first_things_first,
@@ -82,6 +92,7 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
             break
     mark_unknown(work)
     _remark_reasons(work)
+    _remark_files(work)
     _propose(work)
     old, new = _texts(given), {path: page.text for path, page in work.pages.items()}
     kept = {given.index_path: work.index} | ({"README.md": given.readme} if given.readme else {})
@@ -104,19 +115,21 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
 def _pass(work: Work, ideas: Ideas) -> None:
     """Out of the index, in parts, with headers and dates, each thing once; then the pointers."""
     given = work.given
-    bom, lines = read_outline(work.index, sections.lookup(work.pages, work.names()))
+    bom, lines, taken = _taken(work)
     end = (lines[0].end if lines else "") or "\n"
     hooks = pointers.hooks_of(work, work.index, given.readme)
-    taken = pieces.take_out(lines)
     title = heading_text(lines[taken.title].text) if taken.title >= 0 else ""
     title = "" if is_generic(title) else title
-    whole = [piece for piece in taken.pieces if not piece.target]
+    known = Known(work)
+    own = [piece for piece in taken.pieces if not piece.target]
+    whole = [piece for piece in own if not known.took(piece.heading, piece.lines)]
     placed = make_topics(work, topics(whole, title))
     for piece in taken.pieces:
         if piece.target in work.pages and piece.target:
             work.append(piece.target, "\n".join(piece.lines))
             work.say(MOVED, piece.target, "took what hung below its line in the index")
     pointers.mend(work, lines, taken.gone)
+    pointers.once(work, lines, taken.gone)
     add_headers(work, hooks)
     parts = [(Placed(part, hooks.get(of, ("", ""))[1], 0), of) for part, of in split_overlong(work)]
     write_dates(work)
@@ -126,9 +139,27 @@ def _pass(work: Work, ideas: Ideas) -> None:
     pieces.asides_as_comments(lines, taken.asides)
     text = write_outline(bom, close_gaps(lines, taken.gone))
     text = _without_lost(work, text)
+    text = contents.without_anchors(work, text) if own else text
     bom, lines = reread(work, text)
     placed = _in_order(placed, orphans(work, text), parts)
     work.index = first_things_first(work, place(work, lines, bom, placed, end))
+
+
+def _taken(work: Work) -> tuple[str, list[Line], pieces.Taken]:
+    """The lines of the index, and what goes out of it; its headings with `#` where any goes."""
+    fits = not any(index_text.over_limit(work.index))
+    for text in (bodies.with_marks(work.index), work.index):
+        bom, lines = read_outline(text, sections.lookup(work.pages, work.names()))
+        kept = inview.in_view(lines) if fits else set()
+        taken = pieces.take_out(lines, kept)
+        if taken.pieces:
+            break
+    if kept:
+        heads = [heading_text(lines[at].text) for at in sorted(kept) if lines[at].level]
+        work.remarks.append(
+            f'"{heads[0]}" stays in the index: it says that agents must always see it'
+        )
+    return bom, lines, taken
 
 
 def _in_order(
@@ -168,9 +199,11 @@ def _propose(work: Work) -> None:
     """What only a person can decide: memories that the code contradicts, or each other."""
     for path, evidence in work.given.stale.items():
         if path in work.pages and evidence:
-            work.proposals.append(Proposal(path, "retire or correct", tuple(evidence)))
+            what = "retire or correct"
+            work.proposals.append(Proposal(path, what, tuple(evidence), retiring(path)))
     texts = {path: page.text for path, page in work.pages.items()}
     work.contradictions = find_contradictions(texts)
+    propose_alike(work)
 
 
 def _remark_reasons(work: Work) -> None:
@@ -186,6 +219,23 @@ def _remark_reasons(work: Work) -> None:
         more = f" and {len(bare) - 3} more" if len(bare) > 3 else ""
         what = f"no reason ({WHY.strip('*:')}) stands in {', '.join(bare[:3])}{more}"
         work.remarks.append(f"{what}; add it if you know it: memdir edit NAME --why")
+
+
+def _remark_files(work: Work) -> None:
+    """Files without a word, and new memories of which nobody knows the day."""
+    if work.given.empty:
+        more = f" and {len(work.given.empty) - 3} more" if len(work.given.empty) > 3 else ""
+        what = ", ".join(work.given.empty[:3]) + more
+        work.remarks.append(f"nothing stands in {what}: left alone")
+    new = [path for path in work.pages if path not in work.given.pages]
+    for path in new:
+        if inview.asks_to_stay(work.pages[path].document.body.strip().split("\n")):
+            what = "says that agents must always see it, but the index was full"
+            work.remarks.append(f"{path} {what}")
+    if new and work.given.index.text and not work.given.index.dated:
+        work.remarks.append(
+            "new memories bear no date: the files have the time of a checkout or a copy"
+        )
 
 
 def _texts(given: Given) -> dict[str, str]:

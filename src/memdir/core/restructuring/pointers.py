@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memdir.core import dates, frontmatter
 from memdir.core.loading import POINTER_AIM
 from memdir.core.memory import MODIFIED_KEYS, SOURCE_KEYS, is_memory, stem
 from memdir.core.naming import title_for
-from memdir.core.outline import MORE, POINTER, Line, Lookup, read_outline
+from memdir.core.outline import MORE, POINTER, Line, Lookup, block_end, read_outline
 from memdir.core.pointer import LINK, WIKILINK, Pointer, is_row, item_start, write_pointer
 from memdir.core.restructuring.guessing import guess
 from memdir.core.restructuring.headers import plain_line
 from memdir.core.restructuring.knowledge import holds
-from memdir.core.restructuring.titles import free_path, plain
+from memdir.core.restructuring.titles import cased, free_path, plain
 from memdir.core.restructuring.work import DROPPED, MOVED, SHORTENED, Page, Work
 
 FEWEST_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
@@ -55,12 +56,17 @@ def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
         title = pointer.title if pointer.form == LINK and line.entry else ""
         if not title or title.strip("`").removesuffix(".md") == stem(path):
             title = title_for(work.memory(path))  # a file's name twice leaves no room for words
-        keep_hook(work, path, hook)
+            title = cased(title, f"{hook}\n{work.pages[path].text}")
         gone.update(more)
-        lead = _BOLD.match(hook)
-        if lead and not line.entry:
-            title, hook = lead[1], lead[2]
-        line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, hook)
+        old = [lines[each].text for each in (at, *more)]
+        lead = _BOLD.match(hook) if not line.entry else None
+        title, short = (lead[1], lead[2]) if lead else (title, hook)
+        line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, short)
+        if lead and holds(line.text, short) and holds(line.text, lead[1]):
+            for text in old:
+                work.account(work.given.index_path, text, "all its words stand in the new line")
+        elif not holds(line.text, hook):
+            keep_hook(work, path, hook, old)
         work.say(SHORTENED, work.given.index_path, f"the line of {path}; its words stand there")
 
 
@@ -92,6 +98,25 @@ def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
         work.say(DROPPED, work.given.index_path, f"a pointer to {missing[0].target}: no such file")
 
 
+def once(work: Work, lines: list[Line], gone: set[int]) -> None:
+    """A pointer that stands above already, word for word, goes."""
+    seen: set[tuple[str, str, str]] = set()
+    for at, line in enumerate(lines):
+        if at in gone or line.kind != POINTER or not line.entry or len(line.pointers) != 1:
+            continue
+        if line.paths[0] is None or is_row(line.text):
+            continue
+        told = line.paths[0], plain(line.pointers[0].title), plain(_whole_hook(lines, at))
+        more = _continued(lines, at)
+        if told in seen and block_end(lines, at, line.indent) == at + 1 + len(more):
+            for each in (at, *more):
+                reason = "the same pointer stands above"
+                work.account(work.given.index_path, lines[each].text, reason)
+            gone.update((at, *more))
+            work.say(DROPPED, work.given.index_path, f"a second pointer to {told[0]}")
+        seen.add(told)
+
+
 def _continued(lines: list[Line], at: int) -> list[int]:
     end = at + 1
     while end < len(lines) and lines[end].kind == MORE:
@@ -111,17 +136,32 @@ def _whole_hook(lines: list[Line], at: int) -> str:
     return f"{_SEE.sub('', front).strip()} {behind}".strip()
 
 
-def keep_hook(work: Work, path: str, hook: str) -> None:
-    """A hook that its memory does not say yet goes to the end of it."""
+def keep_hook(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> None:
+    """A hook that its memory does not say yet goes to the end of it; `lines` are where it stood."""
     page = work.pages[path]
     document = page.document
     if not hook or holds(page.text, hook) or holds(document.get("description"), hook):
+        return
+    if _in_order(hook, document.get("description")):
+        for text in lines:
+            reason = f"the description of {path} has all its words"
+            work.account(work.given.index_path, text, reason)
         return
     if not document.get("description") and document.lines is not None:
         work.write(path, frontmatter.edit(document, "description", plain_line(hook)).text)
         return
     work.append(path, KEPT + plain_line(hook))
     work.say(MOVED, path, "took the words of its line in the index, which was too long")
+
+
+def _in_order(hook: str, description: str) -> bool:
+    """Does a description have all words of a hook, one after the other?"""
+    wanted, there = (
+        "".join(char if char.isalnum() else " " for char in text.casefold()).split()
+        for text in (hook, description)
+    )
+    rest = iter(there)
+    return all(word in rest for word in wanted)
 
 
 def _made_of(work: Work, line: Line, hook: str) -> str:

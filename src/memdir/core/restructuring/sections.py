@@ -1,7 +1,7 @@
 """The index in the end: which pointer stands below which heading.
 
-Headings that somebody wrote stay, with their pointers in their order. Without any, a list that is
-long enough to need them gets one for each type, what an agent must not miss first.
+Headings that somebody wrote stay, with their pointers in their order. A plain list stays one;
+where most of it is new, it gets one heading for each type, what an agent must not miss first.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from memdir.core.outline import (
     write_outline,
 )
 from memdir.core.pointer import write_pointer
+from memdir.core.restructuring.titles import cased
 from memdir.core.restructuring.topics import Placed
 from memdir.core.restructuring.work import ARRANGED, POINTED, Work
 
 ORDER = ("feedback", "user", "value", "project", "reference")
-FEWEST = 8  # pointers; a shorter list needs no headings
 
 
 def line_for(memory: Memory) -> str:
     """The pointer that we write for a memory."""
-    return write_pointer(title_for(memory), memory.path, memory.description)
+    title = cased(title_for(memory), memory.head)
+    return write_pointer(title, memory.path, memory.description)
 
 
 def close_gaps(lines: Sequence[Line], gone: set[int]) -> list[Line]:
@@ -76,8 +77,10 @@ def place(work: Work, lines: list[Line], bom: str, new: Sequence[Placed], end: s
     own = any(line.kind == HEADING and line.level > 1 for line in lines)
     own = own or any(one.section for one in fresh.values())
     entries = [line for line in lines if line.kind == POINTER]
-    many = len(entries) + len(fresh) >= FEWEST or bool(fresh)
-    if not own and many and all(_simple(lines, at) for at in range(len(lines))):
+    if not own and entries and len(fresh) <= len(entries) and not lines[-1].indent:
+        # A plain list is somebody's order: what is new goes to its end.
+        return _at_end(work, lines, bom, list(fresh), end)
+    if not own and fresh and all(_simple(lines, at) for at in range(len(lines))):
         return _by_type(work, lines, bom, list(fresh), end)
     by_heading: dict[str, list[str]] = {}
     for path, one in fresh.items():
@@ -115,6 +118,17 @@ def _simple(lines: list[Line], at: int) -> bool:
         alone = block_end(lines, at, line.indent) == at + 1
         return line.entry and line.item and alone and not line.indent and bool(line.paths[0])
     return line.kind in (BLANK, HEADING, INTRO, RULE, COMMENT, FRONT)
+
+
+def _at_end(work: Work, lines: list[Line], bom: str, new: list[str], end: str) -> str:
+    """The list with these pointers behind its last one."""
+    last = max(at for at, line in enumerate(lines) if line.kind == POINTER)
+    last = block_end(lines, last, lines[last].indent) - 1
+    if new and not lines[last].end:
+        lines[last].end = end
+    fresh = [_pointer_line(line_for(work.memory(path)), end) for path in new]
+    lines[last + 1 : last + 1] = fresh
+    return write_outline(bom, lines)
 
 
 def _by_type(work: Work, lines: list[Line], bom: str, new: list[str], end: str) -> str:

@@ -29,6 +29,20 @@ _BOLD = re.compile(r"\*\*([^*]{2,60}?):?\*\*")
 _LABEL = re.compile(r"([A-Za-z0-9][^:`*.;,()\[\]]{1,34}):\s")
 _CODE = re.compile(r"(`[^`]{2,40}`)")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!etc\.)\s", re.I)
+# "Last updated: 2026-10-12" and "Read this first!" say nothing of what stands there.
+_STAMP = re.compile(
+    r"[\s>*_(-]{0,9}(?:(?:last[ ])?(?:updated?|modified|reviewed|changed|generated|edited)\b.{0,60}"
+    r"|(?:important:?\s{1,3})?(?:please[ ])?read[ ](?:this|me)(?:[ ]first)?[\W_]{0,5})$",
+    re.IGNORECASE,
+)
+_ACRONYM = re.compile(r"(?<![\w-])([A-Z]{2,6})(?:-?(\d{1,5}))?(?![\w-])")
+_LOUD = frozenset(  # words that people shout
+    (
+        *("ALL", "ALSO", "AND", "ANY", "DO", "DONE", "FIRST", "FIX", "IN", "IS", "KEEP", "MUST"),
+        *("NEVER", "NEW", "NO", "NOT", "NOW", "OFF", "OK", "OLD", "ON", "ONLY", "OR", "READ"),
+        *("STOP", "THE", "TO", "USE", "WHY", "YES"),
+    )
+)
 # Words that say nothing of what stands below them.
 _GENERIC = frozenset(
     (
@@ -60,6 +74,11 @@ def title_of(heading: str) -> str:
     return cut(text, LONGEST_TITLE)
 
 
+def is_stamp(line: str) -> bool:
+    """Does a line only say when a text was changed, or that it is to be read?"""
+    return bool(_STAMP.match(line))
+
+
 def is_generic(title: str) -> bool:
     """Does a title name the index itself rather than what stands in it?"""
     words = "".join(char if char.isalnum() else " " for char in title.casefold()).split()
@@ -68,13 +87,15 @@ def is_generic(title: str) -> bool:
 
 def says(lines: Sequence[str], longest: int = LONGEST_LINE) -> str:
     """One line on what these lines say: their headings, their leading words, or how they begin."""
+    if not any(map(str.isalnum, "".join(lines))):
+        return ""
     shown = secrets.before_secrets("\n".join(lines)[:20_000])
     if not shown.strip():
         return UNSAID
-    lines = shown.split("\n")
+    lines = [line for line in shown.split("\n") if not _STAMP.match(line)]
     found = [plain(heading_text(lines[at])) for at, _ in headings(lines)]
     below = [title_of(text) for text in found[1:] if text]
-    if len(below) > 1:
+    if len(below) > 1 and len(", ".join(below)) >= SHORTEST_LINE:
         return _joined(below, ", ", longest)
     said = [text for line in _spoken(lines) if (text := plain(line).strip(" -*_:#>"))]
     leads = _leads(_spoken(lines))
@@ -96,7 +117,8 @@ def _shown(lines: Sequence[str], longest: int) -> str:
         return _joined(cells[1:], ", ", longest)
     code = [line.strip() for layer, line in layers(lines) if layer in (CODE, OPEN)]
     told = [line for line in code if any(map(str.isalnum, line)) and line[:3] not in _FENCES]
-    return cut(plain(told[0]).replace("`", ""), longest) if told else ""
+    told = [plain(line).replace("`", "") for line in told if not line.startswith(("#", "//"))]
+    return _joined(told, "; ", longest) if told else ""
 
 
 def _leads(said: Sequence[str]) -> list[str]:
@@ -106,6 +128,30 @@ def _leads(said: Sequence[str]) -> list[str]:
         return [plain(label).strip(" :.") for label in labels]
     codes = [lead[1] for line in said if (lead := _CODE.match(line))]
     return codes if len(codes) > 2 and len(codes) * 3 >= len(said) * 2 else []
+
+
+def cased(title: str, text: str) -> str:
+    """A title made of a file's name, with the acronyms as the text writes them."""
+    known = {
+        found[1] + (found[2] or "")
+        for found in _ACRONYM.finditer(text[:20_000])
+        if found[1] not in _LOUD and (found[2] or len(found[1]) <= 4)
+    }
+    words = title.split(" ")
+    return " ".join(word.upper() if word.upper() in known else word for word in words)
+
+
+def unlike(title: str, others: Collection[str], lines: Sequence[str]) -> str:
+    """A title that no other memory has: with the first words of what it says, where one has."""
+    known = {one.casefold() for one in others}
+    if title.casefold() not in known:
+        return title
+    said = says(lines).rstrip("…").split()
+    for count in range(3, len(said) + 1):
+        longer = cut(f"{title}: {' '.join(said[:count])}".rstrip(" ,;:—–-("), LONGEST_TITLE)
+        if longer.casefold() not in known:
+            return longer
+    return title
 
 
 def file_title(title: str) -> str:

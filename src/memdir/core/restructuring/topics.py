@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memdir.core import dates, frontmatter
 from memdir.core.memory import MODIFIED_KEYS, SOURCE_KEYS, UNKNOWN
@@ -18,16 +19,18 @@ from memdir.core.restructuring.bodies import (
     sections,
     split_level,
 )
-from memdir.core.restructuring.guessing import guess
+from memdir.core.restructuring.guessing import FEEDBACK, guess
 from memdir.core.restructuring.headers import plain_line
+from memdir.core.restructuring.inview import asks_to_stay
 from memdir.core.restructuring.pieces import Piece
-from memdir.core.restructuring.titles import NOTES, file_title, free_path, says, title_of
+from memdir.core.restructuring.titles import NOTES, file_title, free_path, says, title_of, unlike
 from memdir.core.restructuring.work import MOVED, Page, Work
 
 TINY = 2  # lines below a heading; neighbours of that size share a memory
 TINIES = (TINY, 5, 10, 20, 40, 80)  # tried in turn while there are too many
 MOST_TOPICS = 120  # memories out of one index; each needs a line of it
 SOURCE = "restructure"
+_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 
 
 @dataclass(frozen=True)
@@ -61,15 +64,21 @@ def topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
 def make_topics(work: Work, found: Sequence[Topic]) -> list[Placed]:
     """Write them; gives where their pointers go."""
     placed = []
+    taken_titles = [work.memory(path).name for path in work.pages]
     for topic in found:
+        topic = replace(topic, title=unlike(topic.title, taken_titles, topic.lines))
+        taken_titles.append(topic.title)
         heading = heading_text(topic.lines[0]) if level_of(topic.lines[0]) else ""
         said = topic.lines[1:] if heading else topic.lines
         type, reason = guess("", f"{topic.title} {heading}", topic.section, said)
+        if asks_to_stay(topic.lines):
+            type, reason = FEEDBACK, "it says that agents must always see it"
         taken = {*work.given.taken, *work.pages}
         path = free_path(file_title(topic.title), type, taken, work.given.style)
         work.pages[path] = _page(work, topic, type)
         lines = sum(1 for line in topic.lines if line.strip())
-        what = f"{lines} lines out of the index; type {type}: {reason}"
+        counted = "1 line" if lines == 1 else f"{lines} lines"
+        what = f"{counted} out of the index; type {type}: {reason}"
         work.say(MOVED, path, what)
         placed.append(Placed(path, topic.section, topic.at))
     return placed
@@ -91,16 +100,25 @@ def _gathered(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
     """Neighbouring sections with next to nothing in them, together."""
     groups: list[list[Piece]] = []
     open = False  # may the next tiny one join the last group?
+    kind = above = ("", "")
     for piece in pieces:
         filled = sum(1 for line in piece.lines if line.strip()) - piece.whole
         small = piece.whole and filled <= tiny
         length = sum(len(each.lines) for each in groups[-1]) if groups else 0
-        if small and open and length + len(piece.lines) <= bodies.AIM:
+        # A preference and a gotcha are two things, however short; so are two days.
+        kind = _kind(piece) if tiny == TINY and small else ("", "")
+        if small and open and kind == above and length + len(piece.lines) <= bodies.AIM:
             groups[-1].append(piece)
         else:
             groups.append([piece])
-        open = small
+        open, above = small, kind
     return groups
+
+
+def _kind(piece: Piece) -> tuple[str, str]:
+    """The type of a piece, and the day in its heading."""
+    day = _DAY.search(piece.heading)
+    return guess("", piece.heading, piece.section, piece.lines[1:])[0], day[0] if day else ""
 
 
 def _sized(group: Sequence[Piece], heading: str) -> list[Topic]:

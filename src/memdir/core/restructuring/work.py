@@ -49,6 +49,7 @@ class Given:
     taken: frozenset[str] = frozenset()  # every name in the directory, memory or not
     gone: Callable[[Pointer], bool] | None = None
     stale: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # path -> evidence
+    empty: tuple[str, ...] = ()  # files without a word; left alone
     style: Style = field(default_factory=Style)
 
 
@@ -72,11 +73,12 @@ class Accounted:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Something that a person should decide: which memory, what, and the evidence."""
+    """What a person should decide: which memory, what, the evidence, the command that does it."""
 
     path: str
     what: str
     evidence: tuple[str, ...]
+    command: str = ""
 
 
 @dataclass

@@ -7,7 +7,18 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-PROJECT = "project"
+from memdir.surfaces.cli.visible import wrap
+
+PROJECT, TEAM = "project", "team"
+UNBROKEN = "\0"  # stands for a blank of a command; no text that is shown holds it
+_QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
+_VALUE = rf"--(?:dir|project|scope|batch|file|type|to) (?:{_QUOTED}|[^\s;,]{{1,300}})"
+_FLAG = r"--?[a-z-]{0,30}(?![\w-])"
+_NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w"
+# A command up to where prose may begin: options, then names that look like no word of prose.
+_COMMAND = re.compile(
+    rf"\bmemdir [a-z][a-z-]{{0,20}}(?: (?:{_VALUE}|{_FLAG}|{_QUOTED}|{_NAME})){{0,12}}"
+)
 
 
 @dataclass(frozen=True)
@@ -18,6 +29,7 @@ class Advice:
     dir: str | None = None
     project: str | None = None
     scope: str = PROJECT
+    home: str = ""  # a person's: paths below it start with `~`, which their shell expands
 
     def __call__(self, text: str, scope: str = "") -> str:
         """The text with each command naming its store; `scope` is the one it is about."""
@@ -31,6 +43,31 @@ class Advice:
 
     def place(self, scope: str) -> str:
         """The options, each with a space before it."""
-        wanted = scope if scope != PROJECT else ""
-        given = (("--dir", self.dir), ("--project", self.project), ("--scope", wanted))
-        return "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
+        if self.dir:  # says where alone: a scope beside it is refused, or is a folder of it
+            folder = f"{self.dir.rstrip('/')}/{TEAM}" if scope == TEAM else self.dir
+            where = ("--dir", folder)
+        else:
+            where = ("--scope", scope if scope != PROJECT else "")
+        given = sorted([where, ("--project", self.project or "")])
+        return "".join(f" {option} {self._word(value)}" for option, value in given if value)
+
+    def _word(self, value: str) -> str:
+        """A value for the shell; a quoted `~` would be a name like any other."""
+        home = self.home.rstrip("/")
+        if home and value.startswith(home + "/"):
+            return "~/" + shlex.quote(value[len(home) + 1 :])
+        return shlex.quote(value)
+
+
+def unbroken(text: str) -> str:
+    """The text with its commands as one word each: one that is wrapped cannot be pasted."""
+    return _COMMAND.sub(lambda found: found[0].replace(" ", UNBROKEN), text)
+
+
+def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
+    """Lines of whole words and whole commands; a command is never moved from its label."""
+    words = unbroken(text)
+    if _COMMAND.match(text) and first.strip():
+        indent = first[: len(first) - len(first.lstrip())]
+        words, first = first.lstrip().replace(" ", UNBROKEN) + words, indent
+    return [one.replace(UNBROKEN, " ") for one in wrap(words, columns, first, rest)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from collections.abc import Iterable, Sequence
@@ -112,12 +113,17 @@ def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
     lines = []
     for finding in findings:
         place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        named = (
-            finding.message if finding.path in finding.message else f"{place}: {finding.message}"
-        )
+        said = not finding.line and _names(finding.message, finding.path)
+        starts = finding.message.startswith(finding.path)
+        named = finding.message if said or starts else f"{place}: {finding.message}"
         lines += screen.block("!", named, style="yellow")
         lines += screen.block("fix:", screen.advise(finding.fix), "    ") if finding.fix else []
     return lines
+
+
+def _names(message: str, path: str) -> bool:
+    """Does a message name that very path? `docs/a.md` is not `a.md`."""
+    return re.search(rf"(?<![\w./~-]){re.escape(path)}(?![\w/-])", message) is not None
 
 
 def advised(screen: Screen, done: Done) -> Done:

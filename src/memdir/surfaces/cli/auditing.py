@@ -20,7 +20,7 @@ from memdir.surfaces.cli.advice import Advice
 from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
 from memdir.surfaces.cli.screen import Cell, Screen
 from memdir.surfaces.cli.session import Session, command
-from memdir.surfaces.cli.visible import count, cut_middle, line
+from memdir.surfaces.cli.visible import count, cut_middle, line, width
 
 FEW = 3  # findings of a kind that a person is shown
 ROWS = 12  # memories
@@ -33,7 +33,8 @@ SERIOUS = {
 BAR = 10  # columns for 100 points
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NAME_SHARE = 0.3  # of the line
-HEADINGS = ("stale", "", "memory", "type", "age", "tokens", "")
+HEADINGS = ("stale", "", "memory", "type", "age", "tokens")
+REASONS = " " * 6  # before what stands below a memory
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def _advised(session: Session, one: Looked, text: str) -> str:
     """A suggestion that names its store, where that is not the one asked for."""
     if one.scope:
         return session.screen.advise(text, one.scope)
-    return Advice(session.screen.advise.commands, one.app.store.root)(text)
+    asked = session.screen.advise
+    return Advice(asked.commands, one.app.store.root, home=asked.home)(text)
 
 
 def audit_lines(session: Session, one: Looked, everything: bool) -> list[str]:
@@ -165,14 +167,21 @@ def audit_lines(session: Session, one: Looked, everything: bool) -> list[str]:
     if shown:
         widest = int(screen.columns * NAME_SHARE)
         head: list[Cell] = [(text, "dim") for text in HEADINGS]
-        lines += ["", *screen.table([head, *[_row(memory, widest) for memory in shown]])]
+        first, *rows = screen.table([head, *[_row(memory, widest) for memory in shown]])
+        lines += ["", first]
+        for memory, row in zip(shown, rows, strict=True):
+            lines.append(row)
+            # The first says the age, which the row has.
+            for reason in memory.reasons[1:]:
+                lines += screen.block("", reason, REASONS)
     left = len(found.memories) - len(shown)
     if left and shown:
         lines += [f"  and {count(left, 'other')}: --all shows them"]
     lines += _finding_lines(session, one, everything)
     lines += ["", *_load_lines(screen, found.load)]
+    root = one.app.store.root
     for text in found.remarks:
-        lines += screen.block("note:", session.short(text))
+        lines += screen.block("note:", session.short(text.replace(root, session.short(root))))
     return [*lines, *_next_lines(session, one)]
 
 
@@ -201,7 +210,6 @@ def _row(memory: Audited, widest: int) -> list[Cell]:
         memory.type,
         dates.age_words(memory.age_days).removesuffix(" ago"),
         f"{memory.tokens:>6,}",
-        memory.reasons[-1] if len(memory.reasons) > 1 else "",
     ]
 
 
@@ -247,9 +255,21 @@ def _next_lines(session: Session, one: Looked) -> list[str]:
         steps.append("memdir prune")
     if found.count("review"):
         steps.append("memdir touch NAME for what still holds")
-    if not any(memory.claims.checked or memory.claims.unknown for memory in found.memories):
+    looked = any(memory.claims.checked or memory.claims.unknown for memory in found.memories)
+    if one.app.config.code and not looked:
         steps.append("memdir audit --deep checks them against the code")
     if not steps or not found.memories or not one.scope:
         return []  # of many stores, the last line says it once
-    text = " · ".join(_advised(session, one, step) for step in steps)
-    return session.screen.block("Next:", text, "")
+    advised = [_advised(session, one, step) for step in steps]
+    return next_lines(session.screen, advised)
+
+
+def next_lines(screen: Screen, steps: Sequence[str]) -> list[str]:
+    """What to type next, on one line, or each on its own."""
+    label, text = "Next:", " · ".join(steps)
+    if width(f"{label} {text}") <= screen.columns:
+        return screen.block(label, text, "")
+    lines = screen.block(label, steps[0], "")
+    for step in steps[1:]:
+        lines += screen.block("", step, " " * len(label + " "))
+    return lines

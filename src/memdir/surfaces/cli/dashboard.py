@@ -16,7 +16,7 @@ from memdir.flows.auditing import Wish
 from memdir.flows.auditing import audit as look_over
 from memdir.flows.projects import GONE, Place, open_projects
 from memdir.surfaces.cli.answers import Fields
-from memdir.surfaces.cli.auditing import STYLES, bar, load_fields
+from memdir.surfaces.cli.auditing import STYLES, bar, load_fields, next_lines
 from memdir.surfaces.cli.screen import Cell, Screen
 from memdir.surfaces.cli.session import Session, command
 from memdir.surfaces.cli.visible import count, cut_middle, line
@@ -66,7 +66,7 @@ def _fields(found: Sequence[Looked], limit: int) -> Fields:
         "counts": {
             "projects": len(found),
             "memories": sum(len(audit.memories) for _, audit in found),
-            "findings": sum(len(audit.findings) for _, audit in found),
+            "index_findings": sum(_index_findings(place, audit) for place, audit in found),
             "types": dict(sorted(_types(found).items())),
             "actions": dict(Counter(one.action for _, audit in found for one in audit.memories)),
         },
@@ -79,6 +79,11 @@ def _fields(found: Sequence[Looked], limit: int) -> Fields:
     }
 
 
+def _index_findings(place: Place, audit: Audit) -> int:
+    """Of files and index alone: what an audit finds in the texts is not looked for here."""
+    return len(audit.findings) + len(place.findings)
+
+
 def _project_fields(place: Place, audit: Audit) -> Fields:
     return {
         "title": place.title,
@@ -88,7 +93,7 @@ def _project_fields(place: Place, audit: Audit) -> Fields:
         "types": dict(Counter(one.type for one in audit.memories)),
         "actions": dict(Counter(one.action for one in audit.memories)),
         "alerts": sum(one.score > REVIEW for one in audit.memories),
-        "findings": len(audit.findings) + len(place.findings),
+        "index_findings": _index_findings(place, audit),
         "tokens": load_fields(audit.load),
     }
 
@@ -129,8 +134,11 @@ def _lines(session: Session, found: Sequence[Looked], limit: int) -> list[str]:
         lines += _memory_lines(
             session, top, limit, lambda one: f"{stripe(one.tokens, most, TOP)} {one.tokens:>6,}"
         )
-    steps = "memdir audit --all-projects lists the findings · memdir prune works through one store"
-    return [*lines, "", *screen.block("Next:", steps, "")]
+    steps = (
+        "memdir audit --all-projects lists the findings",
+        "memdir prune works through one store",
+    )
+    return [*lines, "", *next_lines(screen, steps)]
 
 
 def stripe(number: int, most: int, columns: int = WIDTH) -> str:

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 
 from memdir import flows
 from memdir.adapters.disk import failure
@@ -21,6 +22,8 @@ from memdir.surfaces.cli.inputs import private_folder
 from memdir.surfaces.cli.session import Session
 
 USUAL = ("sensible-editor", "nano", "vi")
+# They take over a terminal; others, such as a script or `code --wait`, need none.
+AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
 
 
 def edit_by_hand(
@@ -84,17 +87,24 @@ def _kept(copy: str, old: bytes) -> bool:
 
 def _run_editor(copy: str) -> None:
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    hint = "set EDITOR, or use --description, --type, --body-file"
     try:
         words = shlex.split(chosen) or [name for name in USUAL if shutil.which(name)][:1]
-        code = subprocess.run([*words, copy]).returncode if words else 127
-    except (OSError, ValueError):
+    except ValueError:
+        raise BadInput(f"EDITOR is no command: {chosen!r}; nothing was saved", next=hint) from None
+    if not words:
+        raise BadInput("no editor was found; nothing was saved", next=hint)
+    if os.path.basename(words[0]) in AT_TERMINAL and not (sys.stdin and sys.stdin.isatty()):
+        raise BadInput(
+            f"{words[0]} needs a terminal, and there is none here; nothing was saved",
+            next="use --description, --type or --body-file, or run it in a terminal",
+        )
+    try:
+        code = subprocess.run([*words, copy]).returncode
+    except OSError:
         code = 127
     if code:
-        what = f"the editor {chosen!r}" if chosen else "no editor"
-        raise BadInput(
-            f"{what} {'failed' if chosen else 'was found'}; nothing was saved",
-            next="set EDITOR, or use --description, --type, --body-file",
-        )
+        raise BadInput(f"the editor {words[0]!r} failed; nothing was saved", next=hint)
 
 
 def _difference(old: Document, new: Document, expected: str) -> Revision:

@@ -13,9 +13,11 @@ import click
 from memdir import flows
 from memdir.app import App, Done
 from memdir.core import dates
-from memdir.core.audit import Audit, Audited
+from memdir.core.audit import Audit, Audited, index_tokens
 from memdir.core.draft import Change, Wishes
 from memdir.core.errors import BadInput, MemdirError
+from memdir.core.frontmatter import decode
+from memdir.core.inspection.page import command as written
 from memdir.core.ports import ARCHIVE, TRASH
 from memdir.flows.auditing import Wish, candidates, find_lost
 from memdir.flows.auditing import audit as look_over
@@ -25,7 +27,9 @@ from memdir.surfaces.cli.editor import edit_by_hand
 from memdir.surfaces.cli.session import Session, command
 from memdir.surfaces.cli.visible import count, line, visible, width, wrap
 
-SHOWN = 40  # lines of a memory that are shown before the question
+MOST, FEWEST = 40, 6  # lines of a memory that are shown before the question
+AROUND = 9  # lines of a terminal for what stands above and below it
+INTERRUPTED = 130  # exit code
 EDGE = "  │ "
 CHOICES = {"d": "delete", "a": "archive", "k": "keep", "e": "edit", "s": "skip", "q": "quit"}
 DONE = {
@@ -34,6 +38,10 @@ DONE = {
     "keep": "kept: its age counts from now",
     "edit": "saved",
 }
+HELP = (
+    "d puts it into the trash, a into the archive, k says that it still holds, e opens "
+    "your editor, s leaves it as it is, q ends; every answer is written at once"
+)
 QUESTION = "[d]elete (to the trash)  [a]rchive  [k]eep  [e]dit  [s]kip  [q]uit ? "
 
 
@@ -81,8 +89,9 @@ def prune(
             f"{many} could go, but nobody is here to be asked; nothing was changed",
             next="memdir prune --dry-run lists them; memdir prune --retire puts all into the trash",
         )
-    else:
-        _one_by_one(session, run)
+    elif not _one_by_one(session, run):
+        _tell(session, run, deep)
+        return INTERRUPTED
     return _tell(session, run, deep)
 
 
@@ -100,12 +109,18 @@ def _all_at_once(run: Run, room: str) -> None:
         flows.retire(run.app, names, room, "prune", run.told)
 
 
-def _one_by_one(session: Session, run: Run) -> None:
+def _one_by_one(session: Session, run: Run) -> bool:
+    """False when it was interrupted: what was answered by then is told all the same."""
     for at, one in enumerate(run.chosen, 1):
         click.echo("\n".join(_question_lines(session, run, one, at)))
-        answer = _ask(session, run, one)
+        try:
+            answer = _ask(session, run, one)
+        except KeyboardInterrupt:
+            click.echo()
+            return False
         if answer == "quit":
             break
+    return True
 
 
 def _question_lines(session: Session, run: Run, one: Audited, at: int) -> list[str]:
@@ -120,8 +135,10 @@ def _question_lines(session: Session, run: Run, one: Audited, at: int) -> list[s
         text = visible(flows.show(run.app, one.path)[1].decode("utf-8", "surrogateescape"))
         fits = screen.columns - len(EDGE)
         body = [part for one in text.strip("\n").split("\n") for part in _folded(one, fits)]
-        lines += ["", *[EDGE + part for part in body[:SHOWN]]]
-        lines += [f"{EDGE}… {len(body) - SHOWN} more lines"] if len(body) > SHOWN else []
+        fit = min(MOST, max(screen.rows - AROUND - len(lines), FEWEST))
+        lines += ["", *[EDGE + part for part in body[:fit]]]
+        more, show = count(len(body) - fit, "more line"), screen.advise(written("show", one.path))
+        lines += [f"{EDGE}… {more}: {show}"] if len(body) > fit else []
     return [*lines, ""]
 
 
@@ -143,25 +160,27 @@ def _ask(session: Session, run: Run, one: Audited) -> str:
         except EOFError:
             return "quit"
         choice = CHOICES.get(answer[:1], "") if answer else ""
+        if not choice:
+            click.echo("\n".join(session.screen.block("", HELP)))
+            continue
         if choice in ("skip", "quit"):
             return choice
         try:
-            if choice:
-                acts[choice]()
-                click.echo(f"  {DONE[choice]}")
-                return choice
+            acts[choice]()
+            click.echo(f"  {DONE[choice]}")
+            return choice
         except MemdirError as error:
             session.screen.tell(f"{error.message}. Next: {error.next}")
 
 
 def _tell(session: Session, run: Run, deep: bool) -> int:
     dry = run.dry is not None
-    after = run.before if dry else look_over(run.app, Wish(deep=deep))
+    after = _without(run) if run.dry else look_over(run.app, Wish(deep=deep))
     lost = [] if dry else find_lost(run.app, run.changes)
-    saved = _saved(run)
+    saved = _saved(run) + run.before.load.index - after.load.index
     fields: Fields = {
         "before": _sum(run.before),
-        "after": _sum_without(run) if dry else _sum(after),
+        "after": _sum(after),
         "changes": [change_fields(change) for change in run.changes],
         "batch": run.app.batch if run.changes and not dry else "",
         "lost": lost,
@@ -176,6 +195,7 @@ def _tell(session: Session, run: Run, deep: bool) -> int:
 
 
 def _saved(run: Run) -> int:
+    """Tokens of the memories that were put away."""
     gone = {change.path for change in run.changes if change.kind in ("retired", "archived")}
     return sum(one.tokens for one in run.chosen if one.path in gone)
 
@@ -185,12 +205,15 @@ def _sum(audit: Audit) -> Fields:
     return {"memories": len(audit.memories), "tokens": load_fields(audit.load), **actions}
 
 
-def _sum_without(run: Run) -> Fields:
-    """What would be left, were the candidates gone; the index is as it is now."""
+def _without(run: Run) -> Audit:
+    """What would be left, were the candidates and their lines of the index gone."""
     gone = {one.path for one in run.chosen}
     left = tuple(one for one in run.before.memories if one.path not in gone)
     load = replace(run.before.load, memories=sum(one.tokens for one in left))
-    return _sum(replace(run.before, memories=left, load=load))
+    for path, _, new in run.dry.diff if run.dry else ():
+        if path == run.app.store.index_path:
+            load = replace(load, index=index_tokens(decode(new or b"")))
+    return replace(run.before, memories=left, load=load)
 
 
 def _candidate(one: Audited) -> Fields:

@@ -14,9 +14,10 @@ from memdir.flows.restructuring import restructure as flow
 from memdir.surfaces.cli.answers import Fields, advised, change_fields, dry_files, dry_lines
 from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
-from memdir.surfaces.cli.visible import count, line, pad
+from memdir.surfaces.cli.visible import count, cut, line, pad
 
 FEW = 12  # of many things, shown one by one
+LONGEST_REASON = 240  # characters of what was done to one file
 BAR = 14  # columns of the longest bar
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
@@ -122,9 +123,15 @@ def _changes(screen: Screen, done: Done) -> list[str]:
     lines = []
     for change in done.changes[:FEW]:
         lines.append(f"  {SIGNS.get(change.kind, '~')} {line(change.path)}")
-        lines += screen.block("", change.reason, "      ") if len(change.reason) < 240 else []
-    more = len(done.changes) - FEW
-    return [*lines, f"  and {more:,} more"] if more > 0 else lines
+        reason = cut(change.reason, LONGEST_REASON)
+        lines += screen.block("", reason, "      ") if reason else []
+    return lines + _more(len(done.changes))
+
+
+def _more(many: int) -> list[str]:
+    """How many things are not shown, and how to see them."""
+    more = many - FEW
+    return [f"  and {more:,} more (all of them with --json)"] if more > 0 else []
 
 
 def _accounted(screen: Screen, plan: Plan) -> list[str]:
@@ -135,8 +142,7 @@ def _accounted(screen: Screen, plan: Plan) -> list[str]:
     lines = ["", head]
     for one in found[:FEW]:
         lines += screen.block("-", f"{one.text.strip()[:100]} ({one.reason[:160]})")
-    more = len(found) - FEW
-    return [*lines, f"  and {more:,} more (all of them with --json)"] if more > 0 else lines
+    return lines + _more(len(found))
 
 
 def _decisions(screen: Screen, plan: Plan) -> list[str]:
@@ -149,11 +155,17 @@ def _decisions(screen: Screen, plan: Plan) -> list[str]:
         ]
     for one in plan.work.contradictions[:FEW]:
         lines += screen.block("?", one.reason, style="yellow")
-        lines += screen.block(f"{one.first}:{one.first_line}", one.first_says, "    ")
-        lines += screen.block(f"{one.second}:{one.second_line}", one.second_says, "    ")
+        for path, number, says in (
+            (one.first, one.first_line, one.first_says),
+            (one.second, one.second_line, one.second_says),
+        ):
+            lines += screen.block("", f"{path}:{number}", "    ")
+            lines += screen.block("", says, "      ")
+    lines += _more(len(plan.work.contradictions))
     if plan.work.proposals:
         lines += ["", "For you to decide:"]
     for proposal in plan.work.proposals[:FEW]:
         said = "; ".join(proposal.evidence)
         lines += screen.block("?", f"{proposal.path}: {proposal.what} ({said})", style="yellow")
-    return lines
+        lines += [f"    {screen.advise(proposal.command)}"] if proposal.command else []
+    return lines + _more(len(plan.work.proposals))

@@ -15,6 +15,7 @@ from memdir import __version__
 from memdir.adapters.disk import Disk
 from memdir.core import frontmatter
 from memdir.core.errors import Conflict, MemdirError
+from memdir.surfaces.cli.advice import wrap_steps
 from memdir.surfaces.cli.answers import Fields, diff_lines
 from memdir.surfaces.cli.diffs import diff
 from memdir.surfaces.cli.screen import ReaderGone, Screen
@@ -191,5 +192,5 @@ def _say(screen: Screen, error: Fields, more: Sequence[str]) -> None:
         return
     message, next = line(str(error["message"])), line(str(error["next"]))
     lines = wrap(message, screen.columns, screen.paint("memdir: ", ""), "  ")
-    lines += wrap(next, screen.columns, "Next: ", "  ") if next else []
+    lines += wrap_steps(next, screen.columns, "Next: ", "  ") if next else []
     screen.complain([*lines, *more])

@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from memdir.core.errors import Unwritable
-from memdir.surfaces.cli.advice import Advice
+from memdir.surfaces.cli.advice import Advice, wrap_steps
 from memdir.surfaces.cli.visible import cut, line, pad, width, wrap
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
+ROWS = 24  # where nobody says how many
 Cell = str | tuple[str, str]  # a text, or a text and its style
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -34,8 +35,9 @@ class Screen:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.person = sys.stdout.isatty()  # somebody looks at it; else a program reads it
         self.colour = self.person and not plain
-        columns = shutil.get_terminal_size((USUAL, 24)).columns
-        self.columns = min(max(columns, NARROWEST), WIDEST)
+        size = shutil.get_terminal_size((USUAL, ROWS))
+        self.columns = min(max(size.columns, NARROWEST), WIDEST)
+        self.rows = size.lines
 
     def answer(self, fields: Mapping[str, object], lines: Sequence[str]) -> None:
         """The answer of a command, out of our hands when this returns."""
@@ -67,7 +69,7 @@ class Screen:
 
     def tell(self, text: str) -> None:
         """A remark beside the answer."""
-        self.complain(wrap(line(self.advise(text)), self.columns, "memdir: ", "  "))
+        self.complain(wrap_steps(line(self.advise(text)), self.columns, "memdir: ", "  "))
 
     def complain(self, lines: Sequence[str]) -> None:
         """Lines for stderr, as they are; that nobody can hear them must not stop a change."""
@@ -82,7 +84,7 @@ class Screen:
     def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]:
         """`label text`, wrapped, further lines below its text."""
         start = indent + (label + " " if label else "")
-        first, *more = wrap(line(text), self.columns, start, " " * width(start))
+        first, *more = wrap_steps(line(text), self.columns, start, " " * width(start))
         first = indent + self.paint(label, style) + first[len(indent + label) :]
         return [first.rstrip(), *more]
 

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import click
@@ -24,6 +24,8 @@ from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.visible import count
 
 ACTOR = "cli"
+# They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
+ON_EXISTING = ("audit", "verify", "prune", "restructure")
 Run = Callable[..., int | None]
 
 
@@ -87,6 +89,17 @@ class Session:
             if os.path.isdir(self.config.scopes.get(name, "")):
                 yield name, self._open(self.asked.config(name))
 
+    def expect_directory(self) -> None:
+        """Refuse a directory that was named and is not there; a project need not have one yet."""
+        store = self.config.store
+        if self.asked.dir is None or os.path.isdir(store):
+            return
+        raise Missing(
+            f"there is no directory {store}",
+            path=store,
+            next="check its spelling, or leave --dir out to look at the project's own memories",
+        )
+
     def keep_what_others_did(self) -> None:
         """After the answer: whoever looks at a store also protects it."""
         for app in self.opened:
@@ -143,6 +156,9 @@ def command(
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
             screen.advise = Advice(_commands(), dir, project, scope)
             session = Session(screen, asked, asked.config())
+            screen.advise = replace(screen.advise, home="" if json else session.config.home)
+            if name in ON_EXISTING:
+                session.expect_directory()
             if session.config.findings and name not in ("where", "list", "doctor", "audit"):
                 found = count(len(session.config.findings), "finding")
                 screen.tell(f"{found} on the settings: memdir where")

@@ -71,7 +71,7 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> None:
 
 def _list_shelved(session: Session) -> None:
     rows: list[tuple[str, Shelved, App]] = [
-        (scope, shelved, app) for scope, app in session.apps() for shelved in flows.shelved(app)
+        (scope, shelved, app) for scope, app in session.apps() for shelved in flows.missed(app)
     ]
     fields: list[Fields] = [
         {

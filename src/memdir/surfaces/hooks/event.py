@@ -11,6 +11,7 @@ NUL, SPACE = b"\\u0000", b"\\u0020"  # as JSON writes them
 FIELDS = ("session_id", "cwd", "prompt", "source", "agent_type", "transcript_path")
 AGAIN = "stop_hook_active"
 TRUE = 1  # as SQLite says it
+TEXT = "CASE json_type(?1, '$.{0}') WHEN 'text' THEN json_extract(?1, '$.{0}') END"
 
 
 class Event:
@@ -24,8 +25,9 @@ class Event:
         self._database.text_factory = bytes  # half of a character is no reason to fail
         # To SQLite a text ends at a zero.
         whole = given.replace(NUL, SPACE).decode("utf-8", "replace")
-        wanted = ", ".join(f"json_extract(?1, '$.{name}')" for name in (*FIELDS, AGAIN))
-        *found, again = self._database.execute(f"SELECT {wanted}", (whole,)).fetchone()
+        wanted = ", ".join(map(TEXT.format, FIELDS))
+        query = f"SELECT {wanted}, json_extract(?1, '$.{AGAIN}')"
+        *found, again = self._database.execute(query, (whole,)).fetchone()
         texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else "" for one in found]
         self.session, self.cwd, self.prompt, self.source, self.agent, self.transcript = texts
         self.again = again == TRUE  # the agent goes on because a hook said so

@@ -14,7 +14,14 @@ from binascii import crc32
 from stat import S_IFMT, S_ISDIR, S_ISREG
 
 from memdir.core.deciding import OURS, PATH_VARIABLES, PLACE_VARIABLES, SWITCHES, own_folder
-from memdir.core.scope import MAIN_SCOPES, agent_folder, checkout_root, git_root, tidy
+from memdir.core.scope import (
+    GIT_FILE_BYTES,
+    MAIN_SCOPES,
+    agent_folder,
+    checkout_root,
+    git_root,
+    tidy,
+)
 from memdir.core.store_key import store_key
 
 TYPE_CHECKING = False
@@ -61,9 +68,16 @@ class Here:
         self.most_bytes = most_bytes  # of a file that is read
 
     def stores(self) -> list[tuple[str, str]]:
-        """The main scopes that there are, with their directories."""
-        found = [(scope, self.scopes.get(scope, "")) for scope in MAIN_SCOPES]
-        return [(scope, root) for scope, root in found if root and os.path.isdir(root)]
+        """The main scopes that there are, with their directories; each directory once.
+
+        In a home that is a project, two scopes lie in one.
+        """
+        found: dict[str, str] = {}
+        for scope in MAIN_SCOPES:
+            root = self.scopes.get(scope, "")
+            if root and root not in found and os.path.isdir(root):
+                found[root] = scope
+        return [(scope, root) for root, scope in found.items()]
 
     def agents(self, name: str) -> list[tuple[str, str]]:
         """Where an agent of that name has memories: user, project or local, and the directory."""
@@ -114,10 +128,9 @@ def look(path: str) -> "bytes | Literal[True] | None":
     if os.path.isdir(path):
         return True
     try:
-        data, _ = _content(path, SETTINGS_BYTES)
+        return _content(path, GIT_FILE_BYTES + 1)[0]
     except (OSError, ValueError):
         return None
-    return data
 
 
 def _look_at_settings(path: str) -> tuple[str, bool]:

@@ -8,19 +8,24 @@ import sys
 
 from memdir.adapters.log_file import log, trouble
 from memdir.core.nested import NESTED
+from memdir.core.scope import checkout_root
 from memdir.surfaces.hooks.event import MOST_BYTES, Event
-from memdir.surfaces.hooks.place import BUILT_IN, INDEX, SILENT, Around, Here, file_of, read
+from memdir.surfaces.hooks.place import BUILT_IN, INDEX, SILENT, Around, Here, file_of, look, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MEMORY_OFF = "memory=off"  # the client has none of its own
 
 
-def run(event: str, module: str, arguments: list[str]) -> None:
-    """Answer one event; `arguments` name the place, where nobody has to look for it."""
+def run(event: str, module: str, arguments: list[str], settle: "Callable[[str], None]") -> None:
+    """Answer one event; `arguments` name the place, where nobody has to look for it.
+
+    `settle` is told of the cache as soon as it can be trusted.
+    """
     if os.environ.get(NESTED):
         return  # we are what called the client
     state = arguments[0] if arguments else ""
@@ -30,6 +35,7 @@ def run(event: str, module: str, arguments: list[str]) -> None:
         if here is None or SILENT in here.holds:
             return
         state = here.state
+        settle(here.cache)
         hook: ModuleType = __import__(f"memdir.surfaces.hooks.{module}", fromlist=["answer"])
         text, work = hook.answer(event, asked, here)
         if text:
@@ -66,12 +72,6 @@ def _named(arguments: list[str], asked: Event) -> Here | None:
     scopes = {scope: at for scope, equals, at in (one.partition("=") for one in named) if equals}
     holds = {INDEX} if MEMORY_OFF in named else {INDEX, BUILT_IN}
     scopes.pop(MEMORY_OFF.partition("=")[0], None)
-    return Here(state, cache, checkout(asked.cwd), frozenset(holds), scopes, MAX_FILE_BYTES)
-
-
-def checkout(cwd: str) -> str:
-    """The checkout that the session works in; empty where it is in none."""
-    here = cwd if cwd.startswith("/") and "\0" not in cwd else ""
-    while here and not os.path.lexists(f"{here}/.git"):
-        here = here.rpartition("/")[0]
-    return here
+    inside = asked.cwd.startswith("/") and "\0" not in asked.cwd
+    code = checkout_root(asked.cwd, look) if inside else ""
+    return Here(state, cache, code, frozenset(holds), scopes, MAX_FILE_BYTES)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import CodeType
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.realpath(__file__))  # a plugin holds a link to it
 ROOT = os.path.abspath(f"{HERE}/../../..")
 TAG = sys.implementation.cache_tag
 MAGIC = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
@@ -22,6 +22,7 @@ SUM_BYTES = 4
 # A run that wrote a catalog, decided on a place or read rules has more than is needed.
 RARE = ("memdir.adapters.searches._upkeep", "memdir.config", "memdir.steps.remind")
 OWN_ONLY = 0o022  # nobody else may write what we run
+WRITE = os.W_OK | os.X_OK  # a file that stands in the way of the folder has not both
 # The module that answers an event; one without has nothing to say yet.
 EVENTS = {
     "prompt": "prompt",
@@ -40,7 +41,17 @@ class Bundle:
     def __init__(self, modules: "dict[str, tuple[str, bool, CodeType]]") -> None:
         self.modules = modules
 
-    def run(self) -> None:
+    def runs(self) -> bool:
+        """False where it does not, and then nothing of it is left."""
+        try:
+            self._run()
+        except Exception:  # by its looks it was ours; the modules themselves will do
+            for name in self.modules:
+                sys.modules.pop(name, None)
+            return False
+        return True
+
+    def _run(self) -> None:
         """Make all of them, each after those it needs: so no import has to look for one."""
         new_spec, new_module = type(sys.__spec__), type(sys)  # to import them would cost more
         for name, (file, is_package, code) in self.modules.items():
@@ -91,19 +102,41 @@ def _owner() -> int:
     return os.stat(HERE).st_uid
 
 
+class Start:
+    """One start of a hook: where its bundle lies, and whether it had one."""
+
+    def __init__(self, module: str) -> None:
+        self.name = f"{module}.{TAG}.bin"
+        self.path = f"{HERE}/__pycache__/{self.name}"
+        self.bundled = self._load()
+
+    def settle(self, cache: str) -> None:
+        """Where the code is not ours to write beside, the cache of a place we trust must do."""
+        folder = os.path.dirname(self.path)
+        if not self.bundled and not os.access(folder if os.path.lexists(folder) else HERE, WRITE):
+            self.path = f"{cache}/{self.name}"
+            self.bundled = self._load()
+
+    def _load(self) -> bool:
+        bundle = read(self.path)
+        return bundle is not None and bundle.runs()
+
+    def end(self) -> None:
+        """Leave a bundle behind, where there was none and the run was a usual one."""
+        if not self.bundled and not any(name in sys.modules for name in RARE):
+            from memdir.surfaces.hooks import bundling
+
+            bundling.write(self.path, ROOT, MAGIC)
+
+
 def main(arguments: list[str]) -> None:
     """Answer first; a bundle for the next time only afterwards."""
     module = EVENTS.get(arguments[0], "") if arguments else ""
     if not module:
         return
-    path = f"{HERE}/__pycache__/{module}.{TAG}.bin"
-    bundle = read(path)
-    if bundle is not None:
-        bundle.run()
+    start = Start(module)
     from memdir.surfaces.hooks.run import run
 
-    run(arguments[0], module, arguments[1:])
-    if bundle is None and not any(name in sys.modules for name in RARE):
-        from memdir.surfaces.hooks import bundling
-
-        bundling.write(path, ROOT, MAGIC)
+    run(arguments[0], module, arguments[1:], start.settle)
+    if f"memdir.surfaces.hooks.{module}" in sys.modules:  # else the run ended early
+        start.end()

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 if __name__ == "__main__":
@@ -25,8 +25,10 @@ from memdir.app import open_app
 from memdir.config import Config, read_config
 from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.flows.verdicts import refresh_verdicts
-from memdir.surfaces.hooks.place import FOLDER, Around
+from memdir.surfaces.hooks.place import FOLDER as PLACES
+from memdir.surfaces.hooks.place import Around
 from memdir.surfaces.hooks.placing import clean, here_of, is_silent
+from memdir.surfaces.hooks.standing import FOLDER as RULES
 from memdir.surfaces.hooks.standing import standing_text
 
 SECONDS, MORE_SECONDS = 120, 5
@@ -35,7 +37,7 @@ NICE = 10
 LOCK, NEXT = "worker.lock", "worker.next"
 SPEAK_OF_CODE = ("project", "local", "team")
 TRIES = 3  # of one line; what kills the worker must not do so for ever
-PLACE_DAYS = 30  # that an answer about a directory is kept
+KEPT_DAYS = 30  # that what is derived is kept
 DAY = 86_400  # seconds
 NAME = "worker"
 
@@ -159,11 +161,11 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
 def _tidy(config: Config) -> None:
     """Let go of what nobody has asked for in a long time."""
     Sessions(config.state_dir).prune(time.time())
-    folder = os.path.join(config.cache_dir, FOLDER)
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        path = os.path.join(folder, name)
-        if os.lstat(path).st_mtime < time.time() - PLACE_DAYS * DAY:
-            os.unlink(path)
+    for folder in (PLACES, RULES):
+        with suppress(FileNotFoundError), os.scandir(f"{config.cache_dir}/{folder}") as entries:
+            for entry in entries:
+                if entry.stat(follow_symlinks=False).st_mtime < time.time() - KEPT_DAYS * DAY:
+                    os.unlink(entry.path)
 
 
 class Stop:
