@@ -399,7 +399,7 @@ FIELDS = {
         "client": "which agent",
         "way": "`settings` or `plugin`",
         "files": "[file] of the client, with whole paths; `unchanged` where all is as it should be",
-        "hooks": "the client's name of each event, and the command line it runs; none on `--remove`",
+        "hooks": "the client's name of each event, and its command line; none with `--remove`",
         "remarks": "sentences worth knowing",
         "dry_run": "true when nothing was written",
     },

@@ -94,6 +94,7 @@ ANSWER = """
 import sys; sys.path.insert(0, sys.argv[1])
 from memdir.surfaces.hooks import starting
 starting.read = lambda path: None  # the modules themselves, whatever was left behind
+starting.Start.end = lambda start: None
 starting.main(sys.argv[2:])
 print()
 print(*sys.modules)

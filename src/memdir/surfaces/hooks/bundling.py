@@ -5,6 +5,14 @@ import sys
 from binascii import crc32
 from marshal import dumps
 
+# Who writes it, who reads it, and what few runs need.
+NOT_NEEDED = (
+    __name__,
+    "memdir.surfaces.hooks.starting",
+    "memdir.surfaces.hooks.background",
+    "memdir.adapters.log_file",
+)
+
 
 def write(path: str, root: str, magic: bytes) -> None:
     """Whole or not at all; what cannot be written costs the next start a few milliseconds."""
@@ -12,7 +20,7 @@ def write(path: str, root: str, magic: bytes) -> None:
     try:
         for name, module in list(sys.modules.items()):  # in the order in which they were ready
             file = getattr(module, "__file__", None)
-            if name.split(".")[0] != "memdir" or not file or name == __name__:
+            if name.split(".")[0] != "memdir" or not file or name in NOT_NEEDED:
                 continue
             facts = os.stat(file)
             is_package = hasattr(module, "__path__")

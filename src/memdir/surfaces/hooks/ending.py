@@ -6,7 +6,6 @@ No answer, ever: a text on Stop would make the agent go on.
 import os
 from time import time
 
-from memdir.adapters.log_file import log
 from memdir.adapters.queue import Queue
 from memdir.core.store_key import store_key
 from memdir.surfaces.hooks.background import PAUSE_SECONDS, STAMP
@@ -34,6 +33,8 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         tries=0,
     )
     if not Queue(here.state).add(line.encode()):
+        from memdir.adapters.log_file import log
+
         log(here.state, event, "not noted: the queue is full, or the line is too long")
     stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)
     return "", (stamp, here.checkout or asked.cwd, PAUSE_SECONDS if event == STOP else 0)

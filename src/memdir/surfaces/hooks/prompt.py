@@ -10,7 +10,6 @@ from memdir.adapters.verdicts import Verdicts
 from memdir.core.store_key import store_key
 from memdir.steps.inject import inject_once
 from memdir.steps.recall import Place, recall
-from memdir.surfaces.hooks.background import PAUSE_SECONDS, STAMP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     text, lacking = _told(asked, here)
     work = None
     if lacking:  # for the next prompts; this one does not wait
+        from memdir.surfaces.hooks.background import PAUSE_SECONDS, STAMP
+
         work = lacking[0].folder + STAMP, lacking[0].root, PAUSE_SECONDS
     return asked.context(NAME, text) if text else "", work
 

@@ -6,7 +6,6 @@ Whatever goes wrong, the session goes on: no answer, no word on stderr, a line i
 import os
 import sys
 
-from memdir.adapters.log_file import log, trouble
 from memdir.core.nested import NESTED
 from memdir.core.scope import checkout_root
 from memdir.surfaces.hooks.event import MOST_BYTES, Event
@@ -46,6 +45,8 @@ def run(event: str, module: str, arguments: list[str], settle: "Callable[[str], 
 
             start_worker(*work)
     except Exception as error:  # the one broad net: a memory is never worth a broken session
+        from memdir.adapters.log_file import log, trouble
+
         if state:
             log(state, event, trouble(error))
 
