@@ -129,3 +129,12 @@ def test_one_worker_a_minute_and_none_where_nothing_is_lacking(project):
     project.wait()
     os.utime(stamp, (0, 0))
     assert "checked:" in project.ask("fourth") or project.workers()
+
+
+def test_a_pipe_in_the_place_of_the_stamp_holds_up_no_prompt(project):
+    project.kept.parent.mkdir(parents=True)
+    stamp = f"{project.kept}.started"
+    os.mkfifo(stamp)
+    os.utime(stamp, (0, 0))
+    assert FACT in project.ask("first")
+    assert not project.workers()

@@ -15,7 +15,7 @@ PAUSE_SECONDS = 60  # between two starts for the same checkout
 STAMP = ".started"
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 NOTHING = "/dev/null"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def start_worker(stamp: str, code: str, pause: int) -> bool:
