@@ -46,7 +46,7 @@ HOT = (
     "memdir.steps.remind",
     "memdir.surfaces.hooks.agent",
     "memdir.surfaces.hooks.agent_memory",
-    "memdir.surfaces.hooks.background",
+    "memdir.surfaces.hooks.detached",
     "memdir.surfaces.hooks.ending",
     "memdir.surfaces.hooks.event",
     "memdir.surfaces.hooks.opening",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 
 from memdir.adapters.repos.listing import open_repo
 from memdir.core.ports import Repo
-from memdir.evaluation.sets import bad_data, read_data
+from memdir.evaluation.sets import bad_data, read_data, read_row
 
 CLAIMS = "claims.jsonl"
 GET_IT = "name the directory that holds claims.jsonl with --data"
@@ -82,15 +81,7 @@ def read(data: str) -> ClaimSet:
 
 
 def _label(path: str, number: int, line: str) -> Label:
-    try:
-        given = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise bad_data(path, number, f"not a JSON object: {error}") from None
-    if not isinstance(given, dict):
-        raise bad_data(path, number, "not a JSON object")
-    for key in TEXTS:
-        if not isinstance(given.get(key), str) or not given[key].strip():
-            raise bad_data(path, number, f"the field {key!r} is not a text")
+    given = read_row(path, number, line, TEXTS)
     if given["status"] not in STATUSES:
         raise bad_data(path, number, f"the status is none of {', '.join(STATUSES)}")
     if type(given.get("line")) is not int:

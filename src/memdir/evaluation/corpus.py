@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from memdir.adapters.layouts.markdown import Markdown
 from memdir.core.ports import Store
-from memdir.evaluation.sets import PromptSet, Query, bad_data, read_data
+from memdir.evaluation.sets import PromptSet, Query, bad_data, read_data, read_row
 
 QUERIES = "queries.jsonl"
 GET_IT = "name the directory that holds queries.jsonl with --data"
@@ -45,15 +44,7 @@ def read(data: str) -> PromptSet:
 
 def _fields(path: str, number: int, line: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """The fields of one line, each of its kind."""
-    try:
-        given = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise bad_data(path, number, f"not a JSON object: {error}") from None
-    if not isinstance(given, dict):
-        raise bad_data(path, number, "not a JSON object")
-    for key in TEXTS:
-        if not isinstance(given.get(key), str) or not given[key].strip():
-            raise bad_data(path, number, f"the field {key!r} is not a text")
+    given = read_row(path, number, line, TEXTS)
     lists = {key: given.get(key, []) for key in LISTS}
     for key, value in lists.items():
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from memdir.adapters.layouts.markdown import Markdown
 from memdir.core import frontmatter
 from memdir.core.errors import MemdirError
-from memdir.evaluation.sets import MAX_BYTES, bad_data, read_data
+from memdir.evaluation.sets import MAX_BYTES, bad_data, read_data, read_row
 
 PAIRS, ALONE = "pairs.jsonl", "inconsistencies.jsonl"
 GET_IT = "name the directory that holds pairs.jsonl with --data"
@@ -101,13 +100,7 @@ def _lines(path: str) -> Iterator[tuple[int, dict[str, object]]]:
     for number, line in enumerate(read_data(path, GET_IT).split("\n"), 1):
         if not line.strip():
             continue
-        try:
-            given = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise bad_data(path, number, f"not a JSON object: {error}") from None
-        if not isinstance(given, dict):
-            raise bad_data(path, number, "not a JSON object")
-        yield number, given
+        yield number, read_row(path, number, line)
 
 
 def _file(data: str, labels: str, number: int, given: object) -> File:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memdir.core.errors import BadInput, Missing
 from memdir.core.ports import Store
@@ -61,3 +64,17 @@ def bad_data(path: str, line: int, problem: str) -> BadInput:
     place = f"{path}:{line}" if line else path
     next = "correct the file or get it again; docs/guides/evaluation.md has the format"
     return BadInput(f"{place}: {problem}", path=path, next=next)
+
+
+def read_row(path: str, number: int, line: str, texts: Sequence[str] = ()) -> dict[str, Any]:
+    """One line of a data file: an object in which these fields are texts."""
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise bad_data(path, number, f"not a JSON object: {error}") from None
+    if not isinstance(given, dict):
+        raise bad_data(path, number, "not a JSON object")
+    for key in texts:
+        if not isinstance(given.get(key), str) or not given[key].strip():
+            raise bad_data(path, number, f"the field {key!r} is not a text")
+    return given

@@ -16,6 +16,7 @@ from memdir.core.errors import MemdirError
 from memdir.core.frontmatter import decode, utf16_units
 from memdir.core.ports import ARCHIVE, TRASH
 from memdir.flows.dating import clocks
+from memdir.flows.ignoring import is_for_others
 from memdir.flows.opening import section
 from memdir.steps.audit import Known, Verdicts
 from memdir.steps.audit import audit as audit_step
@@ -122,11 +123,8 @@ def _unasked(verdicts: Verdicts) -> list[str]:
 
 
 def _ignored(app: App, paths: Sequence[str]) -> frozenset[str]:
-    """What git leaves out of a store that others are to get; a local agent's is nobody else's."""
-    scope = app.config.scope
-    if not app.config.shared or (scope.kind == "agent" and scope.place == "local"):
-        return frozenset()
-    return find_ignored(app.store.root, paths)
+    """What git leaves out of a store that others are to get."""
+    return find_ignored(app.store.root, paths) if is_for_others(app) else frozenset()
 
 
 def _prompt_characters(app: App) -> int:

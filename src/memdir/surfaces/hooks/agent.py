@@ -5,7 +5,7 @@ Hot path. Most agents have none, so what tells it is imported where one has.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.surfaces.hooks.background import Work
+    from memdir.surfaces.hooks.detached import Work
     from memdir.surfaces.hooks.event import Event
     from memdir.surfaces.hooks.place import Here
 

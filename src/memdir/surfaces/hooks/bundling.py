@@ -9,7 +9,7 @@ from marshal import dumps
 NOT_NEEDED = (
     __name__,
     "memdir.surfaces.hooks.starting",
-    "memdir.surfaces.hooks.background",
+    "memdir.surfaces.hooks.detached",
     "memdir.adapters.log_file",
 )
 

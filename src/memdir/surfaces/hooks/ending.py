@@ -8,11 +8,11 @@ from time import time
 
 from memdir.adapters.queue import Queue
 from memdir.core.store_key import store_key
-from memdir.surfaces.hooks.background import PAUSE_SECONDS, STAMP
+from memdir.surfaces.hooks.detached import PAUSE_SECONDS, STAMP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.surfaces.hooks.background import Work
+    from memdir.surfaces.hooks.detached import Work
     from memdir.surfaces.hooks.event import Event
     from memdir.surfaces.hooks.place import Here
 

@@ -16,7 +16,7 @@ from memdir.surfaces.hooks.standing import standing_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.surfaces.hooks.background import Work
+    from memdir.surfaces.hooks.detached import Work
     from memdir.surfaces.hooks.event import Event
     from memdir.surfaces.hooks.place import Here
 

@@ -14,7 +14,7 @@ from memdir.steps.recall import Place, recall
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.core.injection import Recalled
-    from memdir.surfaces.hooks.background import Work
+    from memdir.surfaces.hooks.detached import Work
     from memdir.surfaces.hooks.event import Event
     from memdir.surfaces.hooks.place import Here
 
@@ -31,7 +31,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     text, lacking = _told(asked, here)
     work = None
     if lacking:  # for the next prompts; this one does not wait
-        from memdir.surfaces.hooks.background import PAUSE_SECONDS, STAMP
+        from memdir.surfaces.hooks.detached import PAUSE_SECONDS, STAMP
 
         work = lacking[0].folder + STAMP, lacking[0].root, PAUSE_SECONDS
     return asked.context(NAME, text) if text else "", work

@@ -41,7 +41,7 @@ def run(event: str, module: str, arguments: list[str], settle: "Callable[[str], 
             sys.stdout.buffer.write(f"{text}\n".encode())
             sys.stdout.flush()
         if work:  # only after the answer: nobody waits for it
-            from memdir.surfaces.hooks.background import start_worker
+            from memdir.surfaces.hooks.detached import start_worker
 
             start_worker(*work)
     except Exception as error:  # the one broad net: a memory is never worth a broken session
