@@ -322,3 +322,13 @@ def test_the_console_script_answers_git_with_its_exit_code(three):
     answer = process("merge-index", "base", "ours", "theirs")
     assert answer.code == 1 and "both sides rewrote" in answer.text
     assert (three / "ours").read_text().count("<<<<<<<") == 1
+
+
+def test_an_index_in_its_place_has_another_writer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("base", "MEMORY.md", "theirs"):
+        Path(name).write_text(f"- [A](a.md) — {name}\n")
+    answer = memdir("merge-index", "base", "MEMORY.md", "theirs", "--json")
+    assert answer.code == 1
+    assert "nothing was written" in answer.error["message"]
+    assert Path("MEMORY.md").read_text() == "- [A](a.md) — MEMORY.md\n"

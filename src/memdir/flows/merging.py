@@ -46,6 +46,12 @@ def merge_index(base: str, ours: str, theirs: str) -> Merged:
 def write_merged(path: str, text: str) -> None:
     """Put the merged text where git expects it: whole, or not at all."""
     folder, name = os.path.split(os.path.abspath(path))
+    if name == INDEX:  # git hands over copies; a store's own index has one writer, with a history
+        raise BadInput(
+            f"{path} is an index in its place, and not a copy of one; nothing was written",
+            path=path,
+            next="let git call memdir merge-index, or merge a copy under another name",
+        )
     try:
         Disk(folder).put(name, frontmatter.encode(text))
     except OSError as error:
