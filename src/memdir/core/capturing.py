@@ -1,0 +1,55 @@
+"""What capture notices in a conversation, and what it makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memdir.core.draft import Draft
+from memdir.core.transcript import Said
+
+# What triage notices. The first two are asked for, the others are only noticed.
+REMEMBER, FORGET = "remember", "forget"
+CORRECTION, CONFIRMATION, PREFERENCE = "correction", "confirmation", "preference"
+DECISION, DEADLINE, POINTER, PERSONAL = "decision", "deadline", "pointer", "personal"
+ASKED_FOR = (REMEMBER, FORGET)
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A place in a conversation that may be worth a memory: `quote` are the words themselves."""
+
+    kind: str
+    quote: str
+    said: Said
+    type: str = "unknown"
+
+    @property
+    def asked_for(self) -> bool:
+        """True where somebody said that it is to be remembered, or forgotten."""
+        return self.kind in ASKED_FOR
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a draft comes from: `who` said what it rests on, and the words, cut short."""
+
+    client: str = ""
+    session: str = ""
+    message: str = ""
+    who: str = ""
+    tool: str = ""
+    quote: str = ""
+
+
+@dataclass(frozen=True)
+class Catch:
+    """What is to become of one thing that capture came to.
+
+    `forget` is what a person wants forgotten, and then there is no draft. `hold` is why a person
+    must agree first; empty where it may be saved at once.
+    """
+
+    origin: Origin
+    draft: Draft | None = None
+    forget: str = ""
+    hold: str = ""

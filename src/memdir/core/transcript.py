@@ -1,0 +1,59 @@
+"""A conversation as memdir reads it, whichever client wrote it down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PERSON, AGENT, TOOL = "person", "agent", "tool"  # who says something
+
+
+@dataclass(frozen=True)
+class Said:
+    """One thing that was said; what a tool gave back is never somebody's own words.
+
+    `id` is the client's own of the record, which several things may share; `time` is 0 where
+    nobody knows; `tool` gave a TOOL's text; `wrote` are the files that an AGENT's calls wrote.
+    """
+
+    id: str
+    who: str
+    text: str
+    time: float = 0.0
+    tool: str = ""
+    wrote: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """How far a transcript was processed: its last record, and as a hint where that line ends."""
+
+    id: str = ""
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What was said after a cursor, and the next cursor.
+
+    `broken` lines nobody can read; `lost`: the cursor's record is gone, so everything was taken;
+    `cut`: more was said than is read at once, and the oldest was left out.
+    """
+
+    said: tuple[Said, ...]
+    cursor: Cursor
+    session: str = ""
+    cwd: str = ""
+    broken: int = 0
+    lost: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Session:
+    """A transcript that a client left behind."""
+
+    client: str
+    id: str
+    path: str
+    modified: float
+    size: int
