@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 DEEPEST = 12  # gaps within gaps; what is left then has changed
 SMALL = 64  # lines of a gap that are still compared each with each
+
+Change = tuple[int, int, list[str]]  # these lines of the old text, and what stands there instead
+
+
+def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
+    """What leads from the old lines to the new ones, from the first to the last."""
+    return [(a, b, list(new[c:d])) for a, b, c, d in gaps(old, new)]
+
+
+def gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Where the two differ: the places in the old one, and those in the new one."""
+    at = place = 0
+    for left, right in [*align(old, new), (len(old), len(new))]:
+        if left > at or right > place:
+            yield at, left, place, right
+        at, place = left + 1, right + 1
 
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memdir.core.alignment import align
+from memdir.core.alignment import align, gaps
 from memdir.core.index_blocks import (
     ENTRY,
     MARK,
@@ -124,14 +124,8 @@ def _settled(blocks: Iterable[Block], settled: Mapping[Key, str]) -> list[Block]
 
 
 def _edits(old: Sequence[Block], new: Sequence[Block]) -> list[Edit]:
-    pairs = align([block.text for block in old], [block.text for block in new])
-    edits: list[Edit] = []
-    at = place = 0
-    for left, right in [*pairs, (len(old), len(new))]:
-        if left > at or right > place:
-            edits.append((at, left, list(new[place:right])))
-        at, place = left + 1, right + 1
-    return edits
+    differ = gaps([block.text for block in old], [block.text for block in new])
+    return [(a, b, list(new[c:d])) for a, b, c, d in differ]
 
 
 def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[list[Block], int]:
