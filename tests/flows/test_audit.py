@@ -229,3 +229,16 @@ def test_without_git_it_still_answers(origin, tmp_path, monkeypatch):
     found = audit(local(origin, tmp_path / "home"))
     assert len(found.memories) == 3
     assert any("no git" in text for text in found.remarks)
+
+
+def test_a_merge_that_nobody_decided_is_a_finding_in_a_memory_and_in_the_index(opened):
+    marks = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n"
+    opened.write("a.md", memory("a", body=f"Before.\n{marks}"))
+    opened.write("quoted.md", memory("quoted", body="Look for <<<<<<< in it.\n"))
+    opened.write("MEMORY.md", f"- [A](a.md) — a\n- [Q](quoted.md) — q\n{marks}")
+    found = [one for one in audit(opened.app()).findings if one.kind == "conflict"]
+    lines = opened.read("a.md").split("\n")
+    assert {one.path: one.line for one in found} == {
+        "a.md": lines.index("<<<<<<< HEAD") + 1,
+        "MEMORY.md": 3,
+    }

@@ -15,6 +15,7 @@ from memdir.core.index import Survey
 from memdir.core.inspection.bodies import inspect_body
 from memdir.core.inspection.headers import inspect_header
 from memdir.core.inspection.ignored import inspect_ignored
+from memdir.core.inspection.marks import inspect_marks
 from memdir.core.inspection.page import Page, command
 from memdir.core.inspection.pairs import inspect_pairs
 from memdir.core.inspection.pointers import inspect_index, inspect_no_index
@@ -57,6 +58,7 @@ def audit(store: Store, now: float, known: Known) -> Audit:
         findings += inspect_header(page, _pointer_line(survey, lines, page.path))
         findings += inspect_body(page, lookup)
         findings += inspect_safety(page)
+        findings += inspect_marks(page.path, page.text.split("\n"), command("edit", page.path))
         findings += _stale_claims(page.path, known.verdicts.get(page.path, ()))
     findings += inspect_pairs({one.path: one.text for one in pages if len(one.text) <= PAIRED})
     findings += inspect_ignored(known.ignored, [page.path for page in pages])
@@ -94,6 +96,7 @@ def _survey(
         return Survey(), []
     lines = text.split("\n")
     findings += inspect_index(survey, path, lines, data is not None)
+    findings += inspect_marks(path, lines, f"edit {path}: keep what holds, take out the marks")
     if data is None and indexed:
         findings += inspect_no_index(path, scan.memories)
     return survey, lines
