@@ -1,0 +1,1 @@
+"""Readers of the conversations that clients write down: one file per client."""
