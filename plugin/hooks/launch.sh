@@ -33,6 +33,8 @@ memdir_check='import sys, _sqlite3
 sys.version_info >= (3, 11) or sys.exit(1)
 print(sys._base_executable)'
 memdir_python=none
+# Noted before the search: where one hangs and the client ends us, the next events do not try again.
+{ mkdir -p "$memdir_folder" && echo none >"$memdir_folder/python"; } 2>/dev/null
 for memdir_name in python3.14 python3.13 python3.12 python3.11 python3; do
 	memdir_found=$(command -v "$memdir_name") || continue
 	case $memdir_found in /*) ;; *) continue ;; esac # `.` on the PATH would be the repository
@@ -41,9 +43,9 @@ for memdir_name in python3.14 python3.13 python3.12 python3.11 python3; do
 	memdir_python=$memdir_found
 	break
 done
+[ "$memdir_python" = none ] && exit 0
 {
-	mkdir -p "$memdir_folder" && printf '%s\n' "$memdir_python" >"$memdir_folder/python.$$" &&
+	printf '%s\n' "$memdir_python" >"$memdir_folder/python.$$" &&
 		mv -f "$memdir_folder/python.$$" "$memdir_folder/python"
 } 2>/dev/null
-[ "$memdir_python" = none ] && exit 0
 exec "$memdir_python" -I -S "$memdir_code" "$memdir_event"

@@ -173,8 +173,7 @@ class Sandbox:
 
     def left_over(self) -> list[str]:
         """Programs that still run with this home."""
-        mark = f"HOME={self.home}".encode()
-        return [name for name, given in _environments() if mark in given.split(b"\0")]
+        return [words for _, words in processes(self.home)]
 
 
 def end(running: subprocess.Popen[str]) -> None:
@@ -189,12 +188,15 @@ def end(running: subprocess.Popen[str]) -> None:
             continue
 
 
-def _environments() -> list[tuple[str, bytes]]:
-    found = []
+def processes(home: Path) -> list[tuple[str, str]]:
+    """What runs with that home: its number and its command line."""
+    mark, found = f"HOME={home}".encode(), []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            name = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            found.append((name, (folder / "environ").read_bytes()))
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+            given = (folder / "environ").read_bytes().split(b"\0")
         except OSError:
             continue  # it has ended, or is not ours
+        if mark in given:
+            found.append((folder.name, words.decode("utf-8", "replace")))
     return found

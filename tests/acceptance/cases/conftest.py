@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.equipped import PLUGIN, WAYS, Equipped, copy_checkout
 from tests.acceptance.sandbox import Sandbox
 from tests.acceptance.scripted_api import serve_api
 from tests.searching import memory
@@ -14,6 +15,9 @@ CASES = Path(__file__).parent
 ABOUT = "restarting the staging cluster"
 FACT = "The pelican job does it, never a hand."  # in the body alone: the client shows ABOUT itself
 PROMPT = "how do we restart the staging cluster?"
+RULE = "Always use a git worktree for a change of more than one file."
+INDEX = "- [Worktree](worktree.md) — never on main\n- [Pelican](pelican.md) — who restarts staging"
+OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"  # the client's own memory
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -37,3 +41,54 @@ def remembering(sandbox: Sandbox) -> Sandbox:
     sandbox.write_memory("pelican.md", memory("Pelican", ABOUT, f"The staging cluster: {FACT}"))
     sandbox.prompt_hook()
     return sandbox
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all cases that do not change it."""
+    return copy_checkout(tmp_path_factory.mktemp("checkout"))
+
+
+@pytest.fixture
+def equipped(tmp_path: Path, checkout: Path) -> Iterator[Equipped]:
+    """A client with memories and a checkout of memdir, which is not installed yet.
+
+    In the end nothing may still run, and nothing of it may have had a connection.
+    """
+    program = os.environ.get("ACCEPTANCE_CLIENT", "")
+    with serve_api(tmp_path / "requests.jsonl") as api:
+        made = Equipped(tmp_path, program, api)
+        made.checkout = checkout
+        made.write_memory("pelican.md", memory("Pelican", ABOUT, f"The staging cluster: {FACT}"))
+        made.write_memory("worktree.md", memory("Rule", RULE, RULE, type="feedback"))
+        made.write_memory("MEMORY.md", f"{INDEX}\n")
+        yield made
+        assert made.rest() == []
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> Iterator[Equipped]:
+    """A home where the client has installed the plugin, as `test_install` does it each time."""
+    top = tmp_path_factory.mktemp("template")
+    with serve_api(top / "requests.jsonl") as api:
+        made = Equipped(top, os.environ.get("ACCEPTANCE_CLIENT", ""), api)
+        made.checkout = checkout
+        made.install(PLUGIN)
+        yield made
+
+
+@pytest.fixture
+def plugged(equipped: Equipped, template: Equipped) -> Equipped:
+    """The same with the plugin installed from a marketplace."""
+    equipped.copy_plugin(template)
+    return equipped
+
+
+@pytest.fixture(params=WAYS)
+def installed(equipped: Equipped, template: Equipped, request: pytest.FixtureRequest) -> Equipped:
+    """The same in each way in which memdir can be installed."""
+    if request.param == PLUGIN:
+        equipped.copy_plugin(template)
+    else:
+        equipped.install(request.param)
+    return equipped

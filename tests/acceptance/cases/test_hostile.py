@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.cases.conftest import ABOUT, PROMPT
+from tests.acceptance.cases.conftest import ABOUT, OFF, PROMPT
 from tests.acceptance.cases.test_prompt import NEWER, OLDER
+from tests.acceptance.equipped import Equipped
 from tests.acceptance.sandbox import FRAME, Sandbox
 from tests.acceptance.scripted_api import said
 from tests.hostile import FILE, inputs
 from tests.searching import memory
 
+TOGETHER = 12  # of them in one session: rules have a limit
 END = "here the text ends"
 NAMES = "system|memdir|persisted|task|function|user|hook"
 TAGS = re.compile(rf"<[\s/]{{0,3}}(?:{NAMES})[\w-]{{0,40}}", re.IGNORECASE)
@@ -60,3 +62,29 @@ def test_hostile_text_stays_in_the_frame(sandbox, model):
     escaped = [told.count(ESCAPED) for told in sandbox.told()]
     assert escaped == [text.count(ESCAPED) for text in texts]
     assert hostile == shapes(sandbox, ["a tame text"] * len(texts), model)
+
+
+def started(sandbox: Equipped, texts: list[str], model: str) -> list[Any]:
+    """The requests of sessions that start with these as rules and lines of the index."""
+    sandbox.api.requests.clear()
+    for at in range(0, len(texts), TOGETHER):
+        index = []
+        for number, text in enumerate(texts[at : at + TOGETHER]):
+            rule = memory("Rule", "Rule", f"Always do it: {text} {number}", type="feedback")
+            sandbox.write_memory(f"rule{number}.md", rule)
+            index.append(f"- [Rule](rule{number}.md) — {text} {number}\n")
+        sandbox.write_memory("MEMORY.md", "".join(index))
+        assert sandbox.ask("hello", "--model", model).succeeded
+        index_told, rules = sandbox.told()
+        assert "- [Rule](rule0.md)" in index_told
+        assert "Always do it" in rules
+    return [_shape(request) for request in sandbox.requests()]
+
+
+@pytest.mark.parametrize("model", [OLDER, NEWER])
+def test_hostile_rules_and_indexes_stay_in_the_frame(plugged, model):
+    plugged.variables[OFF] = "1"  # else the client itself shows the index, as it is
+    texts = HOSTILE + KNOWN
+    hostile = started(plugged, texts, model)
+    assert not any(TAGS.findall(told) for told in plugged.told())
+    assert hostile == started(plugged, ["a tame text"] * len(texts), model)

@@ -1,0 +1,81 @@
+"""What a session says is a memory in the next one: after its end, after a kill, after an error."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from tests.acceptance.sandbox import RUN_SECONDS
+from tests.scripted_server import Reply
+
+WISH = "Remember that we deploy only on Tuesdays, because the release team is in then."
+PROMPT = "on which day of the week do we deploy?"
+WHY = "The release team is in then."
+NAME = "we-deploy-only-on-tuesdays.md"
+REPORT = "saved 1 memory"
+
+
+def told(sandbox) -> str:
+    """What memdir told the model of the last session."""
+    return "\n".join(sandbox.told())
+
+
+def test_what_was_asked_for_is_in_the_next_session(installed):
+    assert installed.ask(WISH).succeeded
+    installed.rest()
+    assert WHY in installed.memories()[NAME].decode()
+    assert installed.ask(PROMPT).succeeded
+    assert WHY in told(installed)
+
+
+def test_the_user_is_told_and_the_model_is_not(installed):
+    assert installed.ask(WISH).succeeded
+    installed.rest()
+    (report,) = [path for path in installed.top.rglob("memdir/reports/*") if path.is_file()]
+    assert REPORT in report.read_text()
+    with installed.converse() as talk:  # it is shown now
+        talk.say(PROMPT)
+        talk.say(PROMPT)
+    assert not report.exists()
+    assert WHY in installed.sent()
+    assert REPORT not in installed.sent()
+
+
+def test_memories_that_were_brought_back_are_not_learned_again(installed):
+    assert installed.ask(WISH).succeeded
+    installed.rest()
+    before = installed.memories()
+    for _ in range(2):
+        assert installed.ask(PROMPT).succeeded
+        installed.rest()
+    assert installed.memories() == before
+
+
+def test_a_session_that_was_killed_is_made_up_for(installed):
+    installed.api.replies[:] = [Reply(text="Yes.", wait=30.0)]
+    run = installed.start("-p", WISH)
+    end = time.monotonic() + RUN_SECONDS
+    while not installed.requests():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    time.sleep(1)  # the client writes its transcript a moment later
+    os.killpg(run.pid, signal.SIGKILL)
+    run.communicate()
+    installed.rest()
+    assert NAME not in installed.memories()
+    installed.api.replies[:] = [Reply(text="Hello.")]
+    assert installed.ask("Good morning.").succeeded
+    installed.rest()
+    assert WHY in installed.memories()[NAME].decode()
+
+
+@pytest.mark.parametrize("status", [400, 529])
+def test_an_error_of_the_api_loses_nothing(installed, status):
+    installed.api.replies[:] = [Reply(status=status, text="no")]
+    installed.ask(WISH)
+    installed.rest()
+    installed.api.replies[:] = [Reply(text="Hello.")]
+    assert installed.ask("Good morning.").succeeded
+    installed.rest()
+    assert WHY in installed.memories()[NAME].decode()

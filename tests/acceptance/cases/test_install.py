@@ -1,0 +1,136 @@
+"""In and out again: the plugin, setup, both of them; what stays, and what does not."""
+
+import json
+import shutil
+
+from tests.acceptance.cases.conftest import PROMPT
+from tests.acceptance.cases.test_sessions import EDITS, bash, call, counts
+from tests.acceptance.equipped import ID, MARKETPLACE, PLUGIN, SETTINGS, copy_checkout
+from tests.searching import memory
+
+THINKING = 2  # seconds until a model calls its first tool
+THEIRS = b'{\n  "model": "claude-opus-5-5",\n  "unknownKey": [1, {"a": null}]\n}\n'
+
+
+def test_the_plugin_alone_recalls_and_setup_on_top_changes_nothing(equipped):
+    assert shutil.which("memdir", path=equipped.environment()["PATH"]) is None
+    equipped.install(PLUGIN)
+    before = equipped.settings.read_bytes()
+    assert equipped.ask(PROMPT).succeeded
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    for _ in range(2):
+        done = equipped.memdir("setup", "claude-code")
+        assert [file["change"] for file in done["files"]] == ["unchanged"]
+        assert equipped.settings.read_bytes() == before
+    assert equipped.ask(PROMPT).succeeded
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+
+
+def test_a_plugin_on_top_of_setup_tells_nothing_twice(equipped):
+    equipped.install(SETTINGS)
+    equipped.install(PLUGIN)
+    assert equipped.ask(PROMPT).succeeded
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    equipped.memdir("setup", "claude-code", "--remove")  # from now on the plugin speaks
+    assert equipped.ask(PROMPT).succeeded
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+
+
+def test_setup_as_a_plugin_works_from_the_next_session_on_and_goes_again(equipped):
+    equipped.settings.write_bytes(THEIRS)
+    equipped.memdir("setup", "claude-code", "--plugin")
+    assert equipped.ask(PROMPT).succeeded
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    equipped.memdir("setup", "claude-code", "--remove")
+    assert equipped.settings.read_bytes() == THEIRS
+
+
+def test_setup_taken_out_leaves_memories_and_settings_as_they_were(equipped):
+    equipped.settings.write_bytes(THEIRS)
+    memories = equipped.memories()
+    equipped.install(SETTINGS)
+    assert equipped.ask(PROMPT).succeeded
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    equipped.memdir("setup", "claude-code", "--remove")
+    assert equipped.settings.read_bytes() == THEIRS
+    assert equipped.memories() == memories
+    assert equipped.ask(PROMPT).succeeded
+    assert equipped.told() == []
+
+
+def test_a_plugin_that_is_uninstalled_leaves_the_memories(equipped):
+    """It is the client that writes the settings: it sets them anew and leaves two empty keys."""
+    equipped.settings.write_bytes(THEIRS)
+    memories = equipped.memories()
+    equipped.install(PLUGIN)
+    assert equipped.ask(PROMPT).succeeded
+    equipped.rest()
+    history = equipped.memdir("log")
+    equipped.manage("uninstall", ID)
+    equipped.manage("marketplace", "remove", MARKETPLACE)
+    assert equipped.memories() == memories
+    assert equipped.memdir("log") == history
+    assert equipped.ask(PROMPT).succeeded
+    assert equipped.told() == []
+    left = json.loads(equipped.settings.read_bytes())
+    assert {key: value for key, value in left.items() if value != {}} == json.loads(THEIRS)
+
+
+def test_an_update_of_the_plugin_loses_nothing(equipped, tmp_path):
+    equipped.checkout = copy_checkout(tmp_path / "checkout")
+    equipped.install(PLUGIN)
+    first = equipped.ask(PROMPT)
+    memories = equipped.memories()
+    manifest = equipped.checkout / "plugin/.claude-plugin/plugin.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "version": "99.0.0"}))
+    equipped.manage("marketplace", "update", MARKETPLACE)
+    assert "99.0.0" in equipped.manage("update", ID)
+    assert equipped.memories() == memories
+    session = first.data["session_id"]
+    assert equipped.ask(PROMPT, "--resume", session).succeeded
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)  # nor does a session begin anew
+
+
+# What the client does to memories by itself
+
+
+def test_what_the_client_did_to_memories_comes_back(installed):
+    """It deletes one, writes another anew, and changes the index; one undo takes it back."""
+    installed.ask("hello")
+    installed.rest()
+    before = installed.memories()
+    store = installed.store()
+    anew = memory("Rule", "Work on main.", "Work on main.", type="feedback")
+    installed.api.replies[:] = [
+        call("Read", file_path=str(store / "worktree.md")),
+        call("Write", file_path=str(store / "worktree.md"), content=anew),
+        bash(f"rm {store}/pelican.md; echo '- [Rule](worktree.md)' > {store}/MEMORY.md"),
+    ]
+    assert installed.ask("Tidy up.", *EDITS).succeeded
+    installed.rest()
+    assert "Work on main." in (store / "worktree.md").read_text()
+    assert not (store / "pelican.md").exists()
+    installed.memdir("undo")
+    assert installed.memories() == before
+    assert installed.ask(PROMPT).succeeded
+    assert counts(installed.requests()[-1]) == (1, 1, 1)
+
+
+def test_what_the_client_did_in_the_very_first_session_comes_back_too(plugged):
+    """At the start of a session they are kept in the history, beside the model's first thoughts."""
+    before = plugged.memories()
+    plugged.api.replies[:] = [bash(f"sleep {THINKING}; rm {plugged.store()}/pelican.md")]
+    assert plugged.ask("Tidy up.", *EDITS).succeeded
+    plugged.rest()
+    plugged.memdir("undo")
+    assert plugged.memories() == before
+
+
+def test_sessions_leave_no_process_no_connection_and_nothing_in_the_project(installed):
+    with installed.converse() as talk:
+        talk.say(PROMPT)
+        talk.say("/compact")
+    assert talk.err == ""
+    assert installed.rest() == []  # of the worker, which was there
+    assert installed.memdir("log")["changes"]
+    assert list(installed.project.iterdir()) == []

@@ -1,0 +1,185 @@
+"""Whatever is missing, broken, slow or locked around the installed hooks, the session goes on."""
+
+import fcntl
+import json
+import shlex
+import shutil
+import sqlite3
+import sys
+from contextlib import ExitStack
+
+import pytest
+
+from memdir.core.nested import NESTED
+from tests.acceptance import client
+from tests.acceptance.cases.conftest import FACT, OFF, PROMPT, RULE
+from tests.acceptance.cases.test_sessions import bash, counts
+from tests.acceptance.equipped import HOOKS, PLUGIN, SETTINGS, WAYS, copy_checkout
+from tests.acceptance.scripted_api import last_words, said
+from tests.faults import mounts
+
+REAL = shlex.quote(str(sys._base_executable))
+# Like the real one, but it says that it is another version: `-I -S -c CODE` is all it is asked.
+OLD_CODE = "import sys; sys.version_info = (3, 8, 20, 'final', 0); exec(sys.argv[1])"
+OLD = f'exec {REAL} -I -S -c {shlex.quote(OLD_CODE)} "$4"'
+HELD_KILOBYTES = 64
+STALLS = 1  # seconds that a stalling hook may take in these cases
+SLOW = """import sys
+from time import sleep
+TOUCH = {"open", "os.listdir", "os.mkdir", "os.rename", "os.scandir", "sqlite3.connect"}
+SECONDS = 0.05 if "session-end" in sys.argv else 0.01  # long enough to be too late for the client
+sys.addaudithook(lambda event, _: sleep(SECONDS) if event in TOUCH else None)
+"""
+
+
+@pytest.fixture
+def own(equipped, tmp_path, template):
+    """With the plugin from a checkout of its own, to break it."""
+    equipped.checkout = copy_checkout(tmp_path / "checkout")
+    equipped.copy_plugin(template)
+    return equipped
+
+
+@pytest.mark.parametrize("python", ["", OLD], ids=["none", "old"])
+def test_without_a_python_that_fits_the_plugin_waits_for_one(plugged, python):
+    plugged.own_path(python)
+    assert plugged.ask(PROMPT).succeeded
+    assert plugged.told() == []
+    plugged.own_path(f'exec {REAL} "$@"')
+    assert plugged.ask(PROMPT).succeeded
+    assert counts(plugged.requests()[-1]) == (1, 1, 1)
+
+
+def test_a_python_that_setup_named_and_that_is_gone_breaks_no_session(equipped):
+    equipped.install(SETTINGS)
+    named = json.dumps(equipped.memdir("setup", "claude-code", "--dry-run")["hooks"])
+    python = named.partition("test -x ")[2].partition(" ")[0]
+    text = equipped.settings.read_text("utf-8")
+    equipped.settings.write_text(text.replace(f"{python} ", "/no/such/python "), encoding="utf-8")
+    assert equipped.ask(PROMPT).succeeded
+    assert equipped.told() == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_memdir_that_is_gone_breaks_no_session(own, way):
+    if way == SETTINGS:
+        own.settings.unlink()
+        own.install(way)
+    shutil.rmtree(own.checkout)
+    assert own.ask(PROMPT).succeeded
+    assert len(own.requests()) == 1
+
+
+def test_a_slow_python_only_makes_the_answer_late(plugged):
+    """SessionEnd has a second in the client, and then it is killed."""
+    plugged.own_path(f'sleep 1.2; exec {REAL} "$@"')
+    assert plugged.ask(PROMPT).succeeded
+    assert counts(plugged.requests()[-1]) == (1, 1, 1)
+
+
+def test_a_python_that_hangs_breaks_no_session(own):
+    own.limit_hooks(STALLS)
+    own.own_path("exec sleep 20")
+    (own.top / "bin/sleep").symlink_to(shutil.which("sleep"))
+    assert own.ask(PROMPT).succeeded
+    assert own.told() == []
+
+
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        ("starting.py", "def"),
+        ("run.py", "raise SystemExit(2)"),
+        ("run.py", "import os; os.kill(os.getpid(), 9)"),
+        ("opening.py", "def answer(*_): raise MemoryError"),
+        ("prompt.py", "def answer(*_): print('x' * 20_000); return 1 / 0"),
+        ("ending.py", "def answer(*_): raise KeyboardInterrupt"),
+        ("detached.py", "def start_worker(*_): raise OSError"),
+    ],
+    ids=["no-python", "exits", "killed", "start", "prompt", "end", "worker"],
+)
+def test_a_crash_in_our_code_breaks_no_session(own, file, code):
+    own.break_hooks(file, code)
+    assert own.ask(PROMPT).succeeded
+    (request,) = own.requests()
+    assert "Traceback" not in said(request)
+    told = {"opening.py": (0, 1, 1), "ending.py": (1, 1, 1), "detached.py": (1, 1, 1)}
+    assert file == "prompt.py" or counts(request) == told.get(file, (0, 1, 0))
+
+
+def test_on_a_slow_disk_the_session_gets_its_memories_late(own):
+    start = own.checkout / HOOKS / "start.py"
+    docstring, rest = start.read_text("utf-8").split('"""\n\n', 1)
+    start.write_text(f'{docstring}"""\n\n{SLOW}{rest}', encoding="utf-8")
+    assert own.ask(PROMPT).succeeded
+    assert counts(own.requests()[-1]) == (1, 1, 1)
+
+
+def test_locked_files_break_no_session(plugged):
+    """Every lock of ours and every database is held while another session runs."""
+    assert plugged.ask("hello").succeeded
+    plugged.rest()
+    with ExitStack() as held:
+        for top in (".cache/memdir", ".local/state/memdir"):
+            for path in (plugged.home / top).rglob("*"):
+                if path.suffix == ".sqlite":
+                    base = sqlite3.connect(path, isolation_level=None)
+                    held.callback(base.close)
+                    base.execute("BEGIN EXCLUSIVE")
+                elif path.is_file():
+                    file = held.enter_context(path.open("rb"))
+                    fcntl.flock(file, fcntl.LOCK_EX)
+        plugged.write_memory("new.md", "restart the staging cluster with the new zebra\n")
+        assert plugged.ask(PROMPT).succeeded
+        assert counts(plugged.requests()[-1]) == (1, 1, 1)
+
+
+def test_a_disk_without_room_breaks_no_session_of_the_plugin(plugged):
+    folders = [plugged.home / ".cache", plugged.home / ".local"]
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+        mounts.tmpfs(str(folder), HELD_KILOBYTES)
+        with pytest.raises(OSError), open(folder / "full", "wb", 0) as file:
+            while True:
+                file.write(b"x" * 1024)
+    try:
+        assert plugged.ask(PROMPT).succeeded
+        assert counts(plugged.requests()[-1]) == (1, 1, 1)
+        plugged.rest()
+    finally:
+        for folder in folders:
+            mounts.command("umount", str(folder))
+
+
+# Loops
+
+
+def test_the_end_of_a_turn_never_asks_for_another(equipped):
+    """Not even where somebody else's hook does, once: then ours is called a second time."""
+    again = '{"decision": "block", "reason": "once more"}'
+    mark = shlex.quote(str(equipped.top / "mark"))
+    once = f"test -e {mark} || {{ touch {mark}; echo {shlex.quote(again)}; }}"
+    equipped.hook("Stop", once)
+    equipped.listen("Stop")
+    equipped.install(PLUGIN)
+    assert equipped.ask(PROMPT).succeeded
+    assert [event["stop_hook_active"] for event in equipped.events("Stop")] == [False, True]
+    assert len(equipped.requests()) == 2
+    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    assert equipped.ask(PROMPT).succeeded
+    assert len(equipped.requests()) == 3
+
+
+def test_a_client_inside_a_session_is_silent_with_our_mark(installed):
+    installed.variables[OFF] = "1"
+    words = [*client.command(installed.program), "-p", f"inside: {PROMPT}"]
+    nested = shlex.join(words)
+    installed.api.replies[:] = [bash(f"{NESTED}=1 {nested} </dev/null")]
+    assert installed.ask(f"outside: {PROMPT}", "--allowedTools", "Bash").succeeded
+    for request in installed.requests():
+        inside = "inside: " in last_words(request) and "outside: " not in said(request)
+        assert (FACT in said(request)) != inside
+        assert (RULE in said(request)) != inside
+    assert any("outside: " not in said(request) for request in installed.requests())
+    folder = installed.home / ".local/state/memdir/sessions"
+    assert len(list(folder.iterdir())) == 1

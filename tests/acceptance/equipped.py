@@ -1,0 +1,152 @@
+"""A sandbox with memdir as a user gets it: the plugin from a marketplace, or hooks by setup."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.acceptance.sandbox import RUN_SECONDS, Sandbox, processes
+from tests.self.source import ROOT
+
+PARTS = (".claude-plugin", "plugin", "src/memdir")  # of a checkout: what the plugin consists of
+MARKETPLACE, ID = "memdir", "memdir@memdir"
+PLUGIN, SETTINGS = "plugin", "settings"
+WAYS = (PLUGIN, SETTINGS)
+CLI = "from memdir.surfaces.cli import main; main()"
+HOOKS = "src/memdir/surfaces/hooks"
+PAUSE = 0.05  # seconds between two looks at what still runs
+PYTHON_NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
+TOOLS = ("sh", "bash", "cat", "env", "git", "grep", "ls", "mkdir", "mv", "rm", "uname")
+
+
+def copy_checkout(where: Path) -> Path:
+    """A checkout of memdir as it lies here, without what was compiled and left behind."""
+    compiled = shutil.ignore_patterns("__pycache__")
+    for part in PARTS:
+        shutil.copytree(ROOT / part, where / part, symlinks=True, ignore=compiled)
+    return where
+
+
+class Equipped(Sandbox):
+    """`checkout` is the memdir that gets installed; nothing of it is on the PATH."""
+
+    checkout: Path
+
+    @property
+    def settings(self) -> Path:
+        return self.home / ".claude/settings.json"
+
+    # memdir
+
+    def install(self, way: str) -> None:
+        if way == SETTINGS:
+            self.memdir("setup", "claude-code", "--settings")
+        else:
+            self.manage("marketplace", "add", str(self.checkout))
+            self.manage("install", ID)
+
+    def copy_plugin(self, template: "Equipped") -> None:
+        """What the client did when it installed the plugin in another home: half the time."""
+        shutil.copytree(template.home, self.home, symlinks=True, dirs_exist_ok=True)
+        places = {template.home: self.home, template.checkout: self.checkout}
+        for path in (self.settings, *self.home.glob(".claude/plugins/*.json")):
+            text = path.read_text("utf-8")
+            for old, new in places.items():
+                text = text.replace(str(old), str(new))
+            path.write_text(text, encoding="utf-8")
+
+    def manage(self, *words: str) -> str:
+        """What `claude plugin` says to that."""
+        running = self.start("plugin", *words, stderr=subprocess.STDOUT)
+        said: str = running.communicate(timeout=RUN_SECONDS)[0]
+        assert running.returncode == 0, said
+        return said
+
+    def memdir_line(self, *words: str) -> str:
+        """A command of memdir for a shell that does not know it."""
+        command = shlex.join([sys.executable, "-P", "-c", CLI, *words])
+        return f"PYTHONPATH={shlex.quote(str(self.checkout / 'src'))} {command}"
+
+    def memdir(self, *words: str) -> Any:
+        """What a command of memdir answers, in the project."""
+        done = subprocess.run(
+            ["sh", "-c", self.memdir_line(*words, "--json")],
+            cwd=self.project,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    def break_hooks(self, file: str, code: str) -> None:
+        """Add code to a file of the hooks."""
+        with (self.checkout / HOOKS / file).open("a", encoding="utf-8") as out:
+            out.write(f"\n\n{code}\n")
+
+    def limit_hooks(self, seconds: int) -> None:
+        """Let the plugin's hooks have less time, so that a case does not take theirs."""
+        path = self.checkout / "plugin/hooks/hooks.json"
+        given = json.loads(path.read_text("utf-8"))
+        for groups in given["hooks"].values():
+            groups[0]["hooks"][0]["timeout"] = seconds
+        path.write_text(json.dumps(given), encoding="utf-8")
+
+    def own_path(self, python: str = "") -> None:
+        """A PATH with tools of a shell and, under each name, this script as Python."""
+        folder = self.top / "bin"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for tool in TOOLS:
+            (folder / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
+        for name in PYTHON_NAMES if python else ():
+            (folder / name).write_text(f"#!/bin/sh\n{python}\n", encoding="utf-8")
+            (folder / name).chmod(0o755)
+        self.variables["PATH"] = str(folder)
+
+    # What came of it
+
+    def rest(self) -> list[str]:
+        """Wait until nothing runs any more; the sockets that were open meanwhile."""
+        sockets, end = [], time.monotonic() + RUN_SECONDS
+        while running := processes(self.home):
+            assert time.monotonic() < end, f"still there: {running}"
+            sockets += [f"{words}: {one}" for pid, words in running for one in _sockets(pid)]
+            time.sleep(PAUSE)
+        return sockets
+
+    def memories(self) -> dict[str, bytes]:
+        """Every file of the project's store."""
+        files = (path for path in self.store().rglob("*") if path.is_file())
+        return {str(path.relative_to(self.store())): path.read_bytes() for path in files}
+
+    def attachments(self) -> list[tuple[str, str]]:
+        """What hooks added to the conversations, as the client wrote it down: event, text."""
+        found = []
+        for path in self.home.glob(".claude/projects/*/**/*.jsonl"):
+            for line in path.read_text("utf-8").splitlines():
+                row = json.loads(line).get("attachment") or {}
+                if row.get("type") == "hook_additional_context":
+                    content = row["content"]
+                    text = content if isinstance(content, str) else "\n".join(content)
+                    found.append((row["hookEvent"], text))
+        return found
+
+
+def _sockets(pid: str) -> list[str]:
+    """What it opened itself: the client hands over input and output as sockets, too."""
+    found = []
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            target = os.readlink(f"/proc/{pid}/fd/{name}")
+            found += [target] if target.startswith("socket:") and int(name) > 2 else []
+    except OSError:
+        return found  # it has ended meanwhile
+    return found
