@@ -14,7 +14,7 @@ import pytest
 from memdir.adapters.ledger import Ledger, read, write
 from memdir.adapters.models.scripted import Scripted
 from memdir.adapters.wrappers.metered import Metered
-from memdir.core.budget import Call, LedgerBroken, Limits, OverBudget, Spent
+from memdir.core.budget import Call, LedgerBroken, Limits, OverBudget, OverRun, Spent
 from memdir.core.errors import Busy, MemdirError, Unwritable
 from memdir.core.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
 
@@ -36,6 +36,25 @@ def test_a_line_reads_back_as_it_was_written():
     call = Call("ab12", NOON, DAY, "select", "m:ü\n", "s", Usage(1, 2, 3), "answered")
     assert read(write(call)) == call
     assert b"\n" not in write(call)
+
+
+def test_what_it_cost_and_what_came_of_it_read_back_too():
+    call = Call("ab12", NOON, DAY, "capture", "m", "s", Usage(1, 2, 3, 0.5), "answered", "saved 2")
+    assert read(write(call)) == call
+
+
+def test_a_line_of_an_earlier_version_is_read():
+    call = Call("ab12", NOON, DAY, "select", "m", "s", Usage(1, 2, 3), "answered")
+    said = json.loads(write(call))
+    del said["cost"], said["produced"]
+    assert read(json.dumps(said).encode()) == call
+
+
+@pytest.mark.parametrize("cost", ["1", -1, [], True, float("inf"), float("nan")])
+def test_a_cost_that_is_none_is_a_broken_line(cost):
+    said = json.loads(write(Call("a", NOON, DAY, "select", "m", "s", Usage(1, 2)))) | {"cost": cost}
+    with pytest.raises(ValueError):
+        read(json.dumps(said).encode())
 
 
 def test_a_call_is_reserved_then_settled(ledger):
@@ -293,3 +312,29 @@ def test_an_answer_is_kept_although_it_cannot_be_settled(ledger):
     assert metered.answer(QUESTION).text == "x"
     with pytest.raises(MemdirError):
         metered.answer(QUESTION)
+
+
+def test_the_calls_of_one_run_have_a_limit_together(ledger):
+    model = Scripted([{"text": "x", "input_tokens": 200, "output_tokens": 1}])
+    limits = Limits(10_000, 100_000, run=ESTIMATE + 250)
+    metered = Metered(model, ledger, limits, "capture", "s")
+    metered.answer(QUESTION)
+    metered.answer(QUESTION)
+    with pytest.raises(OverRun, match="this run has 0 of 370 left"):
+        metered.answer(QUESTION)
+    assert len(model.asked) == len(ledger.calls()) == 2
+    Metered(model, ledger, limits, "capture", "s").answer(QUESTION)  # another run
+
+
+def test_what_came_of_an_answer_is_put_down_with_its_call(ledger):
+    line = {"text": "x", "input_tokens": 1_000, "output_tokens": 200}
+    model = Scripted([line], "anthropic:claude-haiku-4-5")
+    metered = Metered(model, ledger, LIMITS, "capture", "s")
+    metered.produced("nobody was asked")
+    assert ledger.calls() == []
+    metered.answer(QUESTION)
+    metered.produced("saved real-database-in-tests, held 1")
+    (call,) = ledger.calls()
+    assert (call.produced, call.outcome) == ("saved real-database-in-tests, held 1", "answered")
+    assert call.usage.cost == pytest.approx(0.002)
+    assert ledger.spent(DAY, "s") == Spent(1_200, 1_200)

@@ -2,8 +2,17 @@
 
 import pytest
 
-from memdir.core.budget import Call, Limits, Spent, estimate, spent_by, too_much
-from memdir.core.model import Question, Usage
+from memdir.core.budget import (
+    Call,
+    Limits,
+    Spent,
+    estimate,
+    spent_by,
+    too_much,
+    too_much_for_run,
+)
+from memdir.core.model import Question, Turn, Usage
+from memdir.core.price import cost
 
 LIMITS = Limits(session=100, day=1000)
 
@@ -37,6 +46,46 @@ def test_an_estimate_counts_all_that_is_sent_and_the_longest_answer():
     schema = {"type": "object"}  # 18 characters as JSON
     assert estimate(Question("s" * 10, "u" * 12, schema, 256)) == Usage(10, 256)
     assert estimate(Question("s" * 10, "u" * 12, None, 256)) == Usage(6, 256)
+
+
+def test_an_estimate_counts_earlier_turns_and_what_a_cache_just_gave():
+    turns = (Turn("a" * 8, "t" * 16),)
+    question = Question("s" * 10, "u" * 10, None, 256, earlier=turns)
+    assert estimate(question) == Usage(11, 256)
+    assert estimate(question, cached=5) == Usage(6, 256, 5)
+    assert estimate(question, cached=500) == Usage(0, 256, 11)
+    assert estimate(Question("s" * 10, "u" * 10, None, 256), cached=5) == Usage(5, 256)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "used", "limit", "reason"),
+    [
+        (100, 0, 100, ""),
+        (101, 0, 100, "this run has 100 of 100 left"),
+        (60, 50, 100, "this run has 50 of 100 left"),
+        (1, 0, 0, "this run has 0 of 0 left"),
+        (10**9, 10**9, None, ""),
+    ],
+)
+def test_a_run_may_take_what_is_left_of_it(wanted, used, limit, reason):
+    told = too_much_for_run(wanted, used, Limits(0, 0, limit))
+    assert told.endswith(reason)
+    assert bool(told) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("model", "usage", "dollars"),
+    [
+        ("anthropic:claude-haiku-4-5", Usage(1_000_000, 0, 0), 1.0),
+        ("anthropic:claude-haiku-4-5-20251001", Usage(0, 1_000_000, 1_000_000), 5.1),
+        ("anthropic:claude-haiku-4-5", Usage(1_000_000, 0, 0, 0.25), 0.25),
+        ("anthropic:claude-haiku-4-55", Usage(1, 1), None),
+        ("openai:some-local-model", Usage(1, 1), None),
+        ("claude:haiku", Usage(1, 1), None),
+    ],
+)
+def test_a_cost_is_told_where_a_price_is_known(model, usage, dollars):
+    assert cost(model, usage) == (None if dollars is None else pytest.approx(dollars))
 
 
 def call(day: str, session: str, given: int, made: int, cached: int = 0) -> Call:

@@ -2,7 +2,7 @@
 
 A call has two lines with one id: `reserved` with the estimate before it is made, and its outcome
 with the true figures afterwards. The last line of an id counts, so a process that was killed in
-between has spent its estimate.
+between has spent its estimate. A third line may tell what became of the answer.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import errno
 import json
+import math
 import os
 import secrets
 import stat
@@ -32,6 +33,7 @@ from memdir.core.model import Usage
 FILE = "ledger.jsonl"
 LARGEST_BYTES = 64 * 1024 * 1024  # some 150,000 calls
 LONGEST_LINE = 64 * 1024  # bytes
+LONGEST_PRODUCED = 500  # characters
 LINE_START = b'{"id": "'
 LOCK_SECONDS = 1.0  # it is held for the time of a few writes
 FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -60,9 +62,15 @@ class Ledger:
             self._append(call)
         return call
 
-    def settle(self, call: Call, usage: Usage, outcome: str) -> None:
-        """What the call really cost."""
-        settled = replace(call, time=self.now(), usage=usage, outcome=outcome)
+    def settle(self, call: Call, usage: Usage, outcome: str, produced: str = "") -> None:
+        """What the call really cost; may be called again once it is known what came of it."""
+        settled = replace(
+            call,
+            time=self.now(),
+            usage=usage,
+            outcome=outcome,
+            produced=produced[:LONGEST_PRODUCED],
+        )
         with self._lock.held("memdir ledger", lambda _: None):
             self._append(settled)
 
@@ -138,23 +146,31 @@ def write(call: Call) -> bytes:
         "input_tokens": call.usage.input_tokens,
         "output_tokens": call.usage.output_tokens,
         "cached_tokens": call.usage.cached_tokens,
+        "cost": call.usage.cost,
         "outcome": call.outcome,
+        "produced": call.produced,
     }
     return json.dumps(line).encode("ascii")
 
 
 def read(line: bytes) -> Call:
-    """The inverse of `write`."""
+    """The inverse of `write`; earlier versions wrote neither cost nor what was produced."""
     said = json.loads(line)
     texts = [said[key] for key in ("id", "day", "purpose", "model", "session", "outcome")]
+    texts.append(said.get("produced", ""))
+    cost = said.get("cost")
     counts = [said[key] for key in ("input_tokens", "output_tokens", "cached_tokens")]
     if not all(type(text) is str for text in texts):
         raise ValueError("not a text")
     if not all(type(count) is int and count >= 0 for count in counts):
         raise ValueError("not a count")
+    if cost is not None and not (type(cost) in (int, float) and 0 <= cost < math.inf):
+        raise ValueError("not a cost")
     time = datetime.datetime.fromisoformat(said["time"]).timestamp()
-    id, day, purpose, model, session, outcome = texts
-    return Call(id, time, day, purpose, model, session, Usage(*counts), outcome)
+    id, day, purpose, model, session, outcome, produced = texts
+    given, made, cached = counts
+    usage = Usage(given, made, cached, cost)
+    return Call(id, time, day, purpose, model, session, usage, outcome, produced)
 
 
 def _cut_torn_line(handle: int) -> None:

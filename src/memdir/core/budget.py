@@ -13,10 +13,17 @@ RESERVED = "reserved"  # the outcome of a call that has not come back; its estim
 ANSWERED = "answered"
 
 
+RUN_TOKENS = 8_000  # of one capture, where nobody says otherwise
+
+
 class OverBudget(MemdirError):
     """The call would cost more tokens than are left; it was not made."""
 
     code = "over_budget"
+
+
+class OverRun(OverBudget):
+    """The same for what one piece of work may cost: to wait does not help."""
 
 
 class LedgerBroken(MemdirError):
@@ -27,10 +34,14 @@ class LedgerBroken(MemdirError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Tokens, input that no cache gave and output together; 0 allows no call."""
+    """Tokens, input that no cache gave and output together; 0 allows no call.
+
+    `run` is for all calls of one piece of work; None where it has no limit of its own.
+    """
 
     session: int
     day: int
+    run: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,10 @@ class Spent:
 
 @dataclass(frozen=True)
 class Call:
-    """One call as the ledger has it; `day` is the user's own, `usage` an estimate at first."""
+    """One call as the ledger has it; `day` is the user's own, `usage` an estimate at first.
+
+    `produced` says in a few words what became of the answer.
+    """
 
     id: str
     time: float
@@ -53,12 +67,18 @@ class Call:
     session: str
     usage: Usage
     outcome: str = RESERVED
+    produced: str = ""
 
 
-def estimate(question: Question) -> Usage:
-    """What a question will cost at the most, as far as its characters tell."""
+def estimate(question: Question, cached: int = 0) -> Usage:
+    """What a question will cost at the most, as far as its characters tell.
+
+    `cached` tokens of it came from a cache a moment ago, in the turn before.
+    """
     schema = json.dumps(question.schema) if question.schema else ""
-    return Usage(tokens_of(question.system, question.user, schema), question.max_tokens)
+    given = tokens_of(*question.texts, schema)
+    cached = min(cached, given) if question.earlier else 0
+    return Usage(given - cached, question.max_tokens, cached)
 
 
 def spent_by(calls: Iterable[Call], day: str, session: str) -> Spent:
@@ -72,13 +92,17 @@ def spent_by(calls: Iterable[Call], day: str, session: str) -> Spent:
 
 def too_much(wanted: int, spent: Spent, limits: Limits, session: str) -> str:
     """Why a call of that size may not be made; empty when it may. No session, no limit for it."""
-    rows = [("this day", spent.day, limits.day)]
-    if session:
-        rows.insert(0, ("this session", spent.session, limits.session))
-    for name, used, limit in rows:
-        if used + wanted > limit:
-            return (
-                f"the call needs about {wanted:,} tokens; {name} has {max(limit - used, 0):,} "
-                f"of {limit:,} left"
-            )
-    return ""
+    of_session = _short("this session", wanted, spent.session, limits.session) if session else ""
+    return of_session or _short("this day", wanted, spent.day, limits.day)
+
+
+def too_much_for_run(wanted: int, used: int, limits: Limits) -> str:
+    """The same for the calls of one piece of work."""
+    return "" if limits.run is None else _short("this run", wanted, used, limits.run)
+
+
+def _short(name: str, wanted: int, used: int, limit: int) -> str:
+    if used + wanted <= limit:
+        return ""
+    left = max(limit - used, 0)
+    return f"the call needs about {wanted:,} tokens; {name} has {left:,} of {limit:,} left"

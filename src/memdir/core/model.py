@@ -15,28 +15,62 @@ _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 
 
 @dataclass(frozen=True)
+class Turn:
+    """An earlier turn: what the model answered, and what it was told then."""
+
+    answered: str
+    told: str
+
+
+@dataclass(frozen=True)
 class Question:
-    """One prompt; with a schema the answer is JSON that fits it. `seconds` is a hard limit."""
+    """One prompt; with a schema the answer is JSON that fits it. `seconds` is a hard limit.
+
+    A conversation is asked as `user`, then its `earlier` turns: what was sent once is sent again
+    unchanged and first. `more` says that turns may follow, so that a cache of it pays.
+    """
 
     system: str
     user: str
     schema: Mapping[str, object] | None = None
     max_tokens: int = 1024
     seconds: float = 30.0
+    earlier: tuple[Turn, ...] = ()
+    more: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        """Everything that is sent, in its order, but for the schema."""
+        turns = [text for turn in self.earlier for text in (turn.answered, turn.told)]
+        return [self.system, self.user, *turns]
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call; what a cache gave is counted apart."""
+    """Tokens of one call; what a cache gave is counted apart.
+
+    `cost` is what the model itself says, in US dollars; None where it says nothing.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    cost: float | None = None
 
     @property
     def total(self) -> int:
         """What counts against the budget."""
         return self.input_tokens + self.output_tokens
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            sum(costs) if costs else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -117,7 +151,7 @@ def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
     A server that counts no tokens gets the estimate, so that nothing looks free of charge.
     """
     if not usage.total:
-        usage = Usage(tokens_of(question.system, question.user), tokens_of(text))
+        usage = Usage(tokens_of(*question.texts), tokens_of(text))
     if question.schema is None:
         return Answer(None, text, model, usage)
     hint = "try again, or choose another model"

@@ -11,9 +11,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import SplitResult, urlsplit
 
+from memdir.adapters.models._conversation import TOOL, conversation
 from memdir.adapters.models._http import Unfit
 from memdir.adapters.models._within import within
 from memdir.core.model import (
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters
 
 INSTALL = "pip install 'memdir[llm]'"
-TOOL = "answer"
 NOTHING = Usage()
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # What a library may raise over bytes that no server should send.
@@ -56,6 +56,7 @@ class Api:
     modules: tuple[str, ...]
     mode: Literal["tool", "native"]  # how it is held to a schema
     connect: Callable[[], Opened] = field(repr=False)  # it knows the key
+    caching: Mapping[str, object] = field(default_factory=dict)  # settings, where turns may follow
 
     def answer(self, question: Question) -> Answer:
         """Ask once, without a second try. Loading the packages (seconds) is not in the limit."""
@@ -76,18 +77,15 @@ class Api:
         raise failure  # not inside the handler: its context could hold what a server said
 
     async def _request(self, question: Question) -> ModelResponse:
-        from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
         from pydantic_ai.settings import ModelSettings
 
         client, model = self.connect()
-        settings = ModelSettings(
-            max_tokens=question.max_tokens, timeout=question.seconds, max_retries=0
-        )
-        asked = ModelRequest(
-            parts=[SystemPromptPart(question.system), UserPromptPart(question.user)]
-        )
+        limits = {"max_tokens": question.max_tokens, "timeout": question.seconds, "max_retries": 0}
+        more = self.caching if question.more or question.earlier else {}
+        settings = cast(ModelSettings, {**limits, **more})
+        asked = conversation(question, self.mode)
         async with client:
-            return await model.request([asked], settings, _held_to(question.schema, self.mode))
+            return await model.request(asked, settings, _held_to(question.schema, self.mode))
 
 
 def load(modules: tuple[str, ...]) -> None:

@@ -10,6 +10,9 @@ from memdir.core.model import ModelUnavailable
 
 KEY = "ANTHROPIC_API_KEY"
 BASE_URL = "https://api.anthropic.com"
+# The system prompt with the schema before it, and the newest text, which the next turn repeats;
+# the first text has its own mark.
+CACHING = {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
 DEFAULT = "claude-haiku-4-5"
 
 
@@ -29,4 +32,5 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
     key = key_of(KEY, url, environ)
     if not key:
         raise ModelUnavailable(f"anthropic: {KEY} is not set", next=f"set {KEY}", usage=NOTHING)
-    return Api(f"anthropic:{name}", ("anthropic", "pydantic_ai.models.anthropic"), "tool", connect)
+    modules = ("anthropic", "pydantic_ai.models.anthropic")
+    return Api(f"anthropic:{name}", modules, "tool", connect, CACHING)

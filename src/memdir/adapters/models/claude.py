@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -87,12 +88,22 @@ def _run(
         raise ModelUnavailable(message, next=f"try: {words[0]} --version", usage=NOTHING) from None
     with process:
         try:
-            out, _ = process.communicate(question.user.encode("utf-8", "replace"), question.seconds)
+            out, _ = process.communicate(
+                _flat(question).encode("utf-8", "replace"), question.seconds
+            )
         except subprocess.TimeoutExpired:
             raise too_slow(name, question.seconds) from None
         finally:
             _end(process)
     return out
+
+
+def _flat(question: Question) -> str:
+    """The conversation as one text: the command begins a new one each time."""
+    parts = [question.user]
+    for number, turn in enumerate(question.earlier, 1):
+        parts.append(f"Your answer in turn {number}:\n\n{turn.answered}\n\n{turn.told}")
+    return "\n\n".join(parts)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -114,7 +125,7 @@ def _read(out: bytes, question: Question, name: str) -> Answer:
     if not isinstance(said, dict) or said.get("type") != "result":
         hint = "run it by hand to see what is wrong: claude -p hello"
         raise BadAnswer(f"{name} printed no result", next=hint)
-    usage = _usage(said.get("usage"))
+    usage = _usage(said)
     if failure := _failure(said, usage, name):
         raise failure
     data = said.get("structured_output")
@@ -132,8 +143,13 @@ def _failure(said: dict[str, Any], usage: Usage, name: str) -> ModelFailed | Non
     return None
 
 
-def _usage(said: object) -> Usage:
-    used = said if isinstance(said, dict) else {}
+def _usage(said: dict[str, Any]) -> Usage:
+    used = said.get("usage")
+    used = used if isinstance(used, dict) else {}
+    told = said.get("total_cost_usd")
+    known = isinstance(told, int | float) and 0 <= told < math.inf
+    cost = float(told) if known and told is not None else None
     counts = {key: value for key, value in used.items() if type(value) is int and value > 0}
     fresh = counts.get("input_tokens", 0) + counts.get("cache_creation_input_tokens", 0)
-    return Usage(fresh, counts.get("output_tokens", 0), counts.get("cache_read_input_tokens", 0))
+    cached = counts.get("cache_read_input_tokens", 0)
+    return Usage(fresh, counts.get("output_tokens", 0), cached, cost)

@@ -1,0 +1,6 @@
+"""The agent that captures with a model: it reads, then it drafts, and it writes nothing itself.
+
+turn      what one turn may answer, and what is made of that
+telling   what it is told: messages, memories and results, all as data
+run       what a run has come to so far
+"""

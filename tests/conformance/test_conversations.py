@@ -1,0 +1,159 @@
+"""A question with earlier turns: what was sent once is sent again, first and unchanged."""
+
+import importlib.util
+import itertools
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from memdir import registry
+from memdir.core.model import Question, Turn, Usage
+from memdir.core.nested import NESTED
+from tests.scripted_server import Reply, serve
+
+KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
+SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+TURNS = (Turn('{"x": 1}', "told first"), Turn('{"x": 2}', "told next"))
+FIRST = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, more=True)
+THIRD = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, TURNS, more=True)
+EPHEMERAL = {"type": "ephemeral", "ttl": "5m"}
+
+needs_extra = pytest.mark.skipif(
+    importlib.util.find_spec("pydantic_ai") is None,
+    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
+)
+
+
+def sent(name: str, *questions: Question) -> list[dict]:
+    """The bodies of the requests."""
+    with serve(Reply(data={"x": 3})) as script:
+        address = script.address + ("/v1" if name == "openai" else "")
+        model = registry.load("models", name).open_model("some-model", address, KEYS)
+        for question in questions:
+            assert model.answer(question).data == {"x": 3}
+        return [request.body for request in script.requests]
+
+
+@needs_extra
+def test_anthropic_gets_marks_for_its_cache_on_the_stable_prefix():
+    first, third = sent("anthropic", FIRST, THIRD)
+    for body in (first, third):
+        (system,) = body["system"]
+        assert system == {"type": "text", "text": "Be brief.", "cache_control": EPHEMERAL}
+        opening = body["messages"][0]["content"]
+        assert opening == [{"type": "text", "text": "Which one?", "cache_control": EPHEMERAL}]
+    assert [message["role"] for message in third["messages"]] == ["user", "assistant"] * 2 + [
+        "user"
+    ]
+    answers = [third["messages"][at]["content"][0] for at in (1, 3)]
+    assert [answer["input"] for answer in answers] == [{"x": 1}, {"x": 2}]
+    results = [third["messages"][at]["content"][0] for at in (2, 4)]
+    assert [one["content"][0]["text"] for one in results] == ["told first", "told next"]
+    assert [one["tool_use_id"] for one in results] == [answer["id"] for answer in answers]
+    # The newest text is marked too, for the turn that follows; the one before it no longer.
+    assert [("cache_control" in one) for one in results] == [False, True]
+
+
+@needs_extra
+def test_anthropic_sends_the_same_prefix_in_every_turn():
+    second = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, TURNS[:1], more=True)
+    bodies = sent("anthropic", FIRST, second, THIRD)
+    for body in bodies:
+        for message in body["messages"]:
+            for block in message["content"]:
+                block.pop("cache_control", None)
+    for before, after in itertools.pairwise(bodies):
+        assert after["messages"][: len(before["messages"])] == before["messages"]
+        assert (after["system"], after["tools"]) == (before["system"], before["tools"])
+
+
+@needs_extra
+def test_a_single_question_is_not_put_into_a_cache():
+    (body,) = sent("anthropic", Question("Be brief.", "Which one?", SCHEMA, 100, 20.0))
+    assert "cache_control" not in json.dumps(body)
+
+
+@needs_extra
+def test_openai_gets_plain_texts_in_a_stable_order():
+    first, third = sent("openai", FIRST, THIRD)
+    assert third["messages"][:2] == first["messages"]
+    assert third["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Which one?"},
+        {"role": "assistant", "content": '{"x": 1}'},
+        {"role": "user", "content": "told first"},
+        {"role": "assistant", "content": '{"x": 2}'},
+        {"role": "user", "content": "told next"},
+    ]
+
+
+@needs_extra
+@pytest.mark.parametrize(
+    ("name", "usage"),
+    [
+        (
+            "anthropic",
+            {
+                "input_tokens": 40,
+                "cache_creation_input_tokens": 10,
+                "cache_read_input_tokens": 900,
+                "output_tokens": 20,
+            },
+        ),
+        (
+            "openai",
+            {
+                "prompt_tokens": 950,
+                "completion_tokens": 20,
+                "total_tokens": 970,
+                "prompt_tokens_details": {"cached_tokens": 900},
+            },
+        ),
+    ],
+)
+def test_what_a_cache_gave_is_counted_apart(name, usage):
+    text = '{"x": 3}'
+    call = {"type": "tool_use", "id": "t", "name": "answer", "input": {"x": 3}}
+    said = {
+        "anthropic": {
+            "id": "m", "type": "message", "role": "assistant", "model": "m", "content": [call],
+            "stop_reason": "tool_use", "stop_sequence": None, "usage": usage,
+        },
+        "openai": {
+            "id": "c", "object": "chat.completion", "created": 1, "model": "m", "usage": usage,
+            "choices": [{"index": 0, "finish_reason": "stop", "logprobs": None,
+                         "message": {"role": "assistant", "content": text}}],
+        },
+    }  # fmt: skip
+    with serve(Reply(raw=json.dumps(said[name]).encode())) as script:
+        address = script.address + ("/v1" if name == "openai" else "")
+        model = registry.load("models", name).open_model("some-model", address, KEYS)
+        assert model.answer(THIRD).usage == Usage(50, 20, 900)
+
+
+COMMAND = """#!{python} -ES
+import json, os, sys
+with open({heard!r}, "w") as file:
+    json.dump({{"text": sys.stdin.read(), "env": dict(os.environ), "words": sys.argv}}, file)
+usage = {{"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 300}}
+print(json.dumps({{"type": "result", "structured_output": {{"x": 3}}, "usage": usage,
+                  "total_cost_usd": 0.0125}}))
+"""
+
+
+def test_the_command_hears_the_whole_conversation_as_one_text(tmp_path: Path):
+    heard = tmp_path / "heard.json"
+    command = tmp_path / "claude"
+    command.write_text(COMMAND.format(python=sys.executable, heard=str(heard)))
+    command.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    answer = registry.load("models", "claude").open_model("", "", env).answer(THIRD)
+    said = json.loads(heard.read_text())
+    places = [said["text"].index(text) for text in ("Which one?", '{"x": 1}', "told first")]
+    places += [said["text"].index(text) for text in ('{"x": 2}', "told next")]
+    assert places == sorted(places)
+    assert said["env"][NESTED] == "1"
+    assert answer.usage == Usage(10, 5, 300, 0.0125)
