@@ -11,6 +11,7 @@ from typing import cast
 
 from memdir import registry
 from memdir.adapters.history.none import NoHistory
+from memdir.adapters.inbox import Inbox
 from memdir.adapters.ledger import Ledger
 from memdir.adapters.lock import Lock
 from memdir.adapters.shelf import Shelf
@@ -31,6 +32,7 @@ from memdir.core.store_key import store_key
 
 CLAUDE_MD = "CLAUDE.md"
 CLAUDE_MD_BYTES = 256 * 1024
+INBOX = "held"  # in the state folder of a store
 FEW = 10  # files that a message names one by one
 
 
@@ -86,7 +88,7 @@ class App:
         now = self.now()
         return Rules(
             now=now,
-            day=_day(now),
+            day=day_of(now),
             shared=self.config.shared,
             index=self.config.options.index,
             max_body_bytes=self.config.options.max_body_bytes,
@@ -94,18 +96,28 @@ class App:
             claude_md=_read_claude_md(self.config.checkout),
         )
 
-    def model(self, purpose: str, session: str = "") -> ports.Model:
-        """The model that the settings name, within the budget; an error where there is none."""
+    def model(
+        self, purpose: str, session: str = "", *, named: str = "", run: int | None = None
+    ) -> Metered:
+        """The model that the settings name, within the budget; an error where there is none.
+
+        `named` is one for this purpose alone, `run` what its calls may cost together.
+        """
         options = self.config.options
-        if not options.model:
+        wanted = named or options.model
+        if not wanted:
             raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
-        member, name = member_and_name(options.model)
+        member, name = member_and_name(wanted)
         opened = registry.load("models", member).open_model(
             name, options.model_base_url, self.config.environ
         )
-        limits = Limits(options.session_tokens, options.day_tokens)
+        limits = Limits(options.session_tokens, options.day_tokens, run)
         ledger = Ledger(self.config.state_dir, self.now)
         return Metered(cast(ports.Model, opened), ledger, limits, purpose, session)
+
+    def inbox(self) -> ports.Inbox:
+        """What waits for a person's yes before it may enter this store."""
+        return Inbox(os.path.join(state_folder(self.config), INBOX))
 
     def repo(self) -> ports.Repo:
         """The code that this store's memories speak of; one that knows nothing without git."""
@@ -218,7 +230,7 @@ def cache_folder(config: Config) -> str:
     return os.path.join(config.cache_dir, "stores", store_key(os.path.realpath(config.store)))
 
 
-def _day(now: float) -> datetime.date:
+def day_of(now: float) -> datetime.date:
     """The day on the wall; of a clock beyond the calendar, the last one that a date can say."""
     try:
         return datetime.datetime.fromtimestamp(now).astimezone().date()

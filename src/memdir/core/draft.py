@@ -8,6 +8,7 @@ from dataclasses import dataclass
 CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
 UNDONE, REBUILT = "undone", "rebuilt"
+HELD = "held"  # waits for a person: see core.held
 
 
 @dataclass(frozen=True)

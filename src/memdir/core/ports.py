@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memdir.core.budget import Call, Limits, Spent
+from memdir.core.capturing import Catch
 from memdir.core.claim import Seen, Wanted
 from memdir.core.finding import Finding
+from memdir.core.held import Held
 from memdir.core.history import Cause, Logged
 from memdir.core.hit import Found
 from memdir.core.memory import Memory
 from memdir.core.model import Answer, Question, Usage
 from memdir.core.session_state import SessionState
+from memdir.core.transcript import Cursor, Session, Stretch
 
 
 class Scan(Protocol):
@@ -122,9 +125,20 @@ class Ledger(Protocol):
     def reserve(
         self, purpose: str, model: str, session: str, wanted: Usage, limits: Limits
     ) -> Call: ...
-    def settle(self, call: Call, usage: Usage, outcome: str) -> None: ...
+    def settle(self, call: Call, usage: Usage, outcome: str, produced: str = ...) -> None: ...
     def spent(self, day: str, session: str) -> Spent: ...
     def calls(self) -> list[Call]: ...
+
+
+class Inbox(Protocol):
+    """Drafts that wait for a person's yes, outside every tree that a client scans."""
+
+    def hold(self, catch: Catch, reason: str, now: float) -> Held: ...
+    def broken(self) -> list[Finding]: ...
+    def read(self, id: str) -> Held: ...
+    def change(self, held: Held) -> None: ...
+    def settle(self, id: str, how: str = "", what: str = "", now: float = 0.0) -> None: ...
+    def list(self) -> list[Held]: ...
 
 
 class Sessions(Protocol):
@@ -142,3 +156,15 @@ class Repo(Protocol):
 
     def state(self) -> str: ...
     def look(self, wanted: Wanted, say: Callable[[str], None] = ...) -> Seen: ...
+
+
+class Transcripts(Protocol):
+    """Conversations that a client wrote down; `read` fails with an error of core.errors alone.
+
+    None outside of `root` is read.
+    """
+
+    root: str
+
+    def read(self, path: str, since: Cursor, last: str = "") -> Stretch: ...
+    def sessions(self, project: str) -> list[Session]: ...

@@ -212,8 +212,8 @@ def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> li
         if explicit:
             raise
         return []
-    # A restructuring sees to the index itself: before it, the index was as it was.
-    alone = all(logged.cause.verb == "restructure" for logged in chosen)
+    # They see to the index themselves: before them, the index was as it was.
+    alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
     if plan.merged or (desk.store.index_path not in plan.files and not alone):
         index(desk.store, app.rules())
     if plan.merged:

@@ -44,7 +44,7 @@ def restructure(
     Code and model are asked before the lock is taken: others need not wait for them.
     """
     plans: list[Plan] = []
-    ideas = _ideas(app) if model else Ideas()
+    ideas = ask_for_ideas(app, VERB) if model else Ideas()
     evidence = _stale(app) if stale is None else stale
 
     def act(desk: Desk) -> list[Change]:
@@ -70,10 +70,10 @@ def _stale(app: App) -> dict[str, tuple[str, ...]]:
     return {path: evidence for path, evidence in found.items() if evidence}
 
 
-def _ideas(app: App) -> Ideas:
+def ask_for_ideas(app: App, purpose: str) -> Ideas:
     """What the model of the settings proposes; without one, or where it fails, the reason."""
     try:
-        opened = app.model(VERB)
+        opened = app.model(purpose)
     except MemdirError as error:
         ideas = Ideas(reason=error.message)
     else:

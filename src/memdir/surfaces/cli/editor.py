@@ -50,6 +50,16 @@ def edit_by_hand(
     return 0
 
 
+def edit_text(name: str, data: bytes, limit: int) -> bytes:
+    """What comes out of the editor for a text that is no memory yet."""
+    copy = _copy(name, data)
+    try:
+        _run_editor(copy)
+        return _read(copy, limit + 1)
+    finally:
+        shutil.rmtree(os.path.dirname(copy), ignore_errors=True)
+
+
 def _copy(name: str, data: bytes) -> str:
     """A copy that only its owner can read."""
     path = os.path.join(private_folder("memdir-edit-"), name)

@@ -25,7 +25,16 @@ from memdir.surfaces.cli.visible import line, wrap
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell counts signals
 # What each section of the help lists, and the module that has it: only that one is imported.
 SECTIONS = {
-    "Remember": {"remember": "saving", "save": "saving", "edit": "saving", "touch": "shelving"},
+    "Remember": {
+        "remember": "saving",
+        "save": "saving",
+        "edit": "saving",
+        "touch": "shelving",
+        "capture": "capturing",
+        "review": "reviewing",
+        "extract": "extracting",
+        "log-day": "logging_day",
+    },
     "Recall": {"recall": "recalling", "prompt": "prompting"},
     "Look": {
         "list": "listing",
@@ -44,8 +53,11 @@ SECTIONS = {
         "dashboard": "dashboard",
         "prune": "pruning",
         "restructure": "restructuring",
+        "dream": "dreaming",
         "verify": "verifying",
+        "budget": "budgeting",
         "doctor": "care",
+        "status": "status",
         "eval": "evaluating",
         "import": "exchanging",
         "export": "exchanging",

@@ -25,7 +25,7 @@ from memdir.surfaces.cli.visible import count
 
 ACTOR = "cli"
 # They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
-ON_EXISTING = ("audit", "verify", "prune", "restructure")
+ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream")
 Run = Callable[..., int | None]
 
 

@@ -12,6 +12,7 @@ from memdir.core.frontmatter import NEST, Document
 from memdir.core.index import Survey
 from memdir.core.loading import MAX_CHARACTERS, MAX_LINES, Loaded
 from memdir.core.memory import read_memory
+from memdir.core.origin import told_by
 from memdir.core.revision import hash_of
 from memdir.surfaces.cli.answers import Fields, advised, done_fields, done_lines
 from memdir.surfaces.cli.screen import Screen
@@ -56,6 +57,8 @@ def show(session: Session, name: str, raw: bool) -> None:
     title = f"{line(path)} · {memory.type} · {age}"
     body = document.body.strip("\n")
     lines = [screen.paint(title, "bold")]
+    if origin := told_by(document.values):
+        lines += screen.block("", origin, "")
     if not body.startswith(memory.description):
         lines += screen.block("", memory.description, "")
     lines += ["", *visible(body).split("\n")]

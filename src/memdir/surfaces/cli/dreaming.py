@@ -1,0 +1,120 @@
+"""dream: logs and memories brought together, in one batch that one undo takes back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from memdir.app import App, Done
+from memdir.core.draft import CREATED, RETIRED
+from memdir.core.dreaming import Disputed
+from memdir.flows.dreaming import Run
+from memdir.flows.dreaming import run as flow
+from memdir.surfaces.cli.answers import Fields, advised, change_fields, dry_files, dry_lines
+from memdir.surfaces.cli.screen import Screen
+from memdir.surfaces.cli.session import Session, command
+from memdir.surfaces.cli.visible import count, cut, line
+
+FEW = 12  # of many things, shown one by one
+LONGEST_REASON = 240  # characters
+SIGNS = {CREATED: "+", RETIRED: "-"}
+
+
+@command("dream", "memdir dream --dry-run", changes=True, bulk=True)
+@click.option("--model", is_flag=True, help="Let a model find better titles and merges; it costs.")
+def dream(session: Session, model: bool) -> int:
+    """Bring logs and memories together: save, merge, date, put away, index.
+
+    What the logs say to remember is saved. Memories that say the same become one, dates are
+    written out, the index is put in order. What is old and contradicted by the code, or by a
+    newer CLAUDE.md, goes into the trash. Nothing is deleted; one undo takes all of it back.
+    """
+    app = session.app
+    lost: list[str] = []
+
+    def told(run: Run, done: Done) -> None:
+        done = advised(session.screen, done)
+        lost.extend(run.lost)
+        session.screen.answer(_fields(app, run, done), _lines(session.screen, run, done))
+
+    flow(app, told, model=model)
+    return int(bool(lost))
+
+
+def _fields(app: App, run: Run, done: Done) -> Fields:
+    work, oriented = run.plan.work, run.oriented
+    fields: Fields = {
+        "before": asdict(run.before),
+        "after": asdict(run.plan.after),
+        "changes": [change_fields(change) for change in done.changes],
+        "batch": "" if done.dry_run else run.batch,
+        "lost": run.lost,
+        "accounted": [asdict(one) for one in run.accounted],
+        "log_entries": oriented.logs.entries,
+        "held": run.held,
+        "old": list(oriented.old),
+        "disputed": [asdict(one) for one in oriented.disputed],
+        "contradictions": [asdict(one) for one in work.contradictions],
+        "proposals": [asdict(one) for one in work.proposals],
+        "remarks": [*work.remarks, *done.remarks],
+        "store": app.store.root,
+        "dry_run": done.dry_run,
+    }
+    return {**fields, "files": dry_files(done)} if done.dry_run else fields
+
+
+def _lines(screen: Screen, run: Run, done: Done) -> list[str]:
+    lines = [_headline(done)]
+    for change in done.changes[:FEW]:
+        lines.append(f"  {SIGNS.get(change.kind, '~')} {line(change.path)}")
+        reason = cut(change.reason, LONGEST_REASON)
+        lines += screen.block("", reason, "      ") if reason else []
+    lines += _more(len(done.changes))
+    lines += _open_ends(screen, run, done)
+    lines += [f"  lost: {line(path)}" for path in run.lost]
+    for text in (*run.plan.work.remarks[:FEW], *done.remarks):
+        lines += screen.block("note:", text)
+    if done.dry_run:
+        return lines + dry_lines(screen, done)
+    return [*lines, "", "All of it back: " + screen.advise("memdir undo")] if run.batch else lines
+
+
+def _headline(done: Done) -> str:
+    if not done.changes:
+        return "nothing to do: logs, memories and index are in order"
+    would = "would change" if done.dry_run else "changed"
+    return f"{would} {count(len(done.changes), 'file')}:"
+
+
+def _open_ends(screen: Screen, run: Run, done: Done) -> list[str]:
+    """What a person should look at: shown, never acted upon."""
+    oriented, lines = run.oriented, list[str]()
+    entries = oriented.logs.entries
+    if entries:
+        saved, held = len(oriented.logs.saved), len(oriented.logs.held)
+        said = f"{count(entries, 'new entry', 'new entries')}; {saved} to remember, "
+        lines += screen.block("logs:", f"{said}{held} for you to decide on: memdir review")
+    if oriented.old:
+        many = count(len(oriented.old), "memory", "memories")
+        lines += screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
+    for one in oriented.disputed[:FEW]:
+        lines += _dispute(screen, one)
+    doubts = len(run.plan.work.contradictions) + len(run.plan.work.proposals)
+    if doubts:
+        said = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
+        lines += screen.block("?", said, style="yellow")
+    return ["", *lines] if lines else []
+
+
+def _dispute(screen: Screen, one: Disputed) -> list[str]:
+    what = "put away" if one.older else "marked, for you to decide"
+    lines = screen.block("?", f"{one.path}: CLAUDE.md says otherwise ({what})", style="yellow")
+    lines += screen.block("", f"line {one.line}: {one.says}", "    ")
+    return lines + screen.block("", f"CLAUDE.md, line {one.claude_line}: {one.claude_says}", "    ")
+
+
+def _more(many: int) -> list[str]:
+    """How many things are not shown, and how to see them."""
+    more = many - FEW
+    return [f"  and {more:,} more (all of them with --json)"] if more > 0 else []

@@ -1,0 +1,112 @@
+"""What capture keeps: plan and progress come back as they were, the journal stays small."""
+
+import datetime
+import json
+
+import pytest
+
+from memdir.adapters import journal as journal_module
+from memdir.adapters.captures import DAMAGED, Captures
+from memdir.adapters.journal import Journal
+from memdir.core.accounts import HELD, RECEIVED, SAVED, Entry
+from memdir.core.capturing import Catch, Origin
+from memdir.core.draft import Draft
+from memdir.core.progress import Done, Item, Plan, Progress
+from memdir.core.transcript import Cursor
+
+DRAFT = Draft(
+    "Text \ud800 \u2028 \x00.",
+    "feedback",
+    "name",
+    day=datetime.date(2026, 3, 2),
+    expected="abc",
+    extra=(("metadata.session", "s1"), ("a", "b")),
+)
+ORIGIN = Origin("claude-code", "s1", "m1", "person", "", 'quo"te')
+PROGRESS = Progress(
+    "s1", "claude-code", "/t", Cursor("m2", 99), 120, 2, 1, 5.5, 6.5, (Done("m1", "q", "n"),)
+)
+PLAN = Plan(
+    "capture-x",
+    PROGRESS,
+    (Item("x-1", Catch(ORIGIN, DRAFT)), Item("x-2", Catch(ORIGIN, forget="it", hold="h"), "a.md")),
+    ("x-3",),
+    ("x-4",),
+    "reason",
+)
+
+
+@pytest.fixture
+def captures(tmp_path):
+    return Captures(str(tmp_path))
+
+
+def test_a_plan_comes_back_as_it_was_written(captures):
+    assert captures.plan() is None
+    captures.announce(PLAN)
+    assert Captures(captures.folder.removesuffix("/captures")).plan() == PLAN
+    captures.finish()
+    captures.finish()
+    assert captures.plan() is None
+
+
+@pytest.mark.parametrize("session", ["s1", "", "../../etc/passwd", "x" * 500, "ä\ud800\n"])
+def test_progress_comes_back_for_any_session(captures, session):
+    progress = Progress(**{**vars(PROGRESS), "session": session})
+    assert captures.load(session) == Progress(session)
+    captures.keep(progress)
+    assert captures.load(session) == progress
+    assert list(captures.sessions()) == [progress]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"session": 5}', "[" * 100_000])
+def test_damage_is_no_trouble_and_no_plan_is_lost_without_a_trace(captures, tmp_path, text):
+    captures.keep(PROGRESS)
+    captures.announce(PLAN)
+    for path in (tmp_path / "captures").rglob("*"):
+        if path.is_file():
+            path.write_text(text)
+    assert captures.load("s1") == Progress("s1")
+    assert list(captures.sessions()) == []
+    assert captures.plan() is None
+    assert (tmp_path / "captures" / DAMAGED).read_text() == text
+
+
+def test_what_nobody_goes_on_with_is_let_go_of(captures):
+    captures.keep(PROGRESS)
+    captures.prune(0.0)
+    assert list(captures.sessions()) == [PROGRESS]
+    captures.prune(10.0**11)
+    assert list(captures.sessions()) == []
+
+
+def entries(count: int, start: int = 0, decision: str = SAVED) -> list[Entry]:
+    ids = [f"e{number}" for number in range(start, start + count)]
+    return [Entry(id, what, 1.0, "s1", "n") for id in ids for what in (RECEIVED, decision) if what]
+
+
+def test_the_journal_stays_small_and_its_sums_stay_right(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal_module, "MOST_BYTES", 4_000)
+    monkeypatch.setattr(journal_module, "KEPT", 5)
+    journal = Journal(str(tmp_path / "journal"))
+    journal.add([Entry("waits", RECEIVED, 1.0)])
+    for number in range(300):
+        journal.add(entries(1, number, HELD if number % 3 else SAVED))
+    account = journal.account()
+    assert (account.received, account.saved, account.held) == (301, 100, 200)
+    assert [one.id for one in account.waiting] == ["waits"]
+    assert account.balances
+    assert (tmp_path / "journal").stat().st_size < 5_000
+    assert (tmp_path / "journal").stat().st_mode & 0o777 == 0o600
+
+
+def test_half_a_line_is_cut_off_by_the_next_one(tmp_path):
+    journal = Journal(str(tmp_path / "journal"))
+    journal.add(entries(1))
+    with (tmp_path / "journal").open("a") as file:
+        file.write('{"id": "half')
+    assert journal.account().received == 1
+    journal.add(entries(1, 1))
+    assert [json.loads(line)["id"] for line in (tmp_path / "journal").read_text().splitlines()] == [
+        *("e0", "e0", "e1", "e1")
+    ]

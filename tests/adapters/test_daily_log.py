@@ -1,0 +1,143 @@
+"""Daily logs: every entry whole, whoever else writes; only ever added to."""
+
+import datetime
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memdir.adapters import daily_log
+from memdir.adapters.daily_log import DailyLog
+from memdir.core.errors import BadInput, MemdirError
+from memdir.core.log_text import Entry, day_of, path_of, read, write
+
+DAY = datetime.date(2026, 3, 2)
+WRITERS, EACH = 8, 100
+WRITER = """
+import sys, datetime
+from memdir.adapters.daily_log import DailyLog
+from memdir.core.log_text import Entry
+log, who = DailyLog(sys.argv[1]), sys.argv[2]
+for at in range(int(sys.argv[3])):
+    text = f"writer {who} entry {at} " + "x" * (at * 37 % 900) + "\\nsecond line " + who
+    log.append(datetime.date(2026, 3, 2), Entry(text, "project", "12:00"))
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> DailyLog:
+    return DailyLog(str(tmp_path / "projects/shop"))
+
+
+def test_an_entry_is_read_back_as_it_was_written(log):
+    entries = [
+        Entry("The staging cluster moves.", "project", "09:30"),
+        Entry("- a list\n- of things\n\n# no heading\n- 10:00 [user] no entry", "user", "09:31"),
+        Entry("Ünï 配置 [brackets] 12:30", "feedback", "09:32"),
+    ]
+    for entry in entries:
+        path = log.append(DAY, entry)
+    assert path == log.path(DAY) and path.endswith("logs/2026/03/2026-03-02.md")
+    text = Path(path).read_text()
+    assert text.startswith("# 2026-03-02\n\n- 09:30 [project] The staging cluster moves.\n")
+    assert read(text) == entries
+    assert "".join(map(write, entries)) == text.partition("\n\n")[2]
+
+
+def test_what_an_agent_or_a_person_wrote_by_hand_is_read_too():
+    text = "notes of the day\n\n- [user] no time\n- no type\n* not ours\n  below\n- 10:00 [x] y\n"
+    assert [(one.time, one.type, one.text) for one in read(text)] == [
+        ("", "user", "no time"),
+        ("", "unknown", "no type\nbelow"),
+        ("10:00", "x", "y"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", ["2026/03/2026-04-02.md", "2026/3/2026-3-2.md", "2026/02/2026-02-30.md", "x.md", ""]
+)
+def test_other_paths_are_no_logs(path):
+    assert day_of(path) is None
+    assert day_of(path_of(DAY)) == DAY
+
+
+def test_many_writers_lose_and_tear_no_entry(log):
+    words = [sys.executable, "-c", WRITER, log.root]
+    running = [subprocess.Popen([*words, str(at), str(EACH)]) for at in range(WRITERS)]
+    assert [one.wait(timeout=120) for one in running] == [0] * WRITERS
+    entries = read(Path(log.path(DAY)).read_text())
+    assert len(entries) == WRITERS * EACH
+    for who in range(WRITERS):
+        mine = [one.text for one in entries if one.text.startswith(f"writer {who} ")]
+        assert mine == [
+            f"writer {who} entry {at} " + "x" * (at * 37 % 900) + f"\nsecond line {who}"
+            for at in range(EACH)
+        ]
+
+
+def test_half_an_entry_that_a_killed_writer_left_stays_apart(log):
+    log.append(DAY, Entry("first"))
+    with open(log.path(DAY), "a") as file:
+        file.write("- 10:00 [project] cut of")
+    log.append(DAY, Entry("second"))
+    texts = [one.text for one in read(Path(log.path(DAY)).read_text())]
+    assert texts == ["first", "cut of", "second"]
+
+
+@pytest.mark.parametrize("depth", ["logs", "logs/2026", "logs/2026/03"])
+def test_links_in_the_way_are_refused(log, tmp_path, depth):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    link = Path(log.root, depth)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    with pytest.raises(MemdirError) as refused:
+        log.append(DAY, Entry("text"))
+    assert refused.value.next and list(elsewhere.rglob("*")) == []
+    assert log.since({})[0] == []
+
+
+@pytest.mark.parametrize("what", ["link", "pipe", "folder"])
+def test_what_is_no_file_in_the_place_of_a_log_is_refused_at_once(log, tmp_path, what):
+    path = Path(log.path(DAY))
+    path.parent.mkdir(parents=True)
+    if what == "link":
+        path.symlink_to(tmp_path / "elsewhere")
+    elif what == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    with pytest.raises(MemdirError):
+        log.append(DAY, Entry("text"))
+    assert not (tmp_path / "elsewhere").exists()
+    found, findings = log.since({})
+    assert found == [] and (what == "folder" or len(findings) == 1)
+
+
+def test_an_entry_and_a_day_have_a_largest_size(log, monkeypatch):
+    with pytest.raises(BadInput):
+        log.append(DAY, Entry("x" * daily_log.LONGEST_BYTES))
+    log.append(DAY, Entry("first"))
+    before = Path(log.path(DAY)).read_bytes()
+    monkeypatch.setattr(daily_log, "LARGEST_BYTES", len(before) + 5)
+    with pytest.raises(MemdirError):
+        log.append(DAY, Entry("second"))
+    assert Path(log.path(DAY)).read_bytes() == before
+
+
+def test_what_is_new_is_what_stands_behind_the_bytes_that_were_seen(log):
+    log.append(DAY, Entry("first"))
+    log.append(DAY - datetime.timedelta(days=1), Entry("the day before"))
+    ((yesterday), (today)) = log.since({})[0]
+    assert [one.text for one in (*yesterday.entries, *today.entries)] == ["the day before", "first"]
+    seen = {yesterday.path: yesterday.end, today.path: today.end}
+    assert log.since(seen)[0] == []
+    log.append(DAY, Entry("second"))
+    with open(log.path(DAY), "a") as file:
+        file.write("- half an en")
+    (new,) = log.since(seen)[0]
+    assert (new.day, [one.text for one in new.entries]) == (DAY, ["second"])
+    Path(log.path(DAY)).write_text("- anew\n")
+    assert [one.text for one in log.since(seen)[0][0].entries] == ["anew"]

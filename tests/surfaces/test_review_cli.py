@@ -1,0 +1,170 @@
+"""`memdir review`: what waits is listed, shown with its origin, approved, edited or rejected."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from memdir.app import open_app
+from memdir.config import read_config
+from memdir.core.capturing import Catch, Origin
+from memdir.core.draft import Draft
+from memdir.core.held import Held
+from tests.surfaces.hooked import EVENTS, RECORDED, Client
+from tests.surfaces.terminal import memdir
+
+BODY = "The pelican job restarts the staging cluster every morning."
+ORIGIN = Origin(
+    "claude-code", "5b1f0a22-aaaa", "msg-7", "tool", "WebFetch", "the pelican job \x1b[31m restarts"
+)
+
+
+def hold(body: str = BODY, environ: dict[str, str] | None = None, cwd: str = "", **more) -> Held:
+    config = read_config(environ or dict(os.environ), cwd or os.getcwd())
+    app = open_app(config, now=time.time, tell=print)
+    draft = Draft(body, type="project", **more)
+    return app.inbox().hold(Catch(ORIGIN, draft), "it comes from a tool", time.time())
+
+
+def test_an_empty_inbox_says_so():
+    assert memdir("review").text == "nothing waits for a review\n"
+    assert memdir("review", "--json").json["held"] == []
+
+
+def test_what_waits_is_listed_with_its_reason_and_its_origin():
+    held = hold()
+    text = memdir("review").text
+    for part in (held.id, "today", "project", "The pelican job", "tool WebFetch", "comes from a"):
+        assert part in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    (one,) = memdir("review", "--json").json["held"]
+    assert one["id"] == held.id and one["draft"]["body"] == BODY
+    assert one["origin"]["tool"] == "WebFetch" and one["reason"] == "it comes from a tool"
+
+
+def test_it_is_shown_as_a_diff_with_where_it_comes_from():
+    held = hold()
+    answer = memdir("review", "show", held.id[:6])
+    for part in ("claude-code", "5b1f0a22-aaaa", "msg-7", "WebFetch", "it comes from a tool"):
+        assert part in answer.text
+    assert f"+{BODY}" in answer.text and "--- /dev/null" in answer.text
+    found = memdir("review", "show", held.id, "--json").json
+    assert f"+{BODY}" in found["files"][0]["diff"]
+
+
+def test_nothing_of_a_draft_can_command_the_terminal():
+    held = hold("Text \x1b]0;title\x07 \u202e and more.")
+    for words in ((), ("show", held.id), ("reject", held.id)):
+        text = memdir("review", *words).text
+        assert not {"\x1b", "\x07", "\u202e"} & set(text)
+
+
+def test_approved_it_is_a_memory_that_says_where_it_comes_from(store):
+    held = hold()
+    answer = memdir("review", "approve", held.id, "--json").json
+    assert [(one["id"], one["change"]) for one in answer["held"]] == [(held.id, "approved")]
+    assert answer["changes"][0]["change"] == "created" and answer["waiting"] == 0
+    shown = memdir("show", answer["changes"][0]["name"], "--json").json
+    assert shown["metadata"]["source"] == "capture" and shown["metadata"]["said_by"]
+    said = "captured: said by tool WebFetch (claude-code, session 5b1f0a22-aaaa)"
+    assert said in memdir("show", answer["changes"][0]["name"]).text
+    assert memdir("undo").code == 0
+    assert not list(store.glob("the-pelican*"))
+
+
+def test_a_dry_run_of_an_approval_shows_the_diff_and_keeps_it_waiting(store):
+    held = hold()
+    text = memdir("review", "approve", "--all", "--dry-run").text
+    assert BODY in text and "nothing was written" in text
+    assert memdir("review", "--json").json["held"][0]["id"] == held.id
+    assert not store.exists()
+
+
+def test_what_is_refused_still_waits_and_the_command_says_why():
+    held = hold("The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
+    answer = memdir("review", "approve", held.id)
+    assert answer.code == 1 and "still waits" in answer.text and "secret" in answer.text
+    assert "ghp_a1B2" not in answer.text
+    assert memdir("review", "approve", held.id, "--json").json["held"][0]["change"] == "held"
+
+
+def test_rejected_it_is_gone_for_good_and_the_answer_says_what_it_was():
+    held = hold()
+    answer = memdir("review", "reject", held.id)
+    assert answer.code == 0 and "rejected: The pelican job" in answer.text
+    hold()
+    assert memdir("review").text == "nothing waits for a review\n"
+
+
+def test_it_may_be_edited_by_options(tmp_path):
+    held = hold()
+    (tmp_path / "body.txt").write_text("Pelicans restart staging at six.")
+    more = ("--type", "reference", "--name", "pelicans", "--description", "About pelicans")
+    answer = memdir("review", "edit", held.id, *more, "--body-file", str(tmp_path / "body.txt"))
+    assert answer.code == 0 and "it still waits" in answer.text
+    draft = memdir("review", "--json").json["held"][0]["draft"]
+    assert (draft["type"], draft["name"]) == ("reference", "pelicans")
+    assert (draft["body"], draft["description"]) == (
+        "Pelicans restart staging at six.",
+        "About pelicans",
+    )
+    assert memdir("review", "edit", held.id, "--type", "nonsense").code == 1
+
+
+def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
+    held = hold(why="The disk fills up.")
+    script = tmp_path / "editor.sh"
+    script.write_text("#!/bin/sh\nsed -i -e 's/every morning/at six/' \"$1\"\n")
+    script.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(script))
+    assert memdir("review", "edit", held.id).code == 0
+    memdir("review", "approve", held.id)
+    (saved,) = store.glob("the-pelican*")
+    text = saved.read_text()
+    assert "cluster at six" in text and "**Why:** The disk fills up." in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("approve",),
+        ("reject",),
+        ("show",),
+        ("nonsense", "x"),
+        ("approve", "x", "--type", "user"),
+    ],
+)
+def test_what_makes_no_sense_is_wrong_usage(words):
+    assert memdir("review", *words).code == 2
+
+
+def test_an_id_that_nobody_has_is_named():
+    answer = memdir("review", "approve", "feedfacefeed", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "missing")
+
+
+def test_a_damaged_draft_is_reported_and_the_others_are_listed(home):
+    held, other = hold(), hold("Another thing to know.")
+    (path,) = home.rglob(f"{other.id}.json")
+    path.write_text("{")
+    answer = memdir("review", "--json")
+    assert answer.code == 1
+    assert [one["id"] for one in answer.json["held"]] == [held.id]
+    assert answer.json["findings"][0]["path"] == str(path)
+    assert str(path.name) in memdir("review").text
+
+
+def test_no_hook_ever_tells_an_agent_what_is_held(tmp_path: Path):
+    client = Client(tmp_path / "client")
+    client.write("other.md", "---\nname: other\ndescription: Other\ntype: user\n---\n\nOther.\n")
+    client.write("MEMORY.md", "- [other](other.md) — Other\n")
+    hold(environ=client.env, cwd=str(client.project))
+    told = b""
+    for event, recorded in EVENTS.items():
+        given = {**RECORDED[recorded], "cwd": str(client.project), "session_id": "s"}
+        given["prompt"] = "how does the pelican job restart the staging cluster?"
+        told += client.run(event, json.dumps(given).encode())
+    assert b"pelican" not in told
+    assert b"other" in told.lower()
