@@ -26,9 +26,10 @@ class Project:
     was: str = ""  # where it was, if a transcript says so
 
 
-def find_projects(projects: str) -> list[Project]:
-    """The folders below the client's `projects` that have a memory directory, by name."""
-    return [_project(projects, name) for name in _names(projects) if _has_memory(projects, name)]
+def find_projects(projects: str, *, every: bool = False) -> list[Project]:
+    """The folders below the client's `projects` that have a memory directory, or all, by name."""
+    names = [name for name in _names(projects) if every or _has_memory(projects, name)]
+    return [_project(projects, name) for name in names]
 
 
 def _has_memory(projects: str, name: str) -> bool:
