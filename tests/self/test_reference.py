@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import fields as fields_of
@@ -28,6 +29,10 @@ ASKED = {
     "save": [("--file", "draft.md"), ("--file", "draft.md", "--dry-run")],
     "edit": [("kept", "--pin"), ("kept", "--pin", "--dry-run")],
     "touch": [("kept",), ("kept", "--dry-run")],
+    "capture": [("--transcript", "talk.jsonl", "--dry-run"), ("--transcript", "talk.jsonl")],
+    "review": [(), ("show", "--all"), ("approve", "--all")],
+    "extract": [("--dry-run",), ()],
+    "log-day": [("Use uv.", "--dry-run"), ("Use uv.",)],
     "recall": [("uv or pip, which one do we use?",), ("the weather in May", "--always")],
     "prompt": [(), ("--mode", "team"), ("--behaviour",)],
     "list": [()],
@@ -51,8 +56,11 @@ ASKED = {
     "dashboard": [()],
     "prune": [("--dry-run",), ("--retire",)],
     "restructure": [("--dry-run",), ()],
+    "dream": [("--dry-run",), ()],
     "verify": [(), ("kept",)],
+    "budget": [()],
     "doctor": [()],
+    "status": [()],
     "eval": [
         (),
         ("--html", "page.html"),
@@ -91,6 +99,19 @@ def filled(tmp_path, monkeypatch) -> None:
     Path("from/one.md").write_text("One from elsewhere.\n")
     Path("from/picture.png").write_text("")
     label(Path("labels"))
+    talk(Path("talk.jsonl"))
+
+
+def talk(path: Path) -> None:
+    """A conversation with a wish, and with something that is only noticed."""
+    words = ("remember that we deploy with helm", "no, don't mock the clock, we inject it")
+    records = [
+        {"type": "user", "uuid": f"u{n}", "message": {"role": "user", "content": text}}
+        for n, text in enumerate(words)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    folder = Path(memdir("where", "--json").json["store"]).parent
+    shutil.copy(path, folder / "past.jsonl")
 
 
 def label(data: Path) -> None:
