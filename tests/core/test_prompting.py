@@ -55,6 +55,16 @@ PLANTED = Type(
 )
 
 
+@pytest.mark.parametrize("mode", [NORMAL, LOG])
+def test_what_is_personal_is_not_asked_for_where_others_read(mode):
+    personal = [one.name for one in map(types.get, types.names()) if one.scope == "private"]
+    assert {"user", "value"} <= {*personal}
+    alone, shared = (instruct(Setting(ROOT, mode, True, others)) for others in (False, True))
+    for name in ("user", "value"):
+        assert (f"- {name}: " in alone, f"- {name}: " in shared) == (True, False)
+    assert "- project: " in shared
+
+
 def setting(name: str, root: str = ROOT) -> Setting:
     return Setting(root, *SETTINGS[name])
 
@@ -181,7 +191,7 @@ def test_what_others_read_is_said_only_where_others_read():
 
 def test_a_log_is_appended_to_and_the_index_left_alone():
     text = flat(instruct(setting("log")))
-    assert "`logs/YYYY/MM/YYYY-MM-DD.md` below it" in text
+    assert f"{ROOT}/logs/YYYY/MM/YYYY-MM-DD.md" in text
     assert "Append one line" in text and "Never rewrite, reorder or remove a line" in text
     assert "leave `MEMORY.md` alone" in text
     assert "Two steps" not in text and "One step" not in text

@@ -15,8 +15,8 @@ from memdir.core.ranking import (
     gain,
     rarity,
     read_prompt,
-    weigh,
 )
+from memdir.core.weighing import weigh
 from memdir.core.words import IMPLIED, PIECE, Words
 
 

@@ -18,10 +18,12 @@ from memdir import app as app_module
 from memdir.adapters import disk
 from memdir.adapters.history import _objects, git
 from memdir.adapters.lock import Lock
+from memdir.core.accounts import RECEIVED, SAVED, Entry
 from memdir.core.draft import RETIRED, Change
 from memdir.core.memory import stem
 from memdir.core.revision import hash_of
-from memdir.flows import changing, reading
+from memdir.flows import capturing, changing, reading
+from memdir.flows.capturing import settling
 from memdir.steps import edit as edit_step
 from memdir.steps import save as save_step
 
@@ -168,6 +170,32 @@ def _names_not_forced() -> None:
     _replace(git, "force_names", lambda root: None)
 
 
+def _decided_first() -> None:
+    """The journal says that things are saved before they are."""
+
+    def carry_out(app: Any, captures: Any, plan: Any, again: bool = False) -> Any:
+        for what in (RECEIVED, SAVED):
+            captures.journal.add([Entry(item.id, what, app.now()) for item in plan.items])
+        done = [settling._settle(app, item, again) for item in plan.items]
+        captures.keep(plan.progress)
+        captures.finish()
+        return done
+
+    _replace(capturing, "carry_out", carry_out)
+
+
+def _cursor_first() -> None:
+    """The cursor moves before the memories are there, and there is no plan."""
+    real = settling.carry_out
+
+    def carry_out(app: Any, captures: Any, plan: Any, again: bool = False) -> Any:
+        captures.keep(plan.progress)
+        captures.finish()
+        return real(app, captures, plan, again)
+
+    _replace(capturing, "carry_out", carry_out)
+
+
 def _date_only() -> None:
     """Trash expires by its date alone, whatever the clock says."""
     _replace(reading, "KEPT_NEWEST", 0)
@@ -186,4 +214,6 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "ref before objects": _ref_first,
     "killed names not forced": _names_not_forced,
     "trash by date alone": _date_only,
+    "decided before saved": _decided_first,
+    "cursor before memories": _cursor_first,
 }

@@ -21,12 +21,16 @@ for folder in (HERE.parents[1], HERE.parents[1] / "src"):
         sys.path.insert(0, str(folder))
 
 from memdir import flows  # noqa: E402
+from memdir.adapters.disk import failure  # noqa: E402
+from memdir.adapters.queue import Queue  # noqa: E402
+from memdir.adapters.transcripts import claude_code  # noqa: E402
 from memdir.app import App, Done, Told, open_app  # noqa: E402
 from memdir.config import read_config  # noqa: E402
-from memdir.core.draft import Draft, Wishes  # noqa: E402
-from memdir.core.errors import MemdirError  # noqa: E402
+from memdir.core.draft import Change, Draft, Wishes  # noqa: E402
+from memdir.core.errors import MemdirError, Unwritable  # noqa: E402
 from memdir.core.ports import ARCHIVE, TRASH  # noqa: E402
 from memdir.core.revision import Revision, hash_of  # noqa: E402
+from memdir.flows import capturing  # noqa: E402
 from tests.faults import texts  # noqa: E402
 
 NOW = 1_772_020_800.0  # the clock of every operation: bytes must not depend on the day
@@ -93,6 +97,26 @@ def commit(app: App, told: Told) -> None:
     told(Done(()))
 
 
+def capture(app: App, told: Told) -> None:
+    """A conversation that asks for one memory and wants another gone: a batch of two."""
+    path = f"{app.config.home}/{texts.TRANSCRIPT}"
+    reader = claude_code.open_reader(app.config.home, {})  # our own code is on no broken disk
+    outcome = capturing.capture(app, capturing.Request(path, "s1"), reader)
+    paths = [f"{entry.name}.md" for entry in outcome.decided if entry.what == "saved"]
+    told(Done(tuple(Change("created", path[:-3], path) for path in paths)))
+
+
+def enqueue(app: App, told: Told) -> None:
+    """What a hook does at the end of a turn; there a log line takes the place of the sentence."""
+    state = app.config.state_dir
+    try:
+        if not Queue(state).add(texts.REQUEST):
+            raise Unwritable("the line was not added", next="the log says why")
+    except OSError as error:
+        raise failure(error, state, "the line cannot be added; nothing was written") from None
+    told(Done(()))
+
+
 def later(app: App, told: Told, name: str = "later") -> None:
     """The next write: whatever happened before, it must work and bring all in step."""
     draft = Draft(texts.LATER, name=name, description=f"written {name}")
@@ -116,9 +140,12 @@ OPERATIONS: dict[str, Operation] = {
     "import": bring,
     "recovery": later,
     "commit": commit,
+    "capture": capture,
+    "enqueue": enqueue,
 }
 # Where nothing remembers old versions, they go to the trash.
-ENVIRONMENT = {"keep-old": {"MEMDIR_HISTORY": "false"}}
+# A catalog is derived, and lies where the checker wants nothing to be written.
+ENVIRONMENT = {"keep-old": {"MEMDIR_HISTORY": "false"}, "capture": {"MEMDIR_SEARCH": "scan"}}
 
 
 def open_root(

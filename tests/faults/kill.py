@@ -14,6 +14,8 @@ CONTROLS = {
     "unlinked before shelved": ("retire",),
     "told before written": ("create",),
     "ref before objects": ("commit",),
+    "decided before saved": ("capture",),
+    "cursor before memories": ("capture",),
 }
 
 

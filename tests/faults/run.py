@@ -38,6 +38,8 @@ from tests.faults.report import Report, Row  # noqa: E402
 from tests.faults.stage import Tally  # noqa: E402
 
 ALL = tuple(driver.OPERATIONS)
+# It has as many points as ten of the others; the short run kills it and leaves the rest for later.
+BRIEF = tuple(name for name in ALL if name != "capture")
 SMALL, QUICK, FULL = "small", "quick", "full"
 CHANGES = ("create", "update", "retire", "undo", "import")
 
@@ -72,7 +74,7 @@ def run_kill(level: str) -> Row:
 
 
 def run_errors(level: str) -> Row:
-    names, full = chosen(level, ("update",)), level == FULL
+    names, full = chosen(level, ("update",), BRIEF), level == FULL
     kinds = {SMALL: ("EIO", "ENOSPC"), QUICK: ("EIO", "ENOSPC", "EACCES", "EROFS")}
     # On the short run EIO fails every call, the others every second one that can give them.
     others = kinds.get(level, errors.ALL)[1:]
@@ -92,7 +94,10 @@ def run_errors(level: str) -> Row:
 
 
 def run_crash_states(level: str) -> Row:
-    names = chosen(level, ("create", "retire"))
+    # A hook cannot wait for the disk: what a power cut takes from the queue, the next start of a
+    # session makes up for.
+    every = chosen(level, ("create", "retire"), BRIEF)
+    names = [name for name in every if name != "enqueue"]
     row = fill(Row("power cut by model", f"{len(names)}"), crash_states.run(names))
     row.remark = "every state POSIX allows after each step, of store and state directory"
     row.controls = controls(first(crash_states.CONTROLS, level), crash_states.run)

@@ -137,6 +137,21 @@ def prepare(root: str, operation: str) -> None:
         _drop(root, "beta.md")
     elif operation == "recovery":
         _leave_an_accident(root)
+    elif operation == "capture":
+        _talk(root)
+    elif operation == "enqueue":
+        _write(f"{root}/state/queue", texts.REQUESTED + b"\n")
+
+
+def _talk(root: str) -> None:
+    path = f"{root}/home/{texts.TRANSCRIPT}"
+    os.makedirs(os.path.dirname(path), 0o700)
+    _write(path, texts.transcript().encode())
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+        file.write(data)
 
 
 def _shelve_zeta(root: str) -> None:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tests.faults import checker, defects, driver, kernel, seeds, tracer
+from tests.faults import accounts, checker, defects, driver, kernel, seeds, tracer
 from tests.faults.checker import Answer, Expected
 
 USABLE_SECONDS = 2.0  # I6, in processor time: a busy machine is no fault of the store
@@ -149,6 +149,7 @@ class Stage:
     def _judge(self, operation: str, acknowledged: Answer, tree: seeds.Tree) -> list[str]:
         expected = self.learned(operation)
         found = checker.judge(checker.look(self.root), expected, acknowledged)
+        found += accounts.judge(self.root, operation, acknowledged is not None)
         found += self.recover(expected)
         if acknowledged is None and operation in self.again:
             seeds.write_tree(tree, self.root)
@@ -182,7 +183,8 @@ class Stage:
             return [] if fine else [f"run again, it is refused: {refused}"]
         if view.memories != expected.after.memories:
             return ["run again, it says done, but is not"]
-        return [f"run again: {problem}" for problem in checker.in_step(view)]
+        left = [*checker.in_step(view), *accounts.judge_done(self.root, operation)]
+        return [f"run again: {problem}" for problem in left]
 
     def _attempt(self, act: Callable[[driver.App], object], operation: str = "") -> str:
         """Why something that must work did not; empty when it did."""

@@ -46,3 +46,19 @@ BROUGHT = {
 }
 # Lines of a person, in their order; whatever happens to the index, they stay.
 BY_HAND = tuple(line for line in INDEX.splitlines() if line and not line.startswith("- ["))
+
+# A conversation as the client writes it down, and a line of the queue.
+TRANSCRIPT = ".claude/projects/-talk/s1.jsonl"
+SAID = (
+    "Remember that we deploy only on Tuesdays, because the release team is in then.",
+    "Forget the memory about beta.",
+)
+REQUESTED = b'{"event":"stop","cwd":"/earlier","time":1,"tries":0}'
+REQUEST = b'{"event":"stop","cwd":"/now","time":2,"tries":0,"session":"s1","transcript":"/t"}'
+
+
+def transcript() -> str:
+    """The lines of that conversation."""
+    line = '{{"type":"user","uuid":"m{0}","cwd":"/p","timestamp":"2026-02-25T12:00:00Z",'
+    line += '"message":{{"role":"user","content":"{1}"}}}}\n'
+    return "".join(line.format(number, text) for number, text in enumerate(SAID))

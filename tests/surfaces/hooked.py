@@ -58,6 +58,8 @@ class Client:
             words, input=given, capture_output=True, timeout=PATIENCE, env=self.env, cwd=self.top
         )
         assert (done.returncode, done.stderr) == (0, b"")
+        if event == "session-end":
+            self.wait(self.start.name)  # on a busy machine it goes on without its client
         return done.stdout
 
     def event(self, name: str, **changes: Any) -> bytes:
@@ -88,8 +90,8 @@ class Client:
             lines += path.read_text().splitlines() if path.exists() else []
         return [json.loads(line) for line in lines]
 
-    def workers(self) -> list[str]:
-        """The workers that run for this home."""
+    def workers(self, script: str = "worker.py") -> list[str]:
+        """The workers that run for this home; or whatever else of the hooks does."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -97,15 +99,15 @@ class Client:
                 given = (folder / "environ").read_bytes().split(b"\0")
             except OSError:
                 continue
-            ours = str(self.start.with_name("worker.py")).encode() in words
+            ours = str(self.start.with_name(script)).encode() in words
             if ours and f"HOME={self.home}".encode() in given:
                 found.append(folder.name)
         return found
 
-    def wait(self) -> None:
+    def wait(self, script: str = "worker.py") -> None:
         """Until no worker is left."""
         end = time.monotonic() + PATIENCE
-        while self.workers():
+        while self.workers(script):
             assert time.monotonic() < end, "a worker does not end"
             time.sleep(0.05)
 

@@ -29,7 +29,7 @@ def test_a_healthy_store_is_well_and_proven(store):
     before = tree(store)
     found = checks()
     names = ["python", "git", "settings", "store", "state", "lock", "history", "index", "memories"]
-    assert [*found] == [*names, "trash", "proof"]
+    assert [*found] == [*names, "trash", "setup", "proof"]
     assert all(check["ok"] for check in found.values())
     assert re.search(r"brought back in \d+ ms", found["proof"]["message"])
     assert tree(store) == before
@@ -38,6 +38,66 @@ def test_a_healthy_store_is_well_and_proven(store):
 def test_nothing_saved_yet_is_well_too(home):
     assert all(check["ok"] for check in checks().values())
     assert not (home / ".claude").exists()
+
+
+@pytest.fixture
+def settings(home):
+    (home / ".claude").mkdir()
+    return home / ".claude/settings.json"
+
+
+def test_a_client_that_does_not_run_memdir_is_no_failure(settings):
+    found = checks()["setup"]
+    assert found["ok"] and "not set up" in found["message"]
+    assert found["fix"] == "run: memdir setup claude-code"
+    settings.write_text('{"model": "opus"}')
+    assert "not set up" in checks()["setup"]["message"]
+
+
+@pytest.mark.parametrize("way", ["--settings", "--plugin"])
+def test_a_client_that_runs_memdir_is_named_with_its_way(settings, way):
+    assert memdir("setup", "claude-code", way).code == 0
+    found = checks()["setup"]
+    assert found["ok"], found
+    assert ("plugin" if way == "--plugin" else str(settings)) in found["message"]
+    memdir("setup", "claude-code", "--remove")
+    assert "not set up" in checks()["setup"]["message"]
+
+
+def test_hooks_of_a_python_that_is_gone_are_outdated(settings):
+    memdir("setup", "claude-code", "--settings")
+    text = settings.read_text()
+    python = re.search(r"exec (\S+) -I", text)[1]
+    settings.write_text(text.replace(python, "/gone/python3"))
+    found = checks()["setup"]
+    assert not found["ok"] and "/gone/python3 does not run" in found["message"]
+    assert found["fix"] == "run: memdir setup claude-code"
+    assert memdir("setup", "claude-code").code == 0
+    assert checks()["setup"]["ok"]
+
+
+def test_hooks_beside_the_plugin_run_twice(settings):
+    memdir("setup", "claude-code", "--settings")
+    text = settings.read_text().rstrip().removesuffix("}")
+    settings.write_text(text + ', "enabledPlugins": {"memdir@elsewhere": true}}')
+    found = checks()["setup"]
+    assert not found["ok"] and "plugin and hooks" in found["message"]
+    assert memdir("setup", "claude-code").code == 0
+    assert checks()["setup"]["ok"]
+
+
+def test_a_plugin_without_a_python_is_silent_and_said_to_be(settings, monkeypatch):
+    settings.write_text('{"enabledPlugins": {"memdir@elsewhere": true}}')
+    assert checks()["setup"]["ok"]
+    monkeypatch.setenv("PATH", "/nonexistent")
+    found = checks()["setup"]
+    assert not found["ok"] and "Python 3.11" in found["fix"]
+
+
+def test_settings_that_cannot_be_read_are_said(settings):
+    settings.write_text("{ // mine\n}")
+    found = checks()["setup"]
+    assert not found["ok"] and found["message"]
 
 
 def test_no_git_is_no_failure(monkeypatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memdir.surfaces.hooks import bundling
 from tests.searching import memory
 from tests.self.source import PACKAGE
 from tests.surfaces.hooked import EVENTS, SETTLED, Client
@@ -140,3 +141,27 @@ def test_broken_code_of_ours_breaks_no_session(client, module, text):
     for event in EVENTS:
         client.fire(event)
     client.wait()
+
+
+def test_what_only_a_type_checker_reads_is_left_out(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(
+        "TYPE_CHECKING = False\n"
+        "if TYPE_CHECKING:\n    import no_such_module\n"
+        "if TYPE_CHECKING:\n    other = 1\nelse:\n    other = 2\n"
+        "one: no_such_type = 1\nnone: no_such_type\n"
+        "class Some:\n    part: no_such_type = 3\n    bare: no_such_type\n"
+        "def add(a: no_such_type, *b: no_such_type, c: no_such_type = 4) -> no_such_type:\n"
+        "    'Said to nobody.'\n    d: no_such_type = a\n    return d + sum(b) + c\n"
+    )
+    names: dict = {}
+    exec(bundling._code(str(module)), names)
+    assert (names["one"], names["other"], names["Some"].part, names["add"](1, 2)) == (1, 2, 3, 7)
+    assert "none" not in names and not names["add"].__annotations__
+    assert names["add"].__doc__ is None
+
+
+def test_trouble_in_a_bundle_is_logged_with_its_function(client):
+    bundle_of(client)
+    client.run("prompt", b"{", str(client.state), str(client.cache), f"project={client.store}")
+    assert "event.py:" in client.log() and "(__init__)" in client.log()

@@ -1,4 +1,4 @@
-"""The library: recall and prefetch for people who build agents."""
+"""The library: memory for people who build agents."""
 
 import json
 import subprocess
@@ -10,6 +10,7 @@ import pytest
 
 import memdir
 from memdir import Memdir
+from memdir.core.errors import MemdirError
 from tests.self.source import ROOT
 
 PROMPT = "please cut the next release"
@@ -105,6 +106,67 @@ def test_a_session_starts_with_the_same_section_until_it_begins_anew(folder):
     assert memory.section(session="one", full=True) == first
     memory.begin_anew("one")
     assert "changed" in memory.section(session="one", full=True)
+
+
+def test_what_is_saved_in_a_new_project_is_recalled_at_once(store):
+    memory = Memdir.open()
+    done = memory.save("Releases are cut with make release.", type="project", name="release")
+    assert [(one.kind, one.path) for one in done.changes] == [("created", "release.md")]
+    assert "make release" in memory.recall(PROMPT).text
+    assert "source: library" in (store / "release.md").read_text()
+    assert "release.md" in (store / "MEMORY.md").read_text()
+
+
+def test_what_the_rules_advise_against_is_skipped_with_the_reason(folder):
+    memory = Memdir.open(dir=str(folder))
+    (skipped,) = memory.save("token = ghp_" + "a1B2" * 9, type="reference").changes
+    assert (skipped.kind, bool(skipped.reason)) == ("skipped", True)
+    with pytest.raises(MemdirError, match="name"):
+        memory.save("Use make.", name="../outside")
+    assert [one.name for one in folder.iterdir()] == ["release.md"]
+
+
+def test_a_change_is_taken_back(folder):
+    memory = Memdir.open(dir=str(folder))
+    before = (folder / "release.md").read_bytes()
+    memory.save("Use just.", type="project", name="release")
+    assert b"Use just." in (folder / "release.md").read_bytes()
+    undone = memory.undo()
+    assert (folder / "release.md").read_bytes() == before
+    assert {one.kind for one in undone.changes} == {"undone"}
+    (folder / "release.md").unlink()  # by somebody else
+    memory.undo()
+    assert (folder / "release.md").read_bytes() == before
+
+
+def test_the_prompt_names_the_directory_and_shows_the_index(folder, store):
+    (folder / "MEMORY.md").write_text("- [Release](release.md) — how to release\n")
+    told = Memdir.open(dir=str(folder)).prompt()
+    assert (told.mode, told.tokens > 0) == ("normal", True)
+    assert str(folder) in told.text and "how to release" in told.text
+    assert "how to release" not in Memdir.open(dir=str(folder)).prompt(indexes=False).text
+    assert not store.exists()
+    assert str(store) in Memdir.open().prompt().text
+    assert store.is_dir()  # the agent is told that it exists
+
+
+def test_claims_are_checked_against_the_code(project, store):
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / "there.py").write_text("x = 1\n")
+    memory = Memdir.open()
+    memory.save("The entry point is `there.py`, its helper `gone.py`.", type="project", name="code")
+    checked = memory.verify("code")
+    verdicts = {one.claim.text: one.verdict for one in checked.memories["code.md"]}
+    assert verdicts["there.py"] == "true"
+    assert [*checked.memories] == ["code.md"]
+
+
+def test_an_audit_says_what_to_keep_and_writes_nothing(folder):
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    found = Memdir.open(dir=str(folder)).audit()
+    assert [one.path for one in found.memories] == ["release.md"]
+    assert Memdir.open(dir=str(folder)).audit(deep=True).count("prune") == 0
+    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
 
 
 def test_without_any_memory_there_is_nothing_to_tell(project):

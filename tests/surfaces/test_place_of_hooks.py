@@ -143,13 +143,13 @@ def test_two_scopes_in_one_directory_are_told_once(client):
     assert told.count("hyena.md") == 1
 
 
-@pytest.mark.parametrize("damage", [b"", b"memdir place 1 00000000\nx", b"\0" * 70_000])
+@pytest.mark.parametrize("damage", [b"", b"memdir place 2 00000000\nx", b"\0" * 70_000])
 def test_a_damaged_place_is_decided_anew(client, damage):
     ask(client)
     (kept,) = places(client)
     kept.write_bytes(damage)
     assert FACT in ask(client)
-    assert kept.read_bytes().startswith(b"memdir place 1 ")
+    assert kept.read_bytes().startswith(b"memdir place 2 ")
 
 
 def test_a_place_that_others_may_write_does_not_count(client):
@@ -316,3 +316,14 @@ def test_a_writer_of_memories_is_not_waited_for(client):
         client.fire("stop")
         client.wait()
         assert client.queue() == []
+
+
+def test_a_search_without_a_catalog_leaves_none(client):
+    settings = client.home / ".config/memdir"
+    client.write("config.toml", '[recall]\nsearch = "scan"\n', settings)
+    for _ in range(3):
+        assert FACT in ask(client)
+    assert not [*client.cache.rglob("catalog.sqlite")]
+    client.write("config.toml", "", settings)
+    assert FACT in ask(client)
+    assert [*client.cache.rglob("catalog.sqlite")]

@@ -79,6 +79,13 @@ def test_the_directory_of_the_memories_exists_afterwards(tmp_path):
     assert client.store.stat().st_mode & 0o777 == 0o700
 
 
+def test_what_the_user_holds_to_be_better_is_a_rule_and_a_fact_is_none(client):
+    client.write("taste.md", rule("Readable over clever, also when it is longer.", "Value"))
+    client.write("fact.md", rule("The staging cluster is in Oslo.", "project"))
+    told = client.start_with("startup")
+    assert "Readable over clever" in told and "Oslo" not in told
+
+
 def test_rules_come_from_every_scope(client):
     client.write(
         "me.md", rule("The user is a data scientist.", "user"), client.home / ".claude/memory"

@@ -43,9 +43,14 @@ class DailyLog:
         self.root = root
         self._disk = Disk(root)
 
+    @property
+    def folder(self) -> str:
+        """Where all of them lie."""
+        return os.path.join(self.root, LOGS)
+
     def path(self, day: datetime.date) -> str:
         """Where the log of a day lies."""
-        return os.path.join(self.root, LOGS, log_text.path_of(day))
+        return os.path.join(self.folder, log_text.path_of(day))
 
     def append(self, day: datetime.date, entry: Entry) -> str:
         """Add an entry, whole and durable when this returns; gives the path of the log."""

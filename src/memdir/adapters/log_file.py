@@ -38,7 +38,9 @@ def trouble(error: BaseException) -> str:
     where, traced = "", error.__traceback__
     while traced is not None:
         code = traced.tb_frame.f_code
-        where = f"{code.co_filename.rpartition('/')[2]}:{traced.tb_lineno}"
+        # A bundle of the hooks knows no lines but the first of each function.
+        line = traced.tb_lineno or code.co_firstlineno
+        where = f"{code.co_filename.rpartition('/')[2]}:{line} ({code.co_name})"
         traced = traced.tb_next
     said = f"{type(error).__name__} at {where}"
     if isinstance(error, OSError) and error.errno:

@@ -7,13 +7,15 @@ full, new lines are not taken: the worker is not running, and the oldest ones wa
 
 import fcntl
 import os
+from errno import ENXIO
+from stat import S_ISREG
 from time import sleep
 
 NAME, TAKEN = "queue", "queue.taken"
 MOST_BYTES = 1024 * 1024
 LONGEST = 4096  # bytes of a line: so much is written at once or not at all
 TRIES, PAUSE = 20, 0.005  # to hold the file; seconds between two of them
-_ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_ADD = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -32,8 +34,11 @@ class Queue:
             return False
         handle = self._open()
         try:
-            if os.fstat(handle).st_size + len(data) > MOST_BYTES:
+            size = os.fstat(handle).st_size
+            if size + len(data) > MOST_BYTES:
                 return False
+            if size and os.pread(handle, 1, size - 1) != b"\n":
+                data = b"\n" + data  # the disk was full: half a line must not spoil the next
             return os.write(handle, data) == len(data)
         finally:
             os.close(handle)
@@ -62,6 +67,8 @@ class Queue:
         part = f"{self.taken}.part"  # one is enough: there is one worker at a time
         with open(os.open(part, _NEW, 0o600), "wb") as file:
             file.write(b"".join(line + b"\n" for line in lines))
+            file.flush()
+            os.fsync(file.fileno())  # an empty file in the place of the old one would lose all
         os.replace(part, self.taken)
 
     def _open(self) -> int:
@@ -72,6 +79,9 @@ class Queue:
             except FileNotFoundError:
                 os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
                 continue
+            if not S_ISREG(os.fstat(handle).st_mode):  # a pipe would take it, and nobody read it
+                os.close(handle)
+                raise OSError(ENXIO, os.strerror(ENXIO), self.path)
             _hold(handle, fcntl.LOCK_SH)
             try:
                 if os.path.samestat(os.fstat(handle), os.lstat(self.path)):

@@ -41,6 +41,11 @@ class Options:
     model_timeout: float = _option("model.timeout", 3.0)
     session_tokens: int = _option("budget.session_tokens", 20_000)
     day_tokens: int = _option("budget.day_tokens", 100_000)
+    run_tokens: int = _option("budget.run_tokens", 8_000)
+    capture: bool = _option("capture.enabled", True)
+    capture_every: int = _option("capture.every", 1, least=1)
+    capture_model: str = _option("capture.model", "")
+    dream: bool = _option("dream.enabled", False)
 
 
 def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:

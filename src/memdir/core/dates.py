@@ -12,7 +12,7 @@ _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 def parse_time(text: str) -> float | None:
     """Seconds since 1970 of an ISO 8601 date or date and time; None for anything that is none."""
     text = text.strip()
-    if len(text) > _LONGEST or not text.isascii():
+    if not text or len(text) > _LONGEST or not text.isascii():
         return None
     days = _days(text[:10])
     if days is None:
@@ -73,10 +73,11 @@ def _days(text: str) -> int | None:
 
 def _split_zone(text: str) -> tuple[str, str]:
     """The clock and its zone (`Z`, `+01:00`, `` when there is none)."""
-    for at, character in enumerate(text):
-        if character in "Zz+-":
-            return text[:at].rstrip(), text[at:]
-    return text, ""
+    marks = [at for at in map(text.find, "Zz+-") if at >= 0]
+    if not marks:
+        return text, ""
+    at = min(marks)
+    return text[:at].rstrip(), text[at:]
 
 
 def _clock_seconds(text: str) -> float | None:

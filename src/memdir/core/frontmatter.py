@@ -119,7 +119,7 @@ class _Reader:
 
     def take(self, number: int, line: str, bare: str) -> None:
         """One line: a key with its value, or the continuation of the value above."""
-        here = _indent_of(line)
+        here = "" if line[0] == bare[0] else _indent_of(line)
         if here and self.last and here != self.base:
             self.indent = self.indent or here
             if not self.inside or here != self.indent or bare.startswith("- "):

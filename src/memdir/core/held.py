@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 from memdir.core.capturing import Catch
 from memdir.core.revision import hash_of
@@ -23,8 +23,11 @@ class Held:
 
 
 def id_of(catch: Catch) -> str:
-    """The same draft from the same place has the same id, however often it is caught."""
+    """The same draft from the same message has the same id, however often it is caught.
+
+    Not the session: a fork of one has the messages of the other.
+    """
     origin = catch.origin
-    draft = () if catch.draft is None else astuple(catch.draft)
-    told = repr((draft, catch.forget, origin.client, origin.session, origin.message))
+    draft = () if catch.draft is None else astuple(replace(catch.draft, extra=()))
+    told = repr((draft, catch.forget, origin.client, origin.message))
     return hash_of(told.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]

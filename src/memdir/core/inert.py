@@ -100,7 +100,8 @@ def inert(text: str) -> str:
 def inert_line(text: str, size: int = 0) -> str:
     """The same as one line, cut to `size` bytes: for whatever stands in a line of ours."""
     # Joined before it is judged: what stood apart may become a tag.
-    line = inert(" ".join(visible(text[:_LONGEST_LINE]).split()))
+    line = " ".join(visible(text[:_LONGEST_LINE]).split())
+    line = _quote(_unbracket(line)) if line.isascii() else inert(line)
     return clip(line, size) if size else line
 
 
@@ -118,7 +119,8 @@ def visible(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii():
-        return text.translate(_ASCII)
+        odd = text.encode().translate(None, _HARMLESS)
+        return text.translate(_ASCII) if odd else text
     # Plain ASCII is taken out as bytes: a set of all characters costs ten times as much.
     data = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
     characters = set(data.decode("utf-8", "surrogatepass"))
@@ -173,7 +175,7 @@ def _is_emoji(char: str) -> bool:
 def _unbracket(text: str) -> str:
     """Every tag and token that a client gives a meaning to, with ‹ for its first bracket."""
     found = []
-    for opener in _OPENERS:
+    for opener in "<" if text.isascii() else _OPENERS:
         at = text.find(opener)
         while at >= 0:
             if _is_tag(text, at):

@@ -118,7 +118,7 @@ def pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
     """One line for a memory that is not given whole; its path is the one below the store."""
     memory = recalled.memory
     age = dates.age_words(dates.age_days(memory.clock, now))
-    scope = shorten(inert_line(recalled.scope), POINTER_CHARACTERS // 5)
+    scope = shorten(inert_line(recalled.scope), POINTER_CHARACTERS // 5) if scoped else ""
     start = f"- {scope}: " if scoped else "- "
     path = inert_line(memory.path)
     room = POINTER_CHARACTERS - len(f"{start} ({age})")

@@ -31,14 +31,20 @@ INDEX_CHARACTERS = 30_000  # UTF-16 units of one index with its frame: its own l
 class Setting:
     """What decides the words: the directory, the mode, and whether there is an index to keep."""
 
-    __slots__ = ("index", "mode", "root", "shared")
+    __slots__ = ("index", "logs", "mode", "root", "shared")
 
     def __init__(
-        self, root: str, mode: str = NORMAL, index: bool = True, shared: bool = False
+        self,
+        root: str,
+        mode: str = NORMAL,
+        index: bool = True,
+        shared: bool = False,
+        logs: str = "",
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
         self.root = root
+        self.logs = logs or f"{root}/logs"
         self.mode = mode
         self.index = index
         self.shared = shared  # other people read all of it; in a team they read one part
@@ -57,6 +63,7 @@ def behaviour(words: str, types: "Sequence[Type]", setting: Setting, *more: str)
     """The first level: eight sections, no text of a memory. `more` are conditions that hold too."""
     values = {
         "dir": inert_line(setting.root, PATH_BYTES),
+        "logs": inert_line(setting.logs, PATH_BYTES),
         "types": "\n".join(type_line(one, setting.mode == TEAM) for one in types),
         "names": " | ".join(one.name for one in types),
         "reasons": " and ".join(one.name for one in types if one.needs_why),

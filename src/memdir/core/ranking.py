@@ -7,15 +7,12 @@ depends on the store, so that a catalog made at once and one made in steps answe
 from math import log
 
 from memdir.core import background
-from memdir.core.words import IMPLIED, PIECE, Words, implied, split
+from memdir.core.words import IMPLIED, PIECE, Words, implied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-# How much a word counts by where it stands: file name, name, description, line of the index, body.
-WEIGHTS = (2, 2, 3, 1, 1)
-LENGTH, USUAL_LENGTH = 0.6, 80  # how much a body's length counts, and a body that is not long
 SATURATION = 1.6  # the k1 of BM25
 STEPS = 64  # weights are kept as whole numbers of 64ths: the same in memory and in the catalog
 HEAVIEST = 65_535
@@ -26,46 +23,6 @@ MAX_TERMS = 40  # of a prompt; the rarest ones count
 _RARITY: dict[str, float] = {}
 MOST_KNOWN = 10_000  # words whose rarity is kept
 FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
-
-
-class _Rounded(dict[float, int]):
-    """The weight for each count of a word in a body: few counts, so looked up, not computed."""
-
-    __slots__ = ("share",)
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-
-    def __missing__(self, count: float) -> int:
-        weight = self[count] = _rounded(count * self.share)
-        return weight
-
-
-def _rounded(weight: float) -> int:
-    whole = int(weight + 0.5)
-    return (whole if whole < HEAVIEST else HEAVIEST) or 1  # one word, hundreds of times
-
-
-def weigh(words: Words, fields: "Sequence[str]") -> dict[str, int]:
-    """How much each term says about a memory; `fields` in the order of WEIGHTS, the body last."""
-    return dict(zip(*weights(words, fields), strict=True))
-
-
-def weights(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
-    """The same in two columns: whoever reads a whole store has no use for a table of each."""
-    *short, body = fields
-    counts, length = words.count(body)
-    share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
-    said: list[str] = []
-    for text, times in zip(short, WEIGHTS, strict=False):
-        said += split(text) * times
-    terms, found = [], []
-    for term, count in words.tally(said)[0].items():
-        terms.append(term)
-        found.append(_rounded(count * STEPS + counts.pop(term, 0) * share))
-    terms += counts
-    found += map(_Rounded(share).__getitem__, counts.values())
-    return terms, found
 
 
 def read_prompt(prompt: str, words: Words) -> dict[str, float]:

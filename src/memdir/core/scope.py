@@ -3,8 +3,6 @@
 Hooks import this module, so it is light: nothing is imported at run time but our own errors.
 """
 
-from memdir.core.errors import BadInput
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -254,6 +252,8 @@ def parse_scope(text: str) -> Scope:
     if kind == "agent" and agent.strip() and place in AGENT_PLACES:
         return Scope("agent", agent, place)
     forms = ", ".join(SCOPE_FORMS)
+    from memdir.core.errors import BadInput  # eight classes that no hook needs
+
     raise BadInput(f"no such scope: {text!r}", next=f"Use one of: {forms}")
 
 

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.core.memory import Memory
 
+TYPES = ("feedback", "user", "value")  # what holds whatever the task is
 RULE_CHARACTERS = 160
 RULES_CHARACTERS = 2000
 _TITLE_WORDS = 4  # fewer say what it is about, not what to do

@@ -98,11 +98,14 @@ def run(app: App, told: ToldRun, *, model: bool = False) -> Run:
 
 
 def run_if_due(
-    app: App, sessions: Callable[[], Sequence[Session]], session: str = "", *, model: bool = False
+    app: App,
+    sessions: Callable[[], Sequence[Session]],
+    session: str = "",
+    told: ToldRun = lambda run, done: None,
 ) -> str:
     """Run where the settings and the gates allow it; gives the reason where they do not.
 
-    `sessions` is asked only when the time has come; `session` is the one that asks.
+    `sessions` is asked only when the time has come; `session` is the one that asks. No model.
     """
     if not app.config.options.dream:
         return "dream.enabled is not set"
@@ -117,7 +120,7 @@ def run_if_due(
         others = {one.id for one in sessions() if one.modified > state.done} - {session}
         if reason := too_few(len(others)):
             return reason
-        _run(app, dreams, lambda run, done: None, model)
+        _run(app, dreams, told, model=False)
     return ""
 
 

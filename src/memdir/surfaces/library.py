@@ -6,14 +6,24 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from memdir import flows
-from memdir.app import App, open_app
+from memdir.app import App, Done, open_app
 from memdir.config import read_config
+from memdir.core.draft import Draft, Wishes
+from memdir.core.memory import UNKNOWN
+from memdir.core.naming import check_name
 from memdir.core.scope import MAIN_SCOPES
+from memdir.flows.prompting import Prompt
 from memdir.flows.recalling import Recall
+from memdir.flows.verifying import Checked
 
-ALL = "all"
+if TYPE_CHECKING:
+    from memdir.core.audit import Audit
+
+ALL, PROJECT = "all", "project"
+ACTOR = "library"
 
 
 def _silent(text: str) -> None:
@@ -49,10 +59,15 @@ class Prefetch:
 
 
 class Memdir:
-    """The memories of a project, and those of every other scope that applies to it."""
+    """The memories of a project, and those of every other scope that applies to it.
 
-    def __init__(self, apps: list[tuple[str, App]]) -> None:
+    All of them are recalled; what is saved, verified, audited and undone is the project's, or that
+    of the one scope that was asked for.
+    """
+
+    def __init__(self, apps: list[tuple[str, App]], own: tuple[str, App]) -> None:
         self._apps = apps
+        self._own = own  # may be a store that is not there before something is saved
 
     @classmethod
     def open(
@@ -70,12 +85,18 @@ class Memdir:
         found: list[tuple[str, App]] = []
         known = read_config(env, os.getcwd(), project=project, dir=dir, scope=scope).scopes
         names = [scope] if scope != ALL else [name for name in known if name in MAIN_SCOPES]
-        for name in names if dir is None or scope != ALL else ("project",):
+        main = PROJECT if scope == ALL else scope
+        for name in dict.fromkeys([main, *(names if dir is None else ())]):
             config = read_config(env, os.getcwd(), project=project, dir=dir, scope=name)
-            if scope != ALL or os.path.isdir(config.store):
-                app = open_app(config, now=now, tell=tell, actor="library")
-                found.append((name, app))
-        return cls(found)
+            if name == main or os.path.isdir(config.store):
+                found.append((name, open_app(config, now=now, tell=tell, actor=ACTOR)))
+        there = [one for one in found if scope != ALL or os.path.isdir(one[1].store.root)]
+        return cls(there, found[0])
+
+    def prompt(self, mode: str = "", *, indexes: bool = True) -> Prompt:
+        """How an agent is to use its memory, as `.text`; empty where memory is switched off."""
+        others = [one for one in self._apps if one[0] != self._own[0]]
+        return flows.prompt([self._own, *others], mode, indexes=indexes)
 
     def recall(
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
@@ -88,6 +109,44 @@ class Memdir:
     ) -> Prefetch:
         """The same in the background, so that no answer waits for it."""
         return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))
+
+    def save(
+        self,
+        text: str,
+        *,
+        type: str = UNKNOWN,
+        name: str = "",
+        description: str = "",
+        why: str = "",
+        how: str = "",
+        pinned: bool = False,
+        anyway: bool = False,
+        allow_secret: bool = False,
+    ) -> Done:
+        """Keep a memory; `.changes` says what became of it: created, updated, or skipped and why.
+
+        `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
+        """
+        named = check_name(name) if name else ""
+        draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
+        done = flows.save(self._own[1], draft, Wishes(anyway, allow_secret))
+        if self._own not in self._apps and os.path.isdir(self._own[1].store.root):
+            self._apps.insert(0, self._own)  # there is something to recall now
+        return done
+
+    def verify(self, *names: str) -> Checked:
+        """What memories say of the code, checked now: these, or all of them with their index."""
+        return flows.verify(self._own[1], names)
+
+    def audit(self, *, deep: bool = False) -> Audit:
+        """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
+        from memdir.flows.auditing import Wish, audit  # half of the modules there are
+
+        return audit(self._own[1], Wish(deep=deep))
+
+    def undo(self, change: str = "") -> Done:
+        """Take back one change by its id, or the last one, whoever made it."""
+        return flows.undo(self._own[1], change)
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""

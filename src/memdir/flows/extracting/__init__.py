@@ -31,7 +31,7 @@ from memdir.core.routing import (
 from memdir.core.scope import below
 from memdir.core.transcript import AGENT, PERSON, Cursor, Session, Stretch
 from memdir.core.triage import drafts, triage
-from memdir.flows.capture_choosing import Told, choose
+from memdir.flows.capturing.choosing import Told, choose
 from memdir.flows.extracting.finding import Chosen, Past, find_past
 from memdir.flows.extracting.places import Place, Places
 from memdir.flows.extracting.proposing import page_for

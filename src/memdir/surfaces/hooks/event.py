@@ -8,7 +8,10 @@ from memdir.adapters.searches._sqlite import connect
 
 MOST_BYTES = 16 * 1024 * 1024  # of what a client hands over
 NUL, SPACE = b"\\u0000", b"\\u0020"  # as JSON writes them
-FIELDS = ("session_id", "cwd", "prompt", "source", "agent_type", "transcript_path")
+FIELDS = (
+    *("session_id", "cwd", "prompt", "source", "agent_type", "transcript_path"),
+    "last_assistant_message",
+)
 AGAIN = "stop_hook_active"
 TRUE = 1  # as SQLite says it
 TEXT = "CASE json_type(?1, '$.{0}') WHEN 'text' THEN json_extract(?1, '$.{0}') END"
@@ -17,7 +20,10 @@ TEXT = "CASE json_type(?1, '$.{0}') WHEN 'text' THEN json_extract(?1, '$.{0}') E
 class Event:
     """The fields that our hooks go by; one that is missing or no text is empty."""
 
-    __slots__ = ("_database", "again", "agent", "cwd", "prompt", "session", "source", "transcript")
+    __slots__ = (
+        *("_database", "again", "agent", "cwd", "last", "prompt", "session", "source"),
+        "transcript",
+    )
 
     def __init__(self, given: bytes) -> None:
         """Raises an error of SQLite where it is no JSON."""
@@ -29,7 +35,8 @@ class Event:
         query = f"SELECT {wanted}, json_extract(?1, '$.{AGAIN}')"
         *found, again = self._database.execute(query, (whole,)).fetchone()
         texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else "" for one in found]
-        self.session, self.cwd, self.prompt, self.source, self.agent, self.transcript = texts
+        self.session, self.cwd, self.prompt, self.source, self.agent, self.transcript = texts[:6]
+        self.last = texts[6]
         self.again = again == TRUE  # the agent goes on because a hook said so
 
     def context(self, event: str, text: str) -> str:
@@ -39,6 +46,10 @@ class Event:
             "'hookEventName', ?, 'additionalContext', ?))"
         )
         return self._made(query, event, text)
+
+    def with_report(self, answer: str, report: str) -> str:
+        """The answer with a line that the user sees and no model reads."""
+        return self._made("SELECT json_set(?, '$.systemMessage', ?)", answer or "{}", report)
 
     def line(self, **fields: str | int) -> str:
         """These fields as one line of JSON."""

@@ -11,7 +11,10 @@ from memdir.adapters.sessions import Sessions
 from memdir.core.errors import MemdirError
 from memdir.core.frontmatter import decode, utf16_units
 from memdir.core.injection import HOOK_CHARACTERS, frame
+from memdir.core.store_key import store_key
+from memdir.surfaces.hooks.ending import enqueue
 from memdir.surfaces.hooks.place import BUILT_IN, INDEX, SHARED
+from memdir.surfaces.hooks.place import FOLDER as PLACES
 from memdir.surfaces.hooks.standing import standing_text
 
 TYPE_CHECKING = False
@@ -25,6 +28,7 @@ FORK = "fork"  # it goes on with what its session was told
 ANEW = ("clear", "compact")
 PROJECT, TEAM = "project", "team"
 NONCE_BYTES = 4
+BEGUN = ".begun"  # a stamp of its own: the worker after the first turn is not put off by it
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -37,9 +41,9 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     _make(here)
     nonce = os.urandom(NONCE_BYTES).hex()
     text = _text(here, nonce)
-    if not text or not _is_new(text.replace(nonce, ""), sessions, asked.session):
-        return "", None
-    return asked.context(NAME, text), None
+    is_new = bool(text) and _is_new(text.replace(nonce, ""), sessions, asked.session)
+    enqueue(event, asked, here)  # should the session be killed, the next start makes up for it
+    return asked.context(NAME, text) if is_new else "", _work(asked.cwd, here)
 
 
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
@@ -51,6 +55,16 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
             return False
         sessions.add_told(session, [mark], len(data))
     return True
+
+
+def _work(cwd: str, here: "Here") -> "Work | None":
+    """Have the memories kept in the history: what the agent deletes must have been seen before."""
+    if not cwd.startswith("/"):
+        return None
+    from memdir.surfaces.hooks.detached import PAUSE_SECONDS
+
+    code = here.checkout or cwd
+    return os.path.join(here.cache, PLACES, store_key(code) + BEGUN), code, PAUSE_SECONDS
 
 
 def _make(here: "Here") -> None:

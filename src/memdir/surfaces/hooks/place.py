@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
 FOLDER = "places"
-MARK = "memdir place 1"
+MARK = "memdir place 2"
 MOST_BYTES = 64 * 1024  # of what was left behind
 SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 SETTINGS_BYTES = 1024 * 1024
@@ -42,6 +42,8 @@ ODD = (b"\\u", b"\0")  # an escape, or another encoding than UTF-8
 OWN_ONLY = 0o022  # nobody else may write what we go by
 ABSENT = "-"
 SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # what holds there
+SCAN = "scan"  # memories are searched without a catalog
+UNHEARD = "unheard"  # nothing is learned from conversations
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 

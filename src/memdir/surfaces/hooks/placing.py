@@ -17,8 +17,10 @@ from memdir.surfaces.hooks.place import (
     BUILT_IN,
     INDEX,
     PROJECT,
+    SCAN,
     SHARED,
     SILENT,
+    UNHEARD,
     Around,
     Here,
     facts_of,
@@ -78,6 +80,8 @@ def here_of(config: Config, around: Around) -> Here:
         BUILT_IN: config.enabled,
         INDEX: config.options.index,
         SHARED: config.shared,
+        SCAN: config.options.search == SCAN,
+        UNHEARD: not config.options.capture,
     }
     return Here(
         config.state_dir,

@@ -10,10 +10,12 @@ from memdir.adapters.verdicts import Verdicts
 from memdir.core.store_key import store_key
 from memdir.steps.inject import inject_once
 from memdir.steps.recall import Place, recall
+from memdir.surfaces.hooks.place import SCAN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.core.injection import Recalled
+    from memdir.core.ports import Search
     from memdir.surfaces.hooks.detached import Work
     from memdir.surfaces.hooks.event import Event
     from memdir.surfaces.hooks.place import Here
@@ -43,7 +45,7 @@ def _told(asked: "Event", here: "Here") -> tuple[str, list[Verdicts]]:
     for scope, root in here.stores():
         store = Markdown(root, here.most_bytes)
         folder = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
-        places.append(Place(scope, store, open_search(store, folder)))
+        places.append(Place(scope, store, _search(store, folder, here)))
         caches[scope] = folder
     sessions = Sessions(here.state)
     found = recall(places, asked.prompt, sessions.load(asked.session))
@@ -52,6 +54,15 @@ def _told(asked: "Event", here: "Here") -> tuple[str, list[Verdicts]]:
     told = found.bodies, found.pointers
     injected = inject_once(*told, sessions, asked.session, now=time(), nonce=nonce)
     return injected.text, lacking if injected.text else []
+
+
+def _search(store: Markdown, folder: str, here: "Here") -> "Search":
+    """By the catalog, or as the user's configuration says."""
+    if SCAN in here.holds:
+        from memdir.adapters.searches import scan
+
+        return scan.open_search(store, folder)
+    return open_search(store, folder)
 
 
 def _verify(bodies: "list[Recalled]", code: str, caches: dict[str, str]) -> list[Verdicts]:

@@ -6,6 +6,7 @@ Whatever goes wrong, the session goes on: no answer, no word on stderr, a line i
 import os
 import sys
 
+from memdir.adapters.reports import take_report
 from memdir.core.nested import NESTED
 from memdir.core.scope import checkout_root
 from memdir.surfaces.hooks.event import MOST_BYTES, Event
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
+REPORTING = ("prompt", "session-start", "stop")  # whose message the client shows to the user
 MEMORY_OFF = "memory=off"  # the client has none of its own
 
 
@@ -37,6 +39,8 @@ def run(event: str, module: str, arguments: list[str], settle: "Callable[[str], 
         settle(here.cache)
         hook: ModuleType = __import__(f"memdir.surfaces.hooks.{module}", fromlist=["answer"])
         text, work = hook.answer(event, asked, here)
+        if event in REPORTING and (report := take_report(here.state, here.checkout or asked.cwd)):
+            text = asked.with_report(text, report)
         if text:
             sys.stdout.buffer.write(f"{text}\n".encode())
             sys.stdout.flush()

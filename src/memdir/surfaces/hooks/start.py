@@ -14,7 +14,8 @@ if __name__ == "__main__":
         sys.path.insert(0, __file__.rpartition("/")[0] or ".")
         from starting import ROOT, main  # type: ignore[import-not-found, unused-ignore]
 
-        sys.path[0] = ROOT
+        # What is left to import are modules in C, and those lie at the end of the path.
+        sys.path[:] = [sys.path[-1], ROOT, *sys.path[1:-1]]
         main(sys.argv[1:])
     except BaseException:  # whatever is broken in here, the session is not: 2 would block it
         pass

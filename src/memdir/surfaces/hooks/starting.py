@@ -33,6 +33,8 @@ EVENTS = {
     "session-end": "ending",
     "pre-tool": "",
 }
+END = "session-end"
+END_SECONDS = 0.4  # after one second the client ends the hook, and tells the user
 
 
 class Bundle:
@@ -129,11 +131,30 @@ class Start:
             bundling.write(self.path, ROOT, MAGIC)
 
 
+def _leave_in_time() -> None:
+    """Where the end of a session takes long, let the client go and do the rest without it."""
+    # The module around it costs a millisecond.
+    import _signal  # type: ignore[import-not-found, unused-ignore]
+
+    def leave(*_: object) -> None:
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+        nothing = os.open("/dev/null", os.O_RDWR)  # the client waits for what we could still say
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+
+    _signal.signal(_signal.SIGALRM, leave)
+    _signal.setitimer(_signal.ITIMER_REAL, END_SECONDS)
+
+
 def main(arguments: list[str]) -> None:
     """Answer first; a bundle for the next time only afterwards."""
     module = EVENTS.get(arguments[0], "") if arguments else ""
     if not module:
         return
+    if arguments[0] == END:
+        _leave_in_time()
     start = Start(module)
     from memdir.surfaces.hooks.run import run
 

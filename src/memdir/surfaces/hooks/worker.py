@@ -1,19 +1,19 @@
 """What hooks leave to a process of its own: `python -I -S worker.py DIRECTORY`.
 
 It does what waits in the queue: keeps what others changed in the history, brings the catalog up to
-date, looks at the code that memories speak of and leaves verdicts and rules behind. One at a time,
-with the lowest priority, gone after two minutes whatever happens; it calls no model, opens no port.
+date, looks at the code that memories speak of and leaves verdicts and rules behind; then it learns
+from the conversations that were named there. One at a time,
+with the lowest priority, gone after two minutes whatever happens; it opens no port, and calls a
+model only where the settings name one.
 """
 
 import fcntl
-import json
 import os
 import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.abspath(__file__ + "/../../../.."))
@@ -25,6 +25,8 @@ from memdir.app import open_app
 from memdir.config import Config, read_config
 from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.flows.verdicts import refresh_verdicts
+from memdir.surfaces.hooks.hearing import hear
+from memdir.surfaces.hooks.jobs import Job, key, next_sessions, read_jobs, without_deadly
 from memdir.surfaces.hooks.place import FOLDER as PLACES
 from memdir.surfaces.hooks.place import Around
 from memdir.surfaces.hooks.placing import clean, here_of, is_silent
@@ -75,50 +77,82 @@ def _turn(folder: str) -> Iterator[bool]:
             os.close(handle)
 
 
-@dataclass
-class Job:
-    """A line of the queue: the directory it is for, how often it was tried, all it says."""
-
-    cwd: str
-    tries: int
-    said: Mapping[str, object]
-
-    def written(self) -> bytes:
-        """The form in the queue; `read_job` is its inverse."""
-        said = {**self.said, "cwd": self.cwd, "tries": self.tries}
-        return json.dumps(said, separators=(",", ":")).encode()
-
-
-def read_job(line: bytes) -> Job | None:
-    """What a hook noted; None where nobody can tell what it was."""
-    try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(said, dict) and type(said.get("cwd")) is str and type(said.get("tries")) is int:
-        return Job(said["cwd"], said["tries"], said)
-    return None
-
-
 def _drain(environ: Mapping[str, str], config: Config) -> int:
-    """Do what waits, one directory after the other; what fails stays for the next run."""
-    queue, tried, done = Queue(config.state_dir), set[str](), 0
+    """Do what waits, one thing after the other; what fails stays for the next run."""
+    queue, done = Queue(config.state_dir), 0
+    looked, heard = set[str](), set[tuple[str, str]]()
     while True:
-        jobs = [job for job in map(read_job, queue.take()) if job]
-        cwd = next((job.cwd for job in jobs if job.cwd not in tried), None)
-        if cwd is None:
+        jobs, deadly = without_deadly(read_jobs(queue.take()))
+        for job in deadly:
+            log(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
+        cwd = next((job.cwd for job in jobs if not job.looked and job.cwd not in looked), None)
+        if cwd is not None:
+            looked.add(cwd)
+            done += _look_once(environ, queue, jobs, cwd, config)
+        elif due := next_sessions(jobs, heard, time.time()):
+            heard |= {key(some[0]) for some in due}
+            _hear_once(environ, queue, jobs, due, config)
+        else:
             _keep(queue, jobs)
             return done
-        tried.add(cwd)
-        for job in jobs:
-            job.tries += job.cwd == cwd  # before the work: it may be what kills us
-        _keep(queue, jobs)
-        finished = _try(environ, cwd, config)
-        done += finished
-        left = [job for job in jobs if job.cwd != cwd or not (finished or job.tries >= TRIES)]
-        if not finished and len(left) < len(jobs):
-            log(config.state_dir, NAME, f"given up after {TRIES} tries: {cwd}")
-        _keep(queue, left)
+
+
+def _look_once(
+    environ: Mapping[str, str], queue: Queue, jobs: list[Job], cwd: str, config: Config
+) -> bool:
+    """Look after one directory; its lines go on to capture, or go."""
+    mine = [job for job in jobs if job.cwd == cwd and not job.looked]
+    for job in mine:
+        job.tries += 1  # before the work: it may be what kills us
+    _keep(queue, jobs)
+    finished = _try(environ, cwd, config)
+    given_up = [job for job in mine if job.tries >= TRIES]
+    if not finished and given_up:
+        log(config.state_dir, NAME, f"given up after {TRIES} tries: {cwd}")
+    for job in mine if finished else given_up:
+        job.looked, job.tries = True, 0
+    _keep(queue, [job for job in jobs if not job.looked or job.session])
+    return finished
+
+
+def _hear_once(
+    environ: Mapping[str, str], queue: Queue, jobs: list[Job], due: list[list[Job]], config: Config
+) -> None:
+    """Capture these conversations; what failed stays, and of what has to wait the last line."""
+    for some in due:
+        some[-1].tries = max(job.tries for job in some) + 1  # before the work, as above
+    _keep(queue, jobs)
+    mine = {id(job) for some in due for job in some}
+    left = [job for job in jobs if id(job) not in mine]
+    for at, some in enumerate(due):
+        try:
+            left += _hear(environ, some, config)
+        except TimeoutError:  # the next worker goes on from here
+            for others in due[at + 1 :]:
+                others[-1].tries -= 1
+            _keep(queue, [*left, *(job for others in due[at:] for job in others)])
+            raise
+    _keep(queue, left)
+
+
+def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
+    """Capture one conversation; the lines of it that stay."""
+    latest = some[-1]
+    try:
+        latest.after = hear(environ, some, config)
+        latest.tries = 0
+        return [latest.bare()] if latest.after else []
+    except (BadInput, Missing) as error:
+        log(config.state_dir, NAME, error.message)
+        return []
+    except TimeoutError:
+        raise
+    except (MemdirError, OSError) as error:
+        log(config.state_dir, NAME, trouble(error))
+    if latest.tries < TRIES:
+        return some
+    log(config.state_dir, NAME, f"given up after {TRIES} tries: a conversation")
+    return []
 
 
 def _keep(queue: Queue, jobs: list[Job]) -> None:

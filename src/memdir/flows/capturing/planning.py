@@ -1,0 +1,81 @@
+"""The plan of one capture: each thing gets its id, and what is to be retired its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memdir.app import App
+from memdir.core.capturing import Catch
+from memdir.core.errors import MemdirError
+from memdir.core.progress import Item, Plan, Progress
+from memdir.core.ranking import SURE
+from memdir.core.revision import hash_of
+from memdir.core.transcript import Stretch
+from memdir.flows.capturing.choosing import Choice
+from memdir.flows.reading import find_all
+
+ID_CHARACTERS = 12
+NEAR = 3  # candidates that a person is told of
+CLEARLY = 1.5  # times the score of the next one: then it is clear which memory is meant
+
+
+def make_plan(
+    app: App,
+    progress: Progress,
+    known: Progress,
+    stretch: Stretch,
+    chosen: Choice,
+    waiting: Sequence[str],
+) -> Plan:
+    """Everything of it decided but the saving; the same stretch has the same ids each time."""
+    first = stretch.said[0].id if stretch.said else ""
+    told = "\0".join((known.session, known.cursor.id, first)).encode("utf-8", "backslashreplace")
+    run = hash_of(told)[:ID_CHARACTERS]
+    fresh = _ids(run, waiting)
+    batch = f"capture-{run}"
+    if chosen.left:
+        # What is done at once has ids of its own: the waiting thing keeps its.
+        early = _ids(f"{run}-asked-{len(known.done)}", ())
+        items = [_item(app, next(early), catch) for catch in chosen.catches]
+        waits = waiting[:1] or [next(fresh)]
+        dropped = waiting[1:]
+    else:
+        free = [*waiting]
+        items = [
+            _item(app, free.pop(0) if free else next(fresh), catch) for catch in chosen.catches
+        ]
+        waits, dropped = [], free
+    reason = chosen.reason or "nothing worth keeping was found in it"
+    return Plan(batch, progress, tuple(items), tuple(waits), tuple(dropped), reason)
+
+
+def _ids(run: str, used: Sequence[str]) -> Iterator[str]:
+    number = 0
+    while True:
+        number += 1
+        if f"{run}-{number}" not in used:
+            yield f"{run}-{number}"
+
+
+def _item(app: App, id: str, catch: Catch) -> Item:
+    """What is to be retired is looked for now: later it would be gone, if a killed run did it."""
+    if not catch.forget or catch.hold:
+        return Item(id, catch)
+    if path := _called(app, catch.forget):
+        return Item(id, catch, path)
+    hits = app.search.find(catch.forget, NEAR + 1).hits
+    sure = [hit for hit in hits if hit.sure >= SURE]
+    if sure and (len(sure) == 1 or sure[0].score >= CLEARLY * sure[1].score):
+        return Item(id, catch, sure[0].memory.path)
+    near = ", ".join(hit.memory.path for hit in hits[:NEAR])
+    said = f"it may mean: {near}" if near else "no memory fits"
+    return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {said}"))
+
+
+def _called(app: App, name: str) -> str:
+    """The one memory that has that very name; empty where it is no name."""
+    try:
+        return find_all(app.store, [name])[0].path
+    except MemdirError:
+        return ""

@@ -1,0 +1,187 @@
+"""Capture with a model: failures, budgets and kills cost time, never a memory and never a token."""
+
+import json
+
+import pytest
+
+from memdir.adapters.ledger import Ledger, day_of
+from memdir.core.accounts import HELD, SAVED
+from memdir.core.budget import Limits
+from memdir.core.model import Usage
+from memdir.core.progress import PATIENCE
+from memdir.flows.accounting import status
+from memdir.flows.capturing import NO_SIGNAL, Request, capture, settling
+from tests.flows.conversing import NOTICED, OSLO, TUESDAY, Conversation
+from tests.flows.opened import DAY, Opened
+
+DRAFT = {
+    "name": "real-database-in-tests",
+    "type": "feedback",
+    "description": "Tests use a real database",
+    "body": "Do not mock the database in tests.",
+    "why": "The mocked ones hid a broken migration.",
+    "because": 3,
+}
+ANSWER = {"answer": {"drafts": [DRAFT], "done": True}, "input_tokens": 900, "output_tokens": 90}
+DOWN = {"fails": "unavailable"}
+
+
+class Asking(Opened):
+    """A store whose model answers from a file."""
+
+    def __init__(self, top, **options: object) -> None:
+        self.script = top / "answers.jsonl"
+        super().__init__(top, model=f"scripted:{self.script}", **options)
+        self.talk = Conversation(self.home / ".claude/projects/-project/s1.jsonl")
+
+    def answers(self, *lines: dict[str, object]) -> None:
+        self.script.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def capture(self):
+        return capture(self.app(), Request(str(self.talk.path), "s1"))
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(str(self.home / ".local/state/memdir"), lambda: self.now)
+
+    def memories(self) -> list[str]:
+        files = self.files() if self.root.exists() else {}
+        return sorted(path for path in files if path.endswith(".md") and path != "MEMORY.md")
+
+    def counts(self) -> tuple[int, int, int, int, int]:
+        account = status(self.app()).account
+        assert account.balances
+        decided = account.saved, account.refused, account.held
+        return account.received, *decided, len(account.waiting)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    asking = Asking(tmp_path)
+    asking.answers(ANSWER)
+    return asking
+
+
+def test_a_model_drafts_and_the_ledger_says_what_came_of_it(opened):
+    opened.talk.say("Write tests.", "I will mock the database.", NOTICED, "Understood.")
+    outcome = opened.capture()
+    assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
+    assert outcome.tokens == 990
+    assert "The mocked ones hid a broken migration." in opened.read("real-database-in-tests.md")
+    (call,) = opened.ledger.calls()
+    assert (call.purpose, call.session, call.usage.total) == ("capture", "s1", 990)
+    assert "real-database-in-tests" in call.produced
+
+
+def test_without_a_signal_nobody_is_asked(opened):
+    opened.talk.say("What does this do?", "It adds two numbers.")
+    assert opened.capture().reason == NO_SIGNAL
+    assert opened.ledger.calls() == []
+
+
+def test_after_an_error_what_was_asked_for_is_saved_and_the_rest_is_done_later(opened):
+    opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
+    opened.answers(DOWN)
+    first = opened.capture()
+    assert len(first.of(SAVED)) == 1
+    assert (first.waiting, first.after > opened.now) == (1, True)
+    assert opened.counts() == (2, 1, 0, 0, 1)
+    early = opened.capture()
+    assert (early.waiting, early.decided) == (1, ())
+    assert len(opened.ledger.calls()) == 1  # before it is time, nobody is asked
+    opened.now = first.after + 1
+    opened.answers(ANSWER)
+    second = opened.capture()
+    assert [one.name for one in second.of(SAVED)] == ["real-database-in-tests"]
+    assert len(opened.memories()) == 2
+    assert opened.counts() == (2, 2, 0, 0, 0)
+
+
+def test_what_was_saved_at_once_is_not_learned_again_by_the_model(opened):
+    opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
+    opened.answers(DOWN)
+    after = opened.capture().after
+    saved = opened.memories()
+    again = {**DRAFT, "name": "oslo", "body": "The staging cluster is in Oslo.", "because": 1}
+    again["description"] = "Where staging runs: the cluster stands in Oslo"
+    opened.answers({"answer": {"drafts": [again, DRAFT], "done": True}})
+    opened.now = after + 1
+    opened.capture()
+    assert opened.memories() == sorted([*saved, "real-database-in-tests.md"])
+    assert opened.counts()[-1] == 0
+
+
+def test_while_it_waits_a_new_wish_is_saved_at_once(opened):
+    opened.talk.say(NOTICED, "Understood.")
+    opened.answers(DOWN)
+    opened.capture()
+    opened.talk.say(TUESDAY, "Yes.")
+    outcome = opened.capture()
+    assert [one.name for one in outcome.of(SAVED)] == ["we-deploy-only-on-tuesdays"]
+    assert outcome.waiting == 1
+    assert opened.counts() == (2, 1, 0, 0, 1)
+
+
+def test_over_budget_no_call_is_made_and_the_next_day_it_is_done(tmp_path):
+    opened = Asking(tmp_path, day_tokens=20_000)
+    opened.answers(ANSWER)
+    call = opened.ledger.reserve("select", "m", "", Usage(19_990, 0), Limits(99_999, 99_999))
+    opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
+    first = opened.capture()
+    assert len(first.of(SAVED)) == 1
+    assert first.waiting == 1
+    assert [one.id for one in opened.ledger.calls()] == [call.id]
+    assert day_of(first.after) > day_of(opened.now)
+    opened.now = first.after + 1
+    assert len(opened.capture().of(SAVED)) == 1
+    assert opened.counts() == (2, 2, 0, 0, 0)
+
+
+def test_a_model_that_never_answers_is_done_without_in_the_end(opened):
+    opened.talk.say("Write tests.", "I will mock it.", NOTICED, "Understood.")
+    opened.answers(DOWN)
+    for _ in range(PATIENCE):
+        outcome = opened.capture()
+        assert outcome.waiting == 1
+        opened.now = outcome.after + 1
+    outcome = opened.capture()
+    assert len(outcome.of(HELD)) == 1
+    assert opened.counts() == (1, 0, 0, 1, 0)
+
+
+def test_a_clock_that_was_ten_years_ahead_lets_nothing_wait_for_ten_years(opened):
+    opened.talk.say(NOTICED, "Understood.")
+    opened.answers(DOWN)
+    now, opened.now = opened.now, opened.now + 3650 * DAY
+    assert opened.capture().waiting == 1
+    opened.now = now
+    opened.answers(ANSWER)
+    assert len(opened.capture().of(SAVED)) == 1
+
+
+def test_a_killed_run_does_not_ask_the_model_twice(opened, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object, **__: object) -> None:
+        raise Killed
+
+    opened.talk.say("Write tests.", "I will mock it.", NOTICED, "Understood.")
+    with monkeypatch.context() as patched:
+        patched.setattr(settling, "save", killed)
+        with pytest.raises(Killed):
+            opened.capture()
+    opened.script.unlink()
+    opened.capture()
+    assert opened.memories() == ["real-database-in-tests.md"]
+    assert len(opened.ledger.calls()) == 1
+    assert opened.counts() == (1, 1, 0, 0, 0)
+
+
+def test_a_model_that_is_not_there_at_all_costs_nothing_that_was_asked_for(tmp_path):
+    opened = Asking(tmp_path)
+    opened.options["MEMDIR_MODEL"] = "nobody:knows"
+    opened.talk.say(OSLO, "Noted.")
+    outcome = opened.capture()
+    assert len(outcome.of(SAVED)) == 1
+    assert outcome.waiting == 0
