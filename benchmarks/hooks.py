@@ -1,6 +1,7 @@
 """The hooks as processes: a cold start, one event, the answer; beside a bare interpreter.
 
-They find their place as the client's do: by the directory in the JSON and the environment.
+The command lines are those that `memdir setup` writes, run by a shell as the client runs them. They
+find their place as the client's do: by the directory in the JSON and the environment.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import resource
+import shlex
 import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import count
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
 from memdir.core.scope import project_name
@@ -23,61 +27,81 @@ PROMPTS = {200: 15.0, 1_000: None, 10_000: 30.0}
 START, STOP = 40.0, 10.0  # milliseconds over a bare interpreter
 MEMORIES = 1_000  # of the start of a session, and of the end of a turn
 SETTLED = 0.5  # seconds after which a file counts as unchanged and a process has begun
-HOOK = os.path.join(os.path.dirname(__file__), "..", "src/memdir/surfaces/hooks/start.py")
-PYTHON = [sys.executable, "-I", "-S"]
+SETUP = ("setup", "claude-code", "--settings", "--dry-run", "--json")
+MEMDIR = "from memdir.surfaces.cli import main; main()"
+BARE = ("-I", "-S", "-c", "pass")
 
 
 def measure() -> list[Row]:
     """Every figure of the hooks: the median of the runs, the least in the note."""
     rows = []
     with scratch() as folder:
-        for count, goal in PROMPTS.items():
-            project = Project(os.path.join(folder, str(count)), count)
-            asked = {"prompt": prompts(project.store, 1)[0], "session_id": ""}
-            rows.append(project.row("prompt", asked, goal))
+        for size, goal in PROMPTS.items():
+            project = Project(os.path.join(folder, str(size)), size)
+            asked: dict[str, object] = {"prompt": prompts(project.store, 1)[0]}
+            rows.append(project.row("UserPromptSubmit", asked, goal))
         project = Project(os.path.join(folder, "start"), MEMORIES)
-        rows.append(project.row("session-start", {"source": "startup", "session_id": ""}, START))
-        rows.append(project.row("stop", {"session_id": "s", "stop_hook_active": False}, STOP))
+        rows.append(project.row("SessionStart", {"source": "startup"}, START))
+        rows.append(project.row("Stop", {"stop_hook_active": False}, STOP))
     return rows
 
 
 class Project:
     """A home, a checkout and the memories that belong to it."""
 
-    def __init__(self, folder: str, count: int) -> None:
-        self.count = count
+    def __init__(self, folder: str, size: int) -> None:
+        self.size = size
         self.home, self.code = os.path.join(folder, "home"), os.path.join(folder, "code")
+        self.env = {"HOME": self.home, "PATH": os.environ["PATH"]}
         os.makedirs(self.code)
         subprocess.run(["git", "init", "-q", self.code], check=True)
         name = project_name(os.path.realpath(self.code))
         self.store = os.path.join(self.home, ".claude/projects", name, "memory")
         os.makedirs(os.path.dirname(self.store))
-        fill(self.store, count)
+        fill(self.store, size)
+        self.sessions = count()
         time.sleep(SETTLED)
 
+    def command(self, event: str) -> str:
+        """What `memdir setup` would have the client run for an event."""
+        setup = [sys.executable, "-c", MEMDIR, *SETUP]
+        done = subprocess.run(setup, env=self.env, cwd=self.code, check=True, capture_output=True)
+        return str(json.loads(done.stdout)["hooks"][event])
+
     def row(self, event: str, asked: dict[str, object], goal: float | None) -> Row:
-        """One event against a bare interpreter, taken in turns."""
-        given = json.dumps({**asked, "cwd": self.code}).encode()
-        env = {"HOME": self.home, "PATH": os.environ["PATH"]}
+        """One event against a bare interpreter, taken in turns; each time in a new session."""
+        line = self.command(event)
 
         def run(command: list[str]) -> bytes:
+            session = {"session_id": f"{event}-{next(self.sessions)}", "hook_event_name": event}
+            given = json.dumps({**asked, **session, "cwd": self.code}).encode()
             return subprocess.run(
-                command, input=given, stdout=subprocess.PIPE, check=True, env=env
+                command, input=given, stdout=subprocess.PIPE, check=True, env=self.env
             ).stdout
 
-        def timed(command: list[str]) -> Callable[[], None]:
-            return lambda: (run(command), None)[1]
+        spent: list[list[float]] = []
 
-        ours = [*PYTHON, os.path.abspath(HOOK), event]
+        def timed(command: list[str]) -> Callable[[], None]:
+            mine: list[float] = []
+            spent.append(mine)
+
+            def act() -> None:
+                before = _processor_ms()
+                run(command)
+                mine.append(_processor_ms() - before)
+
+            return act
+
+        ours = ["/bin/sh", "-c", line]
         for _ in range(3):  # makes the catalog, the byte code and what else is left behind
             told = run(ours)
         self.wait()
-        assert (b"additionalContext" in told) == (event != "stop"), told
+        assert (b"additionalContext" in told) == (event != "Stop"), told
         node = shutil.which("node")
-        commands = [[*PYTHON, "-c", "pass"], ours, *([[node, "-e", "0"]] if node else [])]
+        commands = [[_python(line), *BARE], ours, *([[node, "-e", "0"]] if node else [])]
         taken = interleaved(RUNS, *map(timed, commands))
-        name = f"{event} hook, {self.count:,} memories, over bare"
-        note = _note(*taken)
+        name = f"{event}, {self.size:,} memories, over bare"
+        note = f"{_note(*taken)}; CPU: {middle(spent[1]) - middle(spent[0]):+.1f} ms"
         return Row(name, middle(taken[0]), middle(taken[1]), goal, over=True, note=note)
 
     def wait(self) -> None:
@@ -88,6 +112,18 @@ class Project:
             if os.path.exists(path):
                 with open(path, "rb") as file:
                     fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _python(line: str) -> str:
+    """The interpreter of a command line."""
+    words = shlex.split(line)
+    return words[words.index(BARE[0]) - 1]
+
+
+def _processor_ms() -> float:
+    """What the processes that ended have used: a busy machine changes it least."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) * 1e3
 
 
 def _note(bare: list[float], ours: list[float], node: list[float] | None = None) -> str:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from memdir import flows
-from memdir.adapters.machine import look_around
+from memdir.adapters.clients._plan import PLUGIN
+from memdir.adapters.machine import OLDEST, find_interpreter, look_around, version_of
 from memdir.app import App
 from memdir.core.check import Check
 from memdir.core.draft import Change, Draft, Wishes
+from memdir.core.errors import MemdirError
+from memdir.flows.installing import Edit, Plan, Wish, install
 from memdir.steps.examine import MENDED, examine
 from memdir.steps.prove import prove
 
 PROOF = Draft("memdir proves here that what it saves is safe.", type="project", name="proof")
+SETUP, CLIENT = "setup", "claude-code"
+MEND = f"run: memdir setup {CLIENT}"
+_RUNS = re.compile(r"exec (\S{1,4096}) -I -S ")  # in the command line of a hook
 
 
 def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
@@ -20,12 +28,63 @@ def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
     if fix and broken & {"history", "index"}:
         _mend(app, broken)
         checks = _examine(app)
-    return [*checks, _prove(trial)]
+    return [*checks, _setup(app), _prove(trial)]
 
 
 def _examine(app: App) -> list[Check]:
     machine = look_around(app.store.root, app.config.state_dir)
     return examine(machine, app.config.findings, app.store, app.shelf, app.history, app.lock)
+
+
+def _setup(app: App) -> Check:
+    """Whether the client runs us, once, as we are now; not at all is no failure."""
+    try:
+        plan = install(app.config, CLIENT, Wish(), dry_run=True)
+    except MemdirError as error:
+        return Check(SETUP, False, error.message, error.next)
+    edit = plan.edits[0]
+    ours = edit.old != edit.clean  # something of ours stands in the settings
+    if plan.way == PLUGIN and edit.new == edit.clean:  # the client's own doing
+        if ours:
+            return Check(SETUP, False, "Claude Code: the plugin and hooks in the settings", MEND)
+        return _plugin()
+    if not ours:
+        message = f"Claude Code: not set up (memdir setup {CLIENT})"
+        return Check(SETUP, True, message, MEND)
+    if edit.change != "unchanged":
+        message = f"Claude Code: set up by another memdir or Python, in {edit.path}"
+        return Check(SETUP, False, message + _gone(edit), MEND)
+    return _plugin() if plan.way == PLUGIN else _settings(plan, edit.path)
+
+
+def _plugin() -> Check:
+    """The plugin looks for a Python itself."""
+    python = find_interpreter()
+    if python:
+        return Check(SETUP, True, f"Claude Code: by the plugin; its hooks can run with {python}")
+    oldest = ".".join(map(str, OLDEST))
+    message = f"Claude Code: by the plugin, but no Python from {oldest} on is on the PATH"
+    return Check(
+        SETUP, False, message, f"install Python {oldest} or newer; until then it is silent"
+    )
+
+
+def _settings(plan: Plan, path: str) -> Check:
+    (python, *_) = [*_RUNS.findall(" ".join(plan.hooks.values())), ""]
+    version = version_of(python.strip("'"))
+    if version < OLDEST:
+        found = ".".join(map(str, version)) if any(version) else "none that runs"
+        message = f"Claude Code: hooks run with {python}, which is {found}"
+        return Check(SETUP, False, message, f"install Python 3.11 or newer, then {MEND}")
+    message = f"Claude Code: by hooks in {path}, with Python {version[0]}.{version[1]}"
+    return Check(SETUP, True, message)
+
+
+def _gone(edit: Edit) -> str:
+    """What of it does not run any more."""
+    found = set(_RUNS.findall((edit.old or b"").decode("utf-8", "replace")))
+    lost = sorted(python for python in found if version_of(python.strip("'")) < OLDEST)
+    return f"; {lost[0]} does not run" if lost else ""
 
 
 def _mend(app: App, broken: set[str]) -> None:

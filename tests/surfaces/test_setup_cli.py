@@ -141,6 +141,7 @@ def test_a_command_of_somebody_else_stays(home):
         "config.md": "created",
         "save.md": "unchanged",
         "search.md": "created",
+        "status.md": "created",
     }
     (theirs.parent / "search.md").write_text("changed")
     remarks = memdir("setup", "claude-code", "--remove", "--json").json["remarks"]

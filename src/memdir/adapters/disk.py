@@ -192,9 +192,10 @@ class Disk:
                 continue
             try:
                 for entry in entries:
-                    if entry.name[0] == ".":
+                    path = entry.name
+                    if path[0] == ".":
                         continue
-                    path = prefix + entry.name
+                    path = prefix + path
                     if not entry.is_dir(follow_symlinks=False):
                         yield folder, path, entry
                     elif path.count("/") >= DEEPEST:

@@ -4,7 +4,6 @@ A line is added when a memory was told; a clear or a compact begins anew. Losing
 cut costs a memory told twice, so nothing is forced to the disk.
 """
 
-import fcntl
 import os
 from time import sleep
 
@@ -153,6 +152,8 @@ class Held:
     def __enter__(self) -> None:
         if not self.path:
             return
+        import fcntl  # a prompt that no memory fits has nothing to tell, and no use for it
+
         try:
             self.handle = self.sessions.open(self.path)
         except OSError:

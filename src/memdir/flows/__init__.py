@@ -3,7 +3,9 @@
 `changing`: every change goes through `App.change`: lock, act, tell, commit. `reading`,
 `recalling` (with `selecting`), `opening` and `auditing` (with `dating` for ages, `projects` for
 every store of the client) take no lock and wait for nobody. `sharing` changes two stores, `merging`
-serves git. Read them to know what the system does.
+serves git. `capturing` and `extracting` learn from conversations, `reviewing` asks a person about
+what they hold, `logging_day` and `dreaming` keep logs and bring them together, `accounting` and
+`budgeting` say what came of it and what it cost. Read them to know what the system does.
 """
 
 from memdir.flows.changing import (

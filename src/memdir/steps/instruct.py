@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PRIVATE = "private"  # the scope of a type that is nobody else's business
 # Beside this file in a checkout, in an installed package and in a plugin's folder alike;
 # importlib.resources would cost more than everything else here.
 WORDS = __file__.rpartition("/")[0] + "/prompts/behaviour.md"
@@ -27,6 +28,8 @@ def instruct(
         words = file.read()
     # Records have a store of their own, whose types are chosen when it is written.
     known = [one for one in map(types.get, types.names()) if not one.record]
+    if prompting.SHARED in setting.holds():  # what is personal has no place where others read
+        known = [one for one in known if one.scope != PRIVATE]
     if indexes is None:
         return prompting.behaviour(words, known, setting)
     return prompting.with_indexes(words, known, setting, indexes, nonce, limit)

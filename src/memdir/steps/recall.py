@@ -6,7 +6,6 @@ Hot path. Given as bodies where the match is sure, as pointers where it may be.
 import os
 
 from memdir.core.asking import is_noise, wants_nothing
-from memdir.core.errors import MemdirError
 from memdir.core.frontmatter import decode
 from memdir.core.injection import Recalled
 from memdir.core.memory import stem
@@ -17,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memdir.core.errors import MemdirError
     from memdir.core.finding import Finding
     from memdir.core.hit import Hit
     from memdir.core.memory import Memory
@@ -124,7 +124,7 @@ def _search(
     for place in places:
         try:
             found = place.search.find(prompt, limit)
-        except MemdirError as error:  # one store that cannot be opened hides no other
+        except _broken() as error:  # one store that cannot be opened hides no other
             recollection.findings.append(_finding(error))
             continue
         recollection.searched += found.searched
@@ -142,7 +142,14 @@ def _recalled(place: Place, hit: "Hit") -> Recalled:
     return one
 
 
-def _finding(error: MemdirError) -> "Finding":
+def _broken() -> "type[MemdirError]":
+    """What a store says that cannot be read; a prompt that goes well does not import it."""
+    from memdir.core.errors import MemdirError
+
+    return MemdirError
+
+
+def _finding(error: "MemdirError") -> "Finding":
     from memdir.core.finding import Finding
 
     return Finding(error.code, error.path, error.message, error.next)
@@ -170,7 +177,7 @@ class Reader:
             return True
         try:
             one.text = decode(self.stores[one.scope].read(one.memory.path))
-        except MemdirError as error:
+        except _broken() as error:
             found = _finding(error)
             self.findings += [found] if found not in self.findings else []
             return False

@@ -1,8 +1,8 @@
 """remind: the rules that hold whatever the prompt is, from every store. Hot path."""
 
 from memdir.core.errors import MemdirError
-from memdir.core.ranking import RULES
-from memdir.core.standing_rules import RULES_CHARACTERS, rule, standing
+from memdir.core.memory import TYPE_KEYS
+from memdir.core.standing_rules import RULES_CHARACTERS, TYPES, rule, standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
         (scope, store, memory)
         for scope, store in stores
         for memory in store.scan().memories
-        if memory.type in RULES
+        if _kind(memory) in TYPES
     ]
     found.sort(key=lambda one: _order(one[2]))
     rules: list[str] = []
@@ -39,7 +39,12 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
 
 def _order(memory: "Memory") -> tuple[bool, bool, float, str]:
     """Pinned ones first, then what is about the user, then the newest."""
-    return not memory.pinned, memory.type != "user", -memory.clock, memory.path
+    return not memory.pinned, _kind(memory) != "user", -memory.clock, memory.path
+
+
+def _kind(memory: "Memory") -> str:
+    """The type as it is written: whether it is known would take eleven modules to say."""
+    return memory.get(TYPE_KEYS).strip().lower()
 
 
 def _text(store: "Store", memory: "Memory") -> str:

@@ -30,7 +30,7 @@ EVENTS = (
 CODE = "memdir/surfaces/hooks/start.py"  # by it we know our own hooks
 MARKETPLACE, ENABLED, KNOWN = "memdir", "enabledPlugins", "extraKnownMarketplaces"
 ID = f"{MARKETPLACE}@{MARKETPLACE}"
-COMMANDS = ("config", "save", "search")  # installed as /memory:* on request
+COMMANDS = ("config", "save", "search", "status")  # installed as /memory:* on request
 LAUNCHER = '"$CLAUDE_PLUGIN_ROOT/hooks/launch.sh"'
 OFF = ("disableAllHooks", "allowManagedHooksOnly")
 

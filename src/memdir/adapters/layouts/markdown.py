@@ -99,6 +99,7 @@ class Markdown(Files):
     def tree(self) -> dict[str, tuple[int, ...]]:
         """Every file the history keeps, with the facts that change when it does."""
         facts: dict[str, tuple[int, ...]] = {}
+        most = self.max_file_bytes
         for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
             if entry.is_file(follow_symlinks=False):
                 try:
@@ -108,7 +109,7 @@ class Markdown(Files):
                 except OSError as error:
                     where = os.path.join(self.root, path)
                     raise failure(error, where, "cannot be looked at") from None
-                if found.st_size <= self.max_file_bytes:
+                if found.st_size <= most:
                     facts[path] = _fingerprint(found)
         return facts
 

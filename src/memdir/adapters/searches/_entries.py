@@ -3,7 +3,7 @@
 from memdir.core import frontmatter
 from memdir.core.hit import Hit
 from memdir.core.memory import TYPE_KEYS, Memory, stem
-from memdir.core.ranking import RULES, Matches, final, weights
+from memdir.core.ranking import RULES, Matches, final
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ def read_entries(
     words: "Words", memory: Memory, data: bytes, line: str
 ) -> tuple[list[str], list[int]]:
     """The terms of a memory and their weights; `line` is what the index says about it."""
+    from memdir.core.weighing import weights  # whoever asks a catalog weighs nothing
+
     values = memory.values
     file = stem(memory.path).translate(SPACES)
     text = frontmatter.decode(data)

@@ -77,7 +77,9 @@ def look(store: "Store") -> State:
 
 def _is_simple(path: str) -> bool:
     """True for what nearly every memory is called; a tree has no hidden names."""
-    return path[-3:] == ".md" and "/" not in path and len(path) > LONGEST_OTHER
+    if path[-3:] != ".md" or "/" in path:
+        return False
+    return len(path) > LONGEST_OTHER or path.lower() not in NOT_MEMORIES
 
 
 def index_of(store: "Store") -> str:

@@ -44,22 +44,6 @@ def none() -> "array[int]":
     return array("Q")
 
 
-class Postings(dict[str, "array[int]"]):
-    """The entries of every term, while a store is read."""
-
-    def __missing__(self, term: str) -> "array[int]":
-        entries = self[term] = none()
-        return entries
-
-    def add(self, number: int, terms: list[str], weights: list[int]) -> None:
-        """One memory with its terms and their weights."""
-        from array import array
-
-        lightest = entry(number, 0)
-        entries = [lightest - (weight << SHIFT) for weight in weights]
-        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C
-
-
 def front(entries: "array[int]") -> "Sequence[int]":
     """The entries that a search looks at."""
     return entries if len(entries) <= ENOUGH else sorted(entries)[:ENOUGH]

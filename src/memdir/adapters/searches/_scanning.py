@@ -10,6 +10,8 @@ from memdir.core.words import Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
+
     from memdir.core.ports import Store
 
 
@@ -26,6 +28,22 @@ class Uncollected:
         self.back()
 
 
+class Postings(dict[str, "array[int]"]):
+    """The entries of every term, while a store is read."""
+
+    def __missing__(self, term: str) -> "array[int]":
+        entries = self[term] = _postings.none()
+        return entries
+
+    def add(self, number: int, terms: list[str], weights: list[int]) -> None:
+        """One memory with its terms and their weights."""
+        from array import array
+
+        lightest = _postings.entry(number, 0)
+        entries = [lightest - (weight << _postings.SHIFT) for weight in weights]
+        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C
+
+
 class Scan:
     """Holds the words of a store as it was when it was first asked."""
 
@@ -35,7 +53,7 @@ class Scan:
         self.numbered: dict[int, Memory] = {}
         self.lines: list[str] = []  # what the index says about each
         self.terms: list[str] = []  # the terms of each
-        self.postings = _postings.Postings()
+        self.postings = Postings()
         self.findings: list[Finding] = []
         self._read = False
 

@@ -3,7 +3,8 @@
 run         the commands by section, and the net that turns errors into sentences
 session     where and for whom; how a command is declared
 saving shelving listing showing placing past care exchanging sharing verifying    the commands
-auditing dashboard pruning restructuring    the commands that look after a store
+capturing reviewing extracting logging_day    the commands that learn
+auditing dashboard pruning restructuring dreaming budgeting status    the ones that look after it
 inputs editor          what comes in
 answers diffs screen visible    what goes out
 advice elsewhere progress       the next step, and a word for who waits
