@@ -29,7 +29,7 @@ class _Baseline:
         self._read: list[tuple[Memory, str]] = []
         for memory in store.scan().memories:
             try:
-                self._read.append((memory, frontmatter.decode(store.read(memory.path))))
+                self._read.append((memory, frontmatter.decode(store.view(memory.path))))
             except MemdirError:
                 continue  # the evaluation of the store itself reports it
         self._prepare()

@@ -57,7 +57,7 @@ def _read(app: App, memories: list[Memory]) -> dict[str, str]:
     texts = {}
     for memory in memories:
         try:
-            texts[memory.path] = frontmatter.decode(app.store.read(memory.path))
+            texts[memory.path] = frontmatter.decode(app.store.view(memory.path))
         except MemdirError:
             continue
     return texts

@@ -76,7 +76,7 @@ def audit(store: Store, now: float, known: Known) -> Audit:
 def _texts(store: Store, scan: Scan, findings: list[Finding]) -> Iterator[tuple[str, str]]:
     for memory in scan.memories:
         try:
-            yield memory.path, frontmatter.decode(store.read(memory.path))
+            yield memory.path, frontmatter.decode(store.view(memory.path))
         except MemdirError as error:
             findings.append(Finding("unreadable", memory.path, error.message, error.next))
 

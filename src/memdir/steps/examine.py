@@ -136,7 +136,7 @@ def _not_utf8(store: Store, memories: Sequence[Memory]) -> Iterator[Finding]:
     """Memories with bytes that are no text; a scan looks at their first bytes only."""
     for memory in memories:
         try:
-            store.read(memory.path).decode()
+            store.view(memory.path).decode()
         except UnicodeDecodeError as error:
             message = f"{memory.path}: byte {error.start} is not UTF-8; shown as it can be read"
             fix = f"save {memory.path} as UTF-8"

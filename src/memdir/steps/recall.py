@@ -176,7 +176,7 @@ class Reader:
         if one.text:
             return True
         try:
-            one.text = decode(self.stores[one.scope].read(one.memory.path))
+            one.text = decode(self.stores[one.scope].view(one.memory.path))
         except _broken() as error:
             found = _finding(error)
             self.findings += [found] if found not in self.findings else []

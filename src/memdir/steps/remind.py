@@ -49,6 +49,6 @@ def _kind(memory: "Memory") -> str:
 
 def _text(store: "Store", memory: "Memory") -> str:
     try:
-        return store.read(memory.path).decode("utf-8", "replace")
+        return store.view(memory.path).decode("utf-8", "replace")
     except MemdirError:
         return ""

@@ -1,7 +1,7 @@
 """What every layout of Markdown files has in common, wherever the files are."""
 
 from memdir.core import frontmatter
-from memdir.core.memory import INDEX, README
+from memdir.core.memory import INDEX, README, is_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,14 @@ class Files:
     def read(self, path: str) -> bytes:
         """The bytes of one file."""
         raise NotImplementedError
+
+    def view(self, path: str, data: bytes | None = None) -> bytes:
+        """The memory as Markdown: here the file itself."""
+        return self.read(path) if data is None else data
+
+    def is_memory(self, path: str) -> bool:
+        """True for a path that a scan takes for a memory."""
+        return is_memory(path)
 
     def exists(self, path: str = "") -> bool:
         """True where something stands at that path; the empty path is the store itself."""

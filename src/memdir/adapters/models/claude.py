@@ -30,7 +30,11 @@ from memdir.core.nested import NESTED
 COMMAND = "claude"
 NOTHING = Usage()
 # No settings (hooks, plugins), no servers, no tools, no transcript: it answers and is gone.
-ALONE = ("--setting-sources", "", "--strict-mcp-config", "--tools", "", "--no-session-persistence")
+ALONE = (
+    *("--setting-sources", "", "--strict-mcp-config", "--tools", "", "--no-session-persistence"),
+    # A model may call a tool that is not there, and again: without a limit until its time is over.
+    *("--max-turns", "2"),
+)
 # Left over from an agent we run in; the command refuses to start, or reports to it.
 OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
 

@@ -89,7 +89,7 @@ class Scan:
         lines = _entries.lines_of(self._index())
         for memory in sorted(scan.memories, key=lambda memory: memory.path):
             try:
-                data = self.store.read(memory.path)
+                data = self.store.view(memory.path)
             except MemdirError as error:
                 self.findings.append(Finding(error.code, memory.path, error.message, error.next))
                 continue

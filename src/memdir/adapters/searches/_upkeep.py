@@ -71,7 +71,7 @@ def update(store: "Store", path: str, findings: list[Finding]) -> None:
         gone = set(known) - set(state.facts)
         for one in sorted(new):
             try:
-                data = store.read(one)
+                data = store.view(one)
             except MemdirError as error:
                 findings.append(Finding(error.code, one, error.message, error.next))
                 gone.add(one)

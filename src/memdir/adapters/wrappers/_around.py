@@ -39,6 +39,14 @@ class Around:
         """See the store inside."""
         return self.inside.read(path)
 
+    def view(self, path: str, data: bytes | None = None) -> bytes:
+        """See the store inside; what a wrapper reads counts."""
+        return self.inside.view(path, self.read(path) if data is None else data)
+
+    def is_memory(self, path: str) -> bool:
+        """See the store inside."""
+        return self.inside.is_memory(path)
+
     def exists(self, path: str = "") -> bool:
         """See the store inside."""
         return self.inside.exists(path)

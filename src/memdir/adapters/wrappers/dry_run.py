@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from memdir.adapters.wrappers._around import Around
 from memdir.core.errors import Missing
-from memdir.core.memory import is_memory
 from memdir.core.ports import Shelf, Shelved, Store
 
 
@@ -17,7 +16,9 @@ class DryRun(Around):
 
     def files(self) -> list[str]:
         """The memories as they would be."""
-        new = {path for path, data in self.written.items() if data is not None and is_memory(path)}
+        new = {
+            path for path, data in self.written.items() if data is not None and self.is_memory(path)
+        }
         gone = {path for path, data in self.written.items() if data is None}
         return sorted((set(self.inside.files()) | new) - gone)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from memdir.adapters.wrappers._around import Around
 from memdir.core.errors import MemdirError, Missing
-from memdir.core.memory import is_memory
 from memdir.core.ports import History, Store
 
 
@@ -34,7 +33,7 @@ class Recorder(Around):
         """The memories, looked up once: while we hold the lock, they change through us."""
         if self._files is None:
             gone = {path for path, data in self.written.items() if data is None}
-            made = {path for path in self.written if is_memory(path)} - gone
+            made = {path for path in self.written if self.is_memory(path)} - gone
             self._files = (set(self.inside.files()) | made) - gone
         return sorted(self._files)
 
@@ -59,7 +58,7 @@ class Recorder(Around):
             self._count_if_done(path, data)
             raise
         self.written[path] = data
-        if self._files is not None and is_memory(path):
+        if self._files is not None and self.is_memory(path):
             self._files.add(path)
 
     def drop(self, path: str) -> None:
