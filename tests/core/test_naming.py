@@ -128,6 +128,20 @@ def test_a_hashed_name_is_the_same_for_the_same_title_and_no_other():
     assert name_for("数据库", "project") != name_for("数据", "project")
 
 
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Don't mock the database.", "dont-mock-the-database"),
+        ("I’m a data scientist", "im-a-data-scientist"),
+        ("The board at https://grafana.internal/d/api is ours", "the-board-at-is-ours"),
+        ("Every release is cut on a branch of the train", "every-release-is-cut-on-a-branch"),
+        ("Look at the", "look-at-the"),
+    ],
+)
+def test_a_name_breaks_off_neither_in_a_word_nor_in_a_phrase(title, name):
+    assert name_for(title, "project") == name
+
+
 @pytest.mark.parametrize("title", ["Memory", "README", "index", "con", "LPT1"])
 def test_a_reserved_word_is_no_name(title):
     assert name_for(title, "user") not in RESERVED

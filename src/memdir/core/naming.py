@@ -18,12 +18,21 @@ _DEVICES = [f"{device}{number}" for device in ("com", "lpt") for number in range
 RESERVED = frozenset(("memory", "readme", "index", "con", "prn", "aux", "nul", *_DEVICES))
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = re.compile(r"[^a-z0-9]+")
+_APOSTROPHE = re.compile(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
 SUGGESTED_WORDS = 8
+# A name that ends with one of these was cut in the middle of a phrase.
+_UNFINISHED = frozenset(
+    (
+        *("a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or"),
+        *("but", "is", "are", "was", "be", "that", "this", "it", "as"),
+    )
+)
 
 
 def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
     """A name from any text: ASCII letters and digits, words joined; may leave nothing."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    whole = _APOSTROPHE.sub("", title)
+    plain = unicodedata.normalize("NFKD", whole).encode("ascii", "ignore").decode().lower()
     slug = _OTHER.sub(separator, plain).strip(separator)
     if len(slug) > longest:
         slug = slug[:longest].rpartition(separator)[0] or slug[:longest]
@@ -32,8 +41,11 @@ def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
 
 def name_for(title: str, type: str, separator: str = "-") -> str:
     """A name for a draft that has none; one without Latin letters or with a secret is hashed."""
-    first = " ".join(title.split()[:SUGGESTED_WORDS])
-    slug = slugify(first, separator, MAX_NAME - 20)
+    words = [word for word in title.split() if "://" not in word]
+    first = words[:SUGGESTED_WORDS]
+    while len(words) > len(first) > 1 and first[-1].lower() in _UNFINISHED:
+        first.pop()
+    slug = slugify(" ".join(first), separator, MAX_NAME - 20)
     if not slug or slug in RESERVED or find_secrets(title):
         slug = f"{type}-{hashlib.sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
     return slug
@@ -131,7 +143,7 @@ def means(wanted: str, path: str) -> bool:
     """Is this the file somebody calls so: by path, stem, or stem without its type?"""
     given = wanted.strip().removeprefix("./").removesuffix(".md")
     file = stem(path)
-    whole = path.removesuffix(".md") == given
+    whole = path.removesuffix(".md").removesuffix(".json") == given.removesuffix(".json")
     return whole or _same(file, given) or _same(_without_type(file), given)
 
 
