@@ -32,16 +32,17 @@ class Queue:
         data = line + b"\n"
         if len(data) > LONGEST or b"\n" in line:
             return False
-        handle = self._open()
-        try:
-            size = os.fstat(handle).st_size
-            if size + len(data) > MOST_BYTES:
-                return False
-            if size and os.pread(handle, 1, size - 1) != b"\n":
-                data = b"\n" + data  # the disk was full: half a line must not spoil the next
-            return os.write(handle, data) == len(data)
-        finally:
-            os.close(handle)
+        for _ in range(TRIES):
+            handle = self._open()
+            try:
+                if not _write(handle, data):
+                    return False
+                # On a busy machine the worker may have stopped waiting for us: once more then.
+                if self._is_there(handle):
+                    return True
+            finally:
+                os.close(handle)
+        return False
 
     def take(self) -> list[bytes]:
         """Everything that waits, what an earlier worker left first; nothing is let go of yet."""
@@ -51,7 +52,8 @@ class Queue:
         except FileNotFoundError:
             return lines
         try:
-            _hold(handle, fcntl.LOCK_EX)  # nobody is between opening it and writing
+            if not _hold(handle, fcntl.LOCK_EX):
+                return lines  # somebody is about to write: it is for the next round
             new = _lines(self.path)
             if new:
                 self.keep(lines + new)
@@ -83,25 +85,40 @@ class Queue:
                 os.close(handle)
                 raise OSError(ENXIO, os.strerror(ENXIO), self.path)
             _hold(handle, fcntl.LOCK_SH)
-            try:
-                if os.path.samestat(os.fstat(handle), os.lstat(self.path)):
-                    return handle
-            except FileNotFoundError:
-                pass  # taken just now: a new one
-            os.close(handle)
+            if self._is_there(handle):
+                return handle
+            os.close(handle)  # taken just now: a new one
         raise BlockingIOError("the queue cannot be held")
 
+    def _is_there(self, handle: int) -> bool:
+        """False where the worker has taken the file away meanwhile."""
+        try:
+            return os.path.samestat(os.fstat(handle), os.lstat(self.path))
+        except FileNotFoundError:
+            return False
 
-def _hold(handle: int, how: int) -> None:
-    """Nobody holds it for longer than a moment; who waited too long goes on without."""
+
+def _write(handle: int, data: bytes) -> bool:
+    size = os.fstat(handle).st_size
+    if size + len(data) > MOST_BYTES:
+        return False
+    if size and os.pread(handle, 1, size - 1) != b"\n":
+        data = b"\n" + data  # the disk was full: half a line must not spoil the next
+    return os.write(handle, data) == len(data)
+
+
+def _hold(handle: int, how: int) -> bool:
+    """Others hold it for a moment only; False where that moment is too long."""
     for _ in range(TRIES):
         try:
-            return fcntl.flock(handle, how | fcntl.LOCK_NB)
+            fcntl.flock(handle, how | fcntl.LOCK_NB)
         except BlockingIOError:
             sleep(PAUSE)
         except OSError:
-            return None  # not every file system has locks
-    return None
+            return True  # not every file system has locks
+        else:
+            return True
+    return False
 
 
 def _remove(path: str) -> None:

@@ -27,7 +27,17 @@ TAGS = frozenset(
         *("apps-instructions", "personality-spec", "recommended-plugins"),
     )
 )
-_TAG = re.compile(rf"<(/?)([A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NAME}}})(?:\s[^<>]{{0,1000}})?>")
+# Of these the text is a program's, and may itself hold their ends and new beginnings.
+OUTPUT = frozenset(
+    (
+        *("bash-stdout", "bash-stderr", "local-command-stdout", "local-command-stderr"),
+        *("task-notification", "teammate-message", "cross-session-message", "channel"),
+        *("persisted-output", "tool-use-error", "subagent-notification"),
+    )
+)
+_NAME = rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NAME}}}"
+# An opening counts whatever its attributes hold: a `<` in one of them must not hide it.
+_TAG = re.compile(rf"<(?:(?P<end>/)({_NAME})\s{{0,20}}>|({_NAME})(?=[\s/>]))")
 _FRAME, _REMINDER = "memdir-", "system-reminder"
 _ARGUMENTS, _ARGUMENTS_END = "<command-args>", "</command-args>"
 _COMMAND = re.compile(r"\s{0,100}<command-(?:name|message)>")
@@ -78,23 +88,23 @@ def _outside(text: str, names: frozenset[str] = TAGS) -> str:
 def _inside(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
     """From each opening tag to its end, in order and apart.
 
-    An end too many was written by a text that breaks out of its tags: it goes with all before it,
-    down to the first opening.
+    An end too many was written by a text that breaks out of its tags: it goes with all before it.
+    So does what stands between two outputs of programs: the first may have written the second.
     """
     spans: list[tuple[int, int]] = []
     first: dict[str, int] = {}
     open_now: dict[str, list[int]] = {}
     for found in _TAG.finditer(text):
-        name = found[2].lower().replace("_", "-")
+        name = (found[2] or found[3]).lower().replace("_", "-")
         if name not in names and not name.startswith(_FRAME):
             continue
         starts = open_now.setdefault(name, [])
-        if not found[1]:
+        if not found["end"]:
             starts.append(found.start())
             first.setdefault(name, found.start())
         else:
-            start = starts.pop() if starts else first.get(name, found.start())
-            spans.append((start, found.end()))
+            start = starts.pop() if starts else 0
+            spans.append((first.get(name, 0) if name in OUTPUT else start, found.end()))
     spans += [(starts[0], len(text)) for starts in open_now.values() if starts]
     return _joined(spans)
 

@@ -53,7 +53,7 @@ def read(path: str, root: str, since: Cursor, last: str, talk: Talk, session: st
         lost = start is None
         begin, cut = _within(handle, start or 0, size)
         earlier = _look_back(handle, begin, talk)
-        kept, broken, cursor = _take(handle, begin, size, talk)
+        kept, (lines, broken), cursor = _take(handle, begin, size, talk)
     said = with_last(tuple(_written(one, talk) for one in kept.said), last, earlier)
     return Stretch(
         said=said,
@@ -61,6 +61,7 @@ def read(path: str, root: str, since: Cursor, last: str, talk: Talk, session: st
         session=session,
         cwd=talk.cwd,
         broken=broken,
+        lines=lines,
         lost=lost,
         cut=cut or kept.cut,
     )
@@ -179,8 +180,10 @@ def _look_back(handle: int, begin: int, talk: Talk) -> str:
     return earlier
 
 
-def _take(handle: int, begin: int, size: int, talk: Talk) -> tuple[Kept, int, Cursor | None]:
-    kept, broken, cursor = Kept(), 0, None
+def _take(
+    handle: int, begin: int, size: int, talk: Talk
+) -> tuple[Kept, tuple[int, int], Cursor | None]:
+    kept, lines, broken, cursor = Kept(), 0, 0, None
     for line in forward(handle, begin, size):
         if line.data is not None and not line.data.strip():
             continue
@@ -189,8 +192,9 @@ def _take(handle: int, begin: int, size: int, talk: Talk) -> tuple[Kept, int, Cu
             break  # it is being written: another time
         id = marked(talk, record, line.data or b"") if record else ""
         said = talk.take(record, id) if record else None
+        lines += 1
         broken += said is None
         kept.add(said or ())
         if id:
             cursor = Cursor(id, line.end)
-    return kept, broken, cursor
+    return kept, (lines, broken), cursor

@@ -51,6 +51,7 @@ def stretch(messages: Sequence[Message], since: Cursor, last: str, where: Where)
         session=where.session,
         cwd=where.cwd,
         broken=where.broken,
+        lines=max(len(messages) - start, where.broken),
         lost=lost,
         cut=where.cut or kept.cut,
     )

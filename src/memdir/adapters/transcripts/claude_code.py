@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -65,13 +66,12 @@ class Reader:
         found = []
         for folder in listed(self.root):
             if folder.name == key or folder.name.startswith(f"{key}-"):
-                found += [
-                    Session(CLIENT, file.name.removesuffix(SUFFIX), file.path, *file.facts)
-                    for file in listed(folder.path, SUFFIX)
-                    if not file.name.startswith("agent-")
-                ]
-        found.sort(key=lambda session: session.modified, reverse=True)
-        return [one for one in found if belongs(self._cwd(one.path), project)]
+                for file in listed(folder.path, SUFFIX):
+                    cwd = self._cwd(file.path)
+                    if not file.name.startswith("agent-") and belongs(cwd, project):
+                        id = file.name.removesuffix(SUFFIX)
+                        found.append(Session(CLIENT, id, file.path, *file.facts, cwd))
+        return sorted(found, key=lambda session: session.modified, reverse=True)
 
     def _cwd(self, path: str) -> str:
         """Where the session was started; empty where its file does not say."""
@@ -133,7 +133,7 @@ class Talk:
         if text := readable(unframed(text, reminders=True)):
             yield Said(id, who, text, time, tool)
         if tool == ASKING and isinstance(more, dict):
-            yield from _answers(more.get("answers"), id, time)
+            yield from _answers(more, id, time)
 
     def _assistant(self, record: _jsonl.Record, id: str, time: float) -> Iterator[Said]:
         message = record.get("message")
@@ -184,11 +184,13 @@ def _queued(attachment: Any, id: str, time: float) -> list[Said]:
     return [Said(id, PERSON, text, time)] if text and _by_person(attachment) else []
 
 
-def _answers(answers: Any, id: str, time: float) -> Iterator[Said]:
-    """What the person chose or typed when he was asked."""
+def _answers(asked: _jsonl.Record, id: str, time: float) -> Iterator[Said]:
+    """What the person typed when he was asked; what he only chose are the agent's words."""
+    answers, questions = asked.get("answers"), json.dumps(asked.get("questions"))
     for answer in answers.values() if isinstance(answers, dict) else ():
         if text := readable(words(answer)):
-            yield Said(id, PERSON, text, time)
+            offered = json.dumps(words(answer)) in questions
+            yield Said(id, AGENT if offered else PERSON, text, time)
 
 
 def _blocks(record: _jsonl.Record) -> Iterator[_jsonl.Record]:

@@ -60,7 +60,7 @@ class Reader:
             meta = _meta(_jsonl.first_if_any(file.path, self.root, HEAD, "timestamp"))
             if belongs(words(meta.get("cwd")), project) and meta and not _by_agent(meta):
                 id = words(meta.get("id")) or _session(file.name)
-                found.append(Session(CLIENT, id, file.path, *file.facts))
+                found.append(Session(CLIENT, id, file.path, *file.facts, words(meta.get("cwd"))))
         return found
 
     def _newest(self) -> list[Listed]:

@@ -79,7 +79,7 @@ class Reader:
         """Those that were started in the project or below it, newest first."""
         table = Table(os.path.join(self.root, DATABASE))
         found = [
-            Session(CLIENT, id, os.path.join(table.path, id), modified, size)
+            Session(CLIENT, id, os.path.join(table.path, id), modified, size, directory)
             for id, directory, modified, size in table.sessions(MOST)
             if belongs(directory, project)
         ]
@@ -91,7 +91,7 @@ class Reader:
                 own = not session.get("parentID") and id not in known
                 directory = words(session.get("directory"))
                 if own and directory and belongs(directory, project):
-                    found.append(Session(CLIENT, id, file.path, *file.facts))
+                    found.append(Session(CLIENT, id, file.path, *file.facts, directory))
         return sorted(found, key=lambda session: session.modified, reverse=True)
 
     def _said(self, row: Row, cwd: str) -> Iterator[Said]:

@@ -1,0 +1,138 @@
+"""The lines of a conversation that somebody said himself: no code, and nothing of our own.
+
+What we tell an agent stands in its transcript again, and the agent repeats it. Whoever scores
+that finds his own words worth keeping, at every stop anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memdir.core.records.fields import TYPES
+from memdir.core.transcript import AGENT, PERSON, Said
+
+_FENCE = re.compile(r"[ \t>]{0,20}(`{3,100}|~{3,100})")
+_INLINE = re.compile(r"`{1,3}[^`\n]{1,1000}`{1,3}")
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_-]{0,40})(?:\s[^<>]{0,1000})?>")
+# Names with - for _. What stands between such tags is ours, or the client's.
+_TAGS = frozenset(
+    (
+        *("triage-data", "transcript-data", "memory-context", "memory-content", "memory-record"),
+        *("team-memory-content", "system-reminder", "task-notification", "skill", "hook-context"),
+        *("user-prompt-submit-hook", "session-start-hook", "stop-hook", "local-command-stdout"),
+        *("local-command-stderr", "command-name", "command-message", "command-contents"),
+    )
+)
+_FRAME = "memdir-"
+# A message that starts like this is a hook's or a skill's from its first to its last word.
+_STARTS = ("Stop hook feedback:", "SubagentStop hook feedback:", "Base directory for this skill:")
+# A line of a summary or an index, whoever repeats it.
+_LISTED = re.compile(
+    rf"\s{{0,20}}(?:[-*]\s{{0,4}})?\*{{0,2}}\[(?:{'|'.join(TYPES)})\]", re.IGNORECASE | re.ASCII
+)
+# What an agent says while it saves: commands, paths, "Saved the decision record: ...".
+_AT_WORK = re.compile(
+    r"\W{0,6}(?:create|update|delete|retire|draft|verifie)d?(?: [a-z_]{1,20}){0,3} "
+    r"(?:records?|memor(?:y|ies)|drafts?)(?=\s{0,9}(?:$|[^\w\s])| (?:for|in|at|with|about|as|to)\b)"
+    r"|\W{0,6}saved(?: [a-z_]{1,20}){0,3} (?:records?|memor(?:y|ies)|drafts?)\b",
+    re.IGNORECASE | re.ASCII,
+)
+_PLACES = ("memdir records ", "memdir save ", ".claude/memory/", "#tags:")
+_CODE = "\0"  # stands for a line of code
+
+
+class Line(NamedTuple):
+    """`bare` is what is scored, in small letters; None for code, which is only shown."""
+
+    text: str
+    bare: str | None
+    who: str
+    message: int  # its number in what was heard
+
+
+def heard(said: Sequence[Said], most: int) -> list[Said]:
+    """From the last `most` messages of the person and the agent on, what tools gave included."""
+    count, first = 0, len(said)
+    while first and count < most:
+        first -= 1
+        count += is_message(said[first])
+    return list(said[first:])
+
+
+def is_message(one: Said) -> bool:
+    """Did a person or an agent say something with it?"""
+    return one.who in (PERSON, AGENT) and bool(one.text.strip())
+
+
+def lines(said: Sequence[Said]) -> list[Line]:
+    """Every line of the messages, in order."""
+    return [
+        line for number, one in enumerate(said) if is_message(one) for line in _lines(one, number)
+    ]
+
+
+def _lines(one: Said, number: int) -> Iterator[Line]:
+    if one.text.lstrip().startswith(_STARTS):
+        return
+    plain = one.text.replace(_CODE, " ").split("\n")
+    bare = _without_code(plain)
+    outside = _outside("\n".join(bare)).split("\n")
+    for line, before, after in zip(plain, bare, outside, strict=True):
+        if after == _CODE:
+            yield Line(line, None, one.who, number)
+        elif (before.strip() and not after.strip()) or _is_own(line, one.who):
+            continue
+        else:
+            low = after.lower().replace("’", "'")
+            yield Line(line if before == after else after, low, one.who, number)
+
+
+def _is_own(line: str, who: str) -> bool:
+    if "[" in line and _LISTED.match(line):
+        return True
+    return who == AGENT and (any(map(line.__contains__, _PLACES)) or bool(_AT_WORK.match(line)))
+
+
+def _without_code(plain: list[str]) -> list[str]:
+    """As many lines, with a mark for each one of a fence; an open fence ends with the message."""
+    kept, fence = [], ""
+    for line in plain:
+        found = _FENCE.match(line)
+        if found and not fence:
+            fence = found[1]
+        elif found and found[1].startswith(fence) and not line[found.end() :].strip():
+            fence = ""
+        elif not fence:
+            kept.append(_INLINE.sub(" ", line) if "`" in line else line)
+            continue
+        kept.append(_CODE)
+    return kept
+
+
+def _outside(text: str) -> str:
+    """The same lines without what stands between tags of ours; an open one takes the rest."""
+    parts: list[str] = []
+    cut, at, name, depth = 0, 0, "", 0
+    for found in _TAG.finditer(text):
+        tag = found[2].lower().replace("_", "-")
+        if tag not in _TAGS and not tag.startswith(_FRAME):
+            continue
+        if not depth and found[1]:  # an end without a beginning: all before it was inside
+            parts, cut, at = [], found.end(), found.end()
+        elif not depth:
+            parts.append(text[at : found.start()])
+            at, name, depth = found.start(), tag, 1
+        elif tag == name:
+            depth += -1 if found[1] else 1
+            if not depth:
+                parts.append(_ends(text[at : found.end()]))
+                at = found.end()
+    rest = _ends(text[at:]) if depth else text[at:]
+    return "".join((_ends(text[:cut]), *parts, rest))
+
+
+def _ends(text: str) -> str:
+    """The ends of its lines alone."""
+    return "\n" * text.count("\n")

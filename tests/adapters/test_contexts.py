@@ -1,0 +1,281 @@
+"""Private directories of sessions: nobody shares one, and drafts come from nowhere else."""
+
+import os
+import stat
+from multiprocessing import get_context
+
+import pytest
+
+from memdir.adapters.contexts import KEPT_SECONDS, LARGEST_DRAFT, Contexts
+from memdir.core.errors import MemdirError
+from memdir.core.records.errors import INPUT, READ, SECURITY, RecordError
+
+NOW = 2_000_000_000.0
+
+
+@pytest.fixture
+def contexts(tmp_path):
+    return Contexts(str(tmp_path / "state"))
+
+
+def mode(path: str) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def put(path: str, data: bytes = b"{}") -> str:
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def refused(code: str, call, *given) -> RecordError:
+    with pytest.raises(RecordError) as caught:
+        call(*given)
+    assert caught.value.record_code == code
+    assert caught.value.fix
+    return caught.value
+
+
+def test_directories_and_files_are_for_their_owner_alone(contexts):
+    before = os.umask(0)
+    try:
+        path = contexts.open("s1").write("decision", "text")
+    finally:
+        os.umask(before)
+    assert mode(path) == 0o600
+    assert mode(os.path.dirname(path)) == 0o700
+    assert mode(contexts.folder) == 0o700
+    with open(path) as file:
+        assert file.read() == "text"
+
+
+def test_they_lie_below_the_state_directory_and_nowhere_else(contexts, tmp_path):
+    folder = contexts.open("s1").folder
+    assert folder.startswith(str(tmp_path / "state" / "contexts") + "/")
+
+
+def test_a_session_finds_its_own_again(contexts):
+    first = contexts.open("s1")
+    assert contexts.open("s1").folder == first.folder
+    assert Contexts(os.path.dirname(contexts.folder)).open("s1").folder == first.folder
+
+
+@pytest.mark.parametrize("other", ["s2", "S1", "s1 ", "s1/../s1", "é", "\ud800", "x" * 5000])
+def test_two_sessions_never_share_a_directory(contexts, other):
+    assert contexts.open("s1").folder != contexts.open(other).folder
+
+
+def test_a_session_without_an_id_gets_a_new_one_each_time(contexts):
+    assert contexts.open("").folder != contexts.open("").folder
+
+
+def test_a_name_cannot_be_guessed_from_the_session(tmp_path):
+    names = {os.path.basename(Contexts(str(tmp_path / user)).open("s1").folder) for user in "abc"}
+    assert len(names) == 3
+    assert all(len(name) == 32 for name in names)
+
+
+def test_the_secret_is_private_and_a_damaged_one_is_replaced(contexts):
+    first = contexts.open("s1").folder
+    key = os.path.join(contexts.folder, "key")
+    assert mode(key) == 0o600
+    put(key, b"short")
+    assert contexts.open("s1").folder != first
+    assert os.path.getsize(key) == 32
+
+
+def _open(folder: str, results) -> None:
+    results.put(Contexts(folder).open("same").folder)
+
+
+def test_processes_that_come_first_together_agree(tmp_path):
+    run = get_context("spawn")
+    results = run.Queue()
+    several = [run.Process(target=_open, args=(str(tmp_path), results)) for _ in range(6)]
+    for one in several:
+        one.start()
+    found = {results.get(timeout=60) for _ in several}
+    for one in several:
+        one.join()
+    assert len(found) == 1
+    assert sorted(os.listdir(tmp_path / "contexts")) == sorted(["key", os.path.basename(*found)])
+
+
+def test_a_directory_that_others_can_reach_is_not_used(contexts):
+    folder = contexts.open("s1").folder
+    put(f"{folder}/draft-decision.json")
+    os.chmod(folder, 0o755)
+    refused(SECURITY, contexts.open, "s1")
+    refused(SECURITY, contexts.read_draft, f"{folder}/draft-decision.json")
+
+
+def test_a_link_in_place_of_a_directory_is_not_followed(contexts, tmp_path):
+    folder = contexts.open("s1").folder
+    os.rmdir(folder)
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    os.symlink(tmp_path / "elsewhere", folder)
+    put(str(tmp_path / "elsewhere" / "draft-decision.json"))
+    with pytest.raises(MemdirError):
+        contexts.open("s1")
+    refused(SECURITY, contexts.read_draft, f"{folder}/draft-decision.json")
+
+
+def test_a_link_in_place_of_a_context_is_replaced_and_not_written_through(contexts, tmp_path):
+    context = contexts.open("s1")
+    target = put(str(tmp_path / "mine"), b"mine")
+    os.symlink(target, f"{context.folder}/context-decision.txt")
+    path = context.write("decision", "text")
+    assert not os.path.islink(path)
+    with open(target) as file:
+        assert file.read() == "mine"
+
+
+def test_a_context_is_written_again_whole_and_leaves_nothing_beside(contexts):
+    context = contexts.open("s1")
+    context.write("decision", "a much longer text")
+    context.write("decision", "short \ud800")
+    assert os.listdir(context.folder) == ["context-decision.txt"]
+    assert context.read("context-decision.txt") == b"short ?"
+
+
+@pytest.mark.parametrize("type", ["../x", "idea", "", "a/b"])
+def test_only_a_type_names_a_context(contexts, type):
+    refused(INPUT, contexts.open("s1").write, type, "text")
+
+
+def test_a_draft_is_read_from_the_place_it_was_given(contexts):
+    place = contexts.open("s1").draft_place("decision")
+    put(place, b'{"a": 1}')
+    assert contexts.read_draft(place) == b'{"a": 1}'
+    assert contexts.read_draft(place, "s1") == b'{"a": 1}'
+
+
+def test_the_draft_of_another_session_is_refused(contexts):
+    place = put(contexts.open("s2").draft_place("decision"))
+    refused(SECURITY, contexts.read_draft, place, "s1")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("", "draft.json", "/", "/etc/passwd", "/tmp/.memory-draft-x.json", "\0", "/a\0b/c/d"),
+        "/tmp/.memory-draft-x/../../etc/passwd",
+        "{folder}/../key",
+        "{folder}/../../contexts/x/y",
+        "{folder}/./draft-decision.json",
+        "{folder}//draft-decision.json",
+        "{folder}/inner/draft-decision.json",
+        "{contexts}/key",
+        "{contexts}/../config/x",
+        "/" + "x" * 10_000 + "/a/b",
+        "/\ud800/a/b",
+    ],
+    ids=lambda path: path[:30].encode("ascii", "backslashreplace").decode(),
+)
+def test_a_path_outside_is_refused(contexts, path):
+    folder = contexts.open("s1").folder
+    os.mkdir(f"{folder}/inner")
+    put(f"{folder}/draft-decision.json")
+    put(f"{folder}/inner/draft-decision.json")
+    path = path.replace("{folder}", folder).replace("{contexts}", contexts.folder)
+    refused(SECURITY, contexts.read_draft, path)
+
+
+def test_a_draft_that_is_a_link_is_refused(contexts, tmp_path):
+    place = contexts.open("s1").draft_place("decision")
+    os.symlink(put(str(tmp_path / "secret")), place)
+    refused(SECURITY, contexts.read_draft, place)
+
+
+def test_a_draft_with_a_second_name_is_refused(contexts, tmp_path):
+    place = contexts.open("s1").draft_place("decision")
+    os.link(put(str(tmp_path / "secret")), place)
+    refused(SECURITY, contexts.read_draft, place)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_draft_that_is_no_file_is_refused_without_waiting(contexts, make):
+    place = contexts.open("s1").draft_place("decision")
+    make(place)
+    refused(SECURITY, contexts.read_draft, place)
+
+
+def test_a_missing_draft_is_told(contexts):
+    place = contexts.open("s1").draft_place("decision")
+    assert place in refused(READ, contexts.read_draft, place).message
+
+
+@pytest.mark.parametrize("size", [LARGEST_DRAFT + 1, 50 << 20])
+def test_a_draft_that_is_too_large_is_refused(contexts, size):
+    place = put(contexts.open("s1").draft_place("decision"))
+    os.truncate(place, size)
+    refused(INPUT, contexts.read_draft, place)
+
+
+def test_a_draft_of_just_the_allowed_size_is_read(contexts):
+    place = put(contexts.open("s1").draft_place("decision"), b"x" * LARGEST_DRAFT)
+    assert len(contexts.read_draft(place)) == LARGEST_DRAFT
+
+
+def test_a_home_of_links_still_works(tmp_path):
+    (tmp_path / "real").mkdir()
+    os.symlink(tmp_path / "real", tmp_path / "link")
+    through, direct = Contexts(str(tmp_path / "link")), Contexts(str(tmp_path / "real"))
+    place = put(through.open("s1").draft_place("decision"))
+    assert through.read_draft(place, "s1") == b"{}"
+    assert direct.read_draft(place) == b"{}"
+
+
+def aged(contexts: Contexts, session: str, seconds: float) -> str:
+    context = contexts.open(session)
+    context.write("decision", "text")
+    os.utime(context.folder, (NOW - seconds, NOW - seconds))
+    return context.folder
+
+
+@pytest.mark.parametrize(
+    ("age", "stays"),
+    [(0, True), (KEPT_SECONDS - 60, True), (KEPT_SECONDS + 60, False), (-9e8, True)],
+)
+def test_a_directory_goes_after_a_day(contexts, age, stays):
+    folder = aged(contexts, "s1", age)
+    contexts.prune(NOW)
+    assert os.path.exists(folder) is stays
+
+
+def test_one_of_the_future_ages_from_now_on(contexts):
+    folder = aged(contexts, "s1", -9e8)
+    contexts.prune(NOW)
+    contexts.prune(NOW + KEPT_SECONDS + 60)
+    assert not os.path.exists(folder)
+
+
+def test_pruning_keeps_the_secret_and_follows_no_link(contexts, tmp_path):
+    folder = aged(contexts, "s1", KEPT_SECONDS * 2)
+    (tmp_path / "mine").mkdir()
+    put(str(tmp_path / "mine" / "file"))
+    os.symlink(tmp_path / "mine", f"{contexts.folder}/link")
+    os.symlink(tmp_path / "mine", f"{folder}/link")
+    os.utime(f"{contexts.folder}/link", (0, 0), follow_symlinks=False)
+    os.utime(folder, (0, 0))
+    contexts.prune(NOW)
+    assert os.listdir(contexts.folder) == ["key"]
+    assert os.listdir(tmp_path / "mine") == ["file"]
+
+
+def test_pruning_where_nothing_was_is_no_error(contexts):
+    contexts.prune(NOW)
+    assert not os.path.exists(contexts.folder)
+
+
+def test_what_a_session_left_can_be_dropped(contexts):
+    folder, other = aged(contexts, "s1", 0), aged(contexts, "s2", 0)
+    contexts.drop("s1")
+    contexts.drop("")
+    assert (os.path.exists(folder), os.path.exists(other)) == (False, True)
+
+
+def test_a_place_where_nothing_can_be_made_is_told_as_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(MemdirError):
+        Contexts(str(tmp_path / "file")).open("s1")
