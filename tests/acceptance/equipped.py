@@ -6,10 +6,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 from typing import Any
 
+from tests.acceptance import client
 from tests.acceptance.sandbox import RUN_SECONDS, Sandbox, processes
 from tests.self.source import ROOT
 
@@ -29,6 +31,15 @@ def copy_checkout(where: Path) -> Path:
     compiled = shutil.ignore_patterns("__pycache__")
     for part in PARTS:
         shutil.copytree(ROOT / part, where / part, symlinks=True, ignore=compiled)
+    return where
+
+
+def copy_package(where: Path) -> Path:
+    """The same with what `memdir[llm]` needs beside it, as pip lays it out."""
+    copy_checkout(where)
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if "memdir" not in path.name and path.suffix != ".pth":
+            (where / "src" / path.name).symlink_to(path)
     return where
 
 
@@ -85,6 +96,22 @@ class Equipped(Sandbox):
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
+
+    def choose(self, **options: object) -> None:
+        """Settings of memdir: `model__name` is `model.name`."""
+        rows = [f"{key.replace('__', '.')} = {json.dumps(one)}" for key, one in options.items()]
+        path = self.home / ".config/memdir/config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(rows), encoding="utf-8")
+
+    def offer_client(self) -> None:
+        """Put the client on the PATH, as its users have it."""
+        folder = self.top / "client"
+        folder.mkdir()
+        line = shlex.join(client.command(self.program))
+        (folder / "claude").write_text(f'#!/bin/sh\nexec {line} "$@"\n', encoding="utf-8")
+        (folder / "claude").chmod(0o755)
+        self.variables["PATH"] = f"{folder}:{self.environment()['PATH']}"
 
     def break_hooks(self, file: str, code: str) -> None:
         """Add code to a file of the hooks."""

@@ -12,6 +12,8 @@ from typing import Any
 from tests.scripted_server import Reply, Request, Script, serve_script
 
 MAIN, AGENT, COMPACT, SIDE = "main", "agent", "compact", "side"
+CAPTURE = "capture"  # what memdir itself asks a model
+CAPTURE_WORDS = "You read the end of a conversation between a person and a coding agent"
 SECRET = ("authorization", "cookie", "x-api-key")
 SUMMARY_ASKED = re.compile("detailed summary of (the|this) conversation|create a detailed summary")
 DONE = Reply("Done.")
@@ -61,9 +63,11 @@ def serve_api(record: Path) -> Iterator[Api]:
 
 
 def kind(request: Request) -> str:
-    """The conversation itself, a subagent's, the summary for a compact, or anything else."""
+    """The conversation itself, a subagent's, the summary for a compact, ours, or anything else."""
     if not isinstance(request.body, dict) or "messages" not in request.body:
         return SIDE
+    if CAPTURE_WORDS in flat(request.body.get("system")):
+        return CAPTURE
     if SUMMARY_ASKED.search(last_words(request)):
         return COMPACT
     agent = request.headers.get("x-claude-code-agent-id")

@@ -12,9 +12,19 @@ import pytest
 from tests.acceptance import client, fence
 from tests.acceptance.recording import CLIENT, fields, read
 from tests.acceptance.sandbox import Sandbox
-from tests.acceptance.scripted_api import AGENT, COMPACT, MAIN, SIDE, Api, Rule, kind, serve_api
+from tests.acceptance.scripted_api import (
+    AGENT,
+    CAPTURE,
+    COMPACT,
+    MAIN,
+    SIDE,
+    Api,
+    Rule,
+    kind,
+    serve_api,
+)
 from tests.scripted_server import Reply, Request
-from tests.self.source import ROOT
+from tests.self.source import PACKAGE, ROOT
 
 RUN = [sys.executable, str(ROOT / "tests/acceptance/run.py")]
 TOOLS = [{"name": "Bash"}, {"name": "Write"}]
@@ -86,6 +96,8 @@ def test_requests_are_told_apart():
     assert kind(asked("hello", {"x-claude-code-agent-id": "a1"}, tools=TOOLS)) == AGENT
     assert kind(asked("Please create a detailed summary of it all", tools=TOOLS)) == COMPACT
     assert kind(Request("/", {}, None, "HEAD")) == SIDE
+    ours = (PACKAGE / "steps/prompts/capture.md").read_text(encoding="utf-8")
+    assert kind(asked("hello", system=ours, tools=TOOLS)) == CAPTURE
 
 
 def test_replies_come_by_rule_then_in_order():

@@ -300,22 +300,36 @@ def test_a_server_of_one_s_own_needs_no_key():
     registry.load("models", "openai").open_model("m", "http://192.0.2.7:8080/v1", {})
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai"])
-def test_a_missing_package_is_an_error_that_names_the_command(name):
-    """In a process whose path has the package alone, as after a bare `pip install memdir`."""
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from memdir import registry\n"
-        "from memdir.core.model import Question\n"
-        "model = registry.load('models', sys.argv[2]).open_model('m', 'http://localhost:1', {"
-        "'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'})\n"
-        "try: model.answer(Question('s', 'u'))\n"
-        "except Exception as error: print(type(error).__name__, error.next)\n"
-    )
+ASK = (
+    "import sys; sys.path.insert(0, sys.argv[1])\n"
+    "from memdir import registry\n"
+    "from memdir.core.model import Question\n"
+    "model = registry.load('models', sys.argv[2]).open_model('m', 'http://localhost:1', {"
+    "'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'})\n"
+    "try: model.answer(Question('s', 'u'))\n"
+    "except Exception as error: print(type(error).__name__, error.next)\n"
+)
+
+
+def _ask_as_hooks_do(code: str, name: str) -> str:
+    """In a Python that was started without its packages."""
     source = Path(registry.__file__).parents[1]
     words = [sys.executable, "-I", "-S", "-c", code, str(source), name]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.stdout == "ModelUnavailable pip install 'memdir[llm]'\n", done.stderr
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_a_missing_package_is_an_error_that_names_the_command(name):
+    """As after a bare `pip install memdir`."""
+    missing = "import sys; sys.modules.update(pydantic_ai=None, anthropic=None, openai=None)\n"
+    said = _ask_as_hooks_do(missing + ASK, name)
+    assert said == "ModelUnavailable pip install 'memdir[llm]'\n"
+
+
+@needs_extra
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_packages_are_found_where_hooks_start_without_them(name):
+    assert _ask_as_hooks_do(ASK, name).startswith("ModelUnavailable check the connection")
 
 
 @needs_extra

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.equipped import PLUGIN, WAYS, Equipped, copy_checkout
+from tests.acceptance.equipped import PLUGIN, SETTINGS, WAYS, Equipped, copy_checkout, copy_package
 from tests.acceptance.sandbox import Sandbox
 from tests.acceptance.scripted_api import serve_api
 from tests.searching import memory
@@ -17,6 +17,7 @@ FACT = "The pelican job does it, never a hand."  # in the body alone: the client
 PROMPT = "how do we restart the staging cluster?"
 RULE = "Always use a git worktree for a change of more than one file."
 INDEX = "- [Worktree](worktree.md) — never on main\n- [Pelican](pelican.md) — who restarts staging"
+MODEL = "anthropic:claude-haiku-4-5"
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"  # the client's own memory
 
 
@@ -91,4 +92,13 @@ def installed(equipped: Equipped, template: Equipped, request: pytest.FixtureReq
         equipped.copy_plugin(template)
     else:
         equipped.install(request.param)
+    return equipped
+
+
+@pytest.fixture
+def asking(equipped: Equipped, tmp_path: Path) -> Equipped:
+    """memdir[llm] as pip installs it, hooks by setup, and the API as the model of capture."""
+    equipped.checkout = copy_package(tmp_path / "package")
+    equipped.install(SETTINGS)
+    equipped.choose(model__name=MODEL, model__base_url=equipped.api.address)
     return equipped

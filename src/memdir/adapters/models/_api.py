@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import importlib
 import re
+import site
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import SplitResult, urlsplit
 
@@ -90,6 +93,7 @@ class Api:
 
 def load(modules: tuple[str, ...]) -> None:
     """Import what a member needs; it may not be installed."""
+    _find_packages()
     try:
         for module in modules:
             importlib.import_module(module)
@@ -97,6 +101,13 @@ def load(modules: tuple[str, ...]) -> None:
         package = (error.name or "a package").partition(".")[0]
         message = f"this model needs {package}, which is not installed"
         raise ModelUnavailable(message, next=INSTALL, usage=NOTHING) from None
+
+
+@cache
+def _find_packages() -> None:
+    """Hooks start Python without its packages (-S): nobody but a model needs them."""
+    if sys.flags.no_site:
+        site.main()
 
 
 def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:

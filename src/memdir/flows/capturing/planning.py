@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memdir.app import App
@@ -28,34 +28,33 @@ def make_plan(
     chosen: Choice,
     waiting: Sequence[str],
 ) -> Plan:
-    """Everything of it decided but the saving; the same stretch has the same ids each time."""
+    """Everything of it decided but the saving; the same things have the same ids each time."""
     first = stretch.said[0].id if stretch.said else ""
-    told = "\0".join((known.session, known.cursor.id, first)).encode("utf-8", "backslashreplace")
-    run = hash_of(told)[:ID_CHARACTERS]
-    fresh = _ids(run, waiting)
+    run = _hash(known.session, known.cursor.id, first)
     batch = f"capture-{run}"
+    caught = {_id(known.session, catch): catch for catch in chosen.catches}
     if chosen.left:
         # What is done at once has ids of its own: the waiting thing keeps its.
-        early = _ids(f"{run}-asked-{len(known.done)}", ())
-        items = [_item(app, next(early), catch) for catch in chosen.catches]
-        waits = waiting[:1] or [next(fresh)]
+        items = [_item(app, id, catch) for id, catch in caught.items()]
+        waits = waiting[:1] or [f"{run}-waits"]
         dropped = waiting[1:]
     else:
         free = [*waiting]
-        items = [
-            _item(app, free.pop(0) if free else next(fresh), catch) for catch in chosen.catches
-        ]
+        items = [_item(app, free.pop(0) if free else id, catch) for id, catch in caught.items()]
         waits, dropped = [], free
     reason = chosen.reason or "nothing worth keeping was found in it"
     return Plan(batch, progress, tuple(items), tuple(waits), tuple(dropped), reason)
 
 
-def _ids(run: str, used: Sequence[str]) -> Iterator[str]:
-    number = 0
-    while True:
-        number += 1
-        if f"{run}-{number}" not in used:
-            yield f"{run}-{number}"
+def _id(session: str, catch: Catch) -> str:
+    """By what was said and where: a fork of a session, or one read again, has the same messages."""
+    origin, draft = catch.origin, catch.draft
+    texts = (draft.type, draft.name, draft.body) if draft else ("", "", catch.forget)
+    return _hash(origin.client, origin.message or session, *texts)
+
+
+def _hash(*texts: str) -> str:
+    return hash_of("\0".join(texts).encode("utf-8", "backslashreplace"))[:ID_CHARACTERS]
 
 
 def _item(app: App, id: str, catch: Catch) -> Item:

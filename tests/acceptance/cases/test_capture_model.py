@@ -1,0 +1,210 @@
+"""Capture with a model: what it drafts, what it costs, and when it is not asked at all."""
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.acceptance.cases.conftest import MODEL
+from tests.acceptance.equipped import WAYS
+from tests.acceptance.sandbox import FRAME
+from tests.acceptance.scripted_api import CAPTURE, MAIN, Rule, kind, said
+from tests.scripted_server import Reply
+
+TYPICAL = 4_000  # tokens that no cache gave, for the capture of a typical session
+BYTES = 4  # of a token
+NOTICED = (
+    "from now on use a real database in integration tests, the mocked ones hid a broken migration"
+)
+ONLY_NOTICED = "No, don't mock the database in tests. The mocked ones hid a broken migration."
+ABOUT_TESTS = "which database do the integration tests use?"
+REASONS = (
+    "**Why:** The mocked ones hid a broken migration.",
+    "**How to apply:** Whenever an integration test needs data.",
+)
+DRAFT = {
+    "name": "real-database-in-tests",
+    "type": "feedback",
+    "description": "Integration tests use a real database",
+    "body": "Use a real database in integration tests, not a mocked one.",
+    "why": "The mocked ones hid a broken migration.",
+    "how": "Whenever an integration test needs data.",
+    "because": 1,
+}
+WISH = "Remember that we deploy only on Tuesdays, because the release team is in then."
+TUESDAYS = "we-deploy-only-on-tuesdays"
+CORRECTION = "No, that is wrong by now: we deploy only on Wednesdays, the release team has moved."
+CORRECTED = {
+    "name": TUESDAYS,
+    "type": "project",
+    "description": "We deploy only on Wednesdays",
+    "body": "We deploy only on Wednesdays.",
+    "why": "The release team has moved.",
+    "how": "When a deploy is planned.",
+    "because": 1,
+}
+DEEP = 8_000  # tokens that a day may cost where the first capture takes most of them
+LATE, LAST = 1_800, 30  # seconds before midnight
+DAY = 86_400  # seconds
+
+
+def drafted(*drafts, usage=(2_000, 200)):
+    return Reply(data={"drafts": [*drafts], "done": True}, usage=usage)
+
+
+def answer(sandbox, reply):
+    """What the model answers to capture from now on."""
+    sandbox.api.rules[:] = [rule for rule in sandbox.api.rules if rule.kind != CAPTURE]
+    sandbox.api.rules.append(Rule(CAPTURE, reply))
+
+
+def kinds(sandbox):
+    """Every request that came, the client's own and memdir's."""
+    return [kind(one) for one in sandbox.api.requests]
+
+
+@pytest.fixture(params=WAYS)
+def nesting(equipped, request):
+    """The client itself as the model, and a hook of somebody else that writes down who calls."""
+    equipped.offer_client()
+    equipped.listen("SessionStart", "UserPromptSubmit", "Stop")
+    equipped.install(request.param)
+    equipped.choose(capture__model="claude:haiku")
+    return equipped
+
+
+# What it drafts
+
+
+def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(asking):
+    answer(asking, drafted(DRAFT))
+    assert asking.ask(NOTICED).succeeded
+    asking.rest()
+    assert asking.ask(ABOUT_TESTS).succeeded
+    told = "\n".join(asking.told())
+    assert all(reason in told for reason in REASONS)
+    asking.rest()
+    assert kinds(asking) == [MAIN, CAPTURE, MAIN]
+    (asked,) = asking.requests(CAPTURE)
+    assert len(json.dumps(asked.body)) / BYTES < TYPICAL
+    status = asking.memdir("status")
+    assert (status["received"], status["saved"], status["balances"]) == (1, 1, True)
+    assert status["budget"]["left"] == status["budget"]["day_tokens"] - 2_200
+
+
+def test_the_client_as_a_model_calls_no_hook_and_asks_once(nesting):
+    answer(nesting, replace(drafted(DRAFT), tool="StructuredOutput"))
+    nesting.heard.unlink(missing_ok=True)  # what installing said
+    assert nesting.ask(NOTICED).succeeded
+    nesting.rest()
+    assert nesting.ask(ABOUT_TESTS).succeeded
+    told = "\n".join(nesting.told())
+    assert all(reason in told for reason in REASONS)
+    nesting.rest()
+    assert kinds(nesting) == [MAIN, CAPTURE, MAIN]
+    assert not FRAME.search(said(nesting.requests(CAPTURE)[0]))
+    for event in ("SessionStart", "UserPromptSubmit", "Stop"):
+        assert len(nesting.events(event)) == 2, event
+    assert nesting.memdir("status")["received"] == 1
+
+
+def test_a_client_that_finds_no_end_as_a_model_is_stopped(nesting):
+    """A model that calls a tool which is not there gets an answer, and may do so for ever."""
+    answer(nesting, Reply(tool="Missing", data={}))
+    assert nesting.ask(NOTICED).succeeded
+    nesting.rest()
+    assert 1 <= kinds(nesting).count(CAPTURE) <= 3
+    status = nesting.memdir("status")
+    assert (status["saved"], status["balances"]) == (1, True)
+
+
+def test_a_correction_changes_the_memory_that_is_there(asking):
+    answer(asking, drafted())
+    assert asking.ask(WISH).succeeded
+    asking.rest()
+    first = asking.memories()
+    assert b"Tuesdays" in first[f"{TUESDAYS}.md"]
+    answer(asking, drafted(CORRECTED))
+    assert asking.ask(CORRECTION).succeeded
+    asking.rest()
+    second = asking.memories()
+    assert second.keys() == first.keys()
+    assert b"We deploy only on Wednesdays.\n\n**Why:** The release" in second[f"{TUESDAYS}.md"]
+    assert b"only on Tuesdays" not in second[f"{TUESDAYS}.md"]
+    newest, *_ = asking.memdir("log", TUESDAYS)["changes"]
+    changed = {one["path"]: one["change"] for one in newest["paths"]}
+    assert (newest["actor"], changed[f"{TUESDAYS}.md"]) == ("capture", "M")
+    assert asking.ask("on which day of the week do we deploy?").succeeded
+    assert "We deploy only on Wednesdays." in "\n".join(asking.told())
+    asking.rest()
+    asking.memdir("undo")
+    assert asking.memories() == first
+
+
+# What it costs
+
+
+def test_where_nothing_is_worth_it_no_model_is_asked(asking):
+    answer(asking, drafted(DRAFT))
+    assert asking.ask("What does this function do?").succeeded
+    asking.rest()
+    assert kinds(asking) == [MAIN]
+    status = asking.memdir("status")
+    assert status["received"] == 0
+    assert status["budget"]["left"] == status["budget"]["day_tokens"]
+
+
+def midnight_in(seconds):
+    """A time zone in which the day ends then; the clock itself is left alone."""
+    east = -(int(time.time()) + seconds) % DAY
+    east -= DAY if east > DAY // 2 else 0
+    sign, east = ("-", east) if east >= 0 else ("+", -east)
+    return f"ZONE{sign}{east // 3600}:{east // 60 % 60:02}:{east % 60:02}"
+
+
+def test_at_the_limit_no_request_leaves_and_the_next_day_it_does(asking):
+    asking.choose(
+        model__name=MODEL,
+        model__base_url=asking.api.address,
+        budget__day_tokens=DEEP,
+    )
+    answer(asking, drafted(usage=(DEEP - 500, 100)))
+    asking.variables["TZ"] = midnight_in(LATE)
+    assert asking.ask(WISH).succeeded
+    asking.rest()
+    assert kinds(asking) == [MAIN, CAPTURE]
+    answer(asking, drafted(DRAFT))
+    asking.variables["TZ"] = midnight_in(LAST)
+    end = time.monotonic() + LAST
+    assert asking.ask(ONLY_NOTICED).succeeded
+    asking.rest()
+    assert time.monotonic() < end, "too slow for this case: the day is over"
+    status = asking.memdir("status")
+    assert kinds(asking) == [MAIN, CAPTURE, MAIN]
+    assert (status["waiting"], status["balances"]) == (1, True)
+    time.sleep(max(end - time.monotonic(), 0) + 2)
+    assert asking.ask("Good morning.").succeeded
+    asking.rest()
+    status = asking.memdir("status")
+    assert kinds(asking) == [MAIN, CAPTURE, MAIN, MAIN, CAPTURE]
+    assert (status["waiting"], status["saved"], status["balances"]) == (0, 2, True)
+
+
+# Several at once
+
+
+def test_two_sessions_that_end_at_once_are_captured_once_each(asking):
+    answer(asking, drafted())
+    wishes = [WISH, "Remember that the staging database is called heron, for reasons of history."]
+    running = [asking.start("-p", wish) for wish in wishes]
+    for one in running:
+        one.communicate(timeout=90)
+        assert one.returncode == 0
+    asking.rest()
+    assert sorted(kinds(asking)) == [CAPTURE, CAPTURE, MAIN, MAIN]
+    new = asking.memories().keys() - {"MEMORY.md", "pelican.md", "worktree.md"}
+    assert len(new) == 2
+    status = asking.memdir("status")
+    assert (status["received"], status["saved"], status["balances"]) == (2, 2, True)
+    assert status["queued"] == 0
