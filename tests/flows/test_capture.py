@@ -11,11 +11,6 @@ from memdir.adapters.journal import Journal
 from memdir.core.accounts import HELD, REFUSED, SAVED
 from memdir.flows.accounting import status
 from memdir.flows.capturing import (
-    GONE,
-    NO_SIGNAL,
-    NOT_YET,
-    NOTHING_NEW,
-    WROTE,
     Request,
     begin,
     capture,
@@ -24,6 +19,7 @@ from memdir.flows.capturing import (
     report,
     settling,
 )
+from memdir.flows.capturing.outcome import GONE, NO_SIGNAL, NOT_YET, NOTHING_NEW, WROTE
 from tests.flows.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.flows.opened import NOON, Opened
 
@@ -193,6 +189,7 @@ def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened, tal
     outcome = capture(opened.app(), asked(talk))
     assert names(outcome) == ["staging-cluster"]
     assert outcome.decided[0].reason == "retired"
+    assert report(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
     assert memories(opened) == ["lunch.md"]
     flows.restore(opened.app(), ["staging-cluster"])
     assert memories(opened) == ["lunch.md", "staging-cluster.md"]
@@ -294,3 +291,15 @@ def test_a_session_that_was_killed_is_found_by_the_next_one(opened, talk):
     talk.say(OSLO)
     assert [one.session for one in missed(app, ["s2"], 10)] == ["s1"]
     assert missed(app, ["s1"], 10) == []
+
+
+def test_a_spoilt_cursor_loses_no_new_wish_and_keeps_the_accounts(opened, talk):
+    talk.say(TUESDAY, "I will.")
+    capture(opened.app(), asked(talk))
+    for file in (opened.state / "captures/sessions").iterdir():
+        file.write_bytes(b"garbage")
+    talk.say("Remember that I prefer tabs over spaces, because of Ana.", "Yes.")
+    capture(opened.app(), asked(talk))
+    assert any("tabs" in name for name in memories(opened))
+    assert len(memories(opened)) == 2
+    balanced(opened, received=2, saved=2)

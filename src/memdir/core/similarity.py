@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 
 SAME = 0.8  # share of words in common; below it two memories may well be two memories
-FEWEST_WORDS = 4  # shorter lines are alike by chance
+FEWEST_WORDS = 4  # shorter lines are alike by chance: of them all words must be the same
+SHORTEST = 3  # words; less is hardly a sentence
 FIRST_WORDS = 8  # of a text; a line that had to be cut still begins with them
 # Chinese and Japanese are written without spaces: each sign counts as a word.
 _SIGN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -25,8 +26,9 @@ def find_twin(text: str, listing: str, what_it_says: Callable[[str], str]) -> st
     without taking them apart; `what_it_says` gives the part of a line that counts.
     """
     mine = words(text)
-    if len(mine) < FEWEST_WORDS:
+    if len(mine) < SHORTEST:
         return ""
+    enough = SAME if len(mine) >= FEWEST_WORDS else 1.0
     first = sorted(set(_WORD.findall(text.lower())[:FIRST_WORDS]), key=len)
     few = sorted(mine, key=len)[-(len(mine) - int(len(mine) * SAME) + 1) :] + first[-2:]
     best, twin = 0.0, ""
@@ -35,7 +37,7 @@ def find_twin(text: str, listing: str, what_it_says: Callable[[str], str]) -> st
         share = len(mine & theirs) / len(mine | theirs)
         if share > best:
             best, twin = share, line
-    return twin if best >= SAME else ""
+    return twin if best >= enough else ""
 
 
 def _lines_with(few: list[str], listing: str) -> list[str]:

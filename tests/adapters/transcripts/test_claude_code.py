@@ -347,5 +347,3 @@ def test_what_was_typed_beside_a_tag_stays(home, folder):
     text = "<bash-stdout>foo</bash-stdout>\nUse tabs, and keep a < b."
     said = words(read(home, folder, record("user", text)))
     assert said == [(PERSON, "Use tabs, and keep a < b.")]
-        (PERSON, "Use tabs, and keep a < b.")
-    ]
