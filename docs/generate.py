@@ -22,7 +22,7 @@ from memdir.surfaces.cli.run import SECTIONS, commands
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 EXAMPLE = "\n\n\b\nExample:\n  "
-SHARED = ("--dir", "--project", "--scope", "--json", "--dry-run")
+SHARED = ("--dir", "--root", "--project", "--scope", "--json", "--dry-run")
 NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit: run it again. -->"
 
 # A field that is not always there ends in `?`. `[shape]` before a meaning: a list of objects of
@@ -199,16 +199,43 @@ SHAPES = {
         "id": "of this thing, in every run; of a held one the id that `review` takes",
         "name": "the memory, where there is one",
         "reason": "why it was refused or held, or empty",
+        "draft?": "an object: `type`, `description`, `body`, `why`, `how`",
+        "forget?": "instead of a draft: what is to be forgotten",
     },
     "held": {
-        "id": "for `review show`, `approve`, `edit` and `reject`; its start is enough",
+        "id": "for `review show`, `approve`, `edit`, `reject` and `restore`; its start is enough",
         "time": "since when it waits, UTC",
         "draft": "an object: `type`, `name`, `description`, `body`, `why`, `how`, `day` …; "
         "null where something is to be forgotten",
         "forget": "what is to be forgotten, or empty",
         "origin": "an object: `client`, `session`, `message`, `who` said it, `tool`, `quote`",
         "reason": "why it waits for you",
-        "change?": "`approved` or `rejected`, or what stood in the way",
+        "change?": "`approved`, `rejected`, `restored`, or `held` where it still waits",
+    },
+    "record": {
+        "path": "the file, below the directory of the records",
+        "title": "its one line",
+        "category": "one of the six",
+        "tags": "its tags",
+        "record_status": "`active`, `retired` or `archived`",
+        "updated_at": "UTC",
+    },
+    "score": {
+        "category": "one of the six",
+        "score": "from 0 to 1",
+        "threshold": "from which on it triggers",
+    },
+    "intent": {
+        "category": "one of the six; null where nobody can tell",
+        "asked": "what the model wanted: `CREATE`, `UPDATE`, `DELETE` or `NOOP`",
+        "mechanics": "what the mechanics said, see `structural_cud` of `records candidate`",
+        "vetoes": "what must not be done",
+        "outcome": "`done`, `nothing` or `refused`",
+        "action": "what the table made of both",
+        "path": "the record, or empty",
+        "reason": "why nothing was done, or empty",
+        "changes": "[change] what was done; `prepare`: what would be done",
+        "error": "an object: `record_code`, `code`, `message`, `next`; or null",
     },
     "call": {
         "time": "UTC",
@@ -223,9 +250,9 @@ SHAPES = {
         "produced": "what came of it, or empty",
     },
     "routed": {
-        "destination": "`value`, `memory`, `CLAUDE.md`, `knowledge` or `skip`",
-        "outcome": "`saved`, `held`, `patch`, `skipped` …",
-        "name": "the memory, where there is one",
+        "destination": "`value`, `memory`, `claude_md`, `knowledge` or `skip`",
+        "outcome": "`saved`, `held`, `proposed`, `skipped` or `left`",
+        "name": "the memory, the page, or the id that `review` takes",
         "reason": "why it goes there",
         "draft": "an object as in `review`; null where something is to be forgotten",
         "forget": "what is to be forgotten, or empty",
@@ -237,9 +264,16 @@ SHAPES = {
 # These answer as `done`, with the fields below besides.
 DONE = {
     *("remember", "save", "edit", "touch", "forget", "retire", "archive", "purge"),
-    *("undo", "import", "share"),
+    *("undo", "import", "share", "records import"),
+    *(f"records {name}" for name in ("save", "write", "retire", "archive", "restore")),
+    *("records window", "records gc"),
 }
-DONE_AT_TIMES = {"restore": "With NAME:", "index": "With `--rebuild` also:"}
+DONE_AT_TIMES = {
+    "restore": "With NAME:",
+    "index": "With `--rebuild` also:",
+    "records index": "With `--rebuild`:",
+    "records export": "With `--to`:",
+}
 FIELDS = {
     "remember": {
         "type?": "the type it got, where none was given",
@@ -257,10 +291,12 @@ FIELDS = {
         "waiting": "how many wait for a model, for want of budget or an answer",
         "tokens": "spent on a model",
         "reason": "why nothing came of it, or why it waits; or empty",
+        "store": "the directory of the store: that of the project in which it was said",
         "dry_run": "true when nothing was written",
     },
     "review": {
-        "held": "[held] what waits; after a decision, what was decided on",
+        "held": "[held] what waits, or with `--rejected` what was rejected; after a decision, what "
+        "was decided on",
         "store": "the directory of the store",
         "findings?": "[finding] drafts that cannot be read",
         "changes?": "[change] what saving it does or would do",
@@ -278,6 +314,8 @@ FIELDS = {
         "routed": "[routed] everything it came to, values first",
         "patches": "an object each: `project`, `path`, `diff`, and the `file` it was written to",
         "sessions": "how many were read",
+        "looked_at": "an object each: `client`, `id`, `path`, `modified`, `size`, `cwd`, and how "
+        "many `things` it came to",
         "waiting": "an object each: `session`, and the `reason` why it waits for a model",
         "tokens": "spent on a model",
         "remarks": "sentences worth knowing",
@@ -299,6 +337,7 @@ FIELDS = {
         "lost": "lines of knowledge that would be gone: always empty, or the command refuses",
         "accounted": "lines that are no longer there, each with the reason",
         "log_entries": "how many entries of the logs were read",
+        "log_silent": "how many of them hold nothing to keep",
         "held": "what waits for `memdir review` now",
         "old": "memories that are only old: they stay",
         "disputed": "newer memories that CLAUDE.md contradicts: they stay, with a note",
@@ -323,17 +362,19 @@ FIELDS = {
         "refused": "how many were refused",
         "held": "how many wait for `memdir review`, or went through it",
         "waiting": "how many wait for a model",
+        "waits": "an object each: the `reason`, `until` when (UTC, or null), the `transcript`",
+        "review": "how many drafts wait for `memdir review` now, whoever held them; or null",
         "balances": "true when received = saved + refused + held + waiting",
         "problems": "sentences: what does not balance",
         "queued": "requests that hooks noted and nobody has done yet",
         "last_save": "UTC, or null",
-        "last_saved": "the memory, or empty",
+        "last_saved": "the memory of the last save that was not taken back, or empty",
         "last_recall": "UTC, or null",
         "last_capture": "UTC, or null",
         "worker": "`idle` or `running`",
         "last_trouble": "the last line of the log that says what went wrong, or empty",
         "budget": "an object: `day_tokens`, and what is `left` today",
-        "hooks": "`on`, or why they are off",
+        "hooks": "`set up (settings)`, `set up (plugin)`, `not set up`, or why they are off",
         "capture": "an object: `enabled`, `every`",
         "model": "which one is set, or empty",
         "store": "the directory of the store",
@@ -522,6 +563,84 @@ FIELDS = {
         "findings": "[finding] what could not be taken along",
         "dry_run": "true when nothing was written",
     },
+    "records search": {
+        "records": "[record] what was found, best first",
+        "query": "the words that were searched",
+        "store": "the directory of the records",
+    },
+    "records status": {
+        "records": "how many there are, whatever their status",
+        "counts": "an object: each category with how many are `active`, `retired`, `archived`",
+        "mismatches": "how many lines of the index differ from the records",
+        "in_sync": "true when none does",
+        "often_updated": "records that may hold several things",
+        "recently_retired": "records that were retired in the last week",
+        "due": "an object: what `window`, `retention` and `gc` would do now",
+        "enabled": "an object: each category, and whether it is switched on",
+        "findings": "[finding] broken records, settings that are not used",
+        "store": "the directory of the records",
+    },
+    "records index": {
+        "mismatches?": "where index and records differ, an object each: `kind`, `path`, `line`; "
+        "with `--health` their number",
+        "valid?": "true when there is none",
+        "findings?": "[finding] broken records",
+        "records?": "with `--health`: see `records status`",
+        "counts?": "with `--health`: see `records status`",
+        "in_sync?": "with `--health`: true when the index is in step",
+        "often_updated?": "with `--health`: see `records status`",
+        "recently_retired?": "with `--health`: see `records status`",
+    },
+    "records candidate": {
+        "candidate": "an object: `path`, `title`, `tags`, `updated_at`, `score`; or null",
+        "vetoes": "what must not be done, each as `ACTION: why`",
+        "pre_action": "`CREATE`, `NOOP`, or null where there is a candidate",
+        "structural_cud": "`CREATE`, `NOOP`, `UPDATE` or `UPDATE_OR_DELETE`",
+        "delete_allowed": "true where triage may retire such a record",
+        "hints": "sentences worth knowing",
+        "lifecycle_event": "the event that was asked about, or null",
+    },
+    "records triage": {
+        "triggered": "[score] the categories that reach their threshold",
+        "scores": "[score] every category that is captured",
+        "contexts": "an object: the file with the context of each",
+        "drafts": "an object: where an agent puts its draft of each",
+        "text": "what is printed without `--json`",
+        "findings": "[finding] settings that are not used, contexts that cannot be written",
+        "dry_run": "true when no context was written",
+    },
+    "records prepare": {
+        "results": "[intent] what would become of each intent",
+        "intents": "the intents with hashes: commit these, and only what was checked is saved",
+        "remarks": "sentences worth knowing",
+        "store": "the directory of the records",
+        "dry_run": "true: nothing was written",
+    },
+    "records commit": {
+        "results": "[intent] what became of each intent",
+        "intents": "the intents as they were carried out",
+        "remarks": "sentences worth knowing",
+        "store": "the directory of the records",
+        "dry_run": "true when nothing was written",
+    },
+    "records import": {
+        "repairs": "an object: each record, and what was put right in it",
+        "refused": "[finding] what is no record",
+    },
+    "records export": {
+        "path": "the zip or directory",
+        "change": "`created`",
+        "files?": "[file] every file in it",
+        "dry_run": "true when nothing was written",
+    },
+    "records schema": {
+        "session_summary": "its JSON Schema",
+        "decision": "its JSON Schema",
+        "runbook": "its JSON Schema",
+        "constraint": "its JSON Schema",
+        "tech_debt": "its JSON Schema",
+        "preference": "its JSON Schema",
+    },
     "setup": {
         "client": "which agent",
         "way": "`settings` or `plugin`",
@@ -703,6 +822,7 @@ def _commands() -> Iterable[str]:
     yield (
         'With `--json` an error is `{"error": {…}}` with `code`, `message` and `next` (what to\n'
         "do), `path` where it is about a file, and for a conflict `ours` and `theirs`, both texts."
+        "\nOne about a record also has `record_code`, such as `OCC_CONFLICT`, and `facts`."
     )
     yield _table(("code", "meaning"), _codes())
     for section, names in SECTIONS.items():
@@ -710,7 +830,12 @@ def _commands() -> Iterable[str]:
         for name in names:
             command = commands.get_command(context, name)
             assert command is not None
-            yield from _command(click.Context(command, context, name), command)
+            inner = click.Context(command, context, name)
+            yield from _command(inner, command)
+            for below in command.list_commands(inner) if isinstance(command, click.Group) else ():
+                one = command.get_command(inner, below)
+                assert one is not None
+                yield from _command(click.Context(one, inner, below), one)
     yield "## JSON shapes"
     yield "Fields that end in `?` are not always there."
     for shape, table in SHAPES.items():
@@ -719,7 +844,8 @@ def _commands() -> Iterable[str]:
 
 
 def _codes() -> list[tuple[str, str]]:
-    kinds = errors.MemdirError.__subclasses__()
+    every = errors.MemdirError.__subclasses__()
+    kinds = [kind for kind in every if kind.__module__ == errors.__name__]
     return [
         *[(f"`{kind.code}`", str(kind.__doc__)) for kind in kinds],
         (f"`{errors.MemdirError.code}`", "Anything else that was refused; the message says why."),
@@ -730,16 +856,19 @@ def _codes() -> list[tuple[str, str]]:
 
 def _command(context: click.Context, command: click.Command) -> Iterable[str]:
     help, _, example = (command.help or "").partition(EXAMPLE)
-    yield f"### {command.name}"
+    name = context.command_path.removeprefix("memdir ")
+    yield f"### {name}"
     yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
     yield help
     yield f"```text\n$ {example}\n```"
+    if isinstance(command, click.Group):
+        return
     own = [param for param in command.params if param.opts[0] not in SHARED]
     if options := [param for param in own if isinstance(param, click.Option)]:
         yield _options(options)
     if not any("--dry-run" in param.opts for param in command.params):
         yield "It changes no memory."
-    yield from _answer(str(command.name))
+    yield from _answer(name)
 
 
 def _options(params: Iterable[click.Parameter]) -> str:

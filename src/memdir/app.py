@@ -32,6 +32,7 @@ from memdir.core.store_key import store_key
 
 CLAUDE_MD = "CLAUDE.md"
 CLAUDE_MD_BYTES = 256 * 1024
+USUAL = "markdown"
 INBOX = "held"  # in the state folder of a store
 FEW = 10  # files that a message names one by one
 
@@ -201,17 +202,17 @@ def open_app(
 ) -> App:
     """Wire the members that the configuration chooses."""
     options = config.options
-    layout = registry.load("layouts", "markdown")
+    layout = registry.load("layouts", config.layout)
     history = registry.load("history", "git" if options.history else "none")
     search = registry.load("searches", options.search)
     folder = state_folder(config)
-    store = cast(ports.Store, layout.Markdown(config.store, options.max_file_bytes))
+    store = cast(ports.Store, layout.open_store(config.store, options.max_file_bytes))
     return App(
         config=config,
         store=store,
         shelf=Shelf(folder),
         history=cast(ports.History, history.open_history(folder, now)),
-        lock=Lock(os.path.join(folder, "lock"), options.lock_notice_seconds, options.lock_seconds),
+        lock=Lock(_lock_file(config), options.lock_notice_seconds, options.lock_seconds),
         search=cast(ports.Search, search.open_search(store, cache_folder(config))),
         now=now,
         tell=tell,
@@ -222,12 +223,24 @@ def open_app(
 
 def state_folder(config: Config) -> str:
     """Where the history, the shelves and the lock of this store lie."""
-    return os.path.join(config.state_dir, "stores", store_key(os.path.realpath(config.store)))
+    return os.path.join(config.state_dir, "stores", _key(config))
 
 
 def cache_folder(config: Config) -> str:
     """Where the catalog of this store lies; it may be deleted at any time."""
-    return os.path.join(config.cache_dir, "stores", store_key(os.path.realpath(config.store)))
+    return os.path.join(config.cache_dir, "stores", _key(config))
+
+
+def _key(config: Config) -> str:
+    """Two layouts may share a directory: what belongs to one is not the other's."""
+    real = os.path.realpath(config.store)
+    return store_key(real if config.layout == USUAL else f"{real}#{config.layout}")
+
+
+def _lock_file(config: Config) -> str:
+    """One writer per directory, whatever its layouts: a writer sweeps what others left there."""
+    usual = store_key(os.path.realpath(config.store))
+    return os.path.join(config.state_dir, "stores", usual, "lock")
 
 
 def day_of(now: float) -> datetime.date:

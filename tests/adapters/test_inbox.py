@@ -75,6 +75,9 @@ def test_the_start_of_an_id_will_do_but_no_more_than_one_may_have_it(inbox):
     for wrong in (doubled, "zz", "", "../lock", "settled"):
         with pytest.raises(Missing):
             inbox.read(wrong)
+    with pytest.raises(Missing) as several:
+        inbox.read(doubled)
+    assert sum(id in several.value.message for id in ids if id[0] == doubled) > 1
 
 
 @pytest.mark.parametrize(
@@ -172,3 +175,49 @@ def test_another_version_keeps_its_id(inbox):
     assert len(inbox.list()) == 1
     with pytest.raises(Missing):
         inbox.change(Held("0" * 12, caught(), WHY, NOON))
+
+
+@pytest.mark.parametrize("how", [APPROVED, REJECTED])
+def test_what_was_settled_can_be_put_back_as_it_was(inbox, how):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.settle(held.id, how, "Text", NOON)
+    assert inbox.was_settled(held.id)
+    assert inbox.rejected(NOON) == ([held] if how == REJECTED else [])
+    assert inbox.reopen(held.id) == held
+    assert (inbox.list(), inbox.settled(), inbox.rejected(NOON)) == ([held], [], [])
+    assert not inbox.was_settled(held.id)
+    with pytest.raises(Missing):
+        inbox.reopen(held.id)
+
+
+def test_after_30_days_a_rejected_draft_is_gone_for_good_but_not_asked_again(inbox):
+    old = inbox.hold(caught("Old"), WHY, NOON)
+    inbox.settle(old.id, REJECTED, "Old", NOON)
+    later = NOON + 31 * 86_400
+    assert inbox.rejected(later) == []
+    new = inbox.hold(caught("New"), WHY, later)
+    inbox.settle(new.id, REJECTED, "New", later)
+    assert [one.id for one in inbox.rejected(later)] == [new.id]
+    assert not Path(inbox.folder, f"{old.id}.settled").exists()
+    inbox.hold(caught("Old"), WHY, later)
+    assert inbox.list() == []
+
+
+def test_a_settled_draft_that_is_damaged_hides_no_other(inbox):
+    bad, good = inbox.hold(caught("Bad"), WHY, NOON), inbox.hold(caught(), WHY, NOON)
+    for held in (bad, good):
+        inbox.settle(held.id, REJECTED, "Text", NOON)
+    Path(inbox.folder, f"{bad.id}.settled").write_bytes(b"{")
+    assert inbox.rejected(NOON) == [good]
+    with pytest.raises(BadInput, match="damaged"):
+        inbox.reopen(bad.id)
+
+
+def test_what_is_put_back_must_find_room(inbox, monkeypatch):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.settle(held.id, REJECTED, "Text", NOON)
+    monkeypatch.setattr(inbox_module, "MOST", 1)
+    inbox.hold(caught("Other"), WHY, NOON)
+    with pytest.raises(BadInput, match="1 drafts wait"):
+        inbox.reopen(held.id)
+    assert inbox.rejected(NOON) == [held]

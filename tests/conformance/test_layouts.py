@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memdir import registry
 from memdir.core import frontmatter
 from memdir.core.errors import BadInput, Missing
-from memdir.core.memory import INDEX, README, is_memory
+from memdir.core.memory import INDEX, README, is_memory, read_memory
 
 HEADER = b"---\nname: %s\ndescription: d\ntype: user\n---\n\nText\n"
 OUTSIDE = ["", ".", "..", "../x.md", "a/../../x.md", "a/../x.md", "/x.md", "/etc/x.md", "a//x.md"]
@@ -39,18 +39,148 @@ def layout_class(member: str):
     return next(each for each in found if each.layout == member)
 
 
-@pytest.fixture(params=registry.members("layouts"))
+MEMBERS = registry.members("layouts")
+MARKDOWN = [name for name in MEMBERS if layout_class(name)("memory").is_memory("a.md")]
+# Places of memories in the layouts that keep something else; see `each`.
+PLACES = {"records": ("decisions/a.json", "decisions/b.json", "runbooks/a.json")}
+RECORD = (
+    b'{"schema_version": "1.0", "category": "%s", "id": "a", "title": "Label",'
+    b' "created_at": "2026-03-02T10:00:00Z", "updated_at": "2026-03-02T10:00:00Z",'
+    b' "tags": ["t"], "related_files": [], "confidence": 0.8, "record_status": "active",'
+    b' "changes": [], "times_updated": 0, "content": %s}'
+)
+CONTENTS = {
+    "decisions": (
+        b"decision",
+        b'{"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}',
+    ),
+    "runbooks": (b"runbook", b'{"trigger": "t", "steps": ["s"], "verification": "v"}'),
+}
+
+
+@pytest.fixture(params=MARKDOWN)
 def store(request, tmp_path):
+    """A layout of Markdown files."""
     return layout_class(request.param)(str(tmp_path / "memory"))
 
 
+@pytest.fixture(params=MEMBERS)
+def each(request, tmp_path):
+    """Any layout, whatever it keeps."""
+    return layout_class(request.param)(str(tmp_path / "memory"))
+
+
+def places(store):
+    return PLACES.get(store.layout, ("a.md", "b.md", "deep/a.md"))
+
+
+def content(store, path):
+    """The bytes of a valid memory for this place."""
+    if store.layout in PLACES:
+        return RECORD % CONTENTS[path.split("/")[0]]
+    return HEADER % b"Label"
+
+
 def test_there_are_layouts_to_test():
-    assert {"markdown", "in_memory"} <= set(registry.members("layouts"))
+    assert {"markdown", "in_memory"} <= set(MARKDOWN)
+    assert {*MARKDOWN, *PLACES} == set(MEMBERS)
 
 
-def test_a_layout_knows_its_name_and_its_place(store):
-    assert store.layout in registry.members("layouts")
-    assert store.root
+def test_a_layout_knows_its_name_and_its_place(each):
+    assert each.layout in MEMBERS
+    assert each.root
+    assert registry.load("layouts", each.layout).open_store("x", 100).layout == each.layout
+
+
+# -- what holds for all --------------------------------------------------------------------
+
+
+def test_what_was_put_anywhere_is_read_until_it_is_dropped(each):
+    for path in places(each):
+        each.put(path, content(each, path))
+        each.put(path, content(each, path) + b"\n")
+        assert each.read(path) == content(each, path) + b"\n"
+        assert each.exists(path)
+    assert each.files() == sorted(places(each))
+    for path in places(each):
+        each.drop(path)
+        with pytest.raises(Missing):
+            each.read(path)
+    assert each.files() == []
+
+
+def test_every_memory_is_seen_as_markdown(each):
+    for path in places(each):
+        each.put(path, content(each, path))
+        memory = read_memory(path, each.view(path), 0)
+        assert memory.description
+        assert memory.type in (path.split("/")[0].removesuffix("s"), "user")
+        assert each.view(path, content(each, path)) == each.view(path)
+        assert each.is_memory(path)
+    scan = each.scan()
+    assert sorted(memory.path for memory in scan.memories) == each.files()
+    assert scan.findings == []
+    assert all(memory.name and memory.mtime > 1e9 and memory.size for memory in scan.memories)
+
+
+def test_a_broken_memory_hides_no_other(each):
+    one, broken, other = places(each)
+    each.put(one, content(each, one))
+    each.put(broken, b"\xff\xfe\0{")
+    each.put(other, content(each, other))
+    scan = each.scan()
+    assert {one, other} <= {memory.path for memory in scan.memories}
+    assert broken in {finding.path for finding in scan.findings}
+    assert each.read(broken) == b"\xff\xfe\0{"
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_no_path_leads_out_of_any_layout(each, tmp_path, path):
+    (tmp_path / "x.md").write_bytes(b"outside")
+    inside = places(each)[0]
+    each.put(inside, content(each, inside))
+    for call in (each.read, each.drop, lambda path: each.put(path, b"new")):
+        with pytest.raises(BadInput, match="is not a path below the store"):
+            call(path)
+    assert (tmp_path / "x.md").read_bytes() == b"outside"
+    assert each.files() == [inside]
+
+
+def test_the_facts_of_any_file_change_whenever_it_does(each):
+    path = places(each)[0]
+    each.put(path, content(each, path))
+    first = each.facts(path)
+    assert first
+    assert each.tree() == {path: first}
+    each.put(path, content(each, path) + b" ")
+    assert each.facts(path) not in (None, first)
+    assert each.tree() == {path: each.facts(path)}
+    each.drop(path)
+    assert each.facts(path) is None
+    assert each.tree() == {}
+
+
+def test_any_empty_store_is_no_error(each):
+    assert each.files() == []
+    assert each.scan().memories == []
+    assert each.index() is None
+    assert each.standalone() is None
+    assert each.tree() == {}
+    assert each.shape in ("no directory", "empty")
+
+
+def test_two_layouts_in_one_directory_keep_apart_what_is_theirs(tmp_path):
+    root = str(tmp_path / "memory")
+    kept = {}
+    for member in ("markdown", "records"):
+        store = layout_class(member)(root)
+        for path in places(store):
+            store.put(path, content(store, path))
+        store.put(store.index_path, b"")
+        kept[member] = {*places(store), store.index_path}
+    for member, paths in kept.items():
+        assert set(layout_class(member)(root).tree()) == paths
+        assert {one.path for one in layout_class(member)(root).scan().memories} < paths
 
 
 # -- put, read, drop -----------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The eyes of the agent that captures: bounded, without a shell, and blind for secrets."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -38,6 +37,31 @@ def test_a_search_finds_lines_but_none_of_secrets(look):
     assert seen(look, "Bash", command="grep -rn main .") == "./src/app.py:1:def main():"
     assert seen(look, "Grep", pattern=r"return \d") == "./src/app.py:2:    return 1"
     assert seen(look, "Grep", pattern="main", glob="**/*.md") == "(nothing was printed)"
+
+
+def test_a_search_opens_no_secret_whose_name_is_written_in_capitals(look):
+    for name in (".ENV", "Credentials.json", "prod.PEM", ".SSH/id", "secrets/db", "CREDENTIALS/a"):
+        path = Path(look.places.project, name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("main value\n")
+    assert seen(look, "Grep", pattern="main") == "./src/app.py:1:def main():"
+    assert seen(look, "Bash", command="grep -rn main .") == "./src/app.py:1:def main():"
+
+
+def test_a_key_is_not_shown_by_leaving_its_first_line_out(look):
+    body = [f"q{at}W3rTyUiOpAsDfGhJkLzXcVbNm{at}+/q1w2e3r4t5ENDy6" for at in range(10, 18)]
+    lines = ["-----BEGIN OPENSSH PRIVATE KEY-----", *body, "-----END OPENSSH PRIVATE KEY-----"]
+    Path(look.places.project, "deploy.txt").write_text("\n".join(["first", *lines, "last"]))
+    shown = [
+        seen(look, "Read", file_path="deploy.txt", offset=3, limit=20),
+        seen(look, "Bash", command="tail -n +3 deploy.txt"),
+        seen(look, "Bash", command="cat -A deploy.txt"),
+        seen(look, "Bash", command="grep -rh W3rT"),
+        seen(look, "Grep", pattern="W3rT"),
+    ]
+    assert [one for one in shown if any(line in one for line in body)] == []
+    assert all("[left out" in one for one in shown)
+    assert "last" in shown[0] and "last" in shown[1]
 
 
 def test_files_are_found_by_a_pattern(look):
@@ -84,12 +108,14 @@ def test_a_long_output_is_cut_and_the_command_ended(look):
 
 
 def test_a_pipe_holds_nobody_up(look, monkeypatch):
-    monkeypatch.setattr("memdir.adapters.looking.SECONDS", 0.3)
+    # Whoever opens the pipe waits for it longer than anybody waits for this test.
+    monkeypatch.setattr("memdir.adapters.looking.SECONDS", 3600.0)
     os.mkfifo(Path(look.places.project, "pipe"))
-    start = time.monotonic()
     assert seen(look, "Read", file_path="pipe").startswith("(cannot be read")
-    assert seen(look, "Bash", command="cat pipe") == "(nothing was printed)"
-    assert time.monotonic() - start < 30
+    for command in ("cat pipe", "head -n 5 pipe", "wc -c pipe", "grep x pipe", "grep -r x pipe"):
+        assert seen(look, "Bash", command=command) == "(it is no file)"
+    assert seen(look, "Bash", command="grep -rn main .") == "./src/app.py:1:def main():"
+    assert seen(look, "Bash", command="cat pipe src/app.py").startswith("def main")
 
 
 def test_what_is_not_there_is_said(look):

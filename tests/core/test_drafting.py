@@ -136,10 +136,15 @@ PLACES = [
 
 @pytest.mark.parametrize(("draft", "place"), PLACES, ids=[row[1] for row in PLACES])
 def test_a_secret_in_any_field_is_named_by_its_rule_and_never_repeated(draft, place):
-    reason = refusal(draft, RULES, Wishes())
+    reason = refusal(draft, RULES, Wishes(offered=("--allow-secret",)))
     assert f"(aws-access-key, {place})" in reason
     assert "--allow-secret" in reason
     assert KEY not in reason
+
+
+def test_a_refusal_names_no_option_that_the_command_does_not_have():
+    reason = refusal(Draft(KEY), RULES, Wishes())
+    assert "name the place of the secret" in reason and "--" not in reason
 
 
 @pytest.mark.parametrize("draft", [row[0] for row in PLACES])

@@ -131,6 +131,11 @@ DENIED = [
     ("Read", ".npmrc"),
     ("Read", ".git/config"),
     ("Read", "terraform.tfstate"),
+    ("Read", ".ENV"),
+    ("Read", ".SSH/id"),
+    ("Read", "secrets/db.txt"),
+    ("Read", "Credentials/a.txt"),
+    ("Bash", "ls secrets"),
     ("Bash", "cat .env"),
     ("Bash", "cat ./.env"),
     ("Bash", "grep KEY .env"),
@@ -238,6 +243,12 @@ DENIED = [
     ("Bash", "tail --pid=1 README.md"),
     ("Bash", "ls -L src"),
     ("Bash", "grep -R x src"),
+    # pieces of a line, which no longer look like the secret that they are of
+    ("Bash", "grep -o x README.md"),
+    ("Bash", "grep -rno x src"),
+    ("Bash", "grep --only-matching x README.md"),
+    ("Bash", "head -c 20 README.md"),
+    ("Bash", "tail --bytes=20 README.md"),
     ("Bash", "grep --dereference-recursive x src"),
     ("Bash", "grep -f /etc/passwd README.md"),
     ("Bash", "grep -f/etc/passwd README.md"),
@@ -350,7 +361,7 @@ def test_a_command_is_given_its_paths_as_no_options(root):
     allowed = decided(root, "Bash", "grep -rnA3 main src -i")
     assert allowed.words[:6] == ("grep", "-A", "3", "-r", "-n", "-i")
     assert allowed.words[allowed.words.index("--") :] == ("--", "./src")
-    assert "--exclude=.env" in allowed.words
+    assert "--exclude=.[eE][nN][vV]" in allowed.words
 
 
 @pytest.mark.parametrize("project", ["", "/"])

@@ -17,10 +17,10 @@ from memdir.core.routing import (
     VALUE,
     Known,
     Text,
+    nearly_same,
     rank,
     route,
     standing_line,
-    taken_back,
 )
 from memdir.core.transcript import AGENT, PERSON, TOOL
 
@@ -201,11 +201,26 @@ def test_what_a_past_session_wanted_forgotten_retires_nothing():
     assert "memdir forget" in found.reason
 
 
-def test_a_later_wish_to_forget_takes_the_thing_back():
-    draft = Draft("The staging cluster is called pelican.")
-    assert taken_back(draft, "the pelican cluster")
-    assert not taken_back(draft, "the heron cluster")
-    assert not taken_back(draft, "cluster")
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        ("We only deploy on Tuesdays.", "Deploys happen only on Tuesdays.", True),
+        ("The staging cluster is in Oslo.", "The staging cluster lives in Oslo.", True),
+        ("Invoices are numbered per country.", "Invoices are numbered per country, gaps", True),
+        (
+            "We deploy only on Tuesdays after ten, when Ana is in.",
+            "We deploy only on Tuesdays after ten, when Bo is.",
+            True,
+        ),
+        ("The staging cluster is in Oslo.", "The staging cluster is in Bergen.", False),
+        ("Ask Dana before touching payments.", "Ask Bob before touching payments.", False),
+        ("Use pnpm.", "Use uv.", False),
+        ("Tests.", "Tests of the importer use a real database.", False),
+    ],
+)
+def test_two_drafts_that_say_nearly_the_same_are_told_from_two_things(one, other, near):
+    assert nearly_same(Draft(one), Draft(other)) is near
+    assert nearly_same(Draft(other), Draft(one)) is near
 
 
 def test_a_draft_that_cannot_be_taken_is_skipped_with_the_rule():

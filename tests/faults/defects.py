@@ -23,7 +23,7 @@ from memdir.core.draft import RETIRED, Change
 from memdir.core.memory import stem
 from memdir.core.revision import hash_of
 from memdir.flows import capturing, changing, reading
-from memdir.flows.capturing import settling
+from memdir.flows.capturing import moving, settling
 from memdir.steps import edit as edit_step
 from memdir.steps import save as save_step
 
@@ -181,7 +181,8 @@ def _decided_first() -> None:
         captures.finish()
         return done
 
-    _replace(capturing, "carry_out", carry_out)
+    for where in (capturing, moving):
+        _replace(where, "carry_out", carry_out)
 
 
 def _cursor_first() -> None:
@@ -193,7 +194,8 @@ def _cursor_first() -> None:
         captures.finish()
         return real(app, captures, plan, again)
 
-    _replace(capturing, "carry_out", carry_out)
+    for where in (capturing, moving):
+        _replace(where, "carry_out", carry_out)
 
 
 def _date_only() -> None:

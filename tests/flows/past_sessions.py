@@ -51,18 +51,26 @@ class Sessions:
         os.utime(path, (when, when))
         return talk
 
-    def app(self, project: Path | None = None, *, dry_run: bool = False, **options: str) -> App:
-        env = {"HOME": str(self.home), **self.options, **options}
-        config = read_config(env, str(project or self.shop))
+    def app(
+        self, project: Path | None = None, *, dry_run: bool = False, dir: str | None = None
+    ) -> App:
+        env = {"HOME": str(self.home), **self.options}
+        config = read_config(env, str(project or self.shop), dir=dir)
         return open_app(
             config, now=lambda: self.now, tell=self.told.append, actor="tester", dry_run=dry_run
         )
 
     def extract(
-        self, project: Path | None = None, *, dry_run: bool = False, **chosen: object
+        self,
+        project: Path | None = None,
+        *,
+        dry_run: bool = False,
+        dir: str | None = None,
+        **chosen: object,
     ) -> Extraction:
         self.now += 60
-        return extract(self.app(project, dry_run=dry_run), Chosen(**chosen))  # type: ignore[arg-type]
+        app = self.app(project, dry_run=dry_run, dir=dir)
+        return extract(app, Chosen(**chosen))  # type: ignore[arg-type]
 
     def store(self, project: Path | None = None) -> Path:
         return Path(self.app(project).config.store)

@@ -303,3 +303,27 @@ def test_a_spoilt_cursor_loses_no_new_wish_and_keeps_the_accounts(opened, talk):
     assert any("tabs" in name for name in memories(opened))
     assert len(memories(opened)) == 2
     balanced(opened, received=2, saved=2)
+
+
+def test_a_plan_never_holds_a_secret(opened, talk, monkeypatch):
+    plans = []
+    monkeypatch.setattr(Captures, "announce", lambda self, plan: plans.append(repr(plan)))
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    talk.say(f"Remember that the deploy token is {token}.", "No.")
+    outcome = capture(opened.app(), asked(talk))
+    assert "secret" in outcome.of(REFUSED)[0].reason
+    assert plans and token not in "".join(plans)
+    assert memories(opened) == []
+
+
+@pytest.mark.parametrize("odd", ["folder", "pipe", "link"])
+def test_something_odd_among_the_sessions_hides_no_other(opened, talk, odd):
+    talk.say(TUESDAY, "I will.")
+    capture(opened.app(), asked(talk))
+    place = opened.state / "captures/sessions/odd"
+    make = {"folder": place.mkdir, "pipe": lambda: os.mkfifo(place)}
+    make.get(odd, lambda: place.symlink_to("/etc/passwd"))()
+    talk.say("Remember that we prefer squash merges over merge commits.", "Yes.")
+    capture(opened.app(), asked(talk))
+    assert len(memories(opened)) == 2
+    assert status(opened.app()).account.balances

@@ -10,7 +10,8 @@ from memdir.core.budget import Limits
 from memdir.core.model import Usage
 from memdir.core.progress import PATIENCE
 from memdir.flows.accounting import status
-from memdir.flows.capturing import NO_SIGNAL, Request, capture, settling
+from memdir.flows.capturing import Request, capture, missed, open_reader, settling
+from memdir.flows.capturing.outcome import NO_SIGNAL
 from tests.flows.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.flows.opened import DAY, Opened
 
@@ -185,3 +186,113 @@ def test_a_model_that_is_not_there_at_all_costs_nothing_that_was_asked_for(tmp_p
     outcome = opened.capture()
     assert len(outcome.of(SAVED)) == 1
     assert outcome.waiting == 0
+
+
+# answers that cannot be used
+
+BAD = [
+    {"text": "I would remember the database."},
+    {"answer": {"memories": []}},
+    {"answer": {"drafts": [{key: DRAFT[key] for key in DRAFT if key != "because"}], "done": True}},
+    {"answer": {"drafts": [{**DRAFT, "body": " "}], "done": True}},
+    {"answer": {"drafts": [{**DRAFT, "body": "half \ud800 of one"}], "done": True}},
+    {"answer": {"drafts": [{**DRAFT, "body": f"The key is ghp_{'a1B2' * 9}"}], "done": True}},
+]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=["text", "shape", "because", "empty", "half", "secret"])
+def test_a_bad_answer_lost_what_the_user_said_in_silence(opened, bad):
+    opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
+    opened.answers(bad)
+    outcome = opened.capture()
+    assert len(outcome.of(SAVED)) == 1  # what was asked for
+    (held,) = outcome.of(HELD)
+    assert held.reason.startswith("the model's answer could not be used: ")
+    (waits,) = opened.app().inbox().list()
+    assert "mock the database" in waits.catch.draft.body
+    assert "the model's answer could not be used" in status(opened.app()).last_trouble
+    assert opened.counts() == (2, 1, 0, 1, 0)
+
+
+def test_a_wish_met_did_not_lose_what_else_the_same_message_said(opened):
+    opened.talk.say("Write tests.", "I will mock it.", f"{NOTICED} {OSLO}", "Understood.")
+    opened.answers({"text": "hm"})
+    outcome = opened.capture()
+    assert (len(outcome.of(SAVED)), len(outcome.of(HELD))) == (1, 1)
+
+
+def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
+    second = "We decided to use Postgres instead of MySQL for the billing service."
+    opened.talk.say("Write.", "I mock.", NOTICED, "Understood.", second, "Yes.")
+    reading = {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "done": False}
+    opened.answers({"answer": {**reading, "drafts": [DRAFT]}}, {"text": "hm"}, {"text": "hm"})
+    outcome = opened.capture()
+    assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
+    assert len(outcome.of(HELD)) == 1
+    assert opened.counts() == (2, 1, 0, 1, 0)
+
+
+def test_a_model_that_finds_nothing_worth_keeping_is_believed(opened):
+    opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
+    opened.answers({"answer": {"done": True}})
+    outcome = opened.capture()
+    assert (len(outcome.of(SAVED)), outcome.of(HELD)) == (1, [])
+    assert status(opened.app()).last_trouble == ""
+
+
+def test_a_run_without_room_did_not_say_why_no_model_was_asked(tmp_path):
+    opened = Asking(tmp_path, run_tokens=500)
+    opened.answers(ANSWER)
+    opened.talk.say(NOTICED, "Understood.")
+    (held,) = opened.capture().of(HELD)
+    assert held.reason.startswith("no model was asked: this run has 500 of 500 tokens left")
+    assert "budget.run_tokens" in held.reason
+    assert opened.ledger.calls() == []
+
+
+# what waits
+
+
+def test_a_raised_limit_changed_nothing_until_midnight(tmp_path):
+    opened = Asking(tmp_path, day_tokens=100)
+    opened.answers(ANSWER)
+    opened.talk.say("Write tests.", "I mock.", NOTICED, "Understood.")
+    assert opened.capture().waiting == 1
+    assert missed(opened.app(), [], 20) == []
+    assert opened.capture().waiting == 1
+    opened.options["MEMDIR_DAY_TOKENS"] = "100000"
+    (request,) = missed(opened.app(), [], 20)  # what the next session start makes up for
+    assert len(capture(opened.app(), request).of(SAVED)) == 1
+    assert missed(opened.app(), [], 20) == []
+    assert opened.counts() == (1, 1, 0, 0, 0)
+
+
+def test_another_model_was_not_asked_before_the_first_one_s_time(opened, tmp_path):
+    opened.talk.say("Write tests.", "I mock.", NOTICED, "Understood.")
+    opened.answers(DOWN)
+    opened.capture()
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps(ANSWER) + "\n")
+    opened.options["MEMDIR_MODEL"] = f"scripted:{other}"
+    assert len(opened.capture().of(SAVED)) == 1
+
+
+def test_without_a_model_what_waited_for_one_still_waited(opened):
+    opened.talk.say(NOTICED, "Understood.")
+    opened.answers(DOWN)
+    assert opened.capture().waiting == 1
+    dry = capture(opened.app(dry_run=True), Request(str(opened.talk.path), "s1"))
+    assert (dry.waiting, dry.decided) == (1, ())
+    outcome = capture(opened.app(), Request(str(opened.talk.path), "s1", model=""))
+    assert (len(outcome.of(HELD)), outcome.waiting) == (1, 0)
+    assert opened.counts() == (1, 0, 0, 1, 0)
+
+
+def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):
+    opened.answers(DOWN)
+    talk = Conversation(tmp_path / "elsewhere/s2.jsonl").say(NOTICED, "Understood.")
+    request = Request(str(talk.path), "s2")
+    capture(opened.app(), request, open_reader(opened.app(), "claude-code", str(talk.path)))
+    opened.now += DAY
+    assert missed(opened.app(), [], 20) == []
+    assert opened.counts() == (1, 0, 0, 0, 1)

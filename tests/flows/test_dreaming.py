@@ -88,6 +88,56 @@ def test_what_is_only_noticed_in_a_log_waits_for_a_person(opened):
     assert [one.id for one in opened.app().inbox().list()] == first.held != []
 
 
+def test_no_line_of_an_entry_is_dropped(opened):
+    entry = (
+        "Remember that invoices are numbered per country.\n"
+        "Germany begins anew every year.\n\nSteps:\n- look up the country\n- take its number"
+    )
+    log_day(opened.app(), entry, "project")
+    _, done = run(opened)
+    text = opened.read(paths(done, "created")[0])
+    assert "Invoices are numbered per country.\n\nGermany begins anew every year." in text
+    assert "Steps:\n- look up the country\n- take its number" in text
+
+
+def test_further_lines_of_what_is_only_noticed_are_held_with_it(opened):
+    entry = "We decided to use PostgreSQL over MySQL because of jsonb.\nThe old dumps stay."
+    log_day(opened.app(), entry, "project")
+    run(opened)
+    (held,) = opened.app().inbox().list()
+    assert held.catch.draft.body.endswith("\n\nThe old dumps stay.")
+
+
+def test_a_secret_in_a_further_line_is_neither_held_nor_saved(opened):
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    asked = "Remember that invoices are numbered per country.\nThe key is "
+    noticed = "We decided to use PostgreSQL over MySQL because of jsonb.\nThe key is "
+    for text in (asked, noticed):
+        entry = Entry(text + token, "project", "10:00")
+        DailyLog(str(opened.root)).append(datetime.date(2026, 3, 2), entry)
+    _, done = run(opened)
+    assert paths(done, "created") == [] and any("secret" in text for text in done.remarks)
+    (held,) = opened.app().inbox().list()
+    assert token not in repr(held) and "PostgreSQL" in held.catch.draft.body
+
+
+def test_every_entry_is_accounted_for(opened):
+    for text in ("Remember that invoices are numbered per country.", "All green.", "Lunch."):
+        log_day(opened.app(), text, "project")
+    log_day(opened.app(), "We decided to use PostgreSQL over MySQL because of jsonb.", "project")
+    logs = run(opened)[0].oriented.logs
+    assert (logs.entries, len(logs.saved), len(logs.held), logs.silent) == (4, 1, 1, 2)
+
+
+def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opened):
+    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    run(opened)
+    flows.undo(opened.app())
+    Path(state_folder(opened.app().config), "dream.json").unlink()
+    _, done = run(opened)
+    assert paths(done, "created") == []
+
+
 def test_a_dry_run_leaves_logs_inbox_and_store_alone(opened):
     log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
     log_day(opened.app(), "We decided to use PostgreSQL over MySQL because of jsonb.", "project")

@@ -48,6 +48,34 @@ def test_a_patch_that_was_applied_is_not_proposed_again(past):
     assert {one.outcome for one in again.items} == {LEAVE_OUT}
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Always run the linter before every commit.",
+        "Always squash-merge pull requests, because the history stays readable then.",
+        "never push on fridays, the on-call is thin then",
+    ],
+)
+def test_a_rule_that_was_applied_is_not_doubled(past, rule):
+    past.session(rule)
+    (patch,) = past.extract().patches
+    apply(patch)
+    (one,) = past.extract().items
+    assert (one.outcome, one.reason) == (LEAVE_OUT, "CLAUDE.md says it already")
+    past.git.commit({"CLAUDE.md": RULES})
+    assert len(past.extract().patches) == 1
+
+
+def test_an_entry_of_a_page_says_its_heading_once(past):
+    past.session(SQLITE, "Fine.", REST)
+    (patch,) = past.extract().patches
+    apply(patch)
+    log = (past.shop / "docs/knowledge/decisions.md").read_text()
+    assert log.count("SQLite") == log.count("REST") == 1
+    assert "\n\n**Why:** " in log
+    assert past.extract().patches == []
+
+
 def test_a_patch_that_was_not_applied_is_proposed_again(past):
     past.session(NO_FORCE)
     assert past.extract().patches == past.extract().patches != []

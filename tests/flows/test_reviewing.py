@@ -134,6 +134,74 @@ def test_a_dry_run_and_a_preview_change_nothing(opened):
     assert not opened.root.exists()
 
 
+def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
+    opened.save("Something else altogether.", "other")
+    held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
+    approve(opened)
+    done = flows.undo(opened.app(), told=lambda done: None)
+    assert {one.id for one in opened.app().inbox().list()} == {held.id, other.id}
+    assert sum("waits for a review again" in text for text in done.remarks) == 2
+    assert [one.how for one in approve(opened)] == ["approved", "approved"]
+    assert opened.app().inbox().list() == []
+
+
+def test_a_dry_run_of_an_undo_leaves_the_inbox_alone(opened):
+    hold(opened)
+    approve(opened)
+    done = flows.undo(opened.app(dry_run=True))
+    assert opened.app().inbox().list() == []
+    assert any("would wait for a review again" in text for text in done.remarks)
+
+
+def test_undoing_that_undo_settles_the_draft_again(opened):
+    opened.save("Something else altogether.", "other")
+    hold(opened)
+    approve(opened)
+    flows.undo(opened.app())
+    flows.undo(opened.app(), flows.log(opened.app())[0].id)
+    assert any("pelican" in path for path in opened.files())
+    assert opened.app().inbox().list() == []
+
+
+def test_an_undo_of_something_else_puts_no_draft_back(opened):
+    hold(opened)
+    approve(opened)
+    opened.save("Something else altogether.", "other")
+    flows.undo(opened.app())
+    assert opened.app().inbox().list() == []
+    assert any("pelican" in path for path in opened.files())
+
+
+def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
+    opened.save(BODY, "pelican")
+    held = opened.app().inbox().hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
+    approve(opened, held.id)
+    assert "pelican.md" not in opened.files()
+    flows.undo(opened.app())
+    assert "pelican.md" in opened.files()
+    assert [one.id for one in opened.app().inbox().list()] == [held.id]
+
+
+def test_the_history_names_the_review_that_a_save_comes_from(opened):
+    held = hold(opened)
+    approve(opened, held.id)
+    assert flows.log(opened.app())[0].cause.reason == f"review {held.id}"
+
+
+def test_a_rejected_draft_can_be_put_back(opened):
+    held, other = hold(opened), hold(opened, "Another thing.")
+    reviewing.reject(opened.app(), [held, other])
+    app = opened.app()
+    assert {one.id for one in reviewing.find_rejected(app, (), True)} == {held.id, other.id}
+    reviewing.restore(opened.app(dry_run=True), [held])
+    assert app.inbox().list() == []
+    chosen = reviewing.find_rejected(app, [held.id[:8]])
+    assert [one.how for one in reviewing.restore(app, chosen)] == ["restored"]
+    assert app.inbox().list() == [held]
+    with pytest.raises(Missing, match="was rejected of late"):
+        reviewing.find_rejected(app, [held.id])
+
+
 def test_a_rejected_draft_is_gone_and_the_journal_says_what_it_was(opened):
     held = hold(opened)
     reviewing.reject(opened.app(), [held])

@@ -62,6 +62,18 @@ def test_a_text_of_the_plugin_names_only_commands_that_there_are(path):
     assert re.match(r"---\n(name: [a-z]+\n)?description: .{10,}\n", text)
 
 
+def test_a_command_of_the_plugin_may_look_at_drafts_but_not_decide_on_them():
+    """What waits may be planted: no yes to it may come from the agent that has just read it."""
+    allowed = [
+        rule
+        for path in TEXTS
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("allowed-tools:")
+        for rule in re.findall(r"memdir review[^)]*", line)
+    ]
+    assert sorted(allowed) == ["memdir review list:*", "memdir review show:*"]
+
+
 def test_sessions_carry_only_two_short_descriptions():
     commands = [path.read_text("utf-8") for path in PLUGIN.glob("commands/*.md")]
     assert all("\ndisable-model-invocation: true\n" in text for text in commands)

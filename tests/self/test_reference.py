@@ -14,6 +14,7 @@ import pytest
 
 from memdir.config import place, repository
 from memdir.config.options import Options
+from memdir.surfaces.cli.records import MODULES as RECORDS
 from memdir.surfaces.cli.run import MODULES
 from tests.self.source import ROOT
 from tests.self.test_features import is_there
@@ -23,6 +24,10 @@ SCRIPT = ROOT / "docs/generate.py"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LONGEST = 110  # characters of a line; rows of a table, commands and pointers may be longer
 
+UV = ("--category", "preference", "--tag", "tool", "--set", "topic=tool", "--set", "value=uv")
+UV += ("--set", "reason=fast", "--set", "strength=strong")
+INTENTS = b'{"intents": [{"category": "decision", "action": "NOOP"}, {"category": "x"}]}'
+STDIN = {"records prepare": INTENTS, "records commit": INTENTS}
 # Every command with the answers that, taken together, show every field it can have.
 ASKED = {
     "remember": [("Deploy on Fridays only.", "--name", "new"), ("Say it twice.", "--dry-run")],
@@ -30,7 +35,7 @@ ASKED = {
     "edit": [("kept", "--pin"), ("kept", "--pin", "--dry-run")],
     "touch": [("kept",), ("kept", "--dry-run")],
     "capture": [("--transcript", "talk.jsonl", "--dry-run"), ("--transcript", "talk.jsonl")],
-    "review": [(), ("show", "--all"), ("approve", "--all")],
+    "review": [(), ("show", "--all"), ("approve", "--all", "--yes")],
     "extract": [("--dry-run",), ()],
     "log-day": [("Use uv.", "--dry-run"), ("Use uv.",)],
     "recall": [("uv or pip, which one do we use?",), ("the weather in May", "--always")],
@@ -69,6 +74,26 @@ ASKED = {
     ],
     "import": [("from", "--dry-run"), ("from",)],
     "export": [(), ("--output", "other", "--dry-run")],
+    "records save": [("--title", "Use uv", *UV), ("--title", "Use cargo", *UV, "--dry-run")],
+    "records write": [
+        ("--action", "delete", "--target", "use-pip", "--dry-run"),
+        ("--action", "delete", "--target", "use-pip"),
+    ],
+    "records retire": [("use-pip", "--dry-run"), ("use-pip",)],
+    "records archive": [("use-pip", "--dry-run"), ("use-pip",)],
+    "records restore": [("use-npm", "--dry-run"), ("use-npm",)],
+    "records search": [("pip",)],
+    "records status": [()],
+    "records index": [(), ("--health",), ("--rebuild",), ("--rebuild", "--dry-run")],
+    "records candidate": [("--category", "preference", "--new-info", "Use pip")],
+    "records triage": [("--transcript", "talk.jsonl"), ("--transcript", "talk.jsonl", "--dry-run")],
+    "records prepare": [("--input", "-")],
+    "records commit": [("--input", "-", "--dry-run"), ("--input", "-")],
+    "records window": [("--dry-run",), ()],
+    "records gc": [("--dry-run",), ()],
+    "records import": [("from", "--dry-run"), ("from",), ()],
+    "records export": [("out", "--dry-run"), ("out",), ("--to", "user"), ("--to", "team")],
+    "records schema": [()],
     "setup": [("claude-code", "--dry-run"), ("claude-code",), ("claude-code", "--remove")],
 }
 
@@ -98,6 +123,9 @@ def filled(tmp_path, monkeypatch) -> None:
     Path("draft.md").write_text("---\nname: draft\n---\n\nNever deploy on a Monday.\n")
     Path("from/one.md").write_text("One from elsewhere.\n")
     Path("from/picture.png").write_text("")
+    for title in ("Use pip", "Use npm"):
+        memdir("records", "save", "--title", title, *UV)
+    memdir("records", "retire", "use-npm")
     label(Path("labels"))
     talk(Path("talk.jsonl"))
 
@@ -163,14 +191,16 @@ def test_a_page_that_is_behind_is_found(generate, tmp_path, monkeypatch, capsys)
 
 
 def test_no_command_is_left_out():
-    assert [*ASKED] == [*MODULES]
+    of_records = [f"records {name}" for name in RECORDS]
+    known = [of_records if name == "records" else [name] for name in MODULES]
+    assert [*ASKED] == [name for names in known for name in names]
 
 
 @pytest.mark.parametrize("command", ASKED)
 def test_the_fields_of_an_answer_are_those_of_the_reference(command, generate, filled):
     table, seen = generate.answer_fields(command), set()
     for words in ASKED[command]:
-        answer = memdir(command, *words, "--json")
+        answer = memdir(*command.split(), *words, "--json", stdin=STDIN.get(command, b""))
         assert answer.code in (0, 1), answer.stderr
         assert unlike(answer.json, table, generate, command) == []
         seen |= answer.json.keys()

@@ -20,6 +20,11 @@ def capture(talk: Conversation, *words: str):
     return memdir("capture", "--transcript", str(talk.path), *words)
 
 
+def one_line(text: str) -> str:
+    """Without line breaks: how long a path is, nobody knows."""
+    return " ".join(text.split())
+
+
 def test_json_has_the_fields_that_scripts_rely_on(talk):
     talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
     answer = capture(talk, "--json")
@@ -73,11 +78,111 @@ def test_what_a_person_can_get_wrong_is_said_in_a_sentence(words, code, said):
     assert "Traceback" not in answer.stderr
 
 
-def test_a_file_that_is_no_transcript_holds_nothing_to_keep(talk):
+def test_a_file_that_nobody_can_read_passed_for_one_in_which_nothing_was_said(talk):
     talk.path.write_bytes(b"\xff\xfe\0\nnot json\n[1,2]\n{}\n" * 50)
     answer = capture(talk)
-    assert answer.code == 0
-    assert "nothing to keep" in answer.text
+    assert answer.code == 1
+    assert "0 of 200 lines could be read as a transcript of claude-code" in answer.text
+
+
+def test_the_wrong_client_passed_for_a_conversation_without_news(talk):
+    talk.say(TUESDAY, "Yes.")
+    wrong = capture(talk, "--client", "codex")
+    assert (wrong.code, "0 of 2 lines could be read" in wrong.text) == (1, True)
+    assert len(capture(talk, "--json").json["saved"]) == 1
+    again = capture(talk, "--client", "codex")
+    assert (again.code, "0 of 2 lines could be read" in again.text) == (1, True)
+    assert "nothing new was said" in capture(talk).text  # and the right one's place is kept
+
+
+def test_a_line_that_nobody_can_read_is_told_where_nothing_was_found(talk):
+    talk.say("What does this do?", "It adds.")
+    talk.path.write_text(talk.path.read_text() + "not json\n")
+    assert "(1 of 3 lines could not be read)" in capture(talk).text
+
+
+# which project
+
+
+def elsewhere(tmp_path: Path, cwd: Path) -> Conversation:
+    (cwd / ".git").mkdir(parents=True)
+    return Conversation(tmp_path / "somewhere/other.jsonl", str(cwd))
+
+
+def test_what_was_said_in_another_project_was_saved_in_the_one_where_i_stood(tmp_path, store):
+    other = tmp_path / "other"
+    talk = elsewhere(tmp_path, other).say(TUESDAY, "Yes.")
+    answer = capture(talk)
+    assert f"project {other}" in one_line(answer.text)
+    assert not store.exists()
+    listed = memdir("list", "--project", str(other), "--json").json["memories"]
+    assert [one["name"] for one in listed] == ["we-deploy-only-on-tuesdays"]
+    assert capture(talk, "--json").json["reason"] == "nothing new was said"
+
+
+@pytest.mark.parametrize("named", ["--project", "--dir", "--scope"])
+def test_whoever_names_a_store_gets_that_one(tmp_path, store, project, home, named):
+    talk = elsewhere(tmp_path, tmp_path / "other").say(TUESDAY, "Yes.")
+    value = {"--project": str(project), "--dir": str(store), "--scope": "project"}[named]
+    assert capture(talk, named, value, "--json").json["store"] == str(store)
+    assert (store / "we-deploy-only-on-tuesdays.md").exists()
+
+
+def test_a_project_that_is_gone_is_said_and_the_current_one_remembers(talk, store):
+    talk.say(TUESDAY, "Yes.")  # in /project, which is not there
+    answer = capture(talk)
+    assert "the directory of the conversation is gone: /project" in one_line(answer.stderr)
+    assert (store / "we-deploy-only-on-tuesdays.md").exists()
+
+
+def test_a_project_whose_repository_wants_no_memory_gets_none(tmp_path, store):
+    other = tmp_path / "other"
+    talk = elsewhere(tmp_path, other).say(TUESDAY, "Yes.")
+    (other / ".claude").mkdir()
+    (other / ".claude/settings.json").write_text('{"autoMemoryEnabled": false}')
+    answer = capture(talk)
+    assert (answer.code, "memory is switched off" in one_line(answer.stderr)) == (1, True)
+    assert not store.exists()
+
+
+# what is shown
+
+
+def test_a_dry_run_showed_nothing_of_the_drafts(talk, store):
+    talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
+    text = capture(talk, "--dry-run").text
+    assert "would be saved   we-deploy-only-on-tuesdays" in text
+    assert "We deploy only on Tuesdays." in text
+    assert "Why: The release team is in then." in text
+    assert "would be held" in text
+    assert "Don't mock the database in tests." in text
+    assert "(no name)" not in text
+    assert too_wide(text) == []
+    assert not store.exists()
+
+
+def test_json_had_no_text_of_the_drafts_and_no_id_that_review_takes(talk):
+    talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
+    dry = capture(talk, "--dry-run", "--json").json
+    found = capture(talk, "--json").json
+    for answer in (dry, found):
+        (saved,), (held,) = answer["saved"], answer["held"]
+        assert saved["draft"]["body"] == "We deploy only on Tuesdays."
+        assert saved["draft"]["why"] == "The release team is in then."
+        assert held["draft"]["type"] == "feedback"
+    assert [one["id"] for one in memdir("review", "--json").json["held"]] == [held["id"]]
+    assert dry["held"][0]["id"] == held["id"]
+
+
+def test_a_memory_that_was_to_be_forgotten_was_called_saved(talk, store):
+    memdir("remember", "The staging cluster is in Oslo.", "--name", "staging-cluster")
+    memdir("remember", "Lunch is at noon.", "--name", "lunch")
+    talk.say("Forget the memory about the staging cluster in Oslo.", "Done.")
+    assert "would be retired staging-cluster" in capture(talk, "--dry-run").text
+    answer = capture(talk)
+    assert "  retired staging-cluster\n" in answer.text
+    assert "saved" not in answer.text
+    assert not (store / "staging-cluster.md").exists()
 
 
 # status
@@ -91,7 +196,8 @@ def test_status_says_what_became_of_everything_and_that_it_balances(talk, store)
     counts = [found[what] for what in ("received", "saved", "refused", "held", "waiting")]
     assert counts == [2, 1, 0, 1, 0]
     assert found["balances"] is True
-    assert (found["queued"], found["worker"], found["hooks"]) == (0, "idle", "on")
+    assert (found["queued"], found["worker"], found["hooks"]) == (0, "idle", "not set up")
+    assert found["review"] == 1
     assert found["last_saved"] == "cat"
     assert found["last_capture"] is not None
     assert found["last_recall"] is None
@@ -146,4 +252,57 @@ def test_switched_off_hooks_are_said(monkeypatch):
     monkeypatch.setenv("MEMDIR_HOOKS", "false")
     monkeypatch.setenv("MEMDIR_CAPTURE", "false")
     found = memdir("status", "--json").json
-    assert (found["hooks"], found["capture"]["enabled"]) == ("off", False)
+    assert (found["hooks"], found["capture"]["enabled"]) == ("off by hooks.enabled", False)
+
+
+def test_hooks_were_on_although_nothing_was_set_up(home):
+    assert memdir("setup", "claude-code").code == 0
+    assert "hooks     set up (settings)" in memdir("status").text
+    memdir("setup", "claude-code", "--remove")
+    assert "hooks     not set up" in memdir("status").text
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/settings.json").write_text('{"enabledPlugins": {"memdir@memdir": true}}')
+    assert memdir("status", "--json").json["hooks"] == "set up (plugin)"
+
+
+def test_drafts_that_were_decided_on_were_still_said_to_be_held(talk):
+    talk.say(NOTICED, "Understood.")
+    capture(talk)
+    assert "review    1 waits for memdir review" in memdir("status").text
+    (held,) = memdir("review", "--json").json["held"]
+    memdir("review", "approve", held["id"])
+    found = memdir("status", "--json").json
+    assert (found["held"], found["review"], found["balances"]) == (1, 0, True)
+    assert "nothing waits for it" in memdir("status").text
+
+
+def test_the_last_save_was_one_that_had_been_undone():
+    memdir("remember", "The cat is called Tom.", "--name", "cat")
+    memdir("remember", "We deploy on Tuesdays only.", "--name", "tuesdays")
+    memdir("undo")
+    assert memdir("status", "--json").json["last_saved"] == "cat"
+    memdir("undo")
+    assert memdir("status", "--json").json["last_save"] is None
+
+
+@pytest.mark.parametrize("option", ["--dir", "--project"])
+def test_a_directory_that_is_not_there_looked_healthy(option, tmp_path):
+    answer = memdir("status", option, str(tmp_path / "nowhere"))
+    assert (answer.code, "there is no" in answer.stderr) == (1, True)
+
+
+def test_what_waits_said_neither_until_when_nor_what_to_do(talk, tmp_path, monkeypatch):
+    (tmp_path / "answers.jsonl").write_text('{"fails": "unavailable"}\n')
+    monkeypatch.setenv("MEMDIR_MODEL", f"scripted:{tmp_path}/answers.jsonl")
+    talk.say(NOTICED, "Understood.")
+    assert capture(talk, "--json").json["waiting"] == 1
+    answer = memdir("status")
+    assert "waits until 20" in answer.text
+    assert "is not there" in one_line(answer.text)
+    assert "memdir capture --transcript" in one_line(answer.text)
+    (waits,) = memdir("status", "--json").json["waits"]
+    assert waits["transcript"] == str(talk.path)
+    assert waits["until"] is not None
+    settled = capture(talk, "--no-model", "--json").json
+    assert (settled["waiting"], len(settled["held"])) == (0, 1)
+    assert memdir("status", "--json").json["waits"] == []

@@ -33,6 +33,13 @@ def test_it_says_what_it_did_and_one_undo_takes_it_back(logged):
     assert contents(logged) == before
 
 
+def test_it_says_what_became_of_every_entry(logged):
+    text = " ".join(memdir("dream").text.split())
+    assert "2 new entries: 1 thing to remember, 1 entry with nothing to keep" in text
+    memdir("log-day", "We decided to use PostgreSQL over MySQL because of jsonb.")
+    assert "logs: 1 new entry: 1 for you to decide on (memdir review)" in memdir("dream").text
+
+
 def test_a_dry_run_shows_the_diff_and_writes_nothing(logged):
     before = contents(logged)
     answer = memdir("dream", "--dry-run")

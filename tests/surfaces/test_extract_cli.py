@@ -136,6 +136,47 @@ def test_a_dry_run_writes_nothing_and_shows_what_would_be(talk, home, tmp_path):
     assert answer.text.endswith("dry run: nothing was written\n")
 
 
+def test_a_dry_run_shows_held_texts_whole_and_heads_what_follows_a_patch(talk):
+    long = "No, don't mock the database in tests, not " + "ever, " * 30 + "not even once."
+    talk(long, "Right.", NO_FORCE, "Sorry.", TUESDAY)
+    text = memdir("extract", "--dry-run").text
+    lines = text.splitlines()
+    assert all(len(one) <= 80 for one in lines if one[:1] not in "+-F")  # F: For …/shop
+    assert text.count("ever,") >= 30 and "not even once" in " ".join(text.split())
+    for head in ("Worth knowing", "Sessions"):
+        assert lines[lines.index(head) - 1] == ""
+    after = lines.index("Worth knowing")
+    assert lines[after + 1].startswith("  note:")
+    assert text.index("+++ b/CLAUDE.md") < text.index("Worth knowing")
+
+
+def test_a_dry_run_lists_the_sessions_by_ids_that_can_be_given(talk):
+    talk(OSLO)
+    talk("Please list the files.", number=2)
+    lines = memdir("extract", "--dry-run").text.splitlines()
+    listed = [text.split() for text in lines[lines.index("Sessions") + 1 :] if "cafe" in text]
+    assert sorted((words[0][:4], words[2]) for words in listed) == [("0001", "1"), ("0002", "0")]
+    for words in listed:
+        found = memdir("extract", words[0], "--dry-run", "--json").json
+        assert [one["id"] for one in found["looked_at"]] == [words[0]]
+    error = memdir("extract", "ffff", "--json").error
+    assert "memdir extract --dry-run lists the sessions" in error["next"]
+
+
+def test_a_named_store_is_honoured_or_refused_but_never_ignored(talk, store, tmp_path):
+    talk(OSLO)
+    named = tmp_path / "named"
+    answer = memdir("extract", "--all-projects", "--dir", str(named), "--json")
+    assert (answer.code, answer.error["code"]) == (2, "usage")
+    assert memdir("extract", "--dir", str(named)).code == 0
+    assert (named / "the-staging-cluster-is-in-oslo.md").exists() and not store.exists()
+
+
+def test_a_refusal_names_no_option_that_extract_does_not_have(talk):
+    talk("Remember: the key of the bucket is AKIA" + "QWERTYUIOPASDFGH.")
+    assert "--allow-secret" not in memdir("extract").text
+
+
 def test_a_secret_is_told_to_nobody(talk):
     key = "AKIA" + "QWERTYUIOPASDFGH"
     talk(f"Remember: the key of the bucket is {key}.")

@@ -21,11 +21,18 @@ ORIGIN = Origin(
 )
 
 
-def hold(body: str = BODY, environ: dict[str, str] | None = None, cwd: str = "", **more) -> Held:
+def hold(
+    body: str = BODY,
+    environ: dict[str, str] | None = None,
+    cwd: str = "",
+    origin: Origin = ORIGIN,
+    reason: str = "it comes from a tool",
+    **more,
+) -> Held:
     config = read_config(environ or dict(os.environ), cwd or os.getcwd())
     app = open_app(config, now=time.time, tell=print)
     draft = Draft(body, type="project", **more)
-    return app.inbox().hold(Catch(ORIGIN, draft), "it comes from a tool", time.time())
+    return app.inbox().hold(Catch(origin, draft), reason, time.time())
 
 
 def test_an_empty_inbox_says_so():
@@ -36,12 +43,44 @@ def test_an_empty_inbox_says_so():
 def test_what_waits_is_listed_with_its_reason_and_its_origin():
     held = hold()
     text = memdir("review").text
-    for part in (held.id, "today", "project", "The pelican job", "tool WebFetch", "comes from a"):
+    for part in (held.id, "today", "project", "The pelican job", "tool WebFetch", "t comes from a"):
         assert part in text
     assert all(len(line) <= 80 for line in text.splitlines())
     (one,) = memdir("review", "--json").json["held"]
     assert one["id"] == held.id and one["draft"]["body"] == BODY
     assert one["origin"]["tool"] == "WebFetch" and one["reason"] == "it comes from a tool"
+
+
+def test_drafts_with_one_reason_are_listed_below_it_with_two_lines_of_text():
+    long = "The pelican job restarts every cluster. " * 6
+    hold(long, description="About pelicans")
+    hold("Another thing to know.", why="The disk fills up.")
+    hold("You said this.", origin=Origin("claude-code", "s", "m", "person"), reason="only noticed")
+    lines = memdir("review").text.splitlines()
+    assert lines[0] == "3 drafts for you to decide on"
+    assert [text for text in lines if text.endswith(":")] == [
+        "It comes from a tool:",
+        "Only noticed:",
+    ]
+    at = next(at for at, text in enumerate(lines) if "The pelican job" in text)
+    assert lines[at + 1].startswith("    ") and lines[at + 1].endswith("…")
+    assert max(map(len, lines)) <= 80
+    assert "    Another thing to know. Why: The disk fills up." in lines
+    assert any("you said it" in text for text in lines)
+    assert not any("person" in text for text in lines)
+
+
+def test_a_secret_in_a_held_draft_is_not_listed():
+    hold("The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
+    assert "ghp_a1B2" not in memdir("review").text
+
+
+def test_show_says_nothing_of_a_dry_run_that_nobody_asked_for_and_fits_the_screen():
+    held = hold("The pelican job restarts " + "very " * 18 + "many clusters.")
+    text = memdir("review", "show", held.id).text
+    assert "dry run" not in text
+    assert len(text.splitlines()[0]) <= 80
+    assert "dry run" in memdir("review", "approve", held.id, "--dry-run").text
 
 
 def test_it_is_shown_as_a_diff_with_where_it_comes_from():
@@ -70,8 +109,10 @@ def test_approved_it_is_a_memory_that_says_where_it_comes_from(store):
     assert shown["metadata"]["source"] == "capture" and shown["metadata"]["said_by"]
     said = "captured: said by tool WebFetch (claude-code, session 5b1f0a22-aaaa)"
     assert said in memdir("show", answer["changes"][0]["name"]).text
-    assert memdir("undo").code == 0
+    answer = memdir("undo")
+    assert answer.code == 0 and f"{held.id} waits for a review again" in answer.text
     assert not list(store.glob("the-pelican*"))
+    assert held.id in memdir("review").text
 
 
 def test_a_dry_run_of_an_approval_shows_the_diff_and_keeps_it_waiting(store):
@@ -87,15 +128,57 @@ def test_what_is_refused_still_waits_and_the_command_says_why():
     answer = memdir("review", "approve", held.id)
     assert answer.code == 1 and "still waits" in answer.text and "secret" in answer.text
     assert "ghp_a1B2" not in answer.text
+    assert "--allow-secret" not in answer.text  # review has no such option
     assert memdir("review", "approve", held.id, "--json").json["held"][0]["change"] == "held"
 
 
-def test_rejected_it_is_gone_for_good_and_the_answer_says_what_it_was():
+def test_rejected_it_is_not_asked_again_and_the_answer_says_how_to_put_it_back():
     held = hold()
     answer = memdir("review", "reject", held.id)
     assert answer.code == 0 and "rejected: The pelican job" in answer.text
+    assert f"memdir review restore {held.id}" in answer.text
     hold()
     assert memdir("review").text == "nothing waits for a review\n"
+    assert held.id in memdir("review", "list", "--rejected").text
+    assert [one["id"] for one in memdir("review", "--rejected", "--json").json["held"]] == [held.id]
+    assert memdir("review", "restore", held.id[:6]).code == 0
+    assert held.id in memdir("review").text
+    assert memdir("review", "list", "--rejected").text == "nothing was rejected of late\n"
+
+
+@pytest.mark.parametrize("action", ["approve", "reject"])
+def test_all_of_them_are_decided_on_only_with_a_yes(action):
+    hold(), hold("Another thing to know.")
+    answer = memdir("review", action, "--all")
+    assert answer.code == 1 and f"memdir review {action} --all --yes" in answer.stderr
+    assert len(memdir("review", "--json").json["held"]) == 2
+    assert memdir("review", action, "--all", "--dry-run").code == 0
+    assert len(memdir("review", "--json").json["held"]) == 2
+    assert memdir("review", action, "--all", "--yes").code == 0
+    assert memdir("review", "--json").json["held"] == []
+    assert memdir("review", action, "--all").text == "nothing waits for a review\n"
+
+
+def test_an_id_that_several_drafts_have_lists_them():
+    ids = [hold(f"Thing {at} to know.").id for at in range(20)]
+    first = next(id[0] for id in ids if sum(other[0] == id[0] for other in ids) > 1)
+    answer = memdir("review", "show", first)
+    assert answer.code == 1
+    assert sum(id in answer.stderr.replace("\n", " ") for id in ids) > 1
+
+
+def test_an_editor_that_changes_nothing_has_changed_nothing(monkeypatch):
+    held = hold(why="The disk fills up.")
+    monkeypatch.setenv("EDITOR", "true")
+    answer = memdir("review", "edit", held.id)
+    assert answer.code == 0 and f"{held.id} is as it was; it still waits" in answer.text
+    assert memdir("review", "--json").json["held"][0]["draft"]["why"] == "The disk fills up."
+
+
+def test_the_log_names_the_review_of_an_approved_draft():
+    held = hold()
+    memdir("review", "approve", held.id)
+    assert f"save (review {held.id})" in memdir("log").text
 
 
 def test_it_may_be_edited_by_options(tmp_path):
@@ -134,6 +217,8 @@ def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
         ("show",),
         ("nonsense", "x"),
         ("approve", "x", "--type", "user"),
+        ("approve", "x", "--rejected"),
+        ("restore",),
     ],
 )
 def test_what_makes_no_sense_is_wrong_usage(words):

@@ -10,7 +10,8 @@ import datetime
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, astuple
 from typing import Any, TypeVar
 
 from memdir.adapters.disk import Disk, failure
@@ -18,6 +19,7 @@ from memdir.adapters.journal import Journal
 from memdir.adapters.lock import Lock
 from memdir.core.capturing import Catch, Origin
 from memdir.core.draft import Draft
+from memdir.core.errors import MemdirError
 from memdir.core.progress import Done, Item, Plan, Progress
 from memdir.core.store_key import store_key
 from memdir.core.transcript import Cursor
@@ -58,9 +60,10 @@ class Captures:
         except OSError:
             return
         for entry in names:
-            found = self._read(f"{SESSIONS}/{entry.name}", read_progress)
-            if found:
-                yield found
+            with suppress(MemdirError):  # a folder or a pipe in its place hides no other
+                found = self._read(f"{SESSIONS}/{entry.name}", read_progress)
+                if found:
+                    yield found
 
     def plan(self) -> Plan | None:
         """What an earlier run was about to do when it was cut off."""
@@ -130,7 +133,7 @@ def read_progress(said: Any) -> Progress:
         found.after,
         found.time,
     )
-    texts = (found.session, found.client, found.path, found.cursor.id)
+    texts = (found.session, found.client, found.path, found.cursor.id, found.asked, found.why)
     if not all(type(one) in (int, float) for one in numbers) or not _are_texts(texts):
         raise ValueError("not what was written")
     return found
@@ -142,9 +145,13 @@ def _are_texts(values: Iterable[object]) -> bool:
 
 def read_plan(said: Any) -> Plan:
     """The inverse of `asdict`."""
-    items = [Item(one["id"], read_catch(one["catch"]), one["target"]) for one in said["items"]]
+    items = [Item(**{**one, "catch": read_catch(one["catch"])}) for one in said["items"]]
     told = {**said, "progress": read_progress(said["progress"]), "items": tuple(items)}
-    return Plan(**{**told, "waits": tuple(said["waits"]), "dropped": tuple(said["dropped"])})
+    found = Plan(**{**told, "waits": tuple(said["waits"]), "dropped": tuple(said["dropped"])})
+    texts = [text for one in items for text in (one.id, one.target, one.refuse)]
+    if not _are_texts((*texts, *found.waits, *found.dropped, found.batch, found.reason)):
+        raise ValueError("not what was written")
+    return found
 
 
 def read_catch(said: Any) -> Catch:
@@ -154,4 +161,10 @@ def read_catch(said: Any) -> Catch:
         day = datetime.date.fromisoformat(draft["day"]) if draft["day"] else None
         extra = tuple((key, value) for key, value in draft["extra"])
         draft = Draft(**{**draft, "day": day, "extra": extra})
-    return Catch(**{**said, "origin": Origin(**said["origin"]), "draft": draft})
+        texts = (draft.body, draft.type, draft.name, draft.description, draft.why, draft.how)
+        if not _are_texts((*texts, draft.source, *(part for pair in extra for part in pair))):
+            raise ValueError("not what was written")
+    origin = Origin(**said["origin"])
+    if not _are_texts((said["forget"], said["hold"], *astuple(origin))):
+        raise ValueError("not what was written")
+    return Catch(**{**said, "origin": origin, "draft": draft})

@@ -1,7 +1,8 @@
 """The inbox: drafts that wait for a person's yes, one file each, outside the tree a client scans.
 
 `<id>.json` is a draft that waits; `settled.jsonl` says what became of those that do not any more,
-one line each, so that nothing is asked twice. What cannot be read is reported and stays.
+one line each, so that nothing is asked twice; for `KEPT_DAYS` they lie there as `<id>.settled`, and
+can be put back. What cannot be read is reported and stays.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from memdir.core.capturing import Catch, Origin
 from memdir.core.draft import Draft
 from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.core.finding import Finding
-from memdir.core.held import Held, id_of
+from memdir.core.held import REJECTED, Held, find_id, id_of
 
 MOST = 500  # drafts that wait at once
 LARGEST_BYTES = 256 * 1024  # of one of them
 SETTLED, LOCK = "settled.jsonl", "lock"
 SETTLED_KEPT = 2_000  # lines
 SETTLED_BYTES = 4 * 1024 * 1024
-ENDING = ".json"
+ENDING, SETTLED_ENDING = ".json", ".settled"
+KEPT_DAYS = 30  # that a settled draft can be put back
 LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # it is held for the time of a few writes
 
 
@@ -50,9 +52,7 @@ class Inbox:
                 return self.read(held.id)
             if held.id in self._settled():
                 return held
-            if len(waiting) >= MOST:
-                what = f"{len(waiting)} drafts wait for a review already, which is the limit"
-                raise BadInput(what, path=self.folder, next="memdir review shows them")
+            self._check_room()
             self._put(held.id + ENDING, data)
         return held
 
@@ -71,20 +71,44 @@ class Inbox:
             self._put(held.id + ENDING, write(held))
 
     def settle(self, id: str, how: str = "", what: str = "", now: float = 0.0) -> None:
-        """Let go of it for good, and write down what became of it before that."""
+        """Let go of it, and write down what became of it before that."""
         with self._lock.held("memdir review", _unheard):
             name = self._find(id)
             told = {"id": name, "time": dates.iso_time(now), "how": how, "what": what}
-            lines = [*self._settled().values(), json.dumps(told)][-SETTLED_KEPT:]
-            self._put(SETTLED, ("\n".join(lines) + "\n").encode())
+            settled = self._settled()
+            settled.pop(name, "")  # it was put back since: now it is the newest
+            settled[name] = json.dumps(told)
+            self._tell(settled)
             try:
-                self._disk.drop(name + ENDING)
+                data, _ = self._disk.read(name + ENDING, LARGEST_BYTES + 1)
+                self._put(name + SETTLED_ENDING, data)
             except OSError as error:
-                raise failure(error, self._path(name), "cannot be removed") from None
+                raise failure(error, self._path(name), "cannot be read") from None
+            self._drop(name + ENDING)
+            self._clear(settled, now)
 
     def settled(self) -> list[dict[str, str]]:
         """What became of the others, the newest first."""
         return [json.loads(line) for line in reversed(self._settled().values())]
+
+    def rejected(self, now: float) -> list[Held]:
+        """What was rejected and can still be put back, the newest first; damaged ones are none."""
+        told = [one for one in self.settled() if one.get("how") == REJECTED]
+        return [held for one in told if _is_kept(one, now) and (held := self._kept(one["id"]))]
+
+    def was_settled(self, id: str) -> bool:
+        """True for a draft that was decided on before, and does not wait again."""
+        return id in self._settled() and id not in self._ids()
+
+    def reopen(self, id: str) -> Held:
+        """Let a settled draft wait again, as it did."""
+        with self._lock.held("memdir review", _unheard):
+            held = self._read(id, SETTLED_ENDING)
+            self._check_room()
+            self._put(id + ENDING, write(held))
+            self._tell({other: line for other, line in self._settled().items() if other != id})
+            self._drop(id + SETTLED_ENDING)
+        return held
 
     def _look(self) -> tuple[list[Held], list[Finding]]:
         held, findings = [], []
@@ -95,29 +119,32 @@ class Inbox:
                 findings.append(Finding("unreadable", self._path(id), error.message, error.next))
         return sorted(held, key=lambda one: (one.time, one.id)), findings
 
-    def _ids(self) -> list[str]:
+    def _ids(self, ending: str = ENDING) -> list[str]:
         try:
             names = os.listdir(self.folder)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise failure(error, self.folder, "the inbox cannot be read") from None
-        return sorted(name[: -len(ENDING)] for name in names if _is_ours(name))
+        ours = [name for name in names if name.endswith(ending) and name[:1] != "."]
+        return sorted(name[: -len(ending)] for name in ours)
+
+    def _check_room(self) -> None:
+        if (waiting := len(self._ids())) >= MOST:
+            what = f"{waiting} drafts wait for a review already, which is the limit"
+            raise BadInput(what, path=self.folder, next="memdir review shows them")
 
     def _find(self, id: str) -> str:
-        wanted = id.strip().lower()
-        found = [one for one in self._ids() if wanted and one.startswith(wanted)]
-        if len(found) == 1 or wanted in found:
-            return wanted if wanted in found else found[0]
-        several = bool(found)
-        what = f"{id[:40]!r} is the start of several ids" if several else f"no draft {id[:40]!r}"
-        raise Missing(what if several else f"{what} waits", next="memdir review lists them")
+        found = find_id(id, self._ids())
+        if not found:
+            raise Missing(f"no draft {id[:40]!r} waits", next="memdir review lists them")
+        return found
 
-    def _read(self, id: str) -> Held:
-        path = self._path(id)
+    def _read(self, id: str, ending: str = ENDING) -> Held:
+        path = os.path.join(self.folder, id + ending)
         hint = f"look at it, then move it away: mv {path} {path}.old"
         try:
-            data, facts = self._disk.read(id + ENDING, LARGEST_BYTES + 1)
+            data, facts = self._disk.read(id + ending, LARGEST_BYTES + 1)
         except OSError as error:
             raise failure(error, path, "the draft cannot be read") from None
         try:
@@ -126,6 +153,29 @@ class Inbox:
             return read(data, id)
         except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
             raise BadInput(f"{path}: this draft is damaged", path=path, next=hint) from None
+
+    def _kept(self, id: str) -> Held | None:
+        try:
+            return self._read(id, SETTLED_ENDING)
+        except MemdirError:
+            return None
+
+    def _clear(self, settled: dict[str, str], now: float) -> None:
+        """What was settled long ago is let go of for good."""
+        for id in self._ids(SETTLED_ENDING):
+            if id not in settled or not _is_kept(json.loads(settled[id]), now):
+                self._drop(id + SETTLED_ENDING)
+
+    def _tell(self, settled: dict[str, str]) -> None:
+        lines = list(settled.values())[-SETTLED_KEPT:]
+        self._put(SETTLED, "".join(f"{line}\n" for line in lines).encode())
+
+    def _drop(self, name: str) -> None:
+        try:
+            self._disk.drop(name)
+        except OSError as error:
+            path = os.path.join(self.folder, name)
+            raise failure(error, path, "cannot be removed") from None
 
     def _settled(self) -> dict[str, str]:
         """The lines of what was settled, by id; a damaged one is nobody's."""
@@ -206,8 +256,10 @@ def _day(draft: Draft) -> str:
     return draft.day.isoformat() if draft.day else ""
 
 
-def _is_ours(name: str) -> bool:
-    return name.endswith(ENDING) and name[:1] != "."
+def _is_kept(told: dict[str, str], now: float) -> bool:
+    """True where it was settled not so long ago; where nobody knows when, it was."""
+    time = dates.parse_time(str(told.get("time", "")))
+    return time is None or now - time <= KEPT_DAYS * dates.DAY
 
 
 def _unheard(text: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
-from memdir.core.permissions.deciding import BASH, GLOB, READ, Allowed
+from memdir.core.agent.telling import SECRET, masked
+from memdir.core.permissions.deciding import BASH, GLOB, READ, UNSEEN, Allowed
 from memdir.core.permissions.paths import Places, is_secret
 
 LARGEST_BYTES = 64 * 1024  # of a file, and of what a command prints
@@ -19,6 +20,11 @@ ENTRIES = 20_000  # that a pattern is compared with
 MATCHES = 100
 PATH = "/usr/bin:/bin"
 FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+PRINTING = ("cat", "head", "tail", "grep")  # commands that print what stands in files
+# A key of several lines is known by its first one only, which a command need not print.
+KEYS = ("PRIVATE KEY", "PuTTY-User-Key")
+MOST_KEYS = 100  # files with keys that are looked through
+LEAST_LINE = 8  # characters of a key's line: shorter ones stand anywhere
 UNSEEN_FOLDERS = ("node_modules", "__pycache__", ".venv")
 
 
@@ -74,7 +80,7 @@ class Looking:
         if self.resolve(call.path) != call.path:
             return "(it was moved just now)"
         data = self._bytes(call.path)
-        lines = data[:LARGEST_BYTES].decode("utf-8", "replace").split("\n")
+        lines = masked(data[:LARGEST_BYTES].decode("utf-8", "replace")).split("\n")
         first = max(call.start - 1, 0)
         shown = lines[first : first + (call.lines or LINES)]
         left = len(lines) - first - len(shown)
@@ -101,16 +107,60 @@ class Looking:
                 yield os.path.relpath(os.path.join(folder, file), root)
 
     def _command(self, call: Allowed) -> str:
+        """What a command prints, without the lines of secrets."""
+        words, files = self._plain(call.words)
+        if not words:
+            return "(it is no file)"
+        out = self._printed(words)
+        text = masked(out[:LARGEST_BYTES].decode("utf-8", "replace").rstrip("\n"))
+        if words[0] in PRINTING:
+            text = _without(text, self._key_lines(files))
+        more = "\n(more was printed)" if len(out) > LARGEST_BYTES else ""
+        return text + more or "(nothing was printed)"
+
+    def _plain(self, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The command and its paths without pipes and devices, which have one wait for ever."""
+        if "--" not in words:
+            return tuple(words), ()
+        at = words.index("--") + 1
+        paths = tuple(words[at:])
+        plain = tuple(one for one in paths if not self._waits(one))
+        return ((*words[:at], *plain), plain) if plain or not paths else ((), ())
+
+    def _waits(self, path: str) -> bool:
+        with suppress(OSError, ValueError):
+            mode = os.stat(os.path.join(self.places.base, path)).st_mode
+            return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return False
+
+    def _key_lines(self, paths: Sequence[str]) -> list[str]:
+        """The lines of keys in these files, whichever of them a command prints."""
+        wanted = [word for key in KEYS for word in ("-e", key)]
+        words = ("grep", "-rlZsF", *wanted, *UNSEEN, "--", *(paths or (".",)))
+        found: set[str] = set()
+        for name in self._printed(words).split(b"\0")[:MOST_KEYS]:
+            with suppress(OSError, ValueError):
+                path = os.path.join(self.places.base, os.fsdecode(name))
+                text = self._bytes(path).decode("utf-8", "replace")
+                pairs = zip(text.split("\n"), masked(text).split("\n"), strict=False)
+                found.update(line.strip() for line, shown in pairs if shown == SECRET)
+        return [line for line in found if len(line) >= LEAST_LINE]
+
+    def _printed(self, words: Sequence[str]) -> bytes:
         """What a command prints, without a shell, without our environment, for a short time."""
         env = {"PATH": PATH, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
         with subprocess.Popen(
-            call.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             cwd=self.places.base, env=env, start_new_session=True,
         ) as process:  # fmt: skip
-            out = _first_bytes(process)
-        text = out[:LARGEST_BYTES].decode("utf-8", "replace").rstrip("\n")
-        more = "\n(more was printed)" if len(out) > LARGEST_BYTES else ""
-        return text + more or "(nothing was printed)"
+            return _first_bytes(process)
+
+
+def _without(text: str, hidden: Sequence[str]) -> str:
+    """The text without the lines that hold one of these."""
+    lines = text.split("\n") if hidden else []
+    shown = [SECRET if any(one in line for one in hidden) else line for line in lines]
+    return "\n".join(shown) if hidden else text
 
 
 def _first_bytes(process: subprocess.Popen[bytes]) -> bytes:

@@ -18,7 +18,7 @@ from memdir.config.options import Options, read_options
 from memdir.config.place import SHOWN_CHARACTERS, Place, find_place, named_directory
 from memdir.config.stores import all_scopes, named_store, project_store, store_of
 from memdir.core.finding import Finding
-from memdir.core.scope import Scope, checkout_root, enabled, parse_scope, project_name
+from memdir.core.scope import RECORDS, Scope, checkout_root, enabled, parse_scope, project_name
 
 __all__ = ["Config", "Options", "read_config"]
 
@@ -50,6 +50,11 @@ class Config:
     options: Options
     environ: Mapping[str, str] = field(repr=False)  # for the keys of models; never shown
     foreign: bool = False  # a person named it with --dir, and it is no scope's own
+
+    @property
+    def layout(self) -> str:
+        """How the store lies on disk: a member of the family of layouts."""
+        return RECORDS if self.scope.kind == RECORDS else "markdown"
 
 
 def read_config(

@@ -11,6 +11,7 @@ from memdir.config.repository import Said
 from memdir.core import scope as rules
 from memdir.core.errors import BadInput
 from memdir.core.finding import Finding
+from memdir.core.memory import RECORD_FOLDERS, RECORD_SETTINGS
 from memdir.core.scope import Scope, below
 
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
@@ -25,6 +26,7 @@ SYSTEM = (
 )
 # fmt: on
 SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
+IN_CHECKOUT = ("local", rules.RECORDS)  # both in .claude/memory, each with its own kind of file
 SAME_START = f"default (existing directory with the same first {rules.NAME_CHARACTERS} characters)"
 
 
@@ -134,7 +136,18 @@ def all_scopes(project: str, place: Place, findings: list[Finding]) -> dict[str,
             found[str(scope)] = store_of(scope, project, place)
         except BadInput as bent:
             findings.append(Finding("redirect-attempt", bent.path, bent.message, bent.next))
+    if _has_records(local := found.get("local", "")):
+        found[rules.RECORDS] = local
     return found
+
+
+def _has_records(path: str) -> bool:
+    """True where the settings of records, or one of their folders, lie in a directory."""
+    if not path or not os.path.isdir(path):
+        return False
+    if any(os.path.isdir(os.path.join(path, folder)) for folder in RECORD_FOLDERS):
+        return True
+    return os.path.isfile(os.path.join(path, RECORD_SETTINGS))
 
 
 def _agents(place: Place) -> Iterator[Scope]:
@@ -158,11 +171,11 @@ def store_of(scope: Scope, project: str, place: Place) -> str:
         path = os.path.join(_agents_folder(place, scope.place), scope.folder)
     elif scope.kind == "user":
         path = os.path.join(place.claude, "memory")
-    elif scope.kind == "local":
+    elif scope.kind in IN_CHECKOUT:
         path = os.path.join(place.checkout, ".claude", "memory")
     else:
         path = os.path.join(project, "team") if scope.kind == "team" else project
-    inside = scope.kind == "local" or (scope.kind == "agent" and scope.place != "user")
+    inside = scope.kind in IN_CHECKOUT or (scope.kind == "agent" and scope.place != "user")
     # In a home that is a project itself, links are the user's own.
     if (inside or place.commits(path)) and place.checkout != os.path.realpath(place.home):
         _refuse_links(place.checkout, path)
@@ -186,6 +199,8 @@ def named_store(
     if taken := _taken(path, place):
         hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
         raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
+    if wanted.kind == rules.RECORDS:
+        return wanted, path
     if wanted.kind not in ("project", "team", "all"):
         raise BadInput(f"--dir and --scope {wanted} both say where", next="Give one of them.")
     if wanted.kind == "team":

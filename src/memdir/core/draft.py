@@ -9,6 +9,7 @@ CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
 UNDONE, REBUILT = "undone", "rebuilt"
 HELD = "held"  # waits for a person: see core.held
+ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options to insist with
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,14 @@ class Draft:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the person saving insists on, although the rules advise against it."""
+    """What the person saving insists on, although the rules advise against it.
+
+    `offered` are the options they could insist with: a refusal names no others.
+    """
 
     anyway: bool = False
     secret: bool = False
+    offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

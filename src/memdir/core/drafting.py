@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 from memdir.core import exclusions, relative_dates, secrets, types
-from memdir.core.draft import Draft, Wishes
+from memdir.core.draft import ALLOW_SECRET, Draft, Wishes
 from memdir.core.errors import BadInput
 from memdir.core.memory import (
     CREATED_KEYS,
@@ -115,7 +115,8 @@ def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
         what = f"it holds what looks like a secret ({found})"
         if rules.shared:
             return what + "; this scope is shared with others, so it is refused"
-        return what + "; name the place of the secret instead, or insist with --allow-secret"
+        insist = f", or insist with {ALLOW_SECRET}" if ALLOW_SECRET in wishes.offered else ""
+        return f"{what}; name the place of the secret instead{insist}"
     if wishes.anyway:
         return ""
     reasoned = "\n".join((draft.body, draft.why, draft.how))

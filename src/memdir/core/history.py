@@ -102,13 +102,13 @@ def to_undo(
 
 def next_to_undo(log: Iterable[Logged]) -> Logged | None:
     """The newest change that still stands: not an undo, and not undone (an undone undo counts)."""
-    return next(_standing(log), None)
+    return next(standing(log), None)
 
 
 def _newest_with_batch(log: Iterable[Logged]) -> list[Logged]:
     """The newest change that stands, with all others of its batch: one run is one undo."""
     chosen: list[Logged] = []
-    for logged in _standing(log):
+    for logged in standing(log):
         if not chosen or logged.cause.batch == chosen[0].cause.batch:
             chosen.append(logged)
         if not chosen[0].cause.batch:
@@ -116,7 +116,8 @@ def _newest_with_batch(log: Iterable[Logged]) -> list[Logged]:
     return chosen
 
 
-def _standing(log: Iterable[Logged]) -> Iterator[Logged]:
+def standing(log: Iterable[Logged]) -> Iterator[Logged]:
+    """The changes that were not taken back, the newest first; undos are none."""
     undone: set[str] = set()
     for logged in log:
         # An undo that says of no change that it takes it back was cut off: it is to be completed.

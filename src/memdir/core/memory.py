@@ -14,6 +14,8 @@ TEAM = "team"
 NOT_MEMORIES = frozenset(("memory.md", "readme.md", "index.md"))
 # Folders that hold no memories: another store, logs, what other tools archived, records.
 RECORD_FOLDERS = ("sessions", "decisions", "runbooks", "constraints", "tech-debt", "preferences")
+RECORD_INDEX = "index.md"
+RECORD_SETTINGS = "memory-config.json"
 FOREIGN_FOLDERS = frozenset((TEAM, "logs", "archive", *RECORD_FOLDERS))
 # Where a value may stand: the seeds' form first, then the form Claude Code writes today.
 TYPE_KEYS = ("type", "metadata.type")
@@ -97,9 +99,11 @@ def read_memory(path: str, data: bytes, mtime: float) -> Memory:
 
 
 def stem(path: str) -> str:
-    """The file's name without its folder and `.md`."""
+    """The file's name without its folder and `.md`, or the `.json` of a record."""
     name = path.rpartition("/")[2]
-    return name[:-3] if name[-3:].lower() == ".md" else name
+    if name[-3:].lower() == ".md":
+        return name[:-3]
+    return name[:-5] if name[-5:] == ".json" else name
 
 
 def is_memory(path: str) -> bool:
@@ -113,3 +117,11 @@ def is_memory(path: str) -> bool:
     if any(part[:1] in ("", ".") or part[-3:].lower() == ".md" for part in folders):
         return False
     return folders[0] not in FOREIGN_FOLDERS
+
+
+def is_of_records(path: str) -> bool:
+    """True for a record's file, and for the settings of a store of records."""
+    folder, _, name = path.rpartition("/")
+    if folder not in RECORD_FOLDERS:
+        return path == RECORD_SETTINGS
+    return name[-5:] == ".json" and name[0] != "." and len(name) > 5

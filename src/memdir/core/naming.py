@@ -92,7 +92,7 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
     given = wanted.strip().removeprefix("./")
     label = given.removesuffix(".md")
     for key in (
-        lambda memory: memory.path == given or memory.path == given + ".md",
+        lambda memory: memory.path in (given, given + ".md", given + ".json"),
         lambda memory: stem(memory.path) == label,
         lambda memory: memory.name == given,
         lambda memory: _same(stem(memory.path), label) or _same(memory.name, given),
@@ -126,7 +126,7 @@ def find_path(wanted: str, paths: Iterable[str]) -> str:
     everything = list(dict.fromkeys(paths))
     given = wanted.strip().removeprefix("./")
     for path in everything:
-        if path == given or path == given + ".md":
+        if path in (given, given + ".md", given + ".json"):
             return path
     found = [path for path in everything if means(wanted, path)]
     if not found:

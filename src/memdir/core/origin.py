@@ -1,8 +1,9 @@
 """Whose words a draft rests on: a person's, the agent's own, or what a tool gave back.
 
-Sentence by sentence: who has most of its rarer words in one place. A person wins ties. One sentence
-that only a tool's text bears out makes all of the draft the tool's: whoever plants an instruction
-in a web page hides it among words that a person did say.
+Sentence by sentence: who has most of its rarer words in one message. A person wins ties. One
+sentence that only a tool's text bears out makes all of the draft the tool's: whoever plants an
+instruction in a web page hides it among words that a person did say. One that turns a person's
+words around, or that nobody said where tools were heard, too, makes it nobody's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from memdir.core import secrets, sentences
 from memdir.core.capturing import Origin
 from memdir.core.draft import Draft
 from memdir.core.inert import inert_line
+from memdir.core.negation import turned
 from memdir.core.transcript import AGENT, PERSON, TOOL, Said
 from memdir.core.words import Words
 
@@ -31,7 +33,16 @@ MOST = 0.5  # share of a sentence's words that makes it somebody's
 LEAST = 0.25  # share below which a person did not say it, whoever else did not either
 ENOUGH = 1 / 3  # share of a draft that a person said; the rest is how the agent puts it
 FEWEST = 3  # words; shorter sentences are anybody's
+NOBODY = ""
 _HOST = re.compile(r"(?i)\bhttps?://([\w.-]{3,100})")
+# Without https:// it is a host by its end, or by the path behind it; app.py is none.
+_BARE_HOST = re.compile(
+    r"(?i)(?<![\w./@-])((?:[a-z0-9][a-z0-9-]{0,40}\.){1,5}"
+    r"(?:(?:com|org|net|io|dev|ai|app|co|info|biz|xyz|test|example|local|internal|cloud|site|online"
+    r"|top|ru|cn|de|uk|eu|fr|nl|ch|me|tk|su)(?![\w-])|[a-z]{2,12}(?=[/:])))"
+)
+_NUMBERS = re.compile(r"(?<![\w.])((?:\d{1,3}\.){3}\d{1,3})(?!\w|\.\d)")
+_COMMAND = re.compile(r"`([^`\n]{3,200})`")
 
 
 @dataclass(frozen=True)
@@ -43,15 +54,22 @@ class _Piece:
     words: frozenset[str]
 
 
-def rests_on(text: str, said: Sequence[Said], origin: Origin) -> Origin:
-    """The origin with who said what the text says, where, and the words, cut short."""
+def rests_on(text: str, said: Sequence[Said], origin: Origin, name: str = "") -> Origin:
+    """The origin with who said what the text says, where, and the words, cut short.
+
+    `name` is what a new memory is to be called; it may say what its text does not.
+    """
     words = Words()
-    parts = _parts(text, words)
+    parts = [*_parts(text, words), *_told_by_name(name, text, words)]
     pieces = list(_pieces(said, words, frozenset().union(*parts)))
     weights = _weights(pieces)
-    mine = frozenset().union(*(one.words for one in pieces if one.said.who == PERSON))
-    found = [_speaker(terms, pieces, mine, weights) for terms in parts]
-    found += [(TOOL, 0.0, piece) for piece in _foreign_hosts(text, pieces)]
+    heard = any(one.who == TOOL for one in said)
+    found = [_speaker(terms, pieces, weights, heard) for terms in parts]
+    spoken = [one.text for one in pieces if one.said.who == PERSON]
+    for clause in turned(text, spoken, words):
+        by_tool = [one for one in pieces if one.said.who == TOOL and clause.about <= one.words]
+        found.append((TOOL, 0.0, by_tool[0]) if by_tool else (NOBODY, 0.0, None))
+    found += [(TOOL, 0.0, piece) for piece in _foreign(f"{text}\n{name}", pieces)]
     who, piece = _decide(found)
     if piece is None:
         return replace(origin, who=who, message="", tool="", quote="")
@@ -159,13 +177,20 @@ def _parts(text: str, words: Words) -> list[frozenset[str]]:
     return found or ([held] if held else [])
 
 
+def _told_by_name(name: str, text: str, words: Words) -> list[frozenset[str]]:
+    """What a name says that the text does not; a word or two are how somebody puts it."""
+    plain = name.replace("-", " ").replace("_", " ")
+    more = frozenset(words.count(plain)[0]).difference(words.count(text)[0])
+    return [more] if len(more) >= FEWEST else []
+
+
 def _speaker(
     terms: frozenset[str],
     pieces: Sequence[_Piece],
-    mine: frozenset[str],
     weights: dict[str, float],
+    heard: bool,
 ) -> tuple[str, float, _Piece | None]:
-    """Who said a sentence, how much it weighs, and the best place."""
+    """Who said a sentence, how much it weighs, and the best place; `heard`: tools spoke, too."""
 
     def weight(some: frozenset[str]) -> float:
         return sum(weights.get(word, 1.0) for word in some)
@@ -176,14 +201,16 @@ def _speaker(
         share = weight(terms & piece.words) / whole
         if share > best[piece.said.who][0]:
             best[piece.said.who] = share, piece
-    said = weight(terms & mine) / whole
+    said, mine = best[PERSON]
     alone = [(share, who, piece) for who, (share, piece) in best.items() if who != PERSON]
     share, who, place = max(alone, key=lambda one: (one[0], one[1] == TOOL))
     if said >= LEAST and said >= min(MOST, share):
-        return PERSON, whole, best[PERSON][1]
+        return PERSON, whole, mine
     if share >= MOST:
         return who, whole, place
-    # In nobody's words: what the agent makes of it.
+    # In nobody's words: what the agent makes of it, or what a tool said in other words.
+    if heard and said < LEAST and best[AGENT][0] < MOST:
+        return NOBODY, whole, None
     return AGENT, whole, best[AGENT][1] if best[AGENT][0] >= MOST / 2 else None
 
 
@@ -194,12 +221,15 @@ def _from_the_point(piece: _Piece, words: Words) -> str:
     return "\n".join(lines[shared.index(max(shared)) :])
 
 
-def _foreign_hosts(text: str, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
-    """Where a tool named an address of the text that no person named."""
-    for host in {found.lower() for found in _HOST.findall(text)}:
-        naming = [piece for piece in pieces if host in piece.text.lower()]
-        if not any(piece.said.who == PERSON for piece in naming):
-            yield from [piece for piece in naming if piece.said.who == TOOL][:1]
+def _foreign(text: str, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
+    """Where a tool named an address or a command of the text that nobody else named."""
+    hosts = {*_HOST.findall(text), *_BARE_HOST.findall(text), *_NUMBERS.findall(text)}
+    commands = {one for one in _COMMAND.findall(text) if len(one.split()) > 1}
+    for wanted, trusted in ((hosts, (PERSON,)), (commands, (PERSON, AGENT))):
+        for one in sorted({found.lower().rstrip(".") for found in wanted}):
+            naming = [piece for piece in pieces if one in piece.text.lower()]
+            if not any(piece.said.who in trusted for piece in naming):
+                yield from [piece for piece in naming if piece.said.who == TOOL][:1]
 
 
 def _decide(found: Sequence[tuple[str, float, _Piece | None]]) -> tuple[str, _Piece | None]:
@@ -209,4 +239,5 @@ def _decide(found: Sequence[tuple[str, float, _Piece | None]]) -> tuple[str, _Pi
             return who, piece
     mine = sum(weight for by, weight, _ in found if by == PERSON)
     who = PERSON if mine and mine >= ENOUGH * sum(weight for _, weight, _ in found) else AGENT
+    who = AGENT if any(by == NOBODY for by, _, _ in found) else who
     return who, next((piece for by, _, piece in found if by == who and piece is not None), None)

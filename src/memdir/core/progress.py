@@ -27,7 +27,8 @@ class Progress:
     """One conversation of one store.
 
     `size` is that of the transcript when it was read last, -1 before; `turns` ended since; after
-    `failures` of a model nothing is tried before `after`.
+    `failures` of a model nothing is tried before `after`, for the reason `why`, as long as model
+    and limits are those of `asked`.
     """
 
     session: str
@@ -40,15 +41,21 @@ class Progress:
     after: float = 0.0
     time: float = 0.0
     done: tuple[Done, ...] = ()
+    asked: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to be decided; `target` is the path of what a person wants gone."""
+    """One thing to be decided; `target` is the path of what a person wants gone.
+
+    `refuse` is why it must not be saved at all: then its text is not written down either.
+    """
 
     id: str
     catch: Catch
     target: str = ""
+    refuse: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ from memdir.core.capturing import DECISION, REMEMBER, Catch
 from memdir.core.draft import Draft, Wishes
 from memdir.core.drafting import Rules
 from memdir.core.errors import MemdirError
+from memdir.core.naming import name_for
 from memdir.core.origin import untrusted
+from memdir.core.taking_back import terms
 from memdir.core.transcript import PERSON
 
 VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP = "value", "memory", "claude_md", "knowledge", "skip"
@@ -195,11 +197,13 @@ def rank(routed: Routed) -> tuple[int, bool]:
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
 
-def taken_back(draft: Draft, wish: str) -> bool:
-    """Did somebody want this very thing forgotten later?"""
-    words = similarity.words(wish)
-    said = similarity.words(f"{draft.name.replace('-', ' ')} {draft.description} {draft.body}")
-    return len(words) >= 2 and words <= said
+def nearly_same(one: Draft, other: Draft) -> bool:
+    """May the two be one memory? All words that tell something but one are the same, or a name."""
+    titles = [drafting.first_sentence(draft.description or draft.body) for draft in (one, other)]
+    small, large = sorted(map(terms, titles), key=len)
+    if FEWEST - 1 <= len(small) >= len(large) - 1 and small <= large:
+        return True
+    return name_for(titles[0], "") == name_for(titles[1], "") != ""
 
 
 def standing_line(draft: Draft) -> str:

@@ -25,8 +25,9 @@ TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 
 MAIN_SCOPES = ("project", "user", "local", "team")
+RECORDS = "records"  # structured records: a layout of their own in the checkout
 AGENT_PLACES = ("user", "project", "local")
-SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES), "all")
+SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES), RECORDS, "all")
 
 
 def project_name(root: str) -> str:
@@ -222,7 +223,8 @@ class Scope:
     @property
     def shared(self) -> bool:
         """True when what is saved there may reach other people."""
-        return self.kind in ("team", "local") or (self.kind, self.place) == ("agent", "project")
+        inside = ("team", "local", RECORDS)
+        return self.kind in inside or (self.kind, self.place) == ("agent", "project")
 
     @property
     def folder(self) -> str:
@@ -244,7 +246,7 @@ class Scope:
 
 def parse_scope(text: str) -> Scope:
     """The scope that `--scope` names; refuses anything else and lists what there is."""
-    if text in MAIN_SCOPES or text == "all":
+    if text in MAIN_SCOPES or text in (RECORDS, "all"):
         return Scope(text)
     kind, _, rest = text.partition(":")
     # The last `@`: an agent's name may hold one itself.

@@ -35,8 +35,8 @@ class Cursor:
 class Stretch:
     """What was said after a cursor, and the next cursor.
 
-    `broken` lines nobody can read; `lost`: the cursor's record is gone, so everything was taken;
-    `cut`: more was said than is read at once, and the oldest was left out.
+    Of `lines`, nobody can read the `broken` ones; `lost`: the cursor's record is gone, so
+    everything was taken; `cut`: more was said than is read at once, and the oldest was left out.
     """
 
     said: tuple[Said, ...]
@@ -44,16 +44,23 @@ class Stretch:
     session: str = ""
     cwd: str = ""
     broken: int = 0
+    lines: int = 0
     lost: bool = False
     cut: bool = False
+
+    @property
+    def unreadable(self) -> bool:
+        """True where not one line is what the client writes: another file, or another client's."""
+        return 0 < self.lines == self.broken
 
 
 @dataclass(frozen=True)
 class Session:
-    """A transcript that a client left behind."""
+    """A transcript that a client left behind; `cwd` is where it began, where that is known."""
 
     client: str
     id: str
     path: str
     modified: float
     size: int
+    cwd: str = ""

@@ -38,9 +38,6 @@ MEANING = (
     "things, how many have a signal with their words. `worth it`: the same for whole "
     "conversations, which decides whether a model is asked. Intervals: Wilson, 95 %."
 )
-HELD_OUT = (
-    "The rules were written with `dev` in sight; `held out` was labelled before and not used."
-)
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ def evaluate_capture(data: CaptureSet, say: Say) -> tuple[Report, dict[str, obje
     for name, rows in data.splits.items():
         say(name)
         scored[name] = [_score(row) for row in rows]
-    sections = [_section(name, rows) for name, rows in scored.items()]
+    sections = [_section(name, rows, data.use.get(name, "")) for name, rows in scored.items()]
     everything = [one for rows in scored.values() for one in rows]
     hygiene = Section("Hygiene", _hygiene(everything), (_missed(scored),))
     people = sum(bool(one.row.expected) for one in everything)
@@ -129,7 +126,7 @@ def _figures(name: str, rows: Sequence[Scored]) -> tuple[Figure, ...]:
     )
 
 
-def _section(name: str, rows: Sequence[Scored]) -> Section:
+def _section(name: str, rows: Sequence[Scored], use: str) -> Section:
     met = [(row.row.expected[at], one) for row in rows for at, one in row.found.items()]
     typed = [(label, one) for label, one in met if label.types]
     held = [(label, one) for label, one in met if label.hold is not None and one.catch]
@@ -141,7 +138,8 @@ def _section(name: str, rows: Sequence[Scored]) -> Section:
         ),
         _share(f"held as labelled, {name}", sum(_holds(a, one) for a, one in held), len(held)),
     )
-    return Section(f"Triage: {name}", figures, (_by_class(name, rows),), (), (MEANING, HELD_OUT))
+    notes = (MEANING, use) if use else (MEANING,)
+    return Section(f"Triage: {name}", figures, (_by_class(name, rows),), (), notes)
 
 
 def _holds(label: Expected, one: Noticed) -> bool:

@@ -12,6 +12,7 @@ from memdir.core.transcript import AGENT, PERSON, TOOL, Said
 from memdir.evaluation.sets import bad_data, read_data, read_row
 
 SUFFIX = ".jsonl"
+USE = "use.json"  # beside the splits: what each of them was used for, in a sentence
 GET_IT = "name the directory with conversations with --data; the repository has evals/capture"
 TEXTS = ("id", "class", "day")
 NOON = dates.DAY // 2
@@ -44,10 +45,11 @@ class Conversation:
 
 @dataclass(frozen=True)
 class CaptureSet:
-    """The conversations of each split, by its name."""
+    """The conversations of each split, by its name, and what it was used for, where that is said."""
 
     data: str
     splits: dict[str, tuple[Conversation, ...]]
+    use: dict[str, str]
 
 
 def read(data: str) -> CaptureSet:
@@ -71,7 +73,15 @@ def read(data: str) -> CaptureSet:
         if not rows:
             raise bad_data(path, 0, "no conversation in it")
         splits[os.path.basename(path).removesuffix(SUFFIX).replace("_", " ")] = tuple(rows)
-    return CaptureSet(data, splits)
+    return CaptureSet(data, splits, _use(os.path.join(os.path.dirname(names[0]), USE)))
+
+
+def _use(path: str) -> dict[str, str]:
+    """Only who made a split knows it, so it is told with the data; empty where it is not."""
+    if not os.path.exists(path):
+        return {}
+    given = read_row(path, 0, read_data(path, GET_IT))
+    return {name: said for name, said in given.items() if isinstance(said, str)}
 
 
 def _conversation(path: str, number: int, line: str) -> Conversation:

@@ -6,6 +6,7 @@ import fcntl
 import os
 from dataclasses import dataclass
 
+from memdir.adapters.clients._plan import PLUGIN
 from memdir.adapters.journal import last_decision
 from memdir.adapters.ledger import Ledger, day_of
 from memdir.adapters.log_file import NAME as LOG
@@ -13,9 +14,13 @@ from memdir.adapters.queue import NAME, TAKEN
 from memdir.adapters.sessions import FOLDER as SESSIONS
 from memdir.adapters.sessions import SECTION
 from memdir.app import App
+from memdir.config import Config
 from memdir.core.accounts import RECEIVED, SAVED, Account, Entry, balance
 from memdir.core.errors import MemdirError
-from memdir.flows.capturing import captures_of
+from memdir.core.history import standing
+from memdir.core.progress import Progress
+from memdir.flows.capturing import CLIENT, captures_of
+from memdir.flows.installing import Wish, install
 from memdir.flows.reading import readable_log
 
 WORKER_LOCK = "worker.lock"  # in the cache directory
@@ -24,10 +29,26 @@ MOST_BYTES = 16 * 1024 * 1024  # of the queue that are counted
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """A thing that waits for a model: why, from when on it is tried again, where it was said."""
+
+    id: str
+    reason: str
+    after: float
+    transcript: str
+
+
+@dataclass(frozen=True)
 class Status:
-    """Times are seconds since 1970, 0 for never; `tokens_left` is None where nobody knows."""
+    """Times are seconds since 1970, 0 for never; None where nobody knows.
+
+    `review` drafts wait for a person; `set_up` is how the client runs us, empty for not at all.
+    """
 
     account: Account
+    waiting: tuple[Waiting, ...]
+    review: int | None
+    set_up: str
     queued: int
     last_save: float
     last_saved: str
@@ -49,10 +70,14 @@ def status(app: App) -> Status:
     entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in known]
     newest = last_decision(entries, SAVED)
     save, name = _last_save(app)
-    if newest and not save:  # a store without a history
+    if newest and not app.history.on:
         save, name = newest.time, newest.name
+    account = balance(entries, totals)
     return Status(
-        account=balance(entries, totals),
+        account=account,
+        waiting=tuple(_waiting(captures.load(one.session), one) for one in account.waiting),
+        review=_in_review(app),
+        set_up=_set_up(config),
         queued=sum(_lines(os.path.join(config.state_dir, file)) for file in (NAME, TAKEN)),
         last_save=save,
         last_saved=name,
@@ -65,10 +90,34 @@ def status(app: App) -> Status:
     )
 
 
-def _last_save(app: App) -> tuple[float, str]:
-    """The newest change that brought a text into the store."""
+def _waiting(known: Progress, entry: Entry) -> Waiting:
+    return Waiting(entry.id, known.why or entry.reason, known.after, known.path)
+
+
+def _in_review(app: App) -> int | None:
+    """How many drafts wait in the inbox, whoever held them."""
     try:
-        for logged in readable_log(app):
+        inbox = app.inbox()
+        return len(inbox.list()) + len(inbox.broken())
+    except MemdirError:
+        return None
+
+
+def _set_up(config: Config) -> str:
+    """How the client runs us: by its settings or as a plugin; empty where it does not."""
+    try:
+        plan = install(config, CLIENT, Wish(), dry_run=True)
+    except MemdirError:
+        return ""  # its settings cannot be read; memdir doctor says so
+    edit = plan.edits[0]
+    by_client = plan.way == PLUGIN and edit.new == edit.clean
+    return plan.way if by_client or edit.old != edit.clean else ""
+
+
+def _last_save(app: App) -> tuple[float, str]:
+    """The newest change that brought a text into the store and was not taken back."""
+    try:
+        for logged in standing(readable_log(app)):
             if any(kind != "D" and path.endswith(".md") for kind, path in logged.paths):
                 return logged.time, logged.cause.name or logged.paths[0][1]
     except MemdirError:

@@ -16,8 +16,10 @@ from memdir.core.matching import spread
 from memdir.core.memory import Memory, read_memory, stem
 from memdir.core.ports import ARCHIVE, TRASH, Shelved, Store
 from memdir.core.revision import Revision
+from memdir.core.scope import RECORDS
 from memdir.flows.ignoring import ignored
 from memdir.flows.reading import expired_trash, find_all, readable_log, shelved
+from memdir.flows.reopening import reopen_drafts
 from memdir.steps.adopt import adopt
 from memdir.steps.edit import edit as edit_step
 from memdir.steps.index import index
@@ -33,10 +35,11 @@ def _untold(done: Done) -> None:
     """For callers that only want the answer."""
 
 
-def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold) -> Done:
+def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold, reason: str = "") -> Done:
     """save → index"""
 
     def act(desk: Desk) -> list[Change]:
+        desk.cause = replace(desk.cause, reason=reason)
         before = _memory(desk.store, draft.name + ".md") if draft.name else None
         change = save_step(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
@@ -127,7 +130,7 @@ def purge(app: App, names: Sequence[str], expired: bool = False, told: Told = _u
 def undo(
     app: App, change: str = "", batch: str = "", since: float | None = None, told: Told = _untold
 ) -> Done:
-    """undo → index, unless the index itself was put back"""
+    """undo → index, unless the index itself was put back; drafts that were approved wait again"""
     explicit = bool(change or batch or since is not None)
 
     def act(desk: Desk) -> list[Change]:
@@ -146,6 +149,7 @@ def undo(
             chosen = history.to_undo(log, change, batch, since, app.now())
             done = _take_back(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
+        desk.remarks += reopen_drafts(app, desk.undone)
         return done
 
     return app.change(history.UNDO, act, told)
@@ -155,10 +159,9 @@ def rebuild_index(app: App, told: Told = _untold) -> Done:
     """index: in step with the files, every line that is not ours kept"""
 
     def act(desk: Desk) -> list[Change]:
-        done = index(desk.store, app.rules(), anew=True)
-        desk.remarks += done.remarks()
         path = desk.store.index_path
-        return [Change(REBUILT if done.changed else SKIPPED, stem(path), path)]
+        changed = _bring_in_step(app, desk, anew=True)
+        return [Change(REBUILT if changed else SKIPPED, stem(path), path)]
 
     return app.change("index", act, told)
 
@@ -215,10 +218,21 @@ def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> li
     # They see to the index themselves: before them, the index was as it was.
     alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
     if plan.merged or (desk.store.index_path not in plan.files and not alone):
-        index(desk.store, app.rules())
+        _bring_in_step(app, desk)
     if plan.merged:
         desk.remarks.append(f"{done[-1].path} {done[-1].reason}; its pointers are in step")
     return done
+
+
+def _bring_in_step(app: App, desk: Desk, *, anew: bool = False) -> bool:
+    """The index by the rules of its layout; True where it had to change."""
+    if app.config.layout == RECORDS:
+        from memdir.flows.records.indexing import bring_in_step  # no other change needs records
+
+        return bring_in_step(desk.store)
+    done = index(desk.store, app.rules(), anew=anew)
+    desk.remarks += done.remarks() if anew else []
+    return done.changed
 
 
 def _put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:

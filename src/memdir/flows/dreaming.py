@@ -159,7 +159,7 @@ def _orient(app: App, state: State) -> Oriented:
         if one.kind == "stale-claim":
             stale[one.path] = (*stale.get(one.path, ()), one.message)
     disputed = _disputed(app)
-    logs = gather_logs(app.config, state.logs)
+    logs = gather_logs(app, state.logs)
     code = app.repo().state().partition("+")[0]  # the commit: a store may lie in the work tree
     drifted, old = _worn_out(app, found)
     if state.done and code == state.code:  # no new reason; and an undo is not done again

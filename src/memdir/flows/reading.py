@@ -36,11 +36,15 @@ def show(app: App, name: str) -> tuple[str, bytes, Document]:
     if not mark or not version or version.lower().strip("0123456789abcdef"):
         memory = find_all(app.store, [name])[0]
         data = app.store.read(memory.path)
-        return memory.path, data, frontmatter.read(frontmatter.decode(data))
+        return memory.path, data, _document(app.store, memory.path, data)
     logged = app.history.find(version)
     path = naming.find_path(wanted, app.history.paths(logged.id))
     old = app.history.content(logged.id, path) or b""
-    return path, old, frontmatter.read(frontmatter.decode(old))
+    return path, old, _document(app.store, path, old)
+
+
+def _document(store: Store, path: str, data: bytes) -> Document:
+    return frontmatter.read(frontmatter.decode(store.view(path, data)))
 
 
 def survey_index(app: App) -> index_text.Survey:

@@ -1,4 +1,4 @@
-"""What waits for a person's yes: look, approve, rewrite, reject."""
+"""What waits for a person's yes: look, approve, rewrite, reject, put back what was rejected."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memdir.app import App, Done, day_of
-from memdir.core import drafting
-from memdir.core.draft import SKIPPED, Change, Draft, Wishes
+from memdir.core import drafting, secrets
+from memdir.core.draft import RESTORED, SKIPPED, Change, Draft, Wishes
 from memdir.core.errors import MemdirError, Missing
-from memdir.core.held import APPROVED, REJECTED, REVIEWED_KEY, Held
+from memdir.core.held import APPROVED, REJECTED, REVIEWED_KEY, Held, find_id, reason_of
 from memdir.core.memory import Memory
 from memdir.core.origin import signed
 from memdir.flows.changing import rebuild_index, retire, save
@@ -23,7 +23,7 @@ class Settled:
     """What became of one draft; `done` is what it changed, empty where it was rejected."""
 
     held: Held
-    how: str  # approved, rejected, or empty where it still waits
+    how: str  # approved, rejected, restored, or empty where it still waits
     done: Done
 
 
@@ -65,10 +65,30 @@ def approve(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
 
 
 def reject(app: App, chosen: Sequence[Held]) -> list[Settled]:
-    """Out of the inbox for good; the journal says what it was."""
+    """Out of the inbox; for some days it can be put back, and it is not asked again."""
     for held in chosen if not app.dry_run else ():
         app.inbox().settle(held.id, REJECTED, title(held), app.now())
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
+
+
+def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
+    """What was rejected and can still be put back: these, all or none; or every one of them."""
+    kept = app.inbox().rejected(app.now())
+    if every:
+        return kept
+    by_id = {held.id: held for held in kept}
+    found = {text: find_id(text, list(by_id)) for text in ids}
+    for text in (text for text, id in found.items() if not id):
+        next = "memdir review list --rejected shows them"
+        raise Missing(f"no draft {text[:40]!r} was rejected of late", next=next)
+    return [by_id[id] for id in dict.fromkeys(found.values())]
+
+
+def restore(app: App, chosen: Sequence[Held]) -> list[Settled]:
+    """Back into the inbox, where they wait as they did."""
+    for held in chosen if not app.dry_run else ():
+        app.inbox().reopen(held.id)
+    return [Settled(held, RESTORED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
 def rewrite(app: App, held: Held, draft: Draft) -> Held:
@@ -92,6 +112,15 @@ def title(held: Held) -> str:
     return drafting.first_sentence(draft.description or draft.body)
 
 
+def said(held: Held) -> str:
+    """All that a draft says as one line, nothing from a secret on."""
+    draft = held.catch.draft
+    why = f" Why: {draft.why}" if draft and draft.why else ""
+    text = FORGET + held.catch.forget if draft is None else draft.body + why
+    shown = " ".join(secrets.before_secrets(text).split())
+    return shown or drafting.UNSAID
+
+
 def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
     catch = held.catch
     if catch.draft is None:
@@ -107,13 +136,13 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         day=draft.day or day_of(held.time),  # `tomorrow` counts from the day it was said
         extra=(*draft.extra, (REVIEWED_KEY, held.id)),
     )
-    return save(app, draft, wishes)
+    return save(app, draft, wishes, reason=reason_of(held.id))
 
 
 def _put_away(app: App, held: Held) -> Done:
     """Only what is called by its name: which memory was meant, a person says."""
     try:
-        return retire(app, [held.catch.forget], reason=f"review {held.id}")
+        return retire(app, [held.catch.forget], reason=reason_of(held.id))
     except Missing:
         raise Missing(
             "it is not clear which memory is meant",

@@ -32,7 +32,7 @@ def verify(app: App, names: Sequence[str] = (), say: Callable[[str], None] = _si
     from memdir.steps.verify import verify as check  # its patterns cost every command's start
 
     files, findings = read_all(app, _paths(app, names) if names else None)
-    texts = [(path, frontmatter.decode(data)) for path, data in files]
+    texts = [(path, frontmatter.decode(app.store.view(path, data))) for path, data in files]
     beside = frozenset(app.store.files())
     judged, remarks = check(texts, app.repo(), folder=_folder(app), beside=beside, say=say)
     return Checked(judged, (*remarks, *(f"{one.message}; {one.fix}" for one in findings)))

@@ -8,15 +8,15 @@ from dataclasses import replace
 from importlib.resources import files
 
 from memdir.core import types
-from memdir.core.agent import telling, turn
+from memdir.core.agent import grounds, telling, turn
 from memdir.core.agent.run import Run, day_of
-from memdir.core.agent.turn import SCHEMA, Captured, Step
+from memdir.core.agent.turn import SCHEMA, UNUSABLE, Captured, Step
 from memdir.core.budget import RUN_TOKENS, OverRun, estimate
 from memdir.core.capturing import Origin, Signal
 from memdir.core.errors import MemdirError
 from memdir.core.inert import inert_line
 from memdir.core.memory import Memory, stem
-from memdir.core.model import BadAnswer, Question, Turn
+from memdir.core.model import Answer, BadAnswer, Question, Turn
 from memdir.core.permissions.commands import NAMES
 from memdir.core.permissions.deciding import EDIT, READ, WRITE, Allowed, Denied, Look, decide
 from memdir.core.ports import Model
@@ -55,7 +55,7 @@ def capture(
     once something was drafted, that stays and the reason is told.
     """
     shown = telling.numbered(said, signals)
-    run = Run(shown, [*said], origin, look)
+    run = Run(shown, [*said], origin, look, signals)
     given = run.give(stem(one.path) for one in known if "/" not in one.path)
     memories = telling.listed(known) + telling.whole(given)
     question, run.mark = _question(shown, signals, memories, total - len(known), look, seconds)
@@ -71,22 +71,21 @@ def _with_asked_for(
     captured: Captured, said: Sequence[Said], signals: Sequence[Signal], origin: Origin
 ) -> Captured:
     """What somebody asked for in so many words counts, also where the model passed it over."""
-    met = {one.origin.message for one in captured.catches}
-    missed = [one for one in signals if one.asked_for and one.said.id not in met]
+    done = captured.catches
+    missed = [one for one in signals if one.asked_for and not grounds.met(one, signals, done)]
     return replace(captured, catches=(*captured.catches, *catches(missed, said, origin)))
 
 
 def _turn(run: Run, question: Question, model: Model, tokens: int) -> Turn | None:
     """Ask once and carry out what the answer wants; None when there is nothing more to say."""
     try:
-        asked = _within(question, run, tokens)
-        answer = model.answer(asked)
+        answer, step = _ask(model, _within(question, run, tokens))
     except BadAnswer as error:
         run.turns += 1
         run.retries += 1
         run.usage = run.usage.plus(error.usage or estimate(question))
         if run.retries > RETRIES:
-            run.reason = error.message
+            run.reason = f"{UNUSABLE}: {error.message}"
             return None
         return Turn(NOTHING_YET, "That answer did not fit: one JSON object, as described.")
     except MemdirError as error:
@@ -100,7 +99,7 @@ def _turn(run: Run, question: Question, model: Model, tokens: int) -> Turn | Non
     run.usage = run.usage.plus(answer.usage)
     run.cached = answer.usage.cached_tokens
     before, run.room = dict(run.unread), telling.RESULTS_CHARACTERS
-    pairs = _carry_out(run, turn.parse(answer.data))
+    pairs = _carry_out(run, step)
     run.drop_unread(before)
     if not pairs:
         return None
@@ -109,6 +108,15 @@ def _turn(run: Run, question: Question, model: Model, tokens: int) -> Turn | Non
         return None
     told = telling.results(pairs, run.mark, run.turns + 1, TURNS)
     return Turn(json.dumps(answer.data), told)
+
+
+def _ask(model: Model, question: Question) -> tuple[Answer, Step]:
+    """An answer, and what it wants; one that nobody can use is paid for all the same."""
+    answer = model.answer(question)
+    try:
+        return answer, turn.parse(answer.data)
+    except BadAnswer as error:
+        raise BadAnswer(f"{answer.model}: {error.message}", usage=answer.usage) from None
 
 
 def _within(question: Question, run: Run, tokens: int) -> Question:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memdir.core import drafting, types
 from memdir.core.draft import SKIPPED, UPDATED, Change, Draft, Wishes
 from memdir.core.drafting import Rules
@@ -31,7 +33,7 @@ def edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Chan
     if revision.body is not None:
         drafting.check(Draft(revision.body), rules)
     said = Draft("\n".join((revision.body or "", *values.values())))
-    reason = drafting.refusal(said, rules, Wishes(anyway=True, secret=wishes.secret))
+    reason = drafting.refusal(said, rules, replace(wishes, anyway=True))
     if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     old = store.read(path)

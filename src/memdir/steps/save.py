@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memdir.core import drafting, frontmatter, naming, similarity
-from memdir.core.draft import CREATED, SKIPPED, UPDATED, Change, Draft, Wishes
+from memdir.core.draft import ANYWAY, CREATED, SKIPPED, UPDATED, Change, Draft, Wishes
 from memdir.core.drafting import Rules
 from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.core.frontmatter import Document
@@ -34,7 +34,8 @@ def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     described = replace(given, description=given.description or drafting.first_sentence(given.body))
     twin = "" if wishes.anyway else _twin(described.description, store, files)
     if twin:
-        reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}), or --anyway"
+        insist = f", or {ANYWAY}" if ANYWAY in wishes.offered else ""
+        reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}){insist}"
         return Change(SKIPPED, stem(twin), twin, reason=reason)
     return _create(described, store, rules, files, remarks)
 

@@ -77,6 +77,21 @@ def test_a_draft_says_the_rule_the_reason_and_the_use(text, body, why, how):
     assert made.description == body
 
 
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("Merk dir, dass wir pnpm benutzen und nicht npm.", "Wir benutzen pnpm und nicht npm."),
+        ("Denk dran, dass ich keine Emojis will", "Ich will keine Emojis."),
+        ("Merk dir bitte für die Zukunft, dass wir kein Jest haben", "Wir haben kein Jest."),
+        ("merk dir, dass wir dienstags ausliefern", "Es gilt, dass wir dienstags ausliefern."),
+        ("merk dir, dass die Tests nachts laufen", "Es gilt, dass die Tests nachts laufen."),
+        ("onthoud dat we pnpm gebruiken", "Belangrijk is dat we pnpm gebruiken."),
+    ],
+)
+def test_a_clause_with_its_verb_at_the_end_becomes_a_sentence(text, body):
+    assert draft(person(text)).body == body
+
+
 def test_only_what_a_person_asked_for_is_saved_at_once():
     (asked,) = caught(person("remember that we ship on Tuesdays"))
     (noticed,) = caught(person("we decided against Kafka because nobody can run it"))

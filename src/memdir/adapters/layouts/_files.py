@@ -1,5 +1,10 @@
-"""What every layout of Markdown files has in common, wherever the files are."""
+"""What layouts have in common: those of Markdown files wherever they are, and those on disk."""
 
+import errno
+import os
+import stat
+
+from memdir.adapters.disk import Disk, failure
 from memdir.core import frontmatter
 from memdir.core.memory import INDEX, README, is_memory
 
@@ -8,6 +13,8 @@ if TYPE_CHECKING:
     from memdir.core.finding import Finding
     from memdir.core.index import Survey
     from memdir.core.memory import Memory
+
+MAX_FILE_BYTES = 4 * 1024 * 1024
 
 
 def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
@@ -119,6 +126,80 @@ class Files:
             has_index = self.exists(self.index_path)
             return "index + files" if has_index else "files without an index"
         return "standalone index" if self.standalone() is not None else "empty"
+
+
+class OnDisk(Files):
+    """A directory. Reading never waits; writing is for the holder of the lock."""
+
+    def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self.root = root
+        self.disk = Disk(root)
+        self.max_file_bytes = max_file_bytes
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file below the store."""
+        try:
+            return self.disk.read(path)[0]
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+
+    def index(self) -> bytes | None:
+        """The index as it stands, None where there is none, or none for a moment."""
+        path = self.index_path
+        try:
+            return self.disk.read(path)[0]
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+
+    def exists(self, path: str = "") -> bool:
+        """True where something stands at that path, whatever it is; not knowing is an error."""
+        where = os.path.join(self.root, path)
+        try:
+            os.lstat(where)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise failure(error, where, "cannot be looked at") from None
+        return True
+
+    def make(self) -> None:
+        """Create the directory where there is none, private and durable."""
+        try:
+            self.disk.make_root()
+        except OSError as error:
+            raise failure(error, self.root, "the directory cannot be created") from None
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace or create one file, durably."""
+        self.make()
+        try:
+            self.disk.put(path, data)
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be written") from None
+
+    def drop(self, path: str) -> None:
+        """Take one file out of the store, durably."""
+        try:
+            self.disk.drop(path)
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be removed") from None
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        """The same facts of one file, None where there is none, empty where nobody can tell."""
+        try:
+            found = self.disk.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return None if error.errno == errno.ELOOP else ()
+        return fingerprint(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def fingerprint(facts: os.stat_result) -> tuple[int, ...]:
+    """Changes whenever the file does: ctime cannot be set back by a tool that keeps mtime."""
+    return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
 
 
 def _survey(text: str, files: list[str]) -> "Survey":

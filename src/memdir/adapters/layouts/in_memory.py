@@ -7,7 +7,7 @@ import time
 from memdir.adapters.disk import HEAD_BYTES, check_path
 from memdir.adapters.layouts._files import Files, Scan, odd_content
 from memdir.core.errors import Missing
-from memdir.core.memory import INDEX, TEAM, is_memory, read_memory
+from memdir.core.memory import INDEX, TEAM, is_memory, is_of_records, read_memory
 
 
 class InMemory(Files):
@@ -75,4 +75,10 @@ class InMemory(Files):
 
 def _kept(path: str) -> bool:
     parts = path.split("/")
-    return parts[0] != TEAM and not any(part[0] == "." for part in parts)
+    hidden = any(part[0] == "." for part in parts)
+    return parts[0] != TEAM and not hidden and not is_of_records(path)
+
+
+def open_store(root: str, max_file_bytes: int) -> InMemory:
+    """A store without any memory yet."""
+    return InMemory(root)

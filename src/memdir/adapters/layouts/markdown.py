@@ -3,14 +3,21 @@
 Reading is on the hot path: the standard library's light modules only, one pass, no lock.
 """
 
-import errno
 import os
-import stat
 
-from memdir.adapters.disk import HEAD_BYTES, READ, Disk, close_quietly, failure, unreadable
-from memdir.adapters.layouts._files import Files, Scan, odd_content
+from memdir.adapters.disk import HEAD_BYTES, READ, close_quietly, failure, unreadable
+from memdir.adapters.layouts._files import OnDisk, Scan, fingerprint, odd_content
 from memdir.core.frontmatter import FENCE
-from memdir.core.memory import FOREIGN_FOLDERS, INDEX, NOT_MEMORIES, TEAM, Memory, read_memory
+from memdir.core.memory import (
+    FOREIGN_FOLDERS,
+    INDEX,
+    NOT_MEMORIES,
+    RECORD_INDEX,
+    TEAM,
+    Memory,
+    is_of_records,
+    read_memory,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,20 +25,14 @@ if TYPE_CHECKING:
 
     from memdir.core.finding import Finding
 
-MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
 LONGEST_OTHER = max(map(len, NOT_MEMORIES))
 
 
-class Markdown(Files):
+class Markdown(OnDisk):
     """A directory of memories. Reading never waits; writing is for the holder of the lock."""
 
     layout = "markdown"
-
-    def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
-        self.root = root
-        self.disk = Disk(root)
-        self.max_file_bytes = max_file_bytes
 
     def scan(self) -> Scan:
         """Every memory's header in one pass; a broken one is reported and hides no other."""
@@ -46,62 +47,17 @@ class Markdown(Files):
         """The paths of all memories, sorted, without reading any."""
         return sorted([path for _, _, path in self._walk([])])
 
-    def read(self, path: str) -> bytes:
-        """The bytes of one file below the store."""
-        try:
-            return self.disk.read(path)[0]
-        except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
-
-    def index(self) -> bytes | None:
-        """The index as it stands, None where there is none, or none for a moment."""
-        path = self.index_path
-        try:
-            return self.disk.read(path)[0]
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
-
-    def exists(self, path: str = "") -> bool:
-        """True where something stands at that path, whatever it is; not knowing is an error."""
-        where = os.path.join(self.root, path)
-        try:
-            os.lstat(where)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        except OSError as error:
-            raise failure(error, where, "cannot be looked at") from None
-        return True
-
-    def make(self) -> None:
-        """Create the directory where there is none, private and durable."""
-        try:
-            self.disk.make_root()
-        except OSError as error:
-            raise failure(error, self.root, "the directory cannot be created") from None
-
-    def put(self, path: str, data: bytes) -> None:
-        """Replace or create one file, durably."""
-        self.make()
-        try:
-            self.disk.put(path, data)
-        except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be written") from None
-
-    def drop(self, path: str) -> None:
-        """Take one file out of the store, durably."""
-        try:
-            self.disk.drop(path)
-        except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be removed") from None
-
     def tree(self) -> dict[str, tuple[int, ...]]:
-        """Every file the history keeps, with the facts that change when it does."""
+        """Every file the history keeps, with the facts that change when it does.
+
+        Records that lie in the same directory are another store's: they have their own history.
+        """
         facts: dict[str, tuple[int, ...]] = {}
-        most = self.max_file_bytes
+        most, records = self.max_file_bytes, False
         for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
-            if entry.is_file(follow_symlinks=False):
+            if path[-5:] == ".json" and is_of_records(path):
+                records = True
+            elif entry.is_file(follow_symlinks=False):
                 try:
                     found = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
@@ -110,18 +66,10 @@ class Markdown(Files):
                     where = os.path.join(self.root, path)
                     raise failure(error, where, "cannot be looked at") from None
                 if found.st_size <= most:
-                    facts[path] = _fingerprint(found)
+                    facts[path] = fingerprint(found)
+        if records:
+            facts.pop(RECORD_INDEX, None)
         return facts
-
-    def facts(self, path: str) -> tuple[int, ...] | None:
-        """The same facts of one file, None where there is none, empty where nobody can tell."""
-        try:
-            found = self.disk.stat(path)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            return None if error.errno == errno.ELOOP else ()
-        return _fingerprint(found) if stat.S_ISREG(found.st_mode) else None
 
     def sweep(self) -> None:
         """Remove temporary files that a killed writer left."""
@@ -206,11 +154,6 @@ def _closing(head: bytes) -> int:
     return 0
 
 
-def _fingerprint(facts: os.stat_result) -> tuple[int, ...]:
-    """Changes whenever the file does: ctime cannot be set back by a tool that keeps mtime."""
-    return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
-
-
 def _special(path: str, what: str) -> "Finding":
     from memdir.core.finding import Finding
 
@@ -230,3 +173,8 @@ def _endless(path: str) -> "Finding":
 
     message = f"{path}: no closing `---` in the first {MAX_HEADER_BYTES:,} bytes; read as text"
     return Finding("malformed-header", path, message, f"edit {path} by hand", 1)
+
+
+def open_store(root: str, max_file_bytes: int) -> Markdown:
+    """The memories in a directory."""
+    return Markdown(root, max_file_bytes)

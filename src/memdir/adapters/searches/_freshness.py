@@ -11,7 +11,7 @@ from marshal import dumps
 from time import time, time_ns
 
 from memdir.adapters.searches._catalog import LARGEST, fold
-from memdir.core.memory import INDEX, NOT_MEMORIES, TEAM, is_memory
+from memdir.core.memory import INDEX, NOT_MEMORIES, TEAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def look(store: "Store") -> State:
     now = time_ns()
     young = now - TICK
     found = {
-        path: facts for path, facts in store.tree().items() if _is_simple(path) or is_memory(path)
+        path: facts
+        for path, facts in store.tree().items()
+        if _is_simple(path) or store.is_memory(path)
     }
     if not found and store.standalone() is not None:
         found[INDEX] = store.facts(INDEX) or (0, 0, 0, 0)

@@ -6,7 +6,7 @@ import os
 from memdir.adapters.searches import _entries, _freshness, _writing
 from memdir.adapters.searches._catalog import open_catalog, seconds
 from memdir.adapters.searches._scanning import Scan, Uncollected
-from memdir.core.errors import MemdirError
+from memdir.core.errors import MemdirError, Missing
 from memdir.core.finding import Finding
 from memdir.core.memory import Memory, stem
 
@@ -72,6 +72,9 @@ def update(store: "Store", path: str, findings: list[Finding]) -> None:
         for one in sorted(new):
             try:
                 data = store.view(one)
+            except Missing:
+                gone.add(one)  # since we looked, or it is put away
+                continue
             except MemdirError as error:
                 findings.append(Finding(error.code, one, error.message, error.next))
                 gone.add(one)

@@ -40,7 +40,10 @@ class DryRun(Around):
     def index(self) -> bytes | None:
         """The index as it would be."""
         path = self.index_path
-        return self.written[path] if path in self.written else self.inside.index()
+        if path not in self.written:
+            return self.inside.index()
+        data = self.written[path]
+        return None if data is None else self.view(path, data)
 
     def standalone(self) -> bytes | None:
         """As inside, until something was written."""

@@ -25,7 +25,7 @@ class Recorder(Around):
     def index(self) -> bytes | None:
         """The index as it stands, None where there is none."""
         try:
-            return self.read(self._index_path)
+            return self.view(self._index_path)
         except Missing:
             return None
 

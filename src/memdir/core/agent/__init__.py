@@ -2,5 +2,6 @@
 
 turn      what one turn may answer, and what is made of that
 telling   what it is told: messages, memories and results, all as data
+grounds   what a person said that lets it take something away
 run       what a run has come to so far
 """

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from memdir.core.agent.grounds import UNNAMED, takes_away, unwanted_by
 from memdir.core.agent.telling import (
     MEMORY_CHARACTERS,
     RESULTS_CHARACTERS,
     WHOLE,
     WHOLE_CHARACTERS,
+    bare,
     masked,
+    without_secrets,
 )
 from memdir.core.agent.turn import Captured, Wanted, new_lines
-from memdir.core.capturing import Catch, Origin
+from memdir.core.capturing import Catch, Origin, Signal
 from memdir.core.model import Usage
 from memdir.core.origin import SOURCE, quote, rests_on, untrusted
 from memdir.core.permissions.deciding import Look
@@ -32,6 +35,7 @@ class Run:
     said: list[Said]  # all of it, and what was looked at since
     origin: Origin
     look: Look
+    signals: Sequence[Signal] = ()
     mark: str = ""
     turns: int = 0
     retries: int = 0
@@ -53,32 +57,46 @@ class Run:
             catches.append(
                 self._catch(one, f"it would replace {name}, which the model did not read")
             )
-        for name, because in self.unwanted.items():
-            origin = self._origin(because)
-            catches.append(Catch(origin, forget=name, hold=untrusted(origin)))
-        return Captured(tuple(catches), self.turns, self.usage, tuple(self.denied), self.reason)
+        catches += [self._unwanted(name, because) for name, because in self.unwanted.items()]
+        denied = tuple(map(bare, self.denied))
+        return Captured(tuple(catches), self.turns, self.usage, denied, self.reason)
+
+    def _unwanted(self, name: str, because: int) -> Catch:
+        """What is to be forgotten; at once only where a person named it."""
+        standing = self._standing(name)
+        text = (self.look.memory(standing) or b"").decode("utf-8", "replace")
+        asked = unwanted_by(standing, text, self.look.names(), self.signals)
+        if asked is not None and masked(name) == name:
+            return Catch(replace(self._from(asked.said), quote=quote(asked.quote)), forget=name)
+        origin = self._origin(because)
+        hold = untrusted(origin) or UNNAMED.format(masked(name))
+        return Catch(origin, forget=masked(name), hold=hold)
 
     def _catch(self, wanted: Wanted, hold: str) -> Catch:
-        origin, day = self._rests_on(wanted), day_of(self.shown.get(wanted.because))
-        hold = hold or untrusted(origin)
-        draft = replace(wanted.draft, source=SOURCE, day=day)
-        # What is held is written down before the writer sees it.
-        return Catch(origin, replace(draft, body=masked(draft.body)) if hold else draft, hold=hold)
+        origin, cited = self._rests_on(wanted), self.shown.get(wanted.because)
+        old = self.read.get(wanted.draft.name, b"").decode("utf-8", "replace")
+        hold = hold or untrusted(origin) or takes_away(wanted.draft, old, cited, self.signals)
+        draft = replace(wanted.draft, source=SOURCE, day=day_of(cited))
+        # What is held is written down before the writer sees it, who refuses a body with a secret.
+        return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
 
     def _rests_on(self, wanted: Wanted) -> Origin:
         """Whose words a draft has. What the model says of it counts only against it."""
         given = self._origin(wanted.because)
         if given.who in (AGENT, TOOL):
             return given
-        old = self.read.get(wanted.draft.name, b"").decode("utf-8", "replace")
+        name = wanted.draft.name
+        old = self.read.get(name, b"").decode("utf-8", "replace")
         text = new_lines(wanted.draft, old)
-        found = rests_on(text, self.said, self.origin) if text else given
+        new = "" if name in self.read or name in self.unread else name
+        found = rests_on(text, self.said, self.origin, name=new) if text else given
         return given if found.who == given.who == PERSON else found
 
     def _origin(self, because: int) -> Origin:
         said = self.shown.get(because)
-        if said is None:
-            return self.origin
+        return self.origin if said is None else self._from(said)
+
+    def _from(self, said: Said) -> Origin:
         words = quote(said.text)
         return replace(self.origin, message=said.id, who=said.who, tool=said.tool, quote=words)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from string import Template
 
 from memdir.core.capturing import Signal
+from memdir.core.draft import Draft
 from memdir.core.inert import inert, inert_line
 from memdir.core.manifest import manifest
 from memdir.core.memory import Memory
-from memdir.core.secrets import find_secrets
+from memdir.core.secrets import before_secrets, find_secrets
 from memdir.core.transcript import AGENT, PERSON, TOOL, Said
 
 MOST_MESSAGES = 20
@@ -128,11 +130,29 @@ def masked(text: str) -> str:
         lines[secret.line - 1] = SECRET
         if secret.rule in ("private-key", "putty-key"):
             end = next(
-                (n for n, line in enumerate(lines) if n >= secret.line and "END" in line),
+                (n for n, line in enumerate(lines) if n >= secret.line and "-----END" in line),
                 len(lines) - 1,
             )
             lines[secret.line - 1 : end + 1] = [SECRET] * (end + 2 - secret.line)
     return "\n".join(lines)
+
+
+def bare(text: str) -> str:
+    """A line up to its first secret."""
+    return before_secrets(text).rstrip()
+
+
+def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
+    """The draft without secrets in any of its texts; a name with one is the store's to choose."""
+    return replace(
+        draft,
+        body=masked(draft.body) if body else draft.body,
+        name=draft.name if bare(draft.name) == draft.name else "",
+        description=bare(draft.description),
+        why=bare(draft.why),
+        how=bare(draft.how),
+        extra=tuple((key, bare(value)) for key, value in draft.extra),
+    )
 
 
 def _find(said: Sequence[Said], one: Said) -> int:

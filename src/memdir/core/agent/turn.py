@@ -11,12 +11,14 @@ from memdir.core.draft import Draft
 from memdir.core.drafting import HOW, MAX_DESCRIPTION, WHY
 from memdir.core.errors import BadInput
 from memdir.core.memory import TYPE_KEYS, UNKNOWN
-from memdir.core.model import Usage
+from memdir.core.model import BadAnswer, Usage
 from memdir.core.naming import check_name, slugify
+from memdir.core.secrets import before_secrets, find_secrets
 
 MOST_CALLS = 8  # of one turn
 MOST_DRAFTS = 10  # of one turn
 BODY_CHARACTERS = 8_000
+UNUSABLE = "the model's answer could not be used"
 
 _TEXT = {"type": "string"}
 _DRAFT_TEXTS = ("name", "type", "description", "body", "why", "how")
@@ -55,8 +57,9 @@ SCHEMA: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Captured:
-    """What came of a conversation; `reason` is why it ended before the model was done.
+    """What came of a conversation.
 
+    `reason` is why it ended before the model was done: then what has no draft is still open.
     `denied` are the calls that were not carried out, each with its reason.
     """
 
@@ -72,7 +75,7 @@ class Captured:
         names = [one.draft.name or "a new one" for one in self.catches if one.draft]
         said = [f"drafted {', '.join(names)}"] if names else []
         said += [f"to be retired: {one.forget}" for one in self.catches if one.forget]
-        return "; ".join(said) or "nothing"
+        return before_secrets("; ".join(said)) or "nothing"
 
 
 @dataclass(frozen=True)
@@ -94,15 +97,21 @@ class Step:
 
 
 def parse(data: object) -> Step:
-    """The step of an answer that fits the schema; more than it may ask for is left out."""
+    """The step of an answer that fits the schema; more than it may ask for is left out.
+
+    Fails where it drafts something, and not one of the drafts says anything.
+    """
     said = data if isinstance(data, dict) else {}
     calls = [(one["tool"], one["input"]) for one in said.get("calls") or []]
     drafts = [_wanted(one) for one in said.get("drafts") or [] if one["body"].strip()]
-    unwanted = [(one["name"], one["because"]) for one in said.get("forget") or []]
+    pairs = [(_line(one["name"]), one["because"]) for one in said.get("forget") or []]
+    unwanted = [(name, because) for name, because in pairs if name]
+    if (said.get("drafts") or said.get("forget")) and not (drafts or unwanted):
+        raise BadAnswer("its drafts are empty")
     return Step(
         tuple(calls[:MOST_CALLS]),
         tuple(drafts[:MOST_DRAFTS]),
-        tuple((_line(name), because) for name, because in unwanted[:MOST_DRAFTS] if name.strip()),
+        tuple(unwanted[:MOST_DRAFTS]),
         said.get("done") is True,
     )
 
@@ -150,6 +159,8 @@ def _wanted(said: Mapping[str, object]) -> Wanted:
 def _name(text: str) -> str:
     """A name that a file can have; empty leaves the choice to the store."""
     name = text.strip().removesuffix(".md")
+    if find_secrets(name):
+        return ""  # in small letters nobody would know it again
     try:
         return check_name(name)
     except BadInput:

@@ -45,7 +45,8 @@ def _long(plain: str, **valued: str) -> dict[str, str]:
     return _all(plain) | {name.replace("_", "-"): kind for name, kind in valued.items()}
 
 
-_LINES = Command("qv", {"n": NUMBER, "c": NUMBER}, _long("", lines=NUMBER, bytes=NUMBER), True, 1)
+# Whole lines alone: of a piece of a line nobody can tell that it is a secret's.
+_LINES = Command("qv", {"n": NUMBER}, _long("", lines=NUMBER), True, 1)
 COMMANDS = {
     "ls": Command(
         "1aAdFghiklnoprRsStuX",
@@ -58,11 +59,11 @@ COMMANDS = {
     "head": _LINES,
     "tail": _LINES,
     "grep": Command(
-        "EFGHILchilnoqrsvwx",
+        "EFGHILchilnqrsvwx",
         {"A": NUMBER, "B": NUMBER, "C": NUMBER, "m": NUMBER, "e": TEXT},
         _long(
             "ignore-case invert-match word-regexp line-regexp count files-with-matches "
-            "files-without-match only-matching quiet no-messages line-number with-filename "
+            "files-without-match quiet no-messages line-number with-filename "
             "no-filename recursive extended-regexp fixed-strings basic-regexp",
             regexp=TEXT, max_count=NUMBER, context=NUMBER, after_context=NUMBER,
             before_context=NUMBER, include=TEXT, exclude=TEXT, exclude_dir=TEXT,

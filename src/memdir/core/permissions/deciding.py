@@ -29,11 +29,19 @@ READ, GREP, GLOB, BASH, WRITE, EDIT = "Read", "Grep", "Glob", "Bash", "Write", "
 TOOLS = (READ, GREP, GLOB, BASH, WRITE, EDIT)
 MD = ".md"
 LONGEST_PATTERN = 500  # characters
+
+
+def _any_case(pattern: str) -> str:
+    """A pattern that also fits names in capitals: `.env` as `.[eE][nN][vV]`."""
+    return "".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in pattern)
+
+
 # A recursive grep must not open what Read may not; the last option that fits a file wins.
-_UNSEEN = (
-    *(f"--exclude={pattern}" for pattern in SECRET_FILES),
-    *(f"--exclude-dir={folder}" for folder in SECRET_FOLDERS),
-)
+UNSEEN = (
+    "-D", "skip",  # a pipe would wait for somebody who writes
+    *(f"--exclude={_any_case(pattern)}" for pattern in SECRET_FILES),
+    *(f"--exclude-dir={_any_case(folder)}" for folder in SECRET_FOLDERS),
+)  # fmt: skip
 _SEARCH = ("-r", "-n", "-I", "-E")
 
 
@@ -109,7 +117,7 @@ def _grep(given: Mapping[str, object], places: Places, resolve: Resolve) -> Deci
             return Denied(reason)
         words.append(f"--include={str(glob).rpartition('/')[2]}")
     # Models write patterns for other programs, which know \d.
-    words += ["-e", str(pattern).replace(r"\d", "[0-9]"), *_UNSEEN]
+    words += ["-e", str(pattern).replace(r"\d", "[0-9]"), *UNSEEN]
     return Allowed(BASH, words=(*words, "--", shown(found.path, places)))
 
 
@@ -141,7 +149,7 @@ def _bash(given: Mapping[str, object], places: Places, resolve: Resolve) -> Deci
     paths = paths[: len(parsed.paths)]
     if name == "find":
         return Allowed(BASH, words=("find", *(paths or ["."]), *parsed.tests))
-    more = _UNSEEN if name == "grep" else ()
+    more = UNSEEN if name == "grep" else ()
     return Allowed(BASH, words=(name, *parsed.options, *more, "--", *paths))
 
 

@@ -12,7 +12,7 @@ LONGEST = 1024  # characters
 # Folders and files that hold keys or logins by their nature; compared in small letters.
 SECRET_FOLDERS = (
     *(".git", ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".gcloud"),
-    *(".password-store", ".terraform"),
+    *(".password-store", ".terraform", ".secrets", "secrets", "credentials"),
 )
 SECRET_FILES = (
     *(".env", ".env.*", "*.env", ".envrc", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"),

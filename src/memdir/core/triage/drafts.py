@@ -12,7 +12,7 @@ from memdir.core import dates, drafting, relative_dates, secrets
 from memdir.core.capturing import CONFIRMATION, FORGET, REMEMBER, Catch, Origin, Signal
 from memdir.core.draft import Draft
 from memdir.core.transcript import AGENT, PERSON, Said
-from memdir.core.triage import facts, tastes, wishes, wording
+from memdir.core.triage import days, tastes, wishes, wording
 from memdir.core.triage.prose import sentence, sentences
 
 SOURCE = "capture"
@@ -105,7 +105,9 @@ def _dropped(text: str) -> str:
     rest = rest.strip(" .,:!。") or (text[: place[0]].strip(" .,:!。、") if place else "")
     first = _CLAUSE.split(rest, maxsplit=1)[0]
     rest = first if len(first.split()) > 1 else rest
-    return wording.one_line(re.sub(r"(?i)\s(?:from|out of) (?:your|the) memor(?:y|ies)$", "", rest))
+    return wording.one_line(
+        re.sub(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)$", "", rest)
+    )
 
 
 def _confirmed(signal: Signal, said: Sequence[Said]) -> str:
@@ -141,7 +143,7 @@ def _anchored(body: str, day: datetime.date | None) -> str:
     if day is None or not body:
         return body
     absolute, unsure = relative_dates.make_absolute(body, day)
-    if not unsure and not facts.has_date(_ISO.sub("", absolute).lower()):
+    if not unsure and not days.has_date(_ISO.sub("", absolute).lower()):
         return body
     return f"{body.rstrip('.。')} (said on {day.isoformat()})."
 

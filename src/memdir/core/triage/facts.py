@@ -1,126 +1,19 @@
-"""What a person tells of the project: its dates, its decisions, who decides."""
+"""What a person tells of the project: its decisions, and who decides."""
 
 from __future__ import annotations
 
 import re
 
-from memdir.core.triage import hints
 from memdir.core.triage.forms import either, one_of
-from memdir.core.triage.passing import brief, is_chore
-
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_SHORT = one_of(
-    "mon tue tues wed thu thurs fri sat sun jan feb mar apr may jun jul aug sep oct nov dec"
-)
-_CUE = one_of(
-    """
-    by on until till before after from starting due in of through
-    am bis bis_zum ab ab_dem vor_dem zum
-    """
-)
-_MONTH = one_of(
-    r"""
-    january february march april june july august september october november december may(?=_\d)
-    januar februar märz mai juni juli dezember
-    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-    janvier février mars avril juin juillet août septembre octobre novembre décembre
-    """
-)
-_COUNT = one_of(r"\d{1,2} two three four five six eight ten a_couple_of a_few")
-_SPAN = "(?:days|weeks|months)"
-_WHEN = one_of(
-    rf"""
-    {_DAY} tomorrow eow eom eoq eoy q[1-4] \d{{4}}-\d\d-\d\d
-    next_(?:week|month|quarter|sprint|year|release|{_DAY}) this_(?:week|month|quarter|{_DAY})
-    (?:the_)?end_of_(?:the_|this_|next_)?(?:week|month|quarter|year|sprint|q[1-4]|{_MONTH})
-    in_{_COUNT}_{_SPAN} {_COUNT}_{_SPAN}_from_now
-    {_CUE}_20[2-4]\d\b (?:in|over|this|next)_(?:the_)?(?:spring|summer|autumn|fall|winter)
-    {_CUE}_\d{{1,2}}(?:/\d{{1,2}}\b|\.\d{{1,2}}\.) {_CUE}_{_SHORT}\b
-    (?:{_MONTH}|{_SHORT})_\d{{1,2}}(?:st|nd|rd|th)?\b the_\d{{1,2}}(?:st|nd|rd|th)
-    (?:the_)?\d{{1,2}}(?:st|nd|rd|th|\.|er)?(?:_of|_de)?_(?:{_MONTH}|may)\b
-    (?:mid|early|late)[-_]?(?:{_MONTH}|{_SHORT})\b {_MONTH}
-    montag dienstag mittwoch donnerstag freitag samstag sonntag morgen nächste[nr]?_(?:woche|monat)
-    monatsende ende_(?:der_woche|des_monats)
-    lunes martes miércoles jueves viernes sábado domingo mañana fin_de_mes
-    la_(?:próxima_semana|semana_que_viene)
-    lundi mardi mercredi jeudi vendredi samedi dimanche demain la_semaine_prochaine fin_du_mois
-    """
-)
-_DENSE_WHEN = (
-    r"(?:周|星期|礼拜)[一二三四五六日天]|下(?:周|个?月)|明天|月底|\d{1,2}月(?:\d{1,2}[日号])?"
-    r"|[月火水木金土日]曜|来週|来月|明日|月末|今月末"
-)
-_DATE = re.compile(rf"\b{_WHEN}(?!\w)|{_DENSE_WHEN}")
-_BY = re.compile(
-    rf"\b(?:by|before|until|till|after|from|starting|as of|no later than|on|bis|ab|vor|nach|am"
-    rf"|antes de(?:l)?"
-    rf"|hasta|desde|el|avant|jusqu'(?:au|à)|à partir d[eu]|le) (?:the |this |next |coming |end of "
-    rf"|el |le )?"
-    rf"{_WHEN}(?!\w)|\bin {_COUNT} {_SPAN}\b|\b{_CUE} 20[2-4]\d\b"
-)
-# What has a day, whoever says so.
-_EVENT = either(
-    r"""
-    (?:code |merge |feature |deploy |release )?(?:freez\w*|frozen|lock-?down)\b
-    (?:deadline|due|cut-?off|launch|go-?live|kick-?off|milestone|submission|roll-?out|sunset)\w*\b
-    (?:go(?:es|ing)? live|roll(?:s|ed|ing)? out|end of life|eol|end-of-life|shut(?:s|ting)? (?:down|
-    +off))\b
-    (?:deprecat|decommission|expir|retir|migrat|releas|ship|turned? off|switched? off|turn(?:s|
-    +ing)? off|switch(?:es|ing)? off)\w*\b
-    (?:demo|audit|presentation|pitch|board meeting|vacation|holidays?|on leave|out of office|ooo|
-    +pto|off sick)\b
-    (?:parental|maternity|paternity) leave\b
-    (?:maintenance|downtime|window|beta|ga|review meeting|stakeholder|workshop|offsite|interview|
-    +contract)\b
-    (?:starts?|begins?|ends?|starting|ending|lands?|leaves|leaving|joins|joining|takes over|is out|
-    +are out|is away|is off|away|cuts?|cutting)\b
-    (?:must|needs?|has|have|got) to (?:be|ship|go|land|work|happen|look|support|migrate|move)\b
-    (?:must|will) be\b
-    (?:no|nothing) (?:merges|deploys|releases|risky|new|non-critical|gets? merged)\b
-    (?:freigabe|abgabe|veröffentlich\w*|einfrier\w*|urlaub|frist|fertig|umstell\w*|abgeschaltet|
-    +stichtag)\b
-    (?:congela\w*|lanza\w*|entrega\w*|fecha límite|vacaciones|plazo|listo|livraison|sortie|gel|
-    +congés|échéance|mise en prod\w*|date limite|prêt|démo)\b
-    冻结
-    上线
-    发布
-    截止
-    之前
-    リリース
-    締め?切
-    凍結
-    まで
-    休み
-    """
-)
-_LOCKED = either(
-    r"""
-    (?:code |merge |feature |deploy )?freeze\w*\b
-    (?:deadline|due date|cut-?off|launch|go-?live|demo|presentation|audit|pitch|vacation|eol|
-    +end of life)\b
-    """
-)
-_DONE = either(
-    rf"""
-    (?:was|were|broke|failed|crashed|happened|yesterday|ago|used to|since|stopped working)\b
-    last (?:week|month|quarter|sprint|night|year|time|{_DAY})
-    (?:merged|released|shipped|deployed|pushed|started failing) (?:on|it)\b
-    """
-)
-_IDLE = either(
-    r"(?:i'll|i will|let's|lets|continue|see you|every|each|(?:mon|tues|wednes|thurs|fri|satur"
-    r"|sun)days)\b"
-)
-_PROGRAM = either(
-    r"(?:returns?|function|regex|parse\w*|pars(?:er|ing)|field|column|input|timestamp|format\w*"
-    r"|string|cron)\b"
-)
+from memdir.core.triage.passing import brief
 
 _PARTIES = one_of(
     """
     legal security compliance management leadership product ops infra finance marketing auditors?
     the_(?:team|client|customer|board|cto|ceo|boss|platform_team|pm|vendor|business|designers?)
     the_(?:auditors?|lawyers?|works_council|dba|architects?|(?:data|mobile|backend|frontend)_team)
+    the_(?:publisher|investors?|steering_committee|studio|partner|supplier|regulator|factory|sponsor)
+    the_(?:bank|manufacturer|professor|supervisor|editor|university|agency|product_owner|union|court)
     my_(?:boss|manager|lead|team) our_(?:cto|ceo|client|customers?|lead|lawyers?|(?:security_)?team)
     """
 )
@@ -128,9 +21,11 @@ _DECIDED = either(
     rf"""
     (?:we|they|{_PARTIES})(?:'ve| have| has)? (?:just |already |finally |all |now |
     +recently )?(?:decided|chose|chosen|agreed|settled|went with|picked|opted|committed to|
-    +ruled out|rejected|standardi[sz]ed|landed on|dropped|moved (?:to|off|away|from)|switched (?:to|
+    +ruled out|rejected|killed|cancell?ed|axed|scrapped|shelved|cut|postponed|greenlit|
+    +standardi[sz]ed|landed on|dropped|moved (?:to|off|away|from)|switched (?:to|
     +from|away|off)|migrated|gave up|abandoned|signed off|approved|adopted|deprecated|banned|wants?|
-    +requires?|insists?|mandated|vetoed|forbids?|asked (?:us|for)|flagged|won'?t (?:let|allow|
+    +requires?|insists?|says?|said (?:no|that|we)|expects?|told us|refuse[sd]?|complain\w*|mandated|
+    +vetoed|forbids?|asked (?:us|for)|flagged|won'?t (?:let|allow|
     +accept|approve|support))\b
     we(?:'re| are) (?:now |all |also |finally |slowly |officially )?(?:going with|moving (?!on|
     +forward)\w+|migrating|
@@ -143,6 +38,19 @@ _DECIDED = either(
     (?:prod|production|staging|qa|the (?:servers?|cluster|devices?|runners?)) (?:runs?|is|are|has|
     +have|uses?|gets?|lives?|can'?t|only) (?!down|red|broken|failing|slow|stuck|up\b|green|dead|
     +back|still|not|throwing|returning|giving|now)\w
+    (?:prod|production|staging|qa|ci|the (?:servers?|cluster|devices?|runners?|gateway|vendor|
+    +provider|target|hardware|fleet|build (?:box|server|farm))|our \w+|their (?:side|api|
+    +end)) (?:is|
+    +are|'s)(?: all)? still (?:on|at|using|running|running on) \w
+    (?:rate ?limits?|quota|budget|sla|licen[cs]e|retention|headcount|funding|credits|disk quota|
+    +memory limit|power budget|frame budget|flash|ram)\b(?: \w+){{0,5}} (?:is|are|of|was|has|lets|
+    +allows|
+    +expires?|runs? out)\b (?:\w+ ){{0,3}}(?:\d|gone|spent|used up|exhausted|approved|tight|hard|
+    +fixed|
+    +only|limited|capped|us\b|no\b|not\b)
+    the (?:whole |entire |main |real |only )?(?:point|purpose|goal|aim|motivation|driver|
+    +idea) (?:of|
+    +behind|for) [^.]{{2,60}} (?:is|was)\b
     decision:
     (?:it was|it's been|has been|was) (?:decided|agreed)\b
     the (?:plan|idea|goal|strategy|long[- ]term plan|intent) is (?:to|that)\b
@@ -154,6 +62,22 @@ _DECIDED = either(
     (?:the reason|reason (?:is|being|we)|that'?s why|this is why|which is why) (?:we|for|why|that|
     +is|behind|the|it)\b
     (?:intentional(?:ly)?|deliberate(?:ly)?|on purpose|by design)\b
+    (?:was|were|turned out(?: to be)?|proved) (?:a |an |the )?(?:\w+ )?(?:mistake|dead end|disaster|
+    +nightmare|failure|bad idea)\b
+    we(?:'re| are) (?:going|moving|switching|rolling) back (?:to|from)\b
+    (?:no point (?:in )?|not worth |no use |don'?t bother )\w+ing\b
+    (?:the |our )?[\w-]{{2,20}}(?: [\w-]{{2,20}})? (?:refuses? to (?!log|start|work|connect|boot|
+    +load|open|build|compile|run)|blocks?|forbids?|prohibits?|bans?|
+    +only (?:allows?|accepts?|supports?|speaks?)|(?:doesn'?t|does not|won'?t) (?:allow|let us|
+    +permit|support|
+    +accept)) (?!me\b|it\b|this\b|that\b|the (?:form|page|button|thread|main|call|event))\w
+    (?:off the table|out of the question|not going to happen|not happening|dead and buried)\b
+    has (?:the )?(?:final|last) (?:say|word)\b
+    (?:^|[.,;] )(?:went|going|sticking|stuck|chose|picked|opted|settled|switched|sticks?) (?:with|
+    +on|for|to|away|off) [^.]{{2,80}}\b(?:because|since|as|due|cause|so that|for the|after)\b
+    (?:company|org|organisation|organization|team|client|customer|agency|university|lab) (?:is|has|
+    +was) (?:moving|switching|migrating|standardi[sz]ing|dropping|moved|switched|bought|banned|
+    +decided|adopting|rolling)\b
     we (?:\w+ ){1, 8}(?:ruled|decided|chose|rejected|discarded|dismissed|settled|turned) (?:it|them|
     +that|on|against|out|to)\b
     we (?:tried|evaluated|considered|looked (?:at|into)|explored|discussed|
@@ -218,22 +142,6 @@ _NOBODY = re.compile(
     r"^(?:It|This|That|There|The|What|He|She|We|They|You|Redis|React|Docker"
     r"|Postgres|Git)\b"
 )
-
-
-def has_date(bare: str) -> bool:
-    """It names a day, a week, a month."""
-    return bool(_DATE.search(bare))
-
-
-def dated(bare: str) -> bool:
-    """Something will happen, or must have happened, by a day."""
-    if _DONE.search(bare) or not _DATE.search(bare) or _PROGRAM.search(bare):
-        return False
-    if is_chore(bare):
-        return bool(_LOCKED.search(bare))
-    if hints.in_trouble(bare) or _IDLE.search(bare):
-        return bool(_LOCKED.search(bare))
-    return bool(_EVENT.search(bare) or _BY.search(bare) or hints.is_ours(bare))
 
 
 def decides(bare: str) -> bool:

@@ -19,6 +19,11 @@ def one_of(words: str) -> str:
     return "(?:" + "|".join(words.split()).replace("_", r"\s") + ")"
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
 def either(forms: str, open: str = r"\b(?:", close: str = ")") -> re.Pattern[str]:
     """Any of these forms; `open` does not go before languages that put no space between words."""
     lines = "\n".join(line.strip() for line in forms.strip().splitlines())

@@ -66,7 +66,7 @@ _AFTERWARDS = re.compile(
 )
 _OURS = either(
     r"""
-    (?:that|this)(?:'s| is) not (?:how|what|the way) (?:we|i|it|things|our)\b
+    (?:that|this)(?:'s| is) not (?:(?:how|the way) (?:we|i|it|things|our)|what (?:we|our))\b
     we (?:don'?t|do not|never|always|only|usually|generally|normally|prefer|avoid|try (?:not )?to|
     +tend to|aim to) (?!saw|got|had|did|was|were|made|came|knew|see|know|get\b|have (?:any|a|
     +an)\b)(?!\w{1,20}ed\b)\w
@@ -100,7 +100,7 @@ _OURS = either(
 )
 _NO_RULE = either(
     r"(?:i (?:never|didn'?t|only|just)|we (?:need|should|want|have to|can|could"
-    r"|get))\b"
+    r"|get|(?:got|see|saw) (?:this|that|an?|the|\d)))\b"
 )
 
 
@@ -115,7 +115,12 @@ def corrects(bare: str) -> bool:
         return True
     if hints.specifies(bare):
         return False
-    return bool(_OURS.search(bare)) or rules(bare, led=re.match(_LEAD, bare) is not None)
+    return bool(_OURS.search(bare)) or rules(bare, led=_leads(bare))
+
+
+def _leads(bare: str) -> bool:
+    """It begins as a correction, and goes on as more than a request."""
+    return re.match(_LEAD, bare) is not None and not is_chore(bare)
 
 
 def hinted(bare: str, objected: bool, answers: bool) -> bool:
@@ -125,18 +130,34 @@ def hinted(bare: str, objected: bool, answers: bool) -> bool:
     """
     if momentary(bare) or hints.specifies(bare):
         return False
-    if hints.in_trouble(bare) or is_specific(bare) or _NO_RULE.search(bare):
+    plural = hints.is_plural(bare)
+    lasts = plural or (answers and hints.is_ours(bare))
+    if (
+        hints.in_fault(bare)
+        or (hints.in_trouble(bare) and not lasts)
+        or is_specific(bare)
+        or _NO_RULE.search(bare)
+    ):
         return False
     if hints.on_screen(bare) and not objected:
         return False
     chore = is_chore(bare) and not is_policy(bare)
     reasons = hints.reasons(bare) or (answers and gives_reason(bare))
-    general = hints.is_general(bare) or hints.is_plural(bare)
+    general = plural or hints.is_general(bare)
     contrasts = hints.contrasts(bare)
-    signs = [objected, reasons, contrasts, general, hints.is_ours(bare)]
-    rule = general or reasons or (contrasts and not _AT_HAND.match(bare))
-    signs.append(answers and not chore and not objected and rule)
-    return sum(signs) >= hints.ENOUGH + (chore and not objected)
+    ours = hints.is_ours(bare)
+    signs = [objected, reasons, contrasts, general, ours]
+    rule = (
+        general
+        or reasons
+        or ours
+        or hints.obliges(bare)
+        or (hints.sets_against(bare) and not _AT_HAND.match(bare))
+    )
+    signs.append(answers and not chore and rule)
+    signs.append(answers and hints.obliges(bare))
+    signs.append(answers and not chore and ours and not _AT_HAND.match(bare))
+    return sum(signs) >= hints.ENOUGH + chore
 
 
 def complains(bare: str) -> bool:

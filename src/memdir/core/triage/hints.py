@@ -17,8 +17,8 @@ _REASON = either(
     (?:depends?|rely|relies|relying) on\b
     (?:got |been |was |were |have been )?(?:burn(?:ed|t)|bitten)\b
     (?:bit|hurt|cost|killed|burned|burnt) us\b
-    (?:broke|blew up|took down|went down|hid|masked|leaked|lost|ruined|corrupted)\b
-    (?:chokes?|breaks|hates?|skips?|ignores?|can'?t (?:read|parse|see|handle|follow|review|
+    (?<!you )(?:broke|blew up|took down|went down|hid|masked|leaked|lost|ruined|corrupted)\b
+    (?<=\w )(?:chokes?|breaks|hates?|skips?|ignores?|can'?t (?:read|parse|see|handle|follow|review|
     +consume)) (?:on|anything|the|it|those|them)\b
     (?:nobody|no one|reviewers|customers|users|ops|auditors|they|the team) (?:reads?|looks?|wants?|
     +needs?|hates?|likes?|skips?|complains?|cares?|expects?|can'?t|won'?t|never)\b
@@ -32,11 +32,16 @@ _REASON = either(
 )
 _CONTRAST = either(
     r"""
-    (?:instead of|rather than|not the|as opposed to|in favou?r of|no longer|any ?more)\b
-    , not (?:a |an |the |in |on |by |via )?\w
+    (?:not the|as opposed to|in favou?r of|no longer|any ?more)\b
     (?:not|never) \w+ but\b
     (?:only|max(?:imum)?|at most|first|separately|by hand|at least)\b
     (?:statt|sondern|en lugar de|en vez de|sino|au lieu de|plutôt que)\b
+    """
+)
+_AGAINST = either(
+    r"""
+    (?:instead of|rather than)\b
+    , not (?:a |an |the |in |on |by |via )?\w
     而不是
     代わりに
     ではなく
@@ -58,7 +63,9 @@ _GENERIC = either(
     + pin) \w
     \w here(?! is|'s)\b
     (?:this|the|our) (?:project|repo|codebase|team|company) \w
-    (?:belongs?|stays? (?:out|in|thin|small|simple)|goes (?:in|into|to|through|next)|go (?:in|into|
+    (?:stays?|remains?) (?!the same|empty|open|blank|null|there|visible|hidden|red|black)\w
+    (?:whatever|by hand|manually|sacred|holy|untouchable|non-negotiable|mandatory|forbidden)\b
+    (?:belongs?|goes (?:in|into|to|through|next)|go (?:in|into|
     +to|through|next)|lives? (?:in|next)|follows?) \w
     (?:stick (?:to|with)|stay away|leave .{1,30} alone|steer clear|get rid of)\b
     (?:immer|nie|niemals|grundsätzlich|generell|siempre|nunca|jamás|toujours|jamais|bei uns|wir|
@@ -73,13 +80,15 @@ _GENERIC = either(
 _FIRST = r"^(?:(?:hm+|oh|ok|okay|well|sorry|hey|please|but|omg|wow|uh|um)[,.!]? ){0,2}(?:"
 _OBJECTION = either(
     r"""
-    (?:no+|nope|nah|ugh|argh|stop|wait|whoa|hold on|wrong|nein|non|halt|way (?:too|over)\w*|
+    (?:no+(?! [\w-]{3,20}s\b)|nope|nah|ugh|argh|stop|wait|whoa|hold on|wrong|nein|non|halt|
+    +way (?:too|over)\w*|
     +overkill)\b
     why (?:did|do|are|would) you\b
     why \w+\?
     no need (?:for|to)\b
     you (?:changed|touched|added|removed|broke|missed|rewrote|forgot|ignored|skipped)\b
     i (?:only|never|didn'?t) (?:asked|said|wanted|ask|say|want)\b
+    too (?:many|much|long|verbose|wordy|clever|complicated|complex)\b
     [\w' ]{0,50}(?:is|are|was|were|that's|it's) (?:way |far |much |a bit )?too \w+
     you(?:'re| are) (?:over\w+ing|\w+ing too)\b
     (?:that|this)(?:'s| is| was) (?:not|wrong|the wrong|unnecessary|overkill)\b
@@ -102,8 +111,9 @@ _ACTED = re.compile(
     r"(?i)\b(?:i|i've|i have|i'll|i will|i'm going to|let me)\b[^.\n]{0,20}\b\w{3,}|\b(?:done|added"
     r"|created|fixed"
     r"|updated|removed|running|committed|pushed|merged|renamed|refactored|switched|installed|wrote"
-    r"|hecho|listo"
-    r"|erledigt|fait)\b|已|しました"
+    r"|hecho|listo|he \w+[dt]o|erledigt|hab(?:e)? [^.\n]{2,80}|fait|j'ai \w+|ho \w+[taos]o"
+    r"|adicionei"
+    r"|criei|mudei|fiz|coloquei|usei|removi|alterei)\b|已|我把|了。|しました"
 )
 _TROUBLE = either(
     r"""
@@ -114,6 +124,23 @@ _TROUBLE = either(
     (?:i (?:get|got|see|saw|think|suspect|changed|tried|added|noticed))\b
     """
 )
+_FAULT = either(
+    r"""
+    (?:traceback|stack ?trace|segfault|undefined|npe|exception:|error:)\b
+    (?:doesn'?t|does not|not|won'?t|stopped|isn'?t) (?:work|build|compile|start|load|run)\w*\b
+    (?:still|keeps?|is|are|it'?s|now|suddenly) (?:\w+ )?(?:fail|crash|throw|break|broken|red\b|
+    +stuck|hang|time out|timing out|flak)\w*
+    (?:is|are|looks?|seems?|feels?|it'?s|was) (?:\w+ )?(?:wrong|weird|odd|strange|red|empty|missing|
+    +blank|
+    +broken|ugly|buggy|incorrect|undefined|null|off)(?! limits| the table)\b
+    \w+ failing\b
+    \d+ (?:tests?|errors?|failures?|warnings?)\b
+    (?:is|are|gets?) never (?:used|called|reached|set|hit|executed|null)\b
+    (?:doesn'?t|does not) (?:look|seem|feel|make sense|add up|match)\b
+    still (?!uses|runs|has|is|needs|supports|on\b)\w+s\b
+    i(?:'m| am)? (?:get|got|getting|seeing|saw|tried|suspect)\b
+    """
+)
 # What a program shall do; that stands in the code afterwards.
 _SPEC = re.compile(
     r"\b(?:the|a|an|each|every|this|it|its|all|users?|clients?|which|that)\b[\w ·'-]{0,40} (?:must"
@@ -121,6 +148,7 @@ _SPEC = re.compile(
     r"|has to|have to|shall|needs?|gets?|becomes?|shows?|returns?|accepts?|takes?|displays?|opens?"
     r"|closes?) "
 )
+_IT_SHALL = re.compile(r"(?:and |but |also |so )?it (?:must|should|shall|will|can)\b")
 _THINGS = either(
     r"""
     (?:endpoint|function|method|handler|button|page|field|form|class|component|query|response|modal|
@@ -140,11 +168,16 @@ _INFORMS = re.compile(
     r"^(?:(?:ok|so|and|oh|also|quick|hey|one more thing|just)[,:]? ){0,2}(?:fyi|background|context"
     r"|for (?:context"
     r"|background|your information)|(?:as )?(?:some |a bit of )?(?:background|context)|heads[- ]up"
-    r"|(?:just )?so you"
+    r"|(?:just )?(?:a |one )?(?:quick )?tip|protip|hint|(?:just )?so you"
     r" know|for the record|psa|reminder|worth knowing|be aware(?: that)?|good to know|important"
     r"|careful|note"
     r"|btw|by the way|zur info|nur zur info|para que sepas|pour info|顺便说一下"
     r"|ちなみに)\b[,:;.–-]{0,2} (?=\S+ \S+ \S+)"
+)
+_WARNS = re.compile(
+    r"(?:(?:but|and|also|oh|be)[,:]? )?(?:careful|beware|watch out|warning|caution|from experience"
+    r"|in my experience|learned the hard way|gotcha|pitfall|caveat|known (?:issue|quirk|trap))\b"
+    r"[,:;.–-]{0,2} (?!with (?:that|this|it)\b|that (?:you|it|the)\b)(?=\S+ \S+ \S+)"
 )
 _OWN_WORK = either(
     r"""
@@ -159,6 +192,8 @@ _OWN_WORK = either(
 
 def informs(bare: str) -> bool:
     """It says of itself that it is for information, and tells of more than this piece of work."""
+    if _WARNS.match(bare):
+        return not in_fault(bare)
     found = _INFORMS.match(bare)
     if found is None or in_trouble(bare):
         return False
@@ -166,17 +201,24 @@ def informs(bare: str) -> bool:
 
 
 _PLURAL = re.compile(
-    r"^(?:(?:and|also|please|no|hm+|but|so)[,.]? ){0,2}(?!this|it's|that's|let's|is|was|does|has|as"
+    r"^(?:(?:and|also|please|no|hm+|but|so)[,.]? ){0,2}(?!this|the |these|those|my |your |it's"
+    r"|that's|let's|is|was|does|has|as"
     r"|yes"
     r"|thanks|its)(?:[a-z/-]{2,20} ){0,2}[a-z]{2,20}s (?:should|must|get|go|live|need|have to|are"
     r"|use"
     r"|start|follow|never|always|stay|belong|target|don'?t|can'?t|run|say)\b"
 )
+_OBLIGES = re.compile(
+    r"\byou (?:must|have to|need to|should|ought to|may not|can'?t|cannot|mustn'?t|shouldn'?t|are "
+    r"supposed to|aren'?t supposed to) (?:\w+ly |just |always |never |only )?"
+    r"(?!pull|see|be able|also|add|fix|import|run|check|find|know)\w+"
+    r"(?! (?:it|this|that|the|these|those|them|line|my|your)\b)"
+)
 _OURS = either(r"(?:we|our|ours|us|the team)\b")
 _SCREEN = either(
     r"""
     (?:button|page|field|form|modal|dialog|sidebar|dropdown|banner|toast|spinner|row|widget|chart|
-    +menu|tab|label|checkbox|tooltip|icon|header|footer|screen)s?\b
+    +menu|tab|label|checkbox|tooltip|icon|header|footer|screen|logo|font|headline)s?\b
     """
 )
 
@@ -188,7 +230,12 @@ def reasons(bare: str) -> bool:
 
 def contrasts(bare: str) -> bool:
     """This, not that."""
-    return bool(_CONTRAST.search(bare))
+    return bool(_CONTRAST.search(bare)) or sets_against(bare)
+
+
+def sets_against(bare: str) -> bool:
+    """This, not that, in so many words."""
+    return bool(_AGAINST.search(bare))
 
 
 def is_general(bare: str) -> bool:
@@ -211,6 +258,11 @@ def on_screen(bare: str) -> bool:
     return bool(_SCREEN.search(bare))
 
 
+def obliges(bare: str) -> bool:
+    """It tells the agent what it must or may not do, and not with the thing at hand."""
+    return bool(_OBLIGES.search(bare))
+
+
 def objects(bare: str, before: str) -> bool:
     """It begins as an objection; a mild one counts only where the agent has just acted."""
     if _OBJECTION.match(bare):
@@ -228,6 +280,13 @@ def in_trouble(bare: str) -> bool:
     return bool(_TROUBLE.search(bare))
 
 
+def in_fault(bare: str) -> bool:
+    """It tells of a fault that somebody has at hand, and of nothing that lasts."""
+    return bool(_FAULT.search(bare))
+
+
 def specifies(bare: str) -> bool:
     """It says what a program shall do."""
+    if _IT_SHALL.match(bare):
+        return True
     return bool(_SPEC.search(bare) and _THINGS.search(bare))

@@ -20,16 +20,20 @@ from memdir.core.capturing import (
 from memdir.core.memory import UNKNOWN
 from memdir.core.transcript import AGENT, PERSON, TOOL, Said
 from memdir.core.triage import (
+    customs,
+    days,
     facts,
     guidance,
     hints,
     passing,
     places,
     rules,
+    standing,
     tastes,
     wishes,
     wording,
 )
+from memdir.core.triage.languages import kind_abroad, passing_abroad
 from memdir.core.triage.planted import planted
 from memdir.core.triage.prose import Sentence, joined, sentence, sentences
 
@@ -118,19 +122,24 @@ def _noticed(said: Sentence, before: str, objected: bool) -> str:
 def _told(said: Sentence, objected: bool = False, answers: bool = False) -> str:
     """The kind of a statement; the surest signs come first."""
     bare, text = said.bare, said.text
-    if facts.dated(bare):
+    if days.dated(bare):
         return DEADLINE
     if places.points(bare, text):
         return POINTER
-    if facts.decides(bare) or facts.names_owner(text):
+    if facts.names_owner(text) or (facts.decides(bare) and not passing.writes(bare)):
         return DECISION
-    if tastes.prefers(bare):
+    if tastes.prefers(bare) or customs.sets_against(bare):
         return PREFERENCE
     if places.tells_of_self(bare):
         return PERSONAL
+    if passing.writes(bare) or passing_abroad(bare):
+        return ""
     if guidance.corrects(bare) or guidance.hinted(bare, objected, answers):
         return CORRECTION
-    return DECISION if hints.informs(bare) else ""
+    minds = objected or answers
+    if customs.told(bare, minds) or (minds and standing.of_a_sort(bare)):
+        return CORRECTION
+    return DECISION if hints.informs(bare) or standing.of_us(bare) else kind_abroad(bare, minds)
 
 
 def type_of(kind: str, quote: str) -> str:
@@ -154,9 +163,11 @@ def type_of(kind: str, quote: str) -> str:
 def _quote(own: list[Sentence], at: int, kind: str) -> tuple[int, int]:
     """The first and the last sentence of a signal: "remember this:" means what follows."""
     said = own[at]
-    empty = len(said.text) < SHORT or passing.asks(said)
+    empty = len(said.text) < SHORT or passing.asks(said) or customs.points_back(said.bare)
     if kind == CORRECTION and empty and _follows(own, at):
         return at, at + 1
+    if kind in (CORRECTION, PREFERENCE) and at and customs.sums_up(said.bare):
+        return at - (own[at - 1].line == said.line), at
     if kind != REMEMBER or _says(said):
         return at, at
     last = at

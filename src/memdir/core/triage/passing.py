@@ -10,7 +10,8 @@ from memdir.core.triage.prose import Sentence
 _LEAD = (
     r"(?:(?:and|so|but|ok|okay|hey|hm+|wait|also|btw|well|um+|oh|please|pls|now|then|first|next"
     r"|just"
-    r"|great|thanks|thx|cool|nice|perfect|good|yes|yeah|yep|lgtm|alright)[,.!:]{0,2} ){0,4}"
+    r"|great|thanks|thx|cool|nice|perfect|good|yes|yeah|yep|lgtm|alright|no|nope"
+    r"|nah)[,.!:]{0,2} ){0,4}"
 )
 _QUESTION = either(
     r"""
@@ -39,10 +40,21 @@ _CHORE = either(
     (?:draft|schedule|finish|get|tag|send|close|let's|lets|post|comment|reply|link|attach|upload)\b
     (?:download|copy|paste|replace|rewrite|extract|split|wrap|sort|filter|trace|profile|prepare)\b
     (?:start|restart|kill|clean|drop|insert|apply|extend|increase|reduce|double|work on|do|go)\b
+    (?:tighten|loosen|hide|group|highlight|collapse|expand|store|truncate|round|align|center|centre|
+    +validate|handle|catch|return|render|animate|emit|parse|load|allow|detect)\b
     (?:translate|port|migrate|configure|enable|disable|list|describe|compare|verify|restore|put)\b
     (?:(?:can|could|will|would) you|i need(?: you to)?|i want(?: you to)?|i'd like(?: you to)?)\b
     """,
     open=_LEAD + "(?:",
+)
+_STATED = re.compile(r"s? (?:is|are|was|were|has|have|stays?|goes|must|should)\b")
+# A text, a setting or a program is asked for; what it shall say is nobody's rule yet.
+_WRITES = re.compile(
+    rf"{_LEAD}(?:write|draft|generate|update|add|create|configure|document|describe|explain|post"
+    r"|reply|prepare|translate|rephrase|reword|set up|implement|build|make|change|replace|show)\b"
+    r"(?![^:]{0,300}(?:, (?:we|our|they|it|that|the|i|so|and (?:never|always|don'?t|please))\b"
+    r"|\s[-–—(]\s?|\bbecause\b|\bsince (?:we|our|the|it|they)\b|\bas (?:we|our|per)\b"
+    r"|\balways\b|\bnever\b.{0,80}\b(?:again|ever|please)|\bfrom now\b|\bhere\b))"
 )
 # It holds for this moment, or for this piece of work.
 _MOMENT = either(
@@ -50,7 +62,9 @@ _MOMENT = either(
     for (?:now|the moment|the time being|today|tonight|a (?:sec|second|minute|moment|bit))\b
     for this (?:one|once|time|run|pr|mr|commit|task|session|branch|file|test|change|step|ticket|
     +fix)\b
-    for this (?!project|repo|codebase|team|customer|client|reason|company|product)\w
+    for this (?!project|repo|codebase|team|customer|client|reason|company|product|year|month|
+    +quarter|
+    +sprint|release|kind|sort|type of|market|season|hardware|board|platform|device|game|app)\w
     in this (?:pr|mr|commit|file|function|test|branch|session|class|method|component|diff|patch)\b
     in this (?:script|step|loop|case|round|pass|task|change)\b
     (?:this time|this once|just once|only this|right now|at the moment|in the meantime)\b
@@ -63,8 +77,9 @@ _MOMENT = either(
     when (?:you'?re|you are|that'?s|it'?s|you) (?:done|finished|finish|ready)\b
     once (?:you'?re|that'?s|it'?s|this is) (?:done|finished|merged|green)\b
     after (?:this|that)[.!]?$
-    (?:fürs erste|vorerst|erstmal|diesmal|gerade|por ahora|esta vez|pour l'instant|cette fois)\b
+    (?:fürs erste|erstmal|diesmal|gerade|por ahora|esta vez|pour l'instant|cette fois)\b
     暂时
+    先(?:别|不要|不)
     这次
     とりあえず
     今回
@@ -82,7 +97,7 @@ _JOKE = either(
     thanks a lot\b
     oh,? (?:great|sure|wonderful|brilliant|fantastic|yes|of course)\b
     (?:sure|yeah),? (?:because|let's just|why not|just (?:delete|drop|break|push|nuke))\b
-    (?:as if|lol|lmao|rofl|haha+|jk|just kidding|kidding|sarcasm)\b
+    (?:as if|rofl|jk|just kidding|kidding|sarcasm)\b
     what could (?:possibly )?go wrong\b
     """
 )
@@ -92,7 +107,8 @@ _SUPPOSED = either(
     (?:what if|suppose|imagine|let's say|hypothetically|in theory|thinking (?:about|of|out loud))\b
     (?:maybe|perhaps|probably|possibly) (?:we|i|you|it|the|use|try)\b
     we (?:could|might|may want)\b
-    (?:might want|i guess|not sure|at some point|some ?day|one day|eventually|would be nice)\b
+    (?:might want|i guess|(?<!'re )(?<!are )not sure|at some point|some ?day|one day|eventually|
+    +would be nice)\b
     """
 )
 
@@ -103,8 +119,14 @@ def asks(sentence: Sentence) -> bool:
 
 
 def is_chore(bare: str) -> bool:
-    """It begins as a request for one piece of work."""
-    return bool(_CHORE.match(bare))
+    """It begins as a request for one piece of work; `update is slow` does not."""
+    found = _CHORE.match(bare)
+    return found is not None and not _STATED.match(bare, found.end())
+
+
+def writes(bare: str) -> bool:
+    """It asks for something to be made, and says in the same breath what that shall say or do."""
+    return bool(_WRITES.match(bare))
 
 
 def momentary(bare: str) -> bool:

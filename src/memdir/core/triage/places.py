@@ -18,6 +18,11 @@ _SYSTEMS = one_of(
     1password bitwarden vault backstage dropbox outline coda wiki intranet dashboards? runbooks?
     playbook spreadsheet (?:bug_|issue_)?trackers? status_page shared_drive mailing_list
     kanban(?:_board)? storybook swagger read_?the_?docs obsidian redmine azure_devops servicenow
+    飞书 钉钉 企业微信 语雀 石墨 禅道 腾讯文档 backlog kibela esa
+    crashlytics firebase testflight play_console app_store_connect wandb w&b weights_&_biases mlflow
+    hugging_?face kaggle databricks sagemaker dvc airflow perforce plastic_scm hack_?n_?plan codecks
+    bloomberg refinitiv sap salesforce hubspot workday zoom loom canny discourse gitbook docusaurus
+    terraform_cloud spacelift rancher consul harbor quay docker_hub ecr gcr (?:\w_)drive nas
     bitbucket artifactory nexus okta stripe_dashboard helpdesk lokalise crowdin phrase transifex
     """
 )
@@ -35,7 +40,7 @@ _THERE = one_of(
 )
 _KEPT = either(
     rf"""
-    (?:is|are|gets?|being|go(?:es)?|lives?|kept|stays?|stands?|sits?|ends? up|end|land|lands|
+    (?:'s|is|are|gets?|being|go(?:es)?|lives?|kept|stays?|stands?|sits?|ends? up|end|land|lands|
     +happens?|comes?|come) [^.;?]{{0,60}}\b{_THERE}\b
     (?:tracked|documented|filed|reported|logged|hosted|published|listed|stored|managed|announced|
     +discussed|recorded|maintained|posted|collected|written up|signed off|
@@ -48,13 +53,25 @@ _KEPT = either(
     (?:look|check|ask|go|see|ping|search|consult)\b[^.;?]{{0,120}}\b(?:for|if|when|before|whenever|
     +about|first)\b
     for [^.;?]{{3,60}},? (?:ask|look|check|ping|go|we have|there'?s|there is|use|see|go to|we use)\b
+    (?:look|check|ask|go|post|write|report|ping|complain|escalate) (?:in|on|at|to|into)\b
     (?:if|when|whenever|before) [^.;?]{{3,120}}\b(?:look|check|ask|go|see|ping|search|consult|
     +open)\b
     (?:is|are) (?:the|our) [^.;?]{{0,60}}\b(?:dashboard|board|tracker|channel|runbook|wiki|docs?|
     +page|spec|place|source|space|project)\b
-    (?:the |our )?[\w -]{{3,50}}: ?\S
+    (?:the |our )?[\w -]{{3,50}}(?::|->|=>|→|=) ?\S
+    [\w -]{{0,30}}(?:->|=>|→) ?\S
+    (?:is|are) (?:the )?(?:only )?(?:truth|reference|authoritative|canonical|up to date|current|
+    +master)\b
+    (?:slack|jira|tracker|wiki|backlog|chat|board|repo) (?:for|is|are)\b
+    (?:project|board|space|channel|epic|component|queue|workspace|dashboard|doc|page|folder)
+    + (?:for [^.;?]{{1,40}} )?(?:is|are|=)
     (?:findest|findet|tracken|pflegen|verwalten|führen|melden|liegen|liegt|stehen|steht|werden|wird|
     +sind|ist|dokumentiert|trackt)\b
+    (?:est|sont|se trouve\w*) (?:sur|dans|sous|chez)\b
+    è (?:su|sul|sulla|in|nel|nella)\b
+    (?:ficam?|fica|está|tá|si trovano?|stanno|sono|trovi|trova|achas?|encontra|vão) (?:n[oa]s?|em|
+    +su|sul|
+    +sulla|in|nel|nella|lá)\b
     (?:está|están|se reportan|se registran|se gestionan|viven|vive|sont|se trouvent?|suivis?|
     +documentés?)\b
     在
@@ -67,8 +84,27 @@ _SEEN = either(
     r"""
     (?:i|we) (?:just )?(?:saw|see|found|got|noticed|looked|checked|get|opened|clicked|had)\b
     (?:failing|fails?|broken|throws?|crash\w*|returns?|returned|is down|are down|500|404|timeout|
-    +empty|slow|import(?:s|ed|ing)?|integration|client|sdk|plugin|api call|endpoint|component)\b
+    +empty|slow|import(?:s|ed|ing)|api call|endpoint)\b
     """
+)
+_PART = re.compile(
+    rf"{_SYSTEMS} (?:integrations?|client|sdk|plugin|api|components?|imports?|hooks?|webhooks?|logo"
+    rf"|icon|button|config|init\w*|wrapper|library|package|module)\b"
+)
+# Where many things of a sort are kept is a system, whatever its name.
+_KEEPING = re.compile(
+    r"\b(?:bugs|issues|tickets|incidents|requests|docs|documentation|specs|designs|mockups|alerts"
+    r"|metrics|logs|feedback|roadmap|releases|requirements|decisions|notes|reports|models|datasets"
+    r"|experiments|assets|translations|postmortems|tasks|schematics|backups|runs|results|dashboards"
+    r"|crashes|errors|traces|recordings|measurements|datasheets|drawings|builds|artifacts|images"
+    r"|invoices|contracts|tests?[- ]plans?) (?:are |is |get |gets )?(?:all "
+    r"|now |still |always )?(?:kept|tracked|collected|managed|filed|reported|documented|discussed"
+    r"|hosted|stored|logged|published|maintained|planned|live|lives|uploaded|archived|go|goes"
+    r"|show up|end up|appear|land|arrive|come in|sit|available|visible) "
+    r"(?:in|on|at|to|via|with|into|under) (?!the (?:repo|code|src|same|db|database)|this|that"
+    r"|memory"
+    r"|a |an |src|docs/|main|json|yaml|csv|python|[\w/]+\.\w)[\w'·-]{2,30}"
+    r"|(?:记|放|存|写|发|提|挂|传|维护)(?:在|到) ?[a-z][a-z0-9_.-]{2,20}"
 )
 _FILE = re.compile(r"(?<![\w:/.])(?:\./)?(?:[\w.-]{1,40}/){1,8}[\w.-]{1,60}\.\w{1,5}\b")
 _WORK = re.compile(
@@ -77,7 +113,8 @@ _WORK = re.compile(
 )
 
 _DEGREE = (
-    r"(?:(?:actually|also|just|mostly|primarily|basically|really|more of|quite|pretty|fairly|still"
+    r"(?:(?:actually|also|just|more|most|less|better|far|much|mostly|primarily|basically|really"
+    r"|more of|quite|pretty|fairly|still"
     r"|very|by"
     r" trade|completely|totally|relatively|not|rather|kind of|sort of|originally|currently|new"
     r"|both) ){0,2}"
@@ -95,9 +132,43 @@ _SELF = either(
     (?:i'?m|i am) {_DEGREE}the (?:\w[\w-]{{1,20}} ){{0,3}}(?:lead|owner|manager|maintainer|engineer|
     +developer|dev|architect|designer|cto|ceo|founder|pm|author|admin|head|person|guy|one (?:who|
     +that))\b
+    (?:(?:junior|senior|staff|principal|lead|fellow|old|new|backend|frontend|front-end|back-end|
+    +fullstack|full-stack|mobile|embedded|data|ml|game|infra|devops|qa|web|
+    +long-time) ){{1,2}}\w+ here\b
+    (?:dev|developer|engineer|designer|student|intern|researcher|analyst|scientist|admin|sre|pm|
+    +tester|newbie|noob|beginner|founder|manager|architect|quant|trader|artist) here\b
+    (?:^|[.,] ?)(?:i'?m )?new here\b
+    (?:is|are|'s) my (?:first|second|third|main|weak|weaker|strong|stronger|native|only|day) \w
+    i (?:do|write|work|code|build|develop) (?:[\w+#/-]{{2,20}} ){{0,4}}(?:mostly|mainly|usually|
+    +normally|
+    +for a living|by day)\b
+    my (?:[\w+#-]{{1,20}} )?(?:[\w+#]{{1,12}}) (?:is|isn'?t|is not) (?:only |pretty |very |a bit |
+    +quite |not )?
+    +(?:ok|okay|rusty|weak|bad|basic|decent|limited|poor|great|so-so|terrible|solid|strong|shaky|
+    +beginner)\b
+    (?:black magic|a mystery|chinese|gibberish|rocket science|uncharted territory|
+    +a foreign language)
+    + (?:to|for) me\b
+    (?:i'?m|i am) (?:actually |just |only )?the (?!other|order|number|error|user|owner of this|
+    +parser|header|
+    +footer|master|first|last)(?:\w+ )?[a-z]{{3,14}}(?:er|or|ist|ian|ect|ead|ief)\b
+    (?:mostly|mainly|more of|primarily|really|just) an? [\w-]{{2,20}} (?:guy|gal|dev|developer|
+    +person|
+    +engineer|shop|user)\b
+    i'?ve been an? (?:\w[\w-]{{1,20}} ){{1,3}}(?:for|since)\b
+    i (?:only|just) have (?:my|an?|one|limited|\d) ?(?!question|problem|issue|idea|thing|error|
+    +bug)\w
+    (?:i'?m|i am) (?:using|typing|working) (?:on |with )?an? (?:[\w-]+ )?(?:layout|keyboard|
+    +screen reader|laptop|
+    +chromebook|ipad|tablet|phone|machine)\b
+    (?:trained as|studied|degree in|phd in|self-taught)\b
+    i have (?:dyslexia|adhd|autism|rsi|carpal|low vision|bad eyes|poor eyesight|a (?:visual|hearing|
+    +disability|slow|small|metered))
+    (?:i'?m|i am) on an? (?:slow|metered|old|small|tiny|corporate|locked|weak|bad|limited|m[1-4]|
+    +\d+ ?gb)\b
     (?:i'?m|i am) (?:the )?(?:only|sole|solo|one-person|single) \w
     (?:i'?m|i am) {_DEGREE}(?:new (?:to|here|at)|unfamiliar with|familiar with|comfortable with|
-    +fluent in|learning|responsible for|in charge of|based in|colou?r-?blind|dyslexic|deaf|
+    +fluent in|learning|responsible for|in charge of|based in|colou?r[- ]?blind|dyslexic|deaf|
     +left-handed|rusty|an expert|proficient|experienced|self-taught|on call|on windows|on linux|
     +on (?:a )?mac|coming from|on the \w+ (?:team|side))\b
     i'?ve (?:been|only|mostly|mainly|never|always|just) (?:been )?(?:writing|doing|using|working|
@@ -120,6 +191,10 @@ _SELF = either(
     +\d{{1,2}}\+? years|(?:ten|twenty|five|fifteen) years|(?:little|zero|lots of|a lot of|some|deep|
     +limited) (?:experience|knowledge|background))
     you(?:'re| are) talking to an? \w
+    i (?:mostly |mainly |only |usually )?do (?:[\w+/#-]{{2,20}} ){{0,2}}[\w+/#-]{{2,20}}(?:, not|
+    + and not|
+    + all day| by day| for work| at work| professionally)\b
+    (?:isn'?t|is not|'s not) my (?:first|native|main|strongest|best) \w
     my (?:main |day |actual |real )?(?:background|role|job|day job|title|expertise|timezone|
     +time zone|native language|
     +main language|first language|first (?:week|day|month|job|project|time)|experience|team (?:is|
@@ -168,6 +243,10 @@ _NAMED = re.compile(
 )
 
 
+# `when it is down, ask in …` tells of no fault that there is.
+_IN_CASE = re.compile(r"\b(?:when(?:ever)?|if|in case|before|wenn|falls|si|cuando|quand|se)\b")
+
+
 def points(bare: str, text: str) -> bool:
     """Where something is found outside the repository."""
     address = _ADDRESS.search(text.lower())
@@ -175,9 +254,10 @@ def points(bare: str, text: str) -> bool:
         return False
     bare = _ADDRESS.sub("there", bare)  # its dots end no sentence
     if (
-        not (address or _SYSTEM.search(bare) or _NAMED.search(text))
-        or not _KEPT.search(bare)
-        or _SEEN.search(bare)
+        not (address or _SYSTEM.search(bare) or _NAMED.search(text) or _KEEPING.search(bare))
+        or not (_KEPT.search(bare) or _KEEPING.search(bare))
+        or _PART.search(bare)
+        or (_SEEN.search(bare) and not (_IN_CASE.search(bare) or _KEEPING.search(bare)))
     ):
         return False
     return not is_chore(bare) or bool(

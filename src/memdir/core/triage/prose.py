@@ -39,6 +39,10 @@ _LOG = re.compile(
     r" |>>> |\.\.\. |@@ |diff --git |[+-]{3} [ab/]|[|+]|\d{1,3} passed|={4,}|-{4,}|error(?:\[\w"
     r"{1,9}\])?:|warning:|panic:|fatal:|#{1,6} )"
 )
+_FAULT = re.compile(
+    r"(?:\[?(?:error|warning|fatal|panic)\b[\]:]|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception):\s)",
+    re.I,
+)
 _CODE = re.compile(
     r".{0,5990}[;{}]\s*$|\s*(?:(?:async )?def \w{1,60}\(|class \w{1,60}[:({]|import [\w{\"'*]"
     r"|from [\w.]{1,80} import |return\b|(?:export |public |private |static |async ){0,4}"
@@ -150,7 +154,7 @@ def _untagged(text: str) -> str:
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines of one's own with the number of their paragraph; wrapped ones are joined."""
-    held, block, fence = "", 0, ""
+    held, block, fence, fault = "", 0, "", False
     lines = text.split("\n")
     mailed = sum(1 for line in lines if _MAIL.match(line.strip())) >= MAIL_LINES
     for at, line in enumerate(lines):
@@ -162,13 +166,16 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             continue
         if mailed and _MAIL.match(bare):
             break
-        if bare and _own(line) and held and _goes_on(lines[at - 1], bare):
+        # A program speaks of a fault up to the next blank line; people go on in small letters.
+        fault = bool(_FAULT.match(line)) or (fault and bool(bare) and not bare[:1].islower())
+        own = bool(bare) and not fault and _own(line)
+        if own and held and _goes_on(lines[at - 1], bare):
             held = f"{held} {bare}"
         else:
             if held:
                 yield block, held
-            block += not bare or not _own(line)
-            held = bare if bare and _own(line) else ""
+            block += not own
+            held = bare if own else ""
         if held and _PASTE.search(bare) and not _fenced(lines[at + 1 : at + 3]):
             break
     if held:

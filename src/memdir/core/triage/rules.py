@@ -17,13 +17,18 @@ _ANSWERS = (
 _RULE = either(
     rf"""
     (?:you (?:should|must|can) |make sure (?:to |you )|be sure to |try to )?always (?:{VERB})\b
-    (?:you (?:should|must) )?never (?!mind|in |the |got |been )(?:ever )?(?:{VERB})\b
+    (?:you (?:should|must) )?never (?!mind|in |the |got |been |seen |had |heard |knew |used to|
+    +\w+ly\b|\w+ed\b)(?:ever )?(?:{VERB})\b
     (?:ask|check with|tell|show) me (?:first|before)\b
     (?:ask|check|confirm|clear|discuss) (?:it |that |this |everything )?with me (?:first|before)\b
     let me know before\b
     only (?:\w+ ){{1,6}}(?:when|if|after) (?:i|you|we|it's)\b
     no (?!errors?|changes?|idea|luck|diff|problem|worries|output|results?|tests?|need|way|one|more)
     +(?:\w+ ){{1,4}}(?:in|without|unless|please|ever|anymore|whatsoever|here)\b
+    don'?t (?:sugar-?coat|hedge|overthink|over-?complicate|over-?engineer|baby|patroni[sz]e|lecture|
+    +rush)\b
+    if you(?:'re| are) (?:not sure|unsure|stuck|in doubt|uncertain|missing|not certain)
+    +[^.]{{0,60}},? (?:say|ask|tell|stop|check|don'?t|look|leave)\b
     (?:treat|consider|regard) [\w -]{{2,40}} as\b
     be (?:more|less) \w+
     (?:spell (?:things|it|everything) out|think (?:first|before)|go (?:slow|step by step))\b
@@ -151,7 +156,8 @@ _POLICY = re.compile(
     r"|call)\b"
 )
 _SPLICE = re.compile(
-    r".{12,}[,-] (?:it|they|we|that|this|nobody|customers|users|reviewers|there)(?:'s|'re)? (?!is"
+    r".{12,}[,-] (?:it|they|we|that|this|nobody|customers|users|reviewers|there|ci|ops|our \w+"
+    r"|the \w+)(?:'s|'re)? (?!is"
     r"|are)\w"
 )
 _IMPERATIVE = either(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memdir.core.triage.forms import either
+from memdir.core.triage.forms import either, words
 from memdir.core.triage.passing import momentary
 
 # An answer to a choice that the agent has offered.
@@ -16,7 +16,8 @@ _PREFER = either(
     rf"""
     i(?:'d| would)?(?: really| much| strongly| generally| usually| always| also| personally|
     + kinda)? (?:prefer|favou?r|value)\b{_OFFERED}
-    i(?:'d| would)(?: much)? rather (?:you|we|have|see|not|keep|be|read|use|get|wait|write|deal|
+    i(?:'d| would)(?: much)? (?:rather|sooner) (?:you|we|have|see|not|keep|be|read|use|get|wait|
+    +write|deal|
     +take)\b
     i(?:'d| would) (?:always |much )?(?:take|choose|pick) .{{2,60}} over\b
     i (?:really |generally |always |personally |usually )?(?:like|love|enjoy) (?!this\b|that\b|it\b|
@@ -24,7 +25,7 @@ _PREFER = either(
     i (?:really |absolutely )?(?:hate|dislike|can'?t stand|loathe|despise)\b(?! (?:this (?:bug|
     +error)|that (?:bug|error)|mondays))
     i (?:really )?(?:don'?t|do not) (?:really )?(?:like|want|enjoy|care for) (?!to (?:wait|break|
-    +touch|go|lose|spend)|this (?:one|change)|that (?:one|change)|that$|it$|this$)\w
+    +touch|go|lose|spend)|this (?:one|change)|that (?:one|change)|(?:that|it|this)[.!]*$)\w
     i (?:never|always|usually|generally|only|typically|tend to|mostly) (?:want|like|use|write|work|
     +review|read|commit|merge|test|run|keep|put|prefer|do|name|deploy|start)\b
     i want (?:to (?:see|review|approve|decide|be asked|be told|sign off)|you to (?:always|never|
@@ -40,7 +41,11 @@ _PREFER = either(
     (?:my (?:personal )?(?:preference|rule of thumb|style|taste|pet peeve)|pet peeve|personally,? i|
     +what matters (?:most )?to me)\b
     (?:big |huge |not a )fan of\b
-    (?:bothers?|annoys?|irritates?) me\b
+    (?:bothers?|annoys?|irritates?|bugs|disturbs?|stresses|helps|slows|confuses) me\b(?! (?:find|
+    +out))
+    i(?:'d| would)(?: really)? (?:appreciate|welcome|love(?: to see)?) (?!it\b|if\b|a hand|
+    +your (?:help|input|opinion)|some help|to\b|a\b)\w
+    i(?:'d| would) like to see [^.]{{3,80}}\b(?:before|first|always|every)\b
     i(?:'d| would) like to (?:approve|review|see|sign off|decide|be asked|
     +be told) (?:\w+ ){{0,2}}(?:every|all|any|each|before)\b
     i want (?:\w+ ){{1,4}}(?:on|for|in|before) (?:every|each|all|any)\b
@@ -78,6 +83,7 @@ _OVER = re.compile(
     r"|\b(?:is|are|'s) (?:always |usually |way |much |almost always )?(?:better|nicer"
     r"|more important"
     r"|worth more|more valuable|preferable|safer|cleaner) (?:than|to) \w"
+    r"|\bmatters? (?:far |much |a lot )?(?:more|less|most)\b|\b(?:comes?|goes) (?:before|first)\b"
     r"|\b(?:rather|better) (?:[\w'-]{1,20} ){1,6}than (?:[\w'-]{1,20} ?){1,6}"
     r"|\b\w{3,20} first, \w{3,20} (?:second|later|last)\b"
     rf"|^{_ADJECTIVE} \w{{3,20}}(?: \w{{3,20}})?, {_ADJECTIVE} \w{{3,20}}"
@@ -143,7 +149,60 @@ _CHOICE = re.compile(
     r"|limited)"
     r"|i'll|i would|over|not .{2,40} but|without|one .{2,30} per|single|in one|deliberately"
     r"|on purpose"
-    r"|statt|en lugar de|en vez de|au lieu|plutôt)\b|而不是|没有|代わりに|ではなく"
+    r"|statt|zuerst|ohne|en lugar de|en vez de|sin|primero|au lieu|plutôt|d'abord|sans|invece"
+    r"|prima|senza|em vez|primeiro|sem)\b|而不是|没有|代わりに|ではなく"
+)
+LOOK = 4_000  # characters of the agent's words
+STEM = 5  # letters by which two words are the same
+_LONG = re.compile(r"[^\W\d_]{4,30}|[\u3400-\u9fff]{2}")
+_COMMON = words(
+    """
+    yeah exactly perfect great nice right that this like keep always every time each with good love
+    call approach version please your what when from have done just them they want than then will
+    genau immer jedes parfait perfetto perfeito perfecto siempre toujours sempre
+    """
+)
+_AGREES = either(
+    r"""
+    (?:yes+|yep|yup|yeah|yea|perfect|exactly|nice|great|good|lovely|love|right|agreed|brilliant|
+    +spot on|oh (?:nice|great|good|wow)|ah (?:nice|great|good)|cheers|excellent|fine|cool|ooh|wow|
+    +i like|i love|much better|way better)\b
+    (?:ja|genau|super|perfekt|passt|prima|sehr gut|sí|si|perfecto|genial|muy bien|me gusta|oui|
+    +parfait|nickel|très bien|super|sim|perfeito|ótimo|boa|isso|sì|perfetto|ottimo|bene|esatto)\b
+    对
+    很好
+    好的
+    不错
+    はい
+    いいです
+    完璧
+    """,
+    open="(?:",
+)
+_LASTS = either(
+    r"""
+    keep (?:it|them|this|that|doing|the|these|using|\w+ing)\b
+    (?:that|this|the same|the right) way\b
+    (?:always|every time|each time|whenever|from now|in general|going forward|each|every|
+    +by default)\b
+    (?:right|good|best|correct|smart|better) (?:call|choice|move|approach|way|decision|default|
+    +pattern|idea|level|size|format|style|tone|length)\b
+    (?:is|was|are|were|feels?|looks?) (?:exactly |just |the |much )?(?:right|better|what (?:i|we)|
+    +how (?:i|we)|the way)\b
+    (?:exactly|just|precisely) (?:how|what|the way|like)\b
+    (?:more|stick (?:with|to)|same) (?:of |like )?(?:this|that|it|those|these|for)\b
+    (?:genau so|so (?:ist|soll|hätte|will|mag)|immer|jedes mal|weiter so|bitte so|beibehalten|
+    +künftig|auch künftig)\b
+    (?:siempre|así|sigue|mantén|mantenlo|cada vez|toujours|comme ça|garde|chaque fois|continue)\b
+    (?:sempre|assim|mantém|mantenha|così|continua|ogni volta|toda vez)\b
+    以后
+    保持
+    就这样
+    都这样
+    毎回
+    今後
+    この(?:形|まま|やり方)
+    """
 )
 _NEXT = re.compile(
     r"^(?:perfect|great|nice|cool|thanks?|ok|okay|good|awesome)[,.!]{0,2} (?:now|next|then|can you"
@@ -171,7 +230,15 @@ def confirms(bare: str, before: str) -> bool:
         return bool(
             re.search(r"(?i)\b(?:instead of|rather than|statt|en vez de|au lieu)\b", before)
         )
-    return bool(_LIKED.search(bare)) and choice(before)
+    if _LIKED.search(bare) and choice(before):
+        return True
+    return bool(_AGREES.match(bare) and _LASTS.search(bare)) and _shares(bare, before)
+
+
+def _shares(bare: str, before: str) -> bool:
+    """It speaks of the same thing as the agent has."""
+    told = before[:LOOK].lower()
+    return any(word[:STEM] in told for word in _LONG.findall(bare) if word not in _COMMON)
 
 
 def choice(text: str) -> bool:

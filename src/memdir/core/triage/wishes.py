@@ -21,7 +21,11 @@ _COMMANDED = either(
     (?:save|store|add) (?:a |this |that )?memory(?: that\b| about|:|,)
     memori[sz]e(?: this| that| the following)?(?::|,)?
     (?:make|take) (?:a )?(?:mental )?note(?: that\b| of(?: this| that)?|:|,)?
+    (?:for later|for posterity|lesson learn(?:ed|t)|mental note|psa)(?: \w+)?:
     note (?:for (?:the )?(?:future(?: sessions?| reference)?|next time|later|you)|to self)(?::|,)?
+    (?:keep|save|store|note|hold on to) (?:this|that|it|these) for (?:later|future|next|the future|
+    +other|
+    +another|tomorrow)(?: \w{{1,12}})?(?::|,)?
     (?:learn|save|note) (?:this|that|these|the following):
     (?:note|write|jot) (?:this|that|it|these) down(?::|,)?
     """,
@@ -162,7 +166,7 @@ _DROP = either(
     (?:stop|quit) remembering (?:that |about )?
     (?:delete|remove|drop|erase|retire|clear|wipe) (?:the|that|your|any|all|
     +my) (?:\w{1,20} ){0,2}memor(?:y|ies) (?:about|of|that|on|for|saying) (?:that )?
-    (?:delete|remove|drop|erase|take) (?=[^.;\n]{1,80} (?:from|out of) (?:your|the) memor)
+    (?:delete|remove|drop|erase|take) (?=[^.;\n]{1,80} (?:from|out of) (?:(?:your|the) )?memor)
     """,
     open=START + "(?:",
 )
@@ -179,6 +183,11 @@ _DROP_ELSEWHERE = either(
     (?:を|は|のことは?)?忘れて(?:ください|くれ|いいよ?|ね|$)
     잊어(?:줘|버려|주세요)
     """
+)
+_DROP_THAT = re.compile(
+    r"\b(?:saved|stored|remembered|noted|memori[sz]ed|memory|memories"
+    r"|written down)\b[^.;]{2,100}[, ]"
+    r"(?:get rid of|remove|drop|delete|forget|erase|bin|scrap) (?:that|it|this)\b"
 )
 _BACK = re.compile(r"\b(?:this|that|it) (?:down )?(?:in mind|(?:to|into|in) )[^:]*$")
 _GIVE_UP = either(r"(?:just|let's|lets|instead|focus|move on|try|skip|not important|i'll)\b")
@@ -205,7 +214,7 @@ def refers_back(bare: str) -> bool:
 
 def dropped(bare: str) -> tuple[int, int] | None:
     """Where a wish to have something forgotten stands; not "forget it, let's try another way"."""
-    match = _DROP.search(bare) or _DROP_ELSEWHERE.search(bare)
+    match = _DROP.search(bare) or _DROP_THAT.search(bare) or _DROP_ELSEWHERE.search(bare)
     if match is None or momentary(bare) or _GIVE_UP.search(bare, match.end()):
         return None
     return None if _NOT.search(bare[: match.start()]) else (match.start(), match.end())

@@ -65,6 +65,16 @@ _USE = re.compile(
     r"|\b((?:in|for|during|within) (?:all |the |our |any |new )?(?:[\w/-]{2,20} ){0,2}"
     rf"{_WHERE})(?=[.,;:)!]|$| (?:because|since|so|and|but)\b)"
 )
+# The verb of a clause with "dass" stands last, before a comma or what is set against it.
+_CLAUSE = re.compile(
+    r"(?i)(?P<who>wir|ich|man|es|er|sie|du|niemand|keiner|jeder|alle) (?P<middle>[^,;.!]{2,200}?) "
+    r"(?P<verb>darf|kann|soll|will|muss|mag|bin|habe|[a-zäöüß]{2,20}[nt])"
+    r"(?=[,;.!)]|$| (?:und nicht|aber|sondern|statt|weil|denn|oder|und zwar|und kein\w{0,2})\b)"
+)
+_PREFIXED = re.compile(
+    r"(?i)(?:an|auf|aus|ein|ab|mit|vor|zu|um|los|fest|nach|her|hin|weg|bei|statt|durch|zurück)"
+    r"(?!w?orten|wort)[a-zäöüß]{3,}"
+)
 _WE = re.compile(r"(?i)we (?:don'?t|do not|never|always|only|use)\b")
 _ENDS = (".", "!", "?", "。", "！", "？", "…", ")")
 _BACK = ("this", "that", "it", "das", "esto", "ça")
@@ -93,10 +103,29 @@ def statement(text: str) -> str:
         if place is None:
             break
         before = _FILLER.sub("", text[: place[0]] + " ").strip(_MARKS + ".(")
-        after = text[place[1] :].strip(_MARKS)
+        after = _main(text[place[0] : place[1]], text[place[1] :].strip(_MARKS))
         after = "" if before and after.lower().strip(".!") in _BACK else after
         text = f"{before}, {after}" if len(before) > 1 and len(after) > 1 else before or after
-    return sentenced(_FILLER.sub("", text).strip(" ,;:"))
+    text = _FILLER.sub("", text).strip(" ,;:")
+    if text.lower().startswith("dass "):
+        text = _main("dass", text[5:])
+    return sentenced(text)
+
+
+def _main(wish: str, clause: str) -> str:
+    """`wir pnpm benutzen`, cut off behind "dass", as a sentence: `wir benutzen pnpm`.
+
+    Only a pronoun is sure to be the whole subject, and a verb without a prefix to move as one.
+    """
+    low = wish.lower().rstrip()
+    if low.endswith("dat"):
+        return f"Belangrijk is dat {clause}"
+    if not low.endswith("dass"):
+        return clause
+    found = _CLAUSE.match(clause)
+    if found is None or _PREFIXED.match(found["verb"]):
+        return f"Es gilt, dass {clause}"
+    return f"{found['who']} {found['verb']} {found['middle']}{clause[found.end() :]}"
 
 
 def sentenced(text: str) -> str:

@@ -6,14 +6,17 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memdir.adapters.log_file import log
 from memdir.app import App
-from memdir.core.agent.turn import Captured
+from memdir.core.agent.turn import UNUSABLE, Captured
 from memdir.core.budget import LedgerBroken, OverBudget, OverRun
 from memdir.core.capturing import Catch, Origin, Signal
+from memdir.core.drafting import check
 from memdir.core.errors import BadInput
 from memdir.core.model import ModelFailed
 from memdir.core.origin import quote, signed
 from memdir.core.progress import Done, Progress
+from memdir.core.secrets import find_secrets
 from memdir.core.transcript import Said, Stretch
 
 PURPOSE = "capture"
@@ -69,14 +72,76 @@ def choose(app: App, told: Told, model: str | None) -> Choice:
     try:
         captured = _ask(app, named, signals, said, origin)
     except OverRun as error:  # to wait would not help
-        return Choice(_sign(_mechanical(signals, said, origin)), reason=error.message)
+        why = f"no model was asked: {error.message} (budget.run_tokens)"
+        _log(app, why)
+        return Choice(_sign(_held(_mechanical(signals, said, origin), why)), reason=why)
     except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
         if model and isinstance(error, BadInput):
             raise  # whoever named it just now is told at once
         after = _tomorrow(app.now()) if isinstance(error, OverBudget) else 0.0
         return replace(at_once, reason=error.message, after=after)
-    catches = tuple(one for one in captured.catches if not _repeats(one, known.done))
-    return Choice(_sign(catches), tokens=captured.usage.total, reason=captured.reason)
+    return _drafted(app, told, captured, signals, origin)
+
+
+def basis(app: App) -> str:
+    """What decides whether a model answers, as far as a person sets it: once changed, try again."""
+    one = app.config.options
+    limits = one.session_tokens, one.day_tokens, one.run_tokens
+    return " ".join([one.capture_model or one.model, one.model_base_url, *map(str, limits)])
+
+
+def _drafted(
+    app: App, told: Told, captured: Captured, signals: Sequence[Signal], origin: Origin
+) -> Choice:
+    """The model's drafts; a signal that it left open is taken in the words of the conversation.
+
+    It left none open that said to the end what is worth keeping, in drafts that can be saved.
+    """
+    asked = [one for one in signals if one.asked_for]
+    own = _mechanical(asked, told.stretch.said, origin)  # they may be among its drafts
+    problems = ["" if one in own else _problem(app, one) for one in captured.catches]
+    taken = [one for one, why in zip(captured.catches, problems, strict=True) if not why]
+    lost = {one.origin.message for one in captured.catches if one not in taken}
+    # Of a run that broke off, or of which nothing can be used, all the rest is open.
+    met = {one.origin.message for one in taken if one not in own}
+    whole = bool(captured.reason) or not met
+    left = [one for one in signals if one.said.id not in met and (whole or one.said.id in lost)]
+    why = captured.reason or next((f"{UNUSABLE}: {one}" for one in problems if one), "")
+    if why:
+        _log(app, why)
+        found = _mechanical(left, told.stretch.said, origin)
+        taken += _held([one for one in found if one not in taken], why)
+    catches = [one for one in taken if not _repeats(one, told.known.done)]
+    return Choice(_sign(catches), tokens=captured.usage.total, reason=why)
+
+
+def _problem(app: App, catch: Catch) -> str:
+    """Why the writer would not take a draft; empty where it would."""
+    if catch.draft is None:
+        return ""
+    if find_secrets(catch.draft.body):
+        return "a draft holds what looks like a secret"
+    try:
+        check(catch.draft, app.rules())
+    except BadInput as error:
+        return error.message
+    return ""
+
+
+def _held(catches: Sequence[Catch], why: str) -> list[Catch]:
+    """With the reason why no model has seen to them; what was asked for is saved all the same."""
+    from memdir.core.triage.drafts import NOT_ASKED
+
+    told = [f"{one.hold}; {why}" if one.hold != NOT_ASKED else why for one in catches]
+    return [
+        replace(one, hold=text) if one.hold else one
+        for one, text in zip(catches, told, strict=True)
+    ]
+
+
+def _log(app: App, why: str) -> None:
+    if not app.dry_run:
+        log(app.config.state_dir, PURPOSE, why)
 
 
 def _ask(

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memdir.app import App
+from memdir.core import drafting
 from memdir.core.capturing import Catch
+from memdir.core.draft import Draft, Wishes
 from memdir.core.errors import MemdirError
 from memdir.core.progress import Item, Plan, Progress
 from memdir.core.ranking import SURE
@@ -59,6 +61,13 @@ def _hash(*texts: str) -> str:
 
 def _item(app: App, id: str, catch: Catch) -> Item:
     """What is to be retired is looked for now: later it would be gone, if a killed run did it."""
+    draft = catch.draft
+    if draft and not catch.hold:
+        # Whoever insists on everything still gets a refusal for a secret: no plan may hold it.
+        refuse = drafting.refusal(draft, app.rules(), Wishes(anyway=True))
+        if refuse:
+            bare = Draft("", draft.type)
+            return Item(id, Catch(replace(catch.origin, quote=""), bare), refuse=refuse)
     if not catch.forget or catch.hold:
         return Item(id, catch)
     if path := _called(app, catch.forget):

@@ -13,7 +13,7 @@ from memdir.adapters.captures import Captures
 from memdir.adapters.journal import decided
 from memdir.app import App
 from memdir.core.accounts import HELD, RECEIVED, REFUSED, SAVED, Entry
-from memdir.core.draft import Draft, Wishes
+from memdir.core.draft import RETIRED, Draft, Wishes
 from memdir.core.errors import BadInput, Conflict, Missing
 from memdir.core.memory import stem
 from memdir.core.progress import Item, Plan, Progress
@@ -60,6 +60,8 @@ def _settle(app: App, item: Item, again: bool) -> Entry:
     catch = item.catch
     entry = Entry(item.id, REFUSED, app.now())
     try:
+        if item.refuse:
+            return replace(entry, reason=item.refuse)
         if catch.hold:
             return _hold(app, item, entry)
         if catch.draft is not None:
@@ -97,7 +99,7 @@ def _retire(app: App, item: Item, entry: Entry) -> Entry:
     """A path that is gone by now is what was wanted, whoever did it."""
     if app.store.exists(item.target):
         retire(app, [item.target], reason="asked for in a conversation")
-    return replace(entry, what=SAVED, name=stem(item.target), reason="retired")
+    return replace(entry, what=SAVED, name=stem(item.target), reason=RETIRED)
 
 
 def _marked(app: App, id: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from memdir.adapters.extracts import Extracts
 from memdir.app import App, state_folder
-from memdir.core import similarity
+from memdir.core import dates, similarity
 from memdir.core.capturing import Catch, Signal
 from memdir.core.errors import BadInput, MemdirError
 from memdir.core.origin import untrusted
@@ -26,15 +26,15 @@ from memdir.core.routing import (
     Text,
     rank,
     route,
-    taken_back,
 )
 from memdir.core.scope import below
+from memdir.core.taking_back import meant, taken_back
 from memdir.core.transcript import AGENT, PERSON, Cursor, Session, Stretch
 from memdir.core.triage import drafts, triage
 from memdir.flows.capturing.choosing import Told, choose
 from memdir.flows.extracting.finding import Chosen, Past, find_past
 from memdir.flows.extracting.places import Place, Places
-from memdir.flows.extracting.proposing import page_for
+from memdir.flows.extracting.proposing import page_for, standing_on
 from memdir.flows.extracting.settling import (
     LEAVE_OUT,
     LEFT,
@@ -66,7 +66,7 @@ def extract(app: App, chosen: Chosen, say: Say = _unsaid) -> Extraction:
     for number, one in enumerate(past, 1):
         say(number, len(past))
         made.items += _take(one, places, sorting, made)
-    made.sessions = len(past)
+    made.sessions = [one.session for one in past]
     opened = list(places.opened.values())
     stood = {place.app.store.root: stored_paths(place.app) for place in opened}
     made.before = figures(opened)
@@ -135,7 +135,7 @@ class _Sorting:
     """Goes from the newest session to the oldest: what was said last counts."""
 
     chosen: Chosen
-    later: list[str] = field(default_factory=list)  # what somebody wanted gone later on
+    later: dict[str, list[str]] = field(default_factory=dict)  # store -> what was to go later on
 
     def items(
         self, past: Past, stretch: Stretch, catches: Sequence[Catch], place: Place
@@ -143,10 +143,12 @@ class _Sorting:
         """Where each of them goes; the last that was said comes first."""
         signals = _signals(stretch, catches)
         order = {said.id: at for at, said in enumerate(stretch.said)}
+        later = self.later.setdefault(place.app.store.root, [])
         found = []
         for catch in sorted(catches, key=lambda one: -order.get(one.origin.message, 0)):
-            if catch.forget and not catch.hold:
-                self.later.append(catch.forget)
+            if catch.forget:
+                catch = replace(catch, forget=meant(catch.forget))
+                later += [] if catch.hold else [catch.forget]
             routed = self._route(catch, _kind(catch, signals), stretch, place)
             if routed.to != SKIP and routed.catch.draft:
                 draft, origin = routed.catch.draft, routed.catch.origin
@@ -156,12 +158,17 @@ class _Sorting:
         return found
 
     def _route(self, catch: Catch, kind: str, stretch: Stretch, place: Place) -> Routed:
-        if catch.draft and any(taken_back(catch.draft, wish) for wish in self.later):
+        later = self.later[place.app.store.root]
+        if catch.draft and any(taken_back(catch.draft, wish) for wish in later):
             return Routed(SKIP, catch, "it was to be forgotten later on")
+        if reason := _was_undone(catch, stretch, place):
+            return Routed(SKIP, catch, reason)
         wrote = _written_down(catch, stretch, place.app)
         if wrote:
             return Routed(SKIP, catch, f"the agent wrote it down then ({os.path.basename(wrote)})")
         routed = route(catch, place.known, place.rules, kind)
+        if routed.to in PROPOSED and (page := standing_on(place, routed)):
+            return Routed(SKIP, catch, f"{page} says it already")
         if routed.to in PROPOSED and (problem := page_for(place, routed).problem):
             hold = f"a page should say it, but {problem}"
             return Routed(MEMORY, replace(catch, hold=hold), hold)
@@ -183,6 +190,15 @@ def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
     near = [one for one in signals if one.said.id == catch.origin.message]
     best = max(near, key=lambda one: len(body & similarity.words(one.quote)), default=None)
     return best.kind if best else ""
+
+
+def _was_undone(catch: Catch, stretch: Stretch, place: Place) -> str:
+    """Why it stays away: it was saved once and undone, after these words were said."""
+    said = max((one.time for one in stretch.said if one.id == catch.origin.message), default=0.0)
+    for when, known in place.undone:
+        if said <= when and known.where(catch):
+            return f"it was saved before and undone ({dates.iso_day(when)})"
+    return ""
 
 
 def _written_down(catch: Catch, stretch: Stretch, app: App) -> str:

@@ -79,8 +79,16 @@ def _listed(app: App, chosen: Chosen, projects: Iterable[str]) -> list[Past]:
                 app.tell(f"{client}: {error.message}. Next: {error.next}")
                 continue
             for session in sessions:
-                found.setdefault(session.path, Past(session, project, reader))
+                if _is_of(session, project):
+                    found.setdefault(session.path, Past(session, project, reader))
     return sorted(found.values(), key=lambda one: one.session.modified, reverse=True)
+
+
+def _is_of(session: Session, project: str) -> bool:
+    """A repository is a project with all that is in it, any other directory only by itself."""
+    whole = os.path.lexists(os.path.join(project, ".git"))
+    real = os.path.realpath(project)
+    return whole or not session.cwd or os.path.realpath(session.cwd) == real
 
 
 def _clients(wanted: str) -> Sequence[str]:
@@ -105,7 +113,7 @@ def _named(app: App, chosen: Chosen, found: Sequence[Past]) -> list[Past]:
             fits = _fitting(name, more)
         if not fits:
             what = f"there is no session {name[:80]!r}"
-            raise Missing(what, next="memdir extract --dry-run names the sessions it looks at")
+            raise Missing(what, next="memdir extract --dry-run lists the sessions with their ids")
         if len(fits) > 1:
             raise BadInput(f"{name!r} is the start of several sessions", next="give more of it")
         wanted.setdefault(fits[0].session.path, fits[0])

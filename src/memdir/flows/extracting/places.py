@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from memdir.adapters.patches import Page, read_page, read_pages
 from memdir.app import CLAUDE_MD, App, open_app
-from memdir.config import Config, read_config
+from memdir.config import DIR, Config, read_config
 from memdir.core import frontmatter
 from memdir.core.drafting import Rules
 from memdir.core.errors import MemdirError
 from memdir.core.ports import ARCHIVE, TRASH
 from memdir.core.routing import Known, Text
 from memdir.core.scope import below
+from memdir.flows.undone import find_undone, learned_text
 
 KNOWLEDGE_FOLDER = "docs/knowledge"
 
@@ -28,6 +29,7 @@ class Place:
     rules: Rules
     known: Known
     claude_md: Page
+    undone: tuple[tuple[float, Known], ...] = ()  # what was taken back, and when
 
 
 @dataclass
@@ -49,6 +51,8 @@ class Places:
             return f"its project cannot be opened: {error.message}"
         here = config.project_root == self.app.config.project_root
         config = self.app.config if here else config
+        if not here and (by := _named_by(self.app.config)):
+            return f"it is about {config.project_root}, but {by} names another store"
         if not config.enabled:
             return f"memory is switched off for {config.checkout} ({config.enabled_by})"
         if config.store not in self.opened:
@@ -64,9 +68,17 @@ class Places:
         root = root if os.path.lexists(os.path.join(root, ".git")) else config.checkout
         page = read_page(root, CLAUDE_MD)
         rules = replace(app.rules(), claude_md=frontmatter.decode(page.data or b""))
-        return Place(
-            app, root, rules, Known([*_memories(app), *_waiting(app), *_pages(root)]), page
-        )
+        texts = [*_memories(app), *_waiting(app), *_pages(root)]
+        known = Known([*texts, Text(CLAUDE_MD, rules.claude_md)])
+        undone = tuple((one.time, Known([one.text])) for one in find_undone(app))
+        return Place(app, root, rules, known, page, undone)
+
+
+def _named_by(config: Config) -> str:
+    """The option that says into which store to save; empty where each session's own counts."""
+    if config.step == DIR:
+        return DIR
+    return "" if config.scope.kind == "project" else f"--scope {config.scope}"
 
 
 def _standing(project: str, cwd: str) -> str:
@@ -88,24 +100,16 @@ def _memories(app: App) -> Iterator[Text]:
     if app.store.exists():
         for path in app.store.files():
             try:
-                yield _text(path, app.store.read(path))
+                yield learned_text(path, app.store.read(path))
             except MemdirError:
                 continue  # it cannot be read, so it cannot be compared
         yield Text(app.store.index_path, frontmatter.decode(app.store.index() or b""))
     for room in (TRASH, ARCHIVE):
         for shelved in app.shelf.list(room):
             try:
-                yield _text(shelved.path, app.shelf.read(shelved), f" (in the {room})")
+                yield learned_text(shelved.path, app.shelf.read(shelved), f" (in the {room})")
             except MemdirError:
                 continue
-
-
-def _text(path: str, data: bytes, where: str = "") -> Text:
-    document = frontmatter.read(frontmatter.decode(data))
-    values = document.values
-    said = f"{values.get('description', '')}\n{document.body}"
-    source = (values.get("metadata.session", ""), values.get("metadata.message", ""))
-    return Text(path + where, said, *source)
 
 
 def _waiting(app: App) -> Iterator[Text]:

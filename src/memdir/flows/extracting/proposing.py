@@ -42,6 +42,17 @@ def page_for(place: Place, one: Routed) -> Page:
     return read_page(place.root, NOTES if long else DECISIONS)
 
 
+def standing_on(place: Place, one: Routed) -> str:
+    """The page that has this very line or heading already; empty where none has."""
+    draft, page = one.catch.draft, page_for(place, one)
+    if draft is None or not page.data:
+        return ""
+    line = f"- {_line(draft, place.rules)}"
+    wanted = line if one.to == CLAUDE_MD else _entry(draft, place.rules)[0]
+    lines = page.data.decode("utf-8", "surrogateescape").splitlines()
+    return page.path if wanted in map(str.rstrip, lines) else ""
+
+
 def propose(place: Place, routed: Sequence[Routed]) -> list[Patch]:
     """One patch for each page, so that they can be applied in any order."""
     standing = [one.catch.draft for one in routed if one.to == CLAUDE_MD and one.catch.draft]
@@ -71,4 +82,8 @@ def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
     whole, _ = drafting.complete(draft, rules)
     day = dates.iso_day(rules.now) if draft.day is None else draft.day.isoformat()
     title = inert_line(drafting.first_sentence(draft.description or draft.body)).rstrip(".")
-    return f"## {day}: {title}", inert(whole.body)
+    body = inert(whole.body)
+    rest = body.removeprefix(title)
+    # The heading has said it: below it stands what it does not say.
+    body = rest.lstrip(".").lstrip() if rest != body and rest[:1] in ("", ".", "\n") else body
+    return f"## {day}: {title}", body

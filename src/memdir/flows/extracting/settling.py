@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from memdir.app import App, Desk, Done
-from memdir.core.draft import SKIPPED, Change, Wishes
-from memdir.core.errors import BadInput, Missing
-from memdir.core.routing import PROPOSED, STORED, Routed, rank
+from memdir.core.draft import SKIPPED, Change, Draft, Wishes
+from memdir.core.errors import BadInput
+from memdir.core.held import id_of
+from memdir.core.routing import PROPOSED, STORED, Routed, nearly_same, rank
 from memdir.core.transcript import Session
 from memdir.flows.extracting.places import Place
 from memdir.flows.extracting.proposing import Patch, page_for, propose
@@ -38,7 +39,7 @@ class Extraction:
     """What came of it. `waiting` are sessions that a model has still to see, each with why."""
 
     batch: str
-    sessions: int = 0
+    sessions: Sequence[Session] = ()  # that were looked at, the newest first
     items: list[Item] = field(default_factory=list)
     changes: list[tuple[str, Change]] = field(default_factory=list)  # with their stores
     done: list[Done] = field(default_factory=list)
@@ -76,7 +77,9 @@ def _save(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
     app, changes = place.app, list[Change]()
 
     def act(desk: Desk) -> list[Change]:
-        changes.extend(_save_one(one, desk, place) for one in items)
+        kept: list[tuple[Draft, str]] = []
+        for one in items:
+            changes.append(_save_one(one, desk, place, kept))
         names = [change.name for change in changes if change.changed]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         desk.cause = replace(desk.cause, batch=made.batch, name=names[0] + more if names else "")
@@ -110,29 +113,32 @@ def _remarks(changes: Sequence[Change]) -> list[str]:
     ]
 
 
-def _save_one(one: Item, desk: Desk, place: Place) -> Change:
+def _save_one(one: Item, desk: Desk, place: Place, kept: list[tuple[Draft, str]]) -> Change:
+    """One of them, unless it says nearly what another of this run does: that one was said later."""
     draft = one.routed.catch.draft
     assert draft is not None  # what has none is never routed to a store
+    for other, name in kept:
+        if not draft.name and nearly_same(draft, other):
+            return Change(SKIPPED, "", "", reason=f"{name}, said later, says nearly the same")
     try:
-        return save(draft, desk.store, place.app.rules(), Wishes())
+        change = save(draft, desk.store, place.app.rules(), Wishes())
     except BadInput as error:  # this one cannot be taken; the others can
         return Change(SKIPPED, draft.name, "", reason=error.message)
+    kept += [(draft, change.name)] if change.changed else []
+    return change
 
 
 def _hold(app: App, one: Item, reason: str) -> Item:
-    catch = replace(one.routed.catch, hold=reason)
+    catch, inbox = replace(one.routed.catch, hold=reason), app.inbox()
     one = replace(one, routed=replace(one.routed, catch=catch), outcome=HOLD, reason=reason)
+    if inbox.was_settled(id_of(catch)):
+        return replace(one, outcome=LEAVE_OUT, reason="a review has settled it already")
     if app.dry_run:
         return one
-    inbox = app.inbox()
     try:
-        held = inbox.hold(catch, reason, app.now())
-        inbox.read(held.id)
-    except Missing:
-        return replace(one, outcome=LEAVE_OUT, reason="a review has settled it already")
+        return replace(one, name=inbox.hold(catch, reason, app.now()).id)
     except BadInput as error:  # the inbox is full
         return replace(one, outcome=LEFT, reason=error.message)
-    return replace(one, name=held.id)
 
 
 def stored_paths(app: App) -> set[str]:

@@ -18,12 +18,25 @@ def main() -> None:
     """The console script."""
     _open_streams()
     try:
-        from memdir.surfaces.cli.run import run
-
-        code = run(sys.argv[1:])
+        code = 0 if _answered_lightly() else _run()
     except KeyboardInterrupt:
         code = 130  # before or after the net
     sys.exit(code)
+
+
+def _answered_lightly() -> bool:
+    """Agents and hooks wait for two commands; the whole command line takes as long as they may."""
+    if sys.argv[1:2] != ["records"] or sys.argv[2:3] not in (["candidate"], ["triage"]):
+        return False
+    from memdir.surfaces.cli.light_records import answer
+
+    return answer(sys.argv[2:])
+
+
+def _run() -> int:
+    from memdir.surfaces.cli.run import run
+
+    return run(sys.argv[1:])
 
 
 def _open_streams() -> None:

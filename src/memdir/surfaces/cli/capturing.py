@@ -6,18 +6,27 @@ import os
 from dataclasses import replace
 
 import click
+from click.core import ParameterSource
 
 from memdir import registry
+from memdir.config import Config
 from memdir.core.accounts import HELD, REFUSED, SAVED, Entry
+from memdir.core.capturing import Catch
+from memdir.core.draft import RETIRED
 from memdir.core.errors import BadInput, Missing
+from memdir.core.held import id_of
+from memdir.core.secrets import before_secrets
 from memdir.flows.capturing import CLIENT, Outcome, Request, capture, open_reader
+from memdir.flows.capturing.placing import project_of
 from memdir.flows.capturing.settling import ACTOR
 from memdir.surfaces.cli.answers import Fields, moment
 from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
-from memdir.surfaces.cli.visible import count
+from memdir.surfaces.cli.visible import count, cut
 
 FAMILY = "transcripts"
+SHOWN = ("type", "description", "body", "why", "how")  # of a draft
+MOST_COLUMNS = 400  # of a text that a dry run shows
 
 
 @command("capture", "memdir capture --transcript SESSION.jsonl --dry-run", changes=True, bulk=True)
@@ -29,7 +38,8 @@ def learn(session: Session, transcript: str, client: str, model: str | None, no_
     """Learn from a conversation what is new since the last time.
 
     What a person asked to remember is saved at once; what was only noticed is held for a review,
-    unless a model is set. A dry run asks no model but the one that is named.
+    unless a model is set. It goes to the project in which it was said, unless you name another.
+    A dry run shows the drafts; it asks no model but the one that is named.
     """
     if model and no_model:
         raise click.UsageError("give --model or --no-model, not both")
@@ -39,20 +49,49 @@ def learn(session: Session, transcript: str, client: str, model: str | None, no_
     path = os.path.abspath(transcript)
     if not os.path.exists(path):
         raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
-    app = replace(session.app, actor=ACTOR)
-    wanted = "" if no_model or (app.dry_run and not model) else model
-    request = Request(path, client=client.replace("_", "-"), model=wanted)
+    request = Request(path, client=client.replace("_", "-"), model="" if no_model else model)
+    chosen = _where_it_was_said(session, request)
+    app = replace(chosen.app, actor=ACTOR)
     outcome = capture(app, request, open_reader(app, client, path))
-    session.screen.answer(_fields(outcome, app.dry_run), _lines(session.screen, outcome))
+    fields = _fields(outcome, app.dry_run) | {"store": app.store.root}
+    lines = _lines(session.screen, outcome, app.dry_run)
+    if outcome.received or chosen is not session:
+        lines += session.screen.block("project", session.short(_project(chosen.config)))
+    session.screen.answer(fields, lines)
     if app.dry_run:
         session.screen.tell("dry run: nothing was written")
-    return 0
+    return int(outcome.unreadable)
+
+
+def _where_it_was_said(session: Session, request: Request) -> Session:
+    """The project of the conversation, unless a person says which store is meant."""
+    asked, source = session.asked, click.get_current_context().get_parameter_source("scope")
+    named = asked.dir is not None or asked.project is not None
+    if named or source is not ParameterSource.DEFAULT:
+        return session
+    found = project_of(session.app, request)
+    if found.problem:
+        here = session.short(_project(session.config))
+        session.screen.tell(f"{found.problem}; what it says goes to {here}")
+    if not found.project:
+        return session
+    asked = replace(asked, project=found.project)
+    return Session(session.screen, asked, asked.config())
+
+
+def _project(config: Config) -> str:
+    """The directory whose memories these are; a store that somebody named has none."""
+    own = config.scope.kind == "project" and not config.foreign
+    return config.project_root if own else config.store
 
 
 def _fields(outcome: Outcome, dry_run: bool) -> Fields:
     return {
         "received": outcome.received,
-        **{what: [_entry(one) for one in outcome.of(what)] for what in (SAVED, REFUSED, HELD)},
+        **{
+            what: [_entry(one, outcome.things.get(one.id)) for one in outcome.of(what)]
+            for what in (SAVED, REFUSED, HELD)
+        },
         "waiting": outcome.waiting,
         "tokens": outcome.tokens,
         "reason": outcome.reason,
@@ -60,20 +99,46 @@ def _fields(outcome: Outcome, dry_run: bool) -> Fields:
     }
 
 
-def _entry(one: Entry) -> Fields:
-    return {"id": one.id, "name": one.name, "reason": one.reason}
+def _entry(one: Entry, catch: Catch | None) -> Fields:
+    id = id_of(catch) if catch and one.what == HELD else one.id
+    fields: Fields = {"id": id, "name": one.name, "reason": one.reason}
+    if catch and catch.draft:
+        fields["draft"] = {name: getattr(catch.draft, name) for name in SHOWN}
+    elif catch:
+        fields["forget"] = catch.forget
+    return fields
 
 
-def _lines(screen: Screen, outcome: Outcome) -> list[str]:
+def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> list[str]:
     if not outcome.received:
-        return [f"nothing to keep: {outcome.reason}"]
+        return screen.block("", f"nothing to keep: {outcome.reason}", "")
     lines = [f"{count(outcome.received, 'thing')} received · {outcome.tokens:,} tokens"]
     for what, style in ((SAVED, "green"), (HELD, "yellow"), (REFUSED, "red")):
         for one in outcome.of(what):
-            name = one.name or "(no name)"
-            text = f"{name}: {one.reason}" if one.reason else name
-            lines += screen.block(f"{what:7}", text, style=style)
+            catch = outcome.things.get(one.id)
+            lines += _told(screen, one, catch, style, dry_run)
+            lines += _text(screen, catch) if dry_run and catch else []
     if outcome.waiting:
         again = f"; again from {moment(outcome.after)} on" if outcome.after else ""
         lines += screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
     return lines
+
+
+def _told(screen: Screen, one: Entry, catch: Catch | None, style: str, dry_run: bool) -> list[str]:
+    """What became of one thing; a memory that a person wanted gone was not saved but retired."""
+    retired = one.what == SAVED and one.reason == RETIRED
+    would, what = "would be " if dry_run else "", RETIRED if retired else one.what
+    name = one.name or (id_of(catch) if catch else "")
+    text = f"{name}: {one.reason}" if one.reason and not retired else name
+    return screen.block(f"{would}{what:7}", text, style=style)
+
+
+def _text(screen: Screen, catch: Catch) -> list[str]:
+    """The draft as a short block: its type, its text, its reasons."""
+    draft = catch.draft
+    if draft is None:
+        return screen.block("", f"to be forgotten: {catch.forget}", "      ")
+    body = " ".join(before_secrets(draft.body).split())
+    rows = [("", f"{draft.type}: {cut(body, MOST_COLUMNS)}"), ("Why:", draft.why)]
+    rows.append(("How to apply:", draft.how))
+    return [text for label, said in rows if said for text in screen.block(label, said, "      ")]

@@ -13,6 +13,7 @@ import click
 
 from memdir.app import App, open_app
 from memdir.core.check import Check
+from memdir.core.scope import Scope
 from memdir.doctor import doctor as check_up
 from memdir.surfaces.cli.answers import Fields
 from memdir.surfaces.cli.inputs import private_folder
@@ -69,6 +70,7 @@ def _trial(app: App, folder: str) -> App:
     """A store that nobody will miss, wired like the real one."""
     config = replace(
         app.config,
+        scope=Scope("project"),  # the proof saves a Markdown memory
         store=os.path.join(folder, "memory"),
         state_dir=os.path.join(folder, "state"),
         checkout=folder,

@@ -11,6 +11,7 @@ from memdir.core.draft import CREATED, RETIRED
 from memdir.core.dreaming import Disputed
 from memdir.flows.dreaming import Run
 from memdir.flows.dreaming import run as flow
+from memdir.flows.log_gathering import Gathered
 from memdir.surfaces.cli.answers import Fields, advised, change_fields, dry_files, dry_lines
 from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
@@ -52,6 +53,7 @@ def _fields(app: App, run: Run, done: Done) -> Fields:
         "lost": run.lost,
         "accounted": [asdict(one) for one in run.accounted],
         "log_entries": oriented.logs.entries,
+        "log_silent": oriented.logs.silent,
         "held": run.held,
         "old": list(oriented.old),
         "disputed": [asdict(one) for one in oriented.disputed],
@@ -90,11 +92,8 @@ def _headline(done: Done) -> str:
 def _open_ends(screen: Screen, run: Run, done: Done) -> list[str]:
     """What a person should look at: shown, never acted upon."""
     oriented, lines = run.oriented, list[str]()
-    entries = oriented.logs.entries
-    if entries:
-        saved, held = len(oriented.logs.saved), len(oriented.logs.held)
-        said = f"{count(entries, 'new entry', 'new entries')}; {saved} to remember, "
-        lines += screen.block("logs:", f"{said}{held} for you to decide on: memdir review")
+    if oriented.logs.entries:
+        lines += screen.block("logs:", screen.advise(_logged(oriented.logs)))
     if oriented.old:
         many = count(len(oriented.old), "memory", "memories")
         lines += screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
@@ -105,6 +104,14 @@ def _open_ends(screen: Screen, run: Run, done: Done) -> list[str]:
         said = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
         lines += screen.block("?", said, style="yellow")
     return ["", *lines] if lines else []
+
+
+def _logged(logs: Gathered) -> str:
+    """What became of every new entry."""
+    parts = [f"{count(len(logs.saved), 'thing')} to remember"] * bool(logs.saved)
+    parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] if logs.held else []
+    parts += [f"{count(logs.silent, 'entry', 'entries')} with nothing to keep"] * bool(logs.silent)
+    return f"{count(logs.entries, 'new entry', 'new entries')}: {', '.join(parts)}"
 
 
 def _dispute(screen: Screen, one: Disputed) -> list[str]:

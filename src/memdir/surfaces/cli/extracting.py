@@ -16,9 +16,11 @@ from memdir.adapters.patches import write_patches
 from memdir.core import dates, drafting, secrets
 from memdir.core.draft import Draft
 from memdir.core.routing import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
+from memdir.core.transcript import Session as Past
 from memdir.flows.extracting import extract as flow
 from memdir.flows.extracting.finding import Chosen
 from memdir.flows.extracting.settling import HOLD, LEFT, SAVE, Extraction, Item
+from memdir.surfaces.cli.advice import PROJECT
 from memdir.surfaces.cli.answers import (
     Fields,
     change_fields,
@@ -40,7 +42,8 @@ HEADS = {
 }
 STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
 FEW = 12  # of many things, shown one by one
-OUTCOME, PROJECT = 8, 14  # columns
+OUTCOME, FOLDER, ID = 8, 14, 36  # columns
+INDENT = " " * (OUTCOME + 4)
 SECONDS = 1.0  # between two words about how far it is
 
 
@@ -73,6 +76,9 @@ def extract(
     want to read one for docs/knowledge; neither is written. SESSION is an id or a file; without
     one, all sessions of this project are looked at. A second run finds nothing new.
     """
+    if all_projects and (session.asked.dir or session.asked.scope != PROJECT):
+        what = "--all-projects saves in the store of each project: leave --dir and --scope out."
+        raise click.UsageError(what)
     app = session.app
     moment = read_moment(since, app.now()) if since else None
     chosen = Chosen(sessions, moment, last or 0, client, all_projects, model, yes)
@@ -120,7 +126,11 @@ def _fields(made: Extraction, dry_run: bool, files: dict[int, str]) -> Fields:
             {"project": one.root, "path": one.path, "diff": one.text, "file": files.get(at, "")}
             for at, one in enumerate(made.patches)
         ],
-        "sessions": made.sessions,
+        "sessions": len(made.sessions),
+        "looked_at": [
+            {**asdict(one), "modified": dates.iso_time(one.modified), "things": _things(made, one)}
+            for one in made.sessions
+        ],
         "waiting": [{"session": id, "reason": why} for id, why in made.waiting.items()],
         "tokens": made.tokens,
         "remarks": made.remarks,
@@ -159,31 +169,47 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> list[st
     lines = screen.block("", _headline(made, dry), "")
     several = len({one.root for one in made.items if one.root}) > 1
     for to in ORDER:
-        lines += _group(screen, to, [one for one in made.items if one.routed.to == to], several)
+        items = [one for one in made.items if one.routed.to == to]
+        lines += _group(screen, to, items, several, dry)
     for patch in made.patches:
-        lines += ["", f"For {session.short(patch.root)}:"]
+        lines += ["", screen.paint(f"For {session.short(patch.root)}", "bold")]
         lines += diff_lines(screen, patch.text.rstrip("\n"))
+    lines += _open_ends(screen, made)
+    if dry:
+        lines += [text for done in made.done for text in dry_lines(screen, done)[:-2]]
+        return [*lines, *_session_lines(screen, made), "", "dry run: nothing was written"]
+    steps = _next(session, made, files)
+    return [*lines, "", "Next:", *steps] if steps else lines
+
+
+def _open_ends(screen: Screen, made: Extraction) -> list[str]:
+    lines = []
     for id, why in list(made.waiting.items())[:FEW]:
         lines += screen.block("waits:", f"session {id}: {why}", style="yellow")
     for text in made.remarks[:FEW]:
         lines += screen.block("note:", screen.advise(text))
     for path in made.lost:
         lines += screen.block("lost:", path, style="red")
-    if dry:
-        return (
-            lines
-            + [text for done in made.done for text in dry_lines(screen, done)[:-2]]
-            + [
-                "",
-                "dry run: nothing was written",
-            ]
-        )
-    steps = _next(session, made, files)
-    return [*lines, "", "Next:", *steps] if steps else lines
+    return ["", screen.paint("Worth knowing", "bold"), *lines] if lines else []
+
+
+def _session_lines(screen: Screen, made: Extraction) -> list[str]:
+    """The sessions by the ids that a run can be given."""
+    rows = [
+        (one.id, dates.iso_day(one.modified), count(_things(made, one), "thing"))
+        for one in made.sessions[:FEW]
+    ]
+    more = len(made.sessions) - FEW
+    lines = ["", screen.paint("Sessions", "bold"), *screen.table(rows, (ID,))] if rows else []
+    return lines + ([f"  and {more:,} more (all of them with --json)"] if more > 0 else [])
+
+
+def _things(made: Extraction, session: Past) -> int:
+    return sum(one.session.path == session.path for one in made.items)
 
 
 def _headline(made: Extraction, dry: bool) -> str:
-    read = count(made.sessions, "session")
+    read = count(len(made.sessions), "session")
     if not made.items:
         nothing = "no sessions of this project were found"
         return f"{read} read: nothing worth keeping was said" if made.sessions else nothing
@@ -193,17 +219,22 @@ def _headline(made: Extraction, dry: bool) -> str:
     return f"{count(len(made.items), 'thing')} in {read}; {would}{parts}"
 
 
-def _group(screen: Screen, to: str, items: Sequence[Item], several: bool) -> list[str]:
-    """One destination: a line for each thing, below it why, where that is not plain."""
+def _group(screen: Screen, to: str, items: Sequence[Item], several: bool, dry: bool) -> list[str]:
+    """One destination: a line for each thing, below it why, where that is not plain.
+
+    A dry run shows the whole text of what would be held: no review has it yet.
+    """
     if not items:
         return []
     lines = ["", screen.paint(HEADS[to], "bold")]
     for one in items[:FEW]:
-        where = [pad(cut(_project(one), PROJECT), PROJECT)] if several else []
+        where = [pad(cut(_project(one), FOLDER), FOLDER)] if several else []
         outcome = (pad(one.outcome, OUTCOME), STYLES.get(one.outcome, ""))
         lines += screen.table([[outcome, _day(one), *where, _title(one)]])
         if to == SKIP or one.outcome in (HOLD, LEFT):
-            lines += screen.block("", screen.advise(one.reason), " " * (OUTCOME + 4))
+            lines += screen.block("", screen.advise(one.reason), INDENT)
+        if dry and one.outcome == HOLD:
+            lines += screen.block("", _whole(one), INDENT)
     more = len(items) - FEW
     return lines + ([f"  and {more:,} more (all of them with --json)"] if more > 0 else [])
 
@@ -217,6 +248,12 @@ def _title(one: Item) -> str:
     if draft is None:
         return f"forget: {one.routed.catch.forget}"
     return drafting.first_sentence(draft.description or draft.body)
+
+
+def _whole(one: Item) -> str:
+    draft = one.routed.catch.draft
+    parts = (draft.body, f"Why: {draft.why}" if draft.why else "") if draft else ()
+    return f'"{" ".join(" ".join(secrets.before_secrets(part).split()) for part in parts).strip()}"'
 
 
 def _day(one: Item) -> str:

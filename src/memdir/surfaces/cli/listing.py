@@ -10,6 +10,7 @@ from memdir.core import dates, manifest, types
 from memdir.core.finding import Finding
 from memdir.core.listing import Listed
 from memdir.core.memory import UNKNOWN
+from memdir.core.scope import RECORDS
 from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
 from memdir.surfaces.cli.screen import Cell, Screen
 from memdir.surfaces.cli.session import Session, command
@@ -96,7 +97,8 @@ def _lines(
         if len(shown) < total:
             lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
         if not total:
-            text = screen.advise('memdir remember "TEXT"', scope)
+            first = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
+            text = screen.advise(first, scope)
             lines += ["", *screen.block("Save the first one:", text)]
     return lines
 
@@ -105,7 +107,7 @@ def _row(listed: Listed, widest: int) -> list[Cell]:
     memory = listed.memory
     mark = " *" if memory.pinned else ""
     bar = BARS[min(listed.score * len(BARS) // 100, len(BARS) - 1)]
-    name = line(memory.path[:-3] if memory.path[-3:] == ".md" else memory.path)
+    name = line(memory.path.removesuffix(".md").removesuffix(".json"))
     return [
         (cut_middle(name, widest - len(mark)) + mark, "bold"),
         memory.type,

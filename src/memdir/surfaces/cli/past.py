@@ -11,7 +11,7 @@ from memdir.app import App, Done
 from memdir.core import history
 from memdir.core.errors import BadInput, Missing
 from memdir.core.history import Logged
-from memdir.core.memory import INDEX
+from memdir.core.memory import INDEX, RECORD_INDEX
 from memdir.core.naming import means
 from memdir.surfaces.cli.answers import (
     SHORT_ID,
@@ -33,6 +33,7 @@ from memdir.surfaces.cli.visible import count, line
 NEWEST = 20  # changes that a person gets to see
 SHORTEST_ID = 4  # characters that may stand for a change
 FEW = 30  # files that are named one by one
+INDEXES = (INDEX, RECORD_INDEX)
 SIGNS = {history.ADDED: "+", history.MODIFIED: "~", history.GONE: "-"}
 
 
@@ -64,7 +65,7 @@ def log(session: Session, name: str, number: int) -> None:
 
 def _row(logged: Logged, more: Sequence[str] = ()) -> list[Cell]:
     # The index moves with nearly every change; it is only worth a word where it moved alone.
-    paths = [(c, path) for c, path in logged.paths if path != INDEX] or logged.paths
+    paths = [(c, path) for c, path in logged.paths if path not in INDEXES] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
     outside = logged.cause.verb == history.OUTSIDE
     what = "" if outside else _what(logged) + ": " * bool(files)
@@ -171,4 +172,8 @@ def _undone_lines(screen: Screen, undone: list[Logged], done: Done) -> list[str]
     for change in done.changes[:FEW]:
         lines.append(f"  {line(change.path)} {change.reason or 'is back as it was'}")
     more = len(done.changes) - FEW
-    return [*lines, f"  and {count(more, 'more file')}"] if more > 0 else lines
+    lines += [f"  and {count(more, 'more file')}"] if more > 0 else []
+    told = tuple(change.path for change in done.changes)  # their lines have said it
+    for remark in done.remarks:
+        lines += [] if remark.startswith(told) else screen.block("note:", remark)
+    return lines

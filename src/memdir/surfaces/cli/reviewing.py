@@ -10,10 +10,13 @@ import click
 from memdir.app import App
 from memdir.core import dates, frontmatter
 from memdir.core.capturing import Origin
+from memdir.core.draft import ANYWAY as INSIST
 from memdir.core.draft import HELD, Draft, Wishes
 from memdir.core.drafting import set_reasons
 from memdir.core.errors import BadInput
-from memdir.core.held import APPROVED, Held
+from memdir.core.finding import Finding
+from memdir.core.held import APPROVED, REJECTED, Held
+from memdir.core.transcript import AGENT, PERSON, TOOL
 from memdir.flows import reviewing as flow
 from memdir.flows.reviewing import Settled
 from memdir.surfaces.cli.answers import (
@@ -30,18 +33,22 @@ from memdir.surfaces.cli.inputs import read_draft, read_text
 from memdir.surfaces.cli.saving import ANYWAY
 from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
-from memdir.surfaces.cli.visible import count, line
+from memdir.surfaces.cli.visible import count, cut
 
-LIST, SHOW, APPROVE, EDIT, REJECT = "list", "show", "approve", "edit", "reject"
+LIST, SHOW, APPROVE, EDIT = "list", "show", "approve", "edit"
+REJECT, RESTORE = "reject", "restore"
+ACTIONS = (LIST, SHOW, APPROVE, EDIT, REJECT, RESTORE)
 ID_COLUMNS, TYPE_COLUMNS = 12, 10
+TEXT_LINES = 2  # of a draft in the list
+LOG = "log"  # the client of what a log says
 
 
 @command("review", "memdir review approve 3f9c2ab41d07", changes=True)
-@click.argument(
-    "action", type=click.Choice((LIST, SHOW, APPROVE, EDIT, REJECT)), default=LIST, metavar="ACTION"
-)
+@click.argument("action", type=click.Choice(ACTIONS), default=LIST, metavar="ACTION")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "every", is_flag=True, help="Every draft that waits.")
+@click.option("--yes", is_flag=True, help="With --all: really; without it nothing is decided.")
+@click.option("--rejected", is_flag=True, help="With list: what was rejected in 30 days.")
 @click.option("--anyway", is_flag=True, help=ANYWAY)
 @click.option("--type", metavar="TYPE", help="With edit: another type; see: memdir types.")
 @click.option("--name", metavar="NAME", help="With edit: the name of the file to be.")
@@ -52,58 +59,88 @@ def review(
     action: str,
     ids: tuple[str, ...],
     every: bool,
+    yes: bool,
+    rejected: bool,
     anyway: bool,
     type: str | None,
     name: str | None,
     description: str | None,
     body_file: str | None,
 ) -> int:
-    """Decide on drafts that wait for a yes: list, show, approve, edit or reject them.
+    """Decide on drafts that wait for a yes: list, show, approve, edit, reject or restore them.
 
-    What capture learned from a tool or from the agent alone is held here, and no agent ever
-    sees it. `show` prints the change it would make and where it comes from. `approve` saves it
-    like any other memory, `edit` changes it first, by options or in your editor, `reject` lets go
-    of it for good. The start of an ID will do.
+    What was only noticed, or learned from a tool or from the agent alone, is held here; it is
+    never recalled or injected. `show` prints the change it would make and where it comes from.
+    `approve` saves it like any other memory, `edit` changes it first, by options or in your
+    editor. `reject` lets go of it; for 30 days `restore` puts it back. The start of an ID will do.
     """
     app = session.app
     given = {"type": type, "name": name, "description": description, "body": body_file}
     edits = {field: text for field, text in given.items() if text is not None}
+    _check_usage(action, bool(ids) or every, bool(edits), rejected)
+    wishes = Wishes(anyway, offered=(INSIST,))
+    back = action == RESTORE or rejected
+    chosen = (flow.find_rejected if back else flow.find_held)(app, ids, every or not ids)
+    if action == LIST and not ids:
+        return _look(session, app, chosen, rejected)
+    if action in (LIST, SHOW):
+        return _look_closely(session, app, chosen, wishes)
+    if action == EDIT:
+        return _edit(session, app, chosen, edits)
+    if every and chosen and not yes and not app.dry_run:
+        raise BadInput(
+            f"--all means {count(len(chosen), 'draft')}; nothing was decided",
+            next=f"look at them (memdir review), then: memdir review {action} --all --yes",
+        )
+    return _tell(session, app, _decide(app, action, chosen, wishes))
+
+
+def _check_usage(action: str, some: bool, edits: bool, rejected: bool) -> None:
     if edits and action != EDIT:
         raise click.UsageError("--type, --name, --description and --body-file belong to edit.")
-    if action != LIST and not ids and not every:
+    if rejected and action != LIST:
+        raise click.UsageError("--rejected belongs to list.")
+    if action != LIST and not some:
         raise click.UsageError(f"Which one? memdir review {action} ID, or --all.")
-    chosen = flow.find_held(app, ids, every or action == LIST)
-    if action in (LIST, SHOW):
-        return _look(session, app, chosen, Wishes(anyway), action == SHOW or bool(ids))
-    if action == EDIT:
-        if len(chosen) != 1:
-            raise BadInput("edit takes one draft at a time", next="memdir review edit ID")
-        return _edit(session, app, chosen[0], edits)
-    approve = action == APPROVE
-    found = flow.approve(app, chosen, Wishes(anyway)) if approve else flow.reject(app, chosen)
-    return _tell(session, app, found)
 
 
-def _look(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes, whole: bool) -> int:
-    screen = session.screen
-    broken = app.inbox().broken()
-    fields: Fields = {
-        "held": [held_fields(held) for held in chosen],
-        "findings": [finding_fields(finding) for finding in broken],
-        "store": app.store.root,
-    }
-    if not whole:
-        lines = _list_lines(screen, app, chosen)
-    else:
-        found = [Settled(held, "", flow.preview(app, held, wishes)) for held in chosen]
-        fields["changes"] = [change_fields(c) for one in found for c in one.done.changes]
-        fields["files"] = [file for one in found for file in dry_files(one.done)]
-        lines = [text for one in found for text in _whole_lines(screen, app, one)]
+def _decide(app: App, action: str, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
+    if action == APPROVE:
+        return flow.approve(app, chosen, wishes)
+    return flow.reject(app, chosen) if action == REJECT else flow.restore(app, chosen)
+
+
+def _look(session: Session, app: App, chosen: Sequence[Held], rejected: bool) -> int:
+    screen, broken = session.screen, app.inbox().broken()
+    lines = _list_lines(screen, app, chosen, rejected)
+    screen.answer(_look_fields(app, chosen, broken), [*lines, *finding_lines(screen, broken)])
+    return int(bool(broken))
+
+
+def _look_closely(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> int:
+    """Each with what approving it would change."""
+    screen, broken = session.screen, app.inbox().broken()
+    found = [Settled(held, "", flow.preview(app, held, wishes)) for held in chosen]
+    fields = _look_fields(app, chosen, broken)
+    fields["changes"] = [change_fields(c) for one in found for c in one.done.changes]
+    fields["files"] = [file for one in found for file in dry_files(one.done)]
+    lines = [text for one in found for text in _whole_lines(screen, app, one)]
     screen.answer(fields, [*lines, *finding_lines(screen, broken)])
     return int(bool(broken))
 
 
-def _edit(session: Session, app: App, held: Held, edits: dict[str, str]) -> int:
+def _look_fields(app: App, chosen: Sequence[Held], broken: Sequence[Finding]) -> Fields:
+    return {
+        "held": [held_fields(held) for held in chosen],
+        "findings": [finding_fields(finding) for finding in broken],
+        "store": app.store.root,
+    }
+
+
+def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, str]) -> int:
+    if len(chosen) != 1:
+        raise BadInput("edit takes one draft at a time", next="memdir review edit ID")
+    held = chosen[0]
     draft = held.catch.draft or Draft("")
     if held.catch.draft is None and [*edits] != ["name"]:
         raise BadInput(
@@ -119,11 +156,16 @@ def _edit(session: Session, app: App, held: Held, edits: dict[str, str]) -> int:
     changed = flow.rewrite(app, held, replace(draft, **options))  # type: ignore[arg-type]
     screen = session.screen
     lines = _list_lines(screen, app, [changed])[2:]
-    would = "would be changed" if app.dry_run else "changed; it still waits"
-    told = [f"{held.id} {would}", *lines]
+    told = [f"{held.id} {_edited(app, changed == held)}", *lines]
     fields = {"held": [held_fields(changed)], "store": app.store.root, "dry_run": app.dry_run}
     screen.answer(fields, told)
     return 0
+
+
+def _edited(app: App, same: bool) -> str:
+    if same:
+        return "is as it was; it still waits"
+    return "would be changed" if app.dry_run else "changed; it still waits"
 
 
 def _by_hand(app: App, draft: Draft, id: str) -> Draft:
@@ -131,7 +173,10 @@ def _by_hand(app: App, draft: Draft, id: str) -> Draft:
     fields = [(key, value) for key, value in head if value] + list(draft.extra)
     text = frontmatter.write(fields, set_reasons(draft.body, draft.why, draft.how))
     limit = app.config.options.max_file_bytes
-    edited = edit_text(f"{id}.md", frontmatter.encode(text), limit)
+    given = frontmatter.encode(text)
+    edited = edit_text(f"{id}.md", given, limit)
+    if edited == given:
+        return draft
     read, _ = read_draft(frontmatter.decode(edited), "the edited draft")
     kept = {"source": draft.source, "day": draft.day, "expected": draft.expected}
     return replace(read, **kept)  # type: ignore[arg-type]
@@ -158,11 +203,21 @@ def _tell(session: Session, app: App, found: Sequence[Settled]) -> int:
         if one.done.changes:
             said = done_lines(screen, advised(screen, one.done))
             lines += [f"  {text}" if text else "" for text in said]
-    approved = [one for one in found if one.how == APPROVED and one.done.changes]
-    if approved and not app.dry_run and app.history.on:
-        lines.append("Take it back: " + screen.advise("memdir undo"))
+    lines += [] if app.dry_run else _back_lines(screen, app, found)
     screen.answer(fields, lines or ["nothing waits for a review"])
     return int(any(not one.how for one in found))
+
+
+def _back_lines(screen: Screen, app: App, found: Sequence[Settled]) -> list[str]:
+    """How to take it back: an approval is a change, a rejection is none."""
+    lines = []
+    if app.history.on and any(one.how == APPROVED and one.done.changes for one in found):
+        lines += screen.block("Take it back:", screen.advise("memdir undo"), "")
+    rejected = [one.held.id for one in found if one.how == REJECTED]
+    if rejected:
+        which = rejected[0] if len(rejected) == 1 else "ID"
+        lines += screen.block("Put it back:", screen.advise(f"memdir review restore {which}"), "")
+    return lines
 
 
 def held_fields(held: Held) -> Fields:
@@ -179,37 +234,62 @@ def held_fields(held: Held) -> Fields:
     }
 
 
-def _list_lines(screen: Screen, app: App, held: Sequence[Held]) -> list[str]:
+def _list_lines(
+    screen: Screen, app: App, held: Sequence[Held], rejected: bool = False
+) -> list[str]:
+    """The drafts by the reason why they wait, each with its first words."""
     if not held:
-        return ["nothing waits for a review"]
-    lines = [f"{count(len(held), 'draft')} for you to decide on", ""]
-    for one in held:
-        age = dates.age_words(dates.age_days(one.time, app.now()))
-        type = one.catch.draft.type if one.catch.draft else "forget"
-        row = ((one.id, "bold"), age, type, flow.title(one))
-        lines += screen.table([row], (ID_COLUMNS, len(age), TYPE_COLUMNS))
-        lines += screen.block("", f"{one.reason} ({_where(one.catch.origin)})", "    ")
+        return ["nothing was rejected of late" if rejected else "nothing waits for a review"]
+    what = "that you rejected in the last 30 days" if rejected else "for you to decide on"
+    lines = [f"{count(len(held), 'draft')} {what}"]
+    for reason in dict.fromkeys(one.reason for one in held):
+        lines += ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
+        for one in held:
+            lines += _draft_lines(screen, app, one) if one.reason == reason else []
     step = "memdir review show ID, then approve, edit or reject"
+    step = "memdir review restore ID lets one wait again" if rejected else step
     return [*lines, "", *screen.block("Next:", screen.advise(step), "")]
 
 
+def _draft_lines(screen: Screen, app: App, one: Held) -> list[str]:
+    age = dates.age_words(dates.age_days(one.time, app.now()))
+    type = one.catch.draft.type if one.catch.draft else "forget"
+    row = ((one.id, "bold"), age, type, _where(one.catch.origin))
+    lines = screen.table([row], (ID_COLUMNS, len(age), TYPE_COLUMNS))
+    text = screen.block("", flow.said(one), "    ")
+    if len(text) > TEXT_LINES:
+        text = [*text[: TEXT_LINES - 1], cut(f"{text[TEXT_LINES - 1]} …", screen.columns)]
+    return lines + text
+
+
 def _where(origin: Origin) -> str:
-    who = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
-    session = f", session {origin.session[:8]}" if origin.session else ""
-    return f"said by {who}{session}"
+    who = _who(origin)
+    said = f"{who} said it" if who else "nobody knows who said it"
+    if origin.who == TOOL:
+        said = f"{who} gave it back"
+    if origin.client == LOG:
+        said = "a line of your log"
+    return f"{said}, session {origin.session[:8]}" if origin.session else said
+
+
+def _who(origin: Origin) -> str:
+    """The speaker, as the person at the screen would say it."""
+    if origin.who == TOOL:
+        return f"the tool {origin.tool}" if origin.tool else "a tool"
+    return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "")
 
 
 def _whole_lines(screen: Screen, app: App, one: Settled) -> list[str]:
     """One draft with all that is known of it, and the change that it would make."""
     held, origin = one.held, one.held.catch.origin
     age = dates.age_words(dates.age_days(held.time, app.now()))
-    lines = [f"{screen.paint(held.id, 'bold')}  {line(flow.title(held))}"]
+    lines = screen.block(held.id, flow.title(held), "", "bold")
     told = {"held": f"{dates.iso_time(held.time)} ({age})", "because": held.reason}
     told |= {"client": origin.client, "session": origin.session, "message": origin.message}
-    told |= {"said by": origin.who, "tool": origin.tool, "words": origin.quote}
+    told |= {"said by": _who(origin), "words": origin.quote}
     for label, text in told.items():
         if text:
             lines += screen.block(f"{label + ':':9}", text)
     lines += ["", "Approved, this would happen:"]
-    lines += done_lines(screen, advised(screen, one.done))
-    return [*lines, ""]
+    done = done_lines(screen, advised(screen, one.done))
+    return [*lines, *(done[:-2] if one.done.dry_run else done), ""]  # nobody asked for a dry run

@@ -15,6 +15,7 @@ from memdir import __version__
 from memdir.adapters.disk import Disk
 from memdir.core import frontmatter
 from memdir.core.errors import Conflict, MemdirError
+from memdir.core.records.errors import RecordError, form
 from memdir.surfaces.cli.advice import wrap_steps
 from memdir.surfaces.cli.answers import Fields, diff_lines
 from memdir.surfaces.cli.diffs import diff
@@ -62,6 +63,7 @@ SECTIONS = {
         "import": "exchanging",
         "export": "exchanging",
     },
+    "Records": {"records": "records"},
     "Connect": {"setup": "installing"},
 }
 MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
@@ -162,6 +164,8 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
     fields: Fields = {"code": error.code, "message": error.message, "next": error.next}
     if error.path:
         fields["path"] = error.path
+    if isinstance(error, RecordError):
+        return _say_refusal(screen, error, fields)
     lines = []
     if isinstance(error, Conflict):
         fields["ours"] = frontmatter.decode(error.ours)
@@ -169,6 +173,21 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
         lines = ["", "What stands there (-) and what would take its place (+):"]
         lines += diff_lines(screen, diff(error.path, error.theirs, error.ours))
     _say(screen, fields, lines)
+    return error.exit_code
+
+
+def _say_refusal(screen: Screen, error: RecordError, fields: Fields) -> int:
+    """A refusal about a record: in the form that scripts of records read, or as our object."""
+    fields |= {"record_code": error.record_code, "facts": dict(error.facts)}
+    if error.theirs:
+        fields["ours"], fields["theirs"] = (
+            frontmatter.decode(data) for data in (error.ours, error.theirs)
+        )
+    if screen.json:
+        _say(screen, fields, [])
+    else:
+        error.fix = screen.advise(error.fix)
+        screen.complain(form(error).split("\n"))
     return error.exit_code
 
 

@@ -9,7 +9,8 @@ import click
 
 from memdir import flows
 from memdir.app import App
-from memdir.core.draft import Draft, Wishes
+from memdir.core.draft import ALLOW_SECRET, Draft, Wishes
+from memdir.core.draft import ANYWAY as INSIST
 from memdir.core.drafting import check_line, check_type, set_reasons
 from memdir.core.errors import BadInput
 from memdir.core.memory import UNKNOWN
@@ -22,6 +23,7 @@ from memdir.surfaces.cli.session import Session, command
 
 ANYWAY = "Save although it seems to live elsewhere, or another memory says nearly the same."
 SECRET = "Save although it holds what looks like a secret; never into a shared scope."
+OFFERED = (INSIST, ALLOW_SECRET)
 
 
 @command(
@@ -70,7 +72,7 @@ def remember(
         day=read_day(date) if date is not None else None,
         expected=if_hash,
     )
-    return _save(session, app, draft, Wishes(anyway, allow_secret))
+    return _save(session, app, draft, Wishes(anyway, allow_secret, OFFERED))
 
 
 @command("save", "memdir save --file draft.md", changes=True)
@@ -97,7 +99,10 @@ def save(
     if ours:
         session.screen.tell(f"left out of the draft: {', '.join(ours)}; the store says that itself")
     return _save(
-        session, app, replace(draft, name=name, expected=if_hash), Wishes(anyway, allow_secret)
+        session,
+        app,
+        replace(draft, name=name, expected=if_hash),
+        Wishes(anyway, allow_secret, OFFERED),
     )
 
 
@@ -154,7 +159,7 @@ def edit(
     pinned = None if pin is None else "true" if pin else "false"
     given = {"name": label, "description": description, "type": type, "pinned": pinned}
     fields = tuple((key, value) for key, value in given.items() if value is not None)
-    wishes = Wishes(secret=allow_secret)
+    wishes = Wishes(secret=allow_secret, offered=OFFERED[1:])
     told = tell_done(session, app)
     if not fields and (body_file, why, how) == (None, None, None):
         return edit_by_hand(session, app, name, if_hash or "", wishes, told)

@@ -16,7 +16,7 @@ import click
 from memdir.app import App, open_app
 from memdir.config import Config, read_config
 from memdir.core.errors import BadInput, MemdirError, Missing
-from memdir.core.scope import MAIN_SCOPES, SCOPE_FORMS
+from memdir.core.scope import MAIN_SCOPES, RECORDS, SCOPE_FORMS
 from memdir.surfaces.cli.advice import Advice
 from memdir.surfaces.cli.elsewhere import find_elsewhere
 from memdir.surfaces.cli.progress import progress
@@ -26,6 +26,19 @@ from memdir.surfaces.cli.visible import count
 ACTOR = "cli"
 # They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
 ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream")
+# What a command for Markdown memories is called for records.
+INSTEAD = {
+    **dict.fromkeys(("remember", "save", "capture", "extract", "log-day"), "save"),
+    **dict.fromkeys(("edit", "touch"), "write --action update"),
+    **dict.fromkeys(("forget", "retire"), "retire NAME"),
+    **dict.fromkeys(("purge", "prune", "restructure", "dream"), "gc"),
+    "archive": "archive NAME",
+    "restore": "restore NAME",
+    "index": "index",
+    "review": "status",
+    "import": "import DIR",
+    **dict.fromkeys(("export", "share"), "export DIR"),
+}
 Run = Callable[..., int | None]
 
 
@@ -138,31 +151,29 @@ class Session:
 
 
 def command(
-    name: str, example: str, *, changes: bool = False, bulk: bool = False, dashes: bool = False
+    name: str,
+    example: str,
+    *,
+    changes: bool = False,
+    bulk: bool = False,
+    dashes: bool = False,
+    records: bool = False,
 ) -> Callable[[Run], click.Command]:
     """Declare a command: a function of a Session and its own options, giving an exit code.
 
     With `bulk` it may take long without anybody typing: then it says that it is under way.
     With `dashes` a text may start like an option: a list, a PEM block, a diff.
+    With `records` it is one of `memdir records`: its scope is known, `--root` names a directory.
     """
 
     def declare(run: Run) -> click.Command:
         @functools.wraps(run)
         def call(
-            dir: str | None, project: str | None, scope: str, json: bool, **options: Any
+            dir: str | None, project: str | None, json: bool, scope: str = RECORDS, **options: Any
         ) -> int:
-            screen: Screen = click.get_current_context().obj
-            screen.json, screen.begun = json, True
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
-            screen.advise = Advice(_commands(), dir, project, scope)
-            session = Session(screen, asked, asked.config())
-            screen.advise = replace(screen.advise, home="" if json else session.config.home)
-            if name in ON_EXISTING:
-                session.expect_directory()
-            if session.config.findings and name not in ("where", "list", "doctor", "audit"):
-                found = count(len(session.config.findings), "finding")
-                screen.tell(f"{found} on the settings: memdir where")
-            with progress(screen, bulk), session.looking_further(name, options):
+            session = _begin(name, asked, json, records)
+            with progress(session.screen, bulk), session.looking_further(name, options):
                 code = run(session, **options) or 0
             if not changes:
                 session.keep_what_others_did()
@@ -171,9 +182,37 @@ def command(
         text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
         own = getattr(call, "__click_params__", [])[::-1]
         kind = _TakesText if dashes else click.Command
-        return kind(name, callback=call, params=[*own, *_shared(changes)], help=text)
+        shared = _shared(changes, records)
+        return kind(name, callback=call, params=[*own, *shared], help=text)
 
     return declare
+
+
+def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
+    """The session of a command, refused where it cannot work on what was asked for."""
+    screen: Screen = click.get_current_context().obj
+    screen.json, screen.begun = json, True
+    screen.advise = Advice(_commands(), asked.dir, asked.project, asked.scope)
+    session = Session(screen, asked, asked.config())
+    screen.advise = replace(screen.advise, home="" if json else session.config.home)
+    if not records:
+        _refuse_records(name, session.config)
+    if name in ON_EXISTING:
+        session.expect_directory()
+    if session.config.findings and name not in ("where", "list", "doctor", "audit"):
+        found = count(len(session.config.findings), "finding")
+        screen.tell(f"{found} on the settings: memdir where")
+    return session
+
+
+def _refuse_records(name: str, config: Config) -> None:
+    """What writes Markdown must not write among records."""
+    if config.layout == RECORDS and name in INSTEAD:
+        raise BadInput(
+            f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records",
+            path=config.store,
+            next=f"memdir records {INSTEAD[name]}",
+        )
 
 
 def _commands() -> list[str]:
@@ -200,19 +239,24 @@ class _TakesText(click.Command):
         return super().parse_args(ctx, args)
 
 
-def _shared(changes: bool) -> list[click.Parameter]:
+def _shared(changes: bool, records: bool) -> list[click.Parameter]:
     """The options of every command; those of its own come from its decorators."""
+    place, where = ["--dir"], "A memory directory, wherever it lies."
+    if records:
+        place, where = ["--root", "dir"], "The directory of the records."
     options: list[click.Parameter] = [
-        click.Option(["--dir"], metavar="DIR", help="A memory directory, wherever it lies."),
+        click.Option(place, metavar="DIR", help=where),
         click.Option(["--project"], metavar="PATH", help="The project; default: here."),
         click.Option(
             ["--scope"],
             metavar="SCOPE",
             default="project",
-            help="project, user, local, team, agent:NAME@PLACE or all.",
+            help="project, user, local, team, agent:NAME@PLACE, records or all.",
         ),
         click.Option(["--json"], is_flag=True, help="Print one JSON object."),
     ]
+    if records:
+        del options[2]
     if changes:
         help = "Show what would change as a diff; write nothing."
         options.append(click.Option(["--dry-run"], is_flag=True, help=help))

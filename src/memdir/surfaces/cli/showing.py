@@ -35,7 +35,8 @@ def show(session: Session, name: str, raw: bool) -> None:
         session.screen.raw(data)
         return
     facts = app.store.facts(path)
-    memory = read_memory(path, data, facts[0] / 1e9 if facts else app.now())
+    moment = facts[0] / 1e9 if facts else app.now()
+    memory = read_memory(path, app.store.view(path, data), moment)
     prefix = NEST + "."
     fields: Fields = {
         "path": path,
@@ -118,7 +119,7 @@ def _load(app: App, full: bool) -> Fields:
         texts, findings = flows.read_all(app, flows.survey_index(app).pointers)
         for finding in findings:
             app.tell(f"{finding.message}; {finding.fix}")
-        parts = [(path, frontmatter.decode(data)) for path, data in texts]
+        parts = [(path, frontmatter.decode(app.store.view(path, data))) for path, data in texts]
         fields["memories"] = [{"path": path, "text": text} for path, text in parts]
         sections = [f"## {path}\n\n{text.strip()}" for path, text in parts]
         fields["text"] = "\n\n".join([loaded.text, *sections])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 
+from memdir.config import Config
 from memdir.core import dates
-from memdir.flows.accounting import Status
+from memdir.flows.accounting import Status, Waiting
 from memdir.flows.accounting import status as look
 from memdir.surfaces.cli.answers import Fields, moment
 from memdir.surfaces.cli.session import Session, command
@@ -23,11 +25,12 @@ def status(session: Session) -> int:
     Everything that capture came to was saved, refused, held for a review, or waits: where the sum
     does not come out, the exit code is 1.
     """
+    session.expect_directory()
     app = session.app
     found = look(app)
-    options, hooks = session.config.options, not is_silent(session.config)
+    options, hooks = session.config.options, _hooks(session.config, found)
     fields = _fields(found)
-    fields["hooks"] = "on" if hooks else "off"
+    fields["hooks"] = hooks
     fields["capture"] = {"enabled": options.capture, "every": options.capture_every}
     fields["model"] = options.capture_model or options.model
     fields["store"] = app.store.root
@@ -43,6 +46,11 @@ def _fields(found: Status) -> Fields:
         "refused": account.refused,
         "held": account.held,
         "waiting": len(account.waiting),
+        "waits": [
+            {"reason": one.reason, "until": _time(one.after), "transcript": one.transcript}
+            for one in found.waiting
+        ],
+        "review": found.review,
         "balances": account.balances,
         "problems": list(account.problems),
         "queued": found.queued,
@@ -60,7 +68,16 @@ def _time(seconds: float) -> str | None:
     return dates.iso_time(seconds) if seconds else None
 
 
-def _lines(session: Session, found: Status, hooks: bool) -> list[str]:
+def _hooks(config: Config, found: Status) -> str:
+    """Whether they run, and if not, why."""
+    if not config.options.hooks:
+        return "off by hooks.enabled"
+    if is_silent(config):
+        return "off here"  # in a bare mode of the client, or by the repository's settings
+    return f"set up ({found.set_up})" if found.set_up else "not set up"
+
+
+def _lines(session: Session, found: Status, hooks: str) -> list[str]:
     screen, account, options = session.screen, found.account, session.config.options
     sum_of = f"{account.saved} saved, {account.refused} refused, {account.held} held, "
     sum_of += f"{len(account.waiting)} waiting"
@@ -69,10 +86,11 @@ def _lines(session: Session, found: Status, hooks: bool) -> list[str]:
     model = options.capture_model or options.model or "none"
     rows = [
         ("captured", f"{count(account.received, 'thing')} = {sum_of}{verdict}"),
-        *(("", f"waits: {one.reason or one.id}") for one in account.waiting[:WAITING_SHOWN]),
+        *(row for one in found.waiting[:WAITING_SHOWN] for row in _waiting_rows(session, one)),
+        ("review", _review(found)),
         ("last", f"save {_ago(found.last_save)}" + _named(found.last_saved)),
         ("", f"recall {_ago(found.last_recall)} · capture {_ago(found.last_capture)}"),
-        ("hooks", f"{'on' if hooks else 'off'} · capture {how} · model {model}"),
+        ("hooks", f"{hooks} · capture {how} · model {model}"),
         ("worker", f"{'running' if found.worker else 'idle'} · {count(found.queued, 'request')}"),
         ("budget", _budget(found)),
         ("trouble", found.last_trouble or "none"),
@@ -82,6 +100,24 @@ def _lines(session: Session, found: Status, hooks: bool) -> list[str]:
         lines += screen.block(f"{label:{LABEL}}", text, "", style="bold" if label else "")
     lines += [f"  {problem}" for problem in account.problems[:WAITING_SHOWN]]
     return lines
+
+
+def _waiting_rows(session: Session, one: Waiting) -> list[tuple[str, str]]:
+    """Until when and why, and how not to wait."""
+    until = f"until {moment(one.after)}" if one.after > time.time() else "for the next session"
+    rows = [("", f"waits {until}: {one.reason or one.id}")]
+    if one.transcript:
+        path = shlex.quote(one.transcript)
+        step = f"memdir capture --transcript {path} --no-model"
+        rows.append(("", f"do it without a model: {session.screen.advise(step)}"))
+    return rows
+
+
+def _review(found: Status) -> str:
+    if found.review is None:
+        return "nobody can read what waits: memdir review"
+    waits = "waits" if found.review == 1 else "wait"
+    return f"{found.review} {waits} for memdir review" if found.review else "nothing waits for it"
 
 
 def _named(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Structured records: what they hold, how they are checked, scored, merged and let go."""

@@ -1,0 +1,97 @@
+"""What somebody wants forgotten: which words name it, and which drafts it takes back."""
+
+from __future__ import annotations
+
+import re
+
+from memdir.core import drafting
+from memdir.core.draft import Draft
+from memdir.core.stems import stem
+from memdir.core.words import STOP
+
+MOST = 4_000  # characters that are compared
+SHORTEST = 4  # letters of a word that alone can name a thing
+_WORD = re.compile(r"[^\W_]{1,64}")
+# "what I said about X" means X.
+_TOLD = re.compile(
+    r"(?:(?:what|everything|anything|all|the things?) )?(?:that )?(?:i|we|you)"
+    r"(?:['’]ve| have| had)?(?: just| once| ever)?"
+    r" (?:said|told you|mentioned|wrote|decided|agreed|asked)"
+    r"(?: (?:earlier|before|above|yesterday|you|just now)){0,2} (?:about|on|regarding|for|with) ",
+    re.I,
+)
+_ABOUT = re.compile(
+    r"(?:(?:the|that|this|any|my|our) (?:thing|part|bit|one|rule|memory|point|idea|stuff) )?"
+    r"(?:about|regarding|concerning) ",
+    re.I,
+)
+# Where the wish ends and its reason, or what holds instead, begins.
+_ENDS = re.compile(
+    r"[,;:.!?](?:\s|$)|\s[-–—]\s|\s(?:because|since|but|instead|weil|sondern|porque|car)\b"
+    r"|\s(?:we|i)(?:['’]re| are| will|['’]ll)? (?:now |just )?"
+    r"(?:go(?:ing)?|went|use|using|switch(?:ed|ing)?|moved?|moving|chang(?:ed|ing)|prefer|take)\b",
+    re.I,
+)
+# Words that one wish after the other is about: alone they name nothing.
+_VAGUE = frozenset(
+    map(
+        stem,
+        (
+            *(
+                "thing",
+                "things",
+                "stuff",
+                "rule",
+                "memory",
+                "note",
+                "idea",
+                "part",
+                "point",
+                "last",
+            ),
+            *("test", "tests", "code", "file", "files", "build", "bug", "fix", "error", "branch"),
+            *("commit", "project", "change", "task", "work", "earlier", "before", "said"),
+            *(
+                "cluster",
+                "server",
+                "database",
+                "script",
+                "config",
+                "module",
+                "function",
+                "repository",
+            ),
+            *("message", "question", "answer", "everything", "anything", "nothing", "something"),
+        ),
+    )
+)
+
+
+def meant(wish: str) -> str:
+    """The words of a wish that name what is to be forgotten; all of them where none is plain."""
+    text = " ".join(wish[:MOST].split())
+    for opening in (_TOLD, _ABOUT):
+        found = opening.match(text)
+        text = text[found.end() :] if found else text
+    end = _ENDS.search(text)
+    first = text[: end.start()].strip() if end else text
+    return (first if terms(first) else text) or wish
+
+
+def taken_back(draft: Draft, wish: str) -> bool:
+    """Did somebody want this very thing forgotten later? One word must be what it is about."""
+    wanted = terms(meant(wish))
+    name = draft.name.replace("-", " ").replace("_", " ")
+    if not wanted or not wanted <= terms(f"{name} {draft.description} {draft.body}"):
+        return False
+    if len(wanted) > 1:
+        return True
+    about = drafting.first_sentence(draft.description or draft.body)
+    (word,) = wanted
+    return len(word) >= SHORTEST and word not in _VAGUE and wanted <= terms(f"{name} {about}")
+
+
+def terms(text: str) -> frozenset[str]:
+    """The stems of the words that tell something."""
+    words = _WORD.findall(text[:MOST].lower())
+    return frozenset(stem(word) for word in words if word not in STOP)

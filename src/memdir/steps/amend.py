@@ -1,0 +1,57 @@
+"""Amend a record that stands, for whoever has read that very version of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memdir.core.draft import UPDATED, Change
+from memdir.core.memory import stem
+from memdir.core.ports import Store
+from memdir.core.records import fields
+from memdir.core.records.expecting import expect
+from memdir.core.records.fields import Record
+from memdir.core.records.merging import merge, must_rename
+from memdir.core.records.record import read_record, write_record
+from memdir.core.records.slug import slug_for
+from memdir.core.revision import hash_of
+
+
+def amend(
+    path: str,
+    draft: Record,
+    store: Store,
+    now: float,
+    expected: str,
+    exists: Callable[[str], bool],
+) -> Change:
+    """The update, and where its title is another one now, its file under a new name.
+
+    `expected` is the hash of the version that was read, `exists` knows the project's files.
+    """
+    data = store.read(path)
+    expect(data, expected, path, write_record(draft))
+    old, _ = read_record(data, path)
+    merged, remarks = merge(old, draft, now, exists)
+    place = _place(path, str(old.get("title")), merged, store, remarks)
+    merged["id"] = stem(place)
+    data = write_record(merged)
+    store.put(place, data)
+    if place != path:
+        store.drop(path)
+    return Change(UPDATED, stem(place), place, hash_of(data), remarks=tuple(remarks))
+
+
+def _place(path: str, title: str, merged: Record, store: Store, remarks: list[str]) -> str:
+    """Where it lies from now on: a name that says something else misleads."""
+    new = str(merged["title"])
+    if not must_rename(title, new):
+        return path
+    type = str(merged["category"])
+    place = fields.path_of(type, slug_for(new, type))
+    if place == path:
+        return path
+    if store.exists(place):
+        remarks.append(f"it keeps its name: {place} is taken")
+        return path
+    remarks.append(f"renamed from {path}: most words of the title changed")
+    return place
