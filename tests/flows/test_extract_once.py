@@ -40,6 +40,20 @@ def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
     assert (past.memories(), past.held()) == ({}, [])
 
 
+def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
+    talk = past.session(OSLO)
+    past.extract()
+    flows.undo(past.app())
+    outcome = capture(past.app(), Request(str(talk.path)))
+    assert past.memories() == {}
+    assert [(one.what, one.reason) for one in outcome.decided] == [
+        ("refused", "it was saved before and undone (2026-03-02)")
+    ]
+    talk.say(TUESDAY)
+    capture(past.app(), Request(str(talk.path)))
+    assert len(past.memories()) == 1
+
+
 def test_what_is_said_again_after_the_undo_is_learned(past):
     past.session(OSLO)
     past.extract()

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.surfaces.terminal import tree
 
 DEMO = ROOT / "examples/demo.py"
-LINES, SECONDS = 85, 60
+LINES, SECONDS = 110, 60
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class CaptureSet:
-    """The conversations of each split, by its name, and what it was used for, where that is said."""
+    """The conversations of each split, by its name, and what it was used for, if that is told."""
 
     data: str
     splits: dict[str, tuple[Conversation, ...]]

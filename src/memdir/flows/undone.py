@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memdir.app import App
-from memdir.core import frontmatter
+from memdir.core import dates, frontmatter
+from memdir.core.capturing import Catch
 from memdir.core.errors import MemdirError
 from memdir.core.history import ADDED, Logged
-from memdir.core.routing import Text
+from memdir.core.routing import Known, Text
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,14 @@ def find_undone(app: App) -> list[Undone]:
     except MemdirError:
         return found  # the history is broken, as `memdir doctor` says: so far it is known
     return found
+
+
+def undone_on(app: App, catch: Catch) -> str:
+    """The day on which this very thing, from the same message, was undone; empty for any other."""
+    for one in find_undone(app) if catch.origin.message else ():
+        if one.text.message == catch.origin.message and Known([one.text]).where(catch):
+            return dates.iso_day(one.time)
+    return ""
 
 
 def learned_text(path: str, data: bytes, where: str = "") -> Text:

@@ -23,7 +23,7 @@ def noticed(answers: bool, text: str) -> bool:
         (True, "the convention is kebab-case for file names"),
         (
             True,
-            "you need to bump the chart version whenever you touch the templates, argo won't see it",
+            "you need to bump the chart version whenever you touch a template, argo won't see it",
         ),
         (True, "our linter config is the law, if it complains fix the code and not the config"),
         (True, "when I say 'review' I mean comments only, no edits"),
@@ -69,7 +69,7 @@ def noticed(answers: bool, text: str) -> bool:
         (False, "budget for this year is gone, so no new saas tools"),
         (
             False,
-            "the real docs for that sensor are on the vendor portal https://support.vendor.example/bmx",
+            "real docs for that sensor are on the vendor portal https://support.vendor.example/bmx",
         ),
         (False, "English isn't my first language, please use simple words"),
         (False, "when in doubt, ask"),
@@ -162,7 +162,7 @@ def test_what_lasts_is_noticed_in_many_words(answers, text):
         (False, "the customer with id 4711 can't check out, look at the logs of today"),
         (
             False,
-            "In this exercise you implement a stack. It must never throw, pop on empty returns null.",
+            "In this exercise you implement a stack. It must never throw, pop returns null.",
         ),
         (False, "write an email to the client that the release slips to friday"),
         (False, "update the docs: the endpoint is now /v2/items and the old one is deprecated"),
@@ -173,7 +173,7 @@ def test_what_lasts_is_noticed_in_many_words(answers, text):
         (False, "the wifi here is terrible lol"),
         (
             False,
-            "Die Tabelle soll nach Datum sortiert sein, neueste zuerst, und keine leeren Zeilen zeigen.",
+            "Die Tabelle soll nach Datum sortiert sein, neueste zuerst, keine leeren Zeilen.",
         ),
         (False, "los datos vienen en este formato, no en el otro. adapta el parser"),
         (False, "je ne comprends pas pourquoi ça ne marche pas"),

@@ -18,6 +18,7 @@ from memdir.core.errors import BadInput, Conflict, Missing
 from memdir.core.memory import stem
 from memdir.core.progress import Item, Plan, Progress
 from memdir.flows.changing import rebuild_index, retire, save
+from memdir.flows.undone import undone_on
 
 ACTOR = "capture"
 MARK = "metadata.capture"  # in the header: the thing that became this memory
@@ -88,6 +89,8 @@ def _save(app: App, item: Item, draft: Draft, entry: Entry, again: bool) -> Entr
     if again:
         for path in _marked(app, item.id):
             return replace(entry, what=SAVED, name=stem(path))
+    if day := undone_on(app, item.catch):
+        return replace(entry, reason=f"it was saved before and undone ({day})")
     extra = (*(pair for pair in draft.extra if pair[0] != MARK), (MARK, item.id))
     [change, *_] = save(app, replace(draft, extra=extra), Wishes()).changes
     if change.changed:

@@ -10,7 +10,7 @@ from memdir.core.draft import CREATED, SKIPPED, UPDATED, Change
 from memdir.core.errors import MemdirError, Missing
 from memdir.core.finding import Finding
 from memdir.core.frontmatter import decode, encode
-from memdir.core.memory import RECORD_SETTINGS, is_of_records, stem
+from memdir.core.memory import RECORD_SETTINGS, read_memory, stem
 from memdir.core.ports import Store
 from memdir.core.records import errors, fields
 from memdir.core.records.errors import RecordError
@@ -74,8 +74,6 @@ def read_memories(files: Sequence[tuple[str, bytes]], now: float) -> Brought:
 
 
 def _type_in(text: str) -> str:
-    from memdir.core.memory import read_memory
-
     return read_memory("x.md", encode(text), 0).type
 
 
@@ -160,5 +158,4 @@ def _is_active(record: Record) -> bool:
 
 def _name(path: str) -> str:
     """A name that no other record gets: the type in front, as stores of Markdown often have it."""
-    assert is_of_records(path)
     return f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md"

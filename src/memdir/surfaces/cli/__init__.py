@@ -5,6 +5,7 @@ session     where and for whom; how a command is declared
 saving shelving listing showing placing past care exchanging sharing verifying    the commands
 capturing reviewing extracting logging_day    the commands that learn
 auditing dashboard pruning restructuring dreaming budgeting status    the ones that look after it
+records light_records  the group `memdir records`; two of its commands for agents that wait
 inputs editor          what comes in
 answers diffs screen visible    what goes out
 advice elsewhere progress       the next step, and a word for who waits
