@@ -6,14 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import fields as fields_of
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from memdir.adapters.ledger import Ledger
 from memdir.config import place, repository
 from memdir.config.options import Options
+from memdir.core.budget import Limits
+from memdir.core.model import Usage
 from memdir.surfaces.cli.records import MODULES as RECORDS
 from memdir.surfaces.cli.run import MODULES
 from tests.self.source import ROOT
@@ -128,6 +132,8 @@ def filled(tmp_path, monkeypatch) -> None:
     memdir("records", "retire", "use-npm")
     label(Path("labels"))
     talk(Path("talk.jsonl"))
+    ledger = Ledger(str(Path.home() / ".local/state/memdir"), time.time)
+    ledger.reserve("select", "scripted", "", Usage(1, 1), Limits(10, 10))
 
 
 def talk(path: Path) -> None:

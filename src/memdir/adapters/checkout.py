@@ -10,24 +10,24 @@ _HEX = frozenset("0123456789abcdef")
 def head_of(root: str) -> str:
     """The commit's id; empty where these files do not tell it, as with packed references."""
     gitdir = f"{root}/.git"
-    link = _line(gitdir)
+    link = line_of(gitdir)
     if link.startswith("gitdir:"):
         gitdir = os.path.join(root, link[7:].strip())
-    head = _line(f"{gitdir}/HEAD")
+    head = line_of(f"{gitdir}/HEAD")
     if not head.startswith("ref:"):
         return _id(head)
     name = head[4:].strip()
     if not name.startswith("refs/") or ".." in name:
         return ""
-    common = os.path.join(gitdir, _line(f"{gitdir}/commondir") or ".")
-    return _id(_line(f"{common}/{name}"))
+    common = os.path.join(gitdir, line_of(f"{gitdir}/commondir") or ".")
+    return _id(line_of(f"{common}/{name}"))
 
 
 def _id(text: str) -> str:
     return text if len(text) in (40, 64) and _HEX.issuperset(text) else ""
 
 
-def _line(path: str) -> str:
+def line_of(path: str) -> str:
     """A file of git's that holds one line; empty for anything else."""
     try:
         handle = os.open(path, _READ)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from memdir.adapters.checkout import line_of
+
 MOST = 200
-MOST_BYTES = 4096
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def worktrees(root: str) -> list[str]:
@@ -17,18 +17,10 @@ def worktrees(root: str) -> list[str]:
         names = sorted(os.listdir(top))[:MOST]
     except OSError:
         return []
-    found = [_line(os.path.join(top, name, "gitdir")) for name in names]
+    found = [_path(os.path.join(top, name, "gitdir")) for name in names]
     return [os.path.dirname(path) for path in found if path.endswith("/.git") and path[0] == "/"]
 
 
-def _line(path: str) -> str:
-    try:
-        handle = os.open(path, _READ)
-        try:
-            data = os.read(handle, MOST_BYTES)
-        finally:
-            os.close(handle)
-    except OSError:
-        return ""
-    text = data.decode("utf-8", "surrogateescape").strip()
+def _path(file: str) -> str:
+    text = line_of(file)
     return "" if "\0" in text or "\n" in text else text

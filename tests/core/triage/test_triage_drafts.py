@@ -186,3 +186,29 @@ def test_what_a_terminal_would_obey_does_not_reach_a_line_of_a_draft():
     made = draft(person("remember: \x1b[31mred\u202e is for errors because \x1b[0mit hurts"))
     check(made, RULES)
     assert "\x1b" not in made.body + made.why + made.description
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "why"),
+    [
+        ("no that's wrong, the endpoint is /v2 not /v1", "The endpoint is /v2 not /v1.", ""),
+        ("Remember to always run the linter", "Always run the linter.", ""),
+        ("can you remember that prod is on AWS?", "Prod is on AWS.", ""),
+        ("remember that we never squash because of Ana", "We never squash.", "Ana."),
+        ("remember that we never squash because of that", "We never squash.", ""),
+    ],
+)
+def test_a_statement_is_a_whole_sentence_without_the_wish(text, body, why):
+    said = [Said("u1", PERSON, text, 1772452800.0)]
+    (catch,) = catches(triage(said), said, Origin("claude-code", "s1"))
+    assert catch.draft is not None
+    assert (catch.draft.body, catch.draft.why) == (body, why)
+
+
+@pytest.mark.parametrize("text", ["remember this", "please remember it", "remember that!"])
+def test_a_wish_that_only_points_back_is_held_with_the_agents_words(text):
+    said = [Said("a1", AGENT, "The cache is warmed at six."), Said("u1", PERSON, text)]
+    (catch,) = catches(triage(said), said, Origin("claude-code", "s1"))
+    assert catch.draft is not None
+    assert catch.draft.body == "The cache is warmed at six."
+    assert catch.hold

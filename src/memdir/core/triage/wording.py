@@ -12,12 +12,14 @@ from memdir.core.triage.rules import commands
 LINE = 300  # characters of a reason
 MOST_WISHES = 3  # "remember that for the future"
 LEAST = 8  # characters of a rule before its reason
+_TO_DO = re.compile(r"(?i)^to (?=\w)")  # "remember to always …" is a rule, not an intention
 
 _FILLER = re.compile(
     r"(?i)^(?:(?:ok(?:ay)?|and|also|please|pls|plz|hey|oh|btw|by the way|so|but|fyi|well|hm+|ah"
     r"|yeah|yes|yep|no+|nope|nah|wait|actually|one more thing|quick note|side note|thanks|thx|great"
     r"|cool|nice|right|sorry|ugh|again|then|honestly|just so you know|heads[- ]up|not quite|omg"
-    r"|und|bitte|nein|ja|non|oui|sí|that)\b[,.:!;–—-]{0,3}\s*){1,5}"
+    r"|that'?s (?:wrong|not right|not it|incorrect)|und|bitte|nein|ja|non|oui|sí"
+    r"|that(?!'))\b[,.:!;–—-]{0,3}\s*){1,5}"
 )
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
@@ -97,16 +99,19 @@ def statement(text: str) -> str:
         items = [f"- {one_line(line)}" for line in more.splitlines()]
         head = statement(first).rstrip(".")
         return "\n".join((f"{head}:", *items) if head else items)
-    text = one_line(text, 4 * LINE)
+    text, wished = one_line(text, 4 * LINE), False
     for _ in range(MOST_WISHES):
         place = wishes.kept(sentence(text).bare)
         if place is None:
             break
+        wished = True
         before = _FILLER.sub("", text[: place[0]] + " ").strip(_MARKS + ".(")
         after = _main(text[place[0] : place[1]], text[place[1] :].strip(_MARKS))
-        after = "" if before and after.lower().strip(".!") in _BACK else after
+        after = _TO_DO.sub("", after)
+        after = "" if after.lower().strip(".!? ") in _BACK else after
         text = f"{before}, {after}" if len(before) > 1 and len(after) > 1 else before or after
     text = _FILLER.sub("", text).strip(" ,;:")
+    text = f"{text[:-1]}." if wished and text.endswith("?") else text  # "can you remember that …?"
     if text.lower().startswith("dass "):
         text = _main("dass", text[5:])
     return sentenced(text)
@@ -131,7 +136,7 @@ def _main(wish: str, clause: str) -> str:
 def sentenced(text: str) -> str:
     """With a capital and a full stop."""
     text = text.strip()
-    if not text.strip("。.,、 "):
+    if not text.strip("。.,、!? "):
         return ""
     text = text[0].upper() + text[1:]
     end = "。" if "\u3040" <= text[-1] <= "\u9fff" else "."
@@ -162,8 +167,9 @@ def gives_reason(text: str) -> bool:
 
 
 def reason(text: str) -> str:
-    """What stands behind `Why`."""
-    return sentenced(one_line(_LEAD.sub("", text.strip(), count=1)))
+    """What stands behind `Why`; "because of that" says nothing."""
+    told = re.sub(r"(?i)^of\s+", "", _LEAD.sub("", text.strip(), count=1))
+    return "" if told.lower().strip(".! ") in _BACK else sentenced(one_line(told))
 
 
 def use(text: str) -> str:
