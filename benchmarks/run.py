@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from benchmarks import hooks, recall, store, verify
+from benchmarks import hooks, mcp, recall, store, verify
 from benchmarks.common import show
 
 BENCHMARKS = {
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "recall": recall.measure,
     "hooks": hooks.measure,
     "verify": verify.measure,
+    "mcp": mcp.measure,
 }
 
 

@@ -1,0 +1,127 @@
+"""The MCP server with real clients: each lists and calls every tool."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memdir.surfaces.mcp.tools import TOOLS
+from tests.acceptance.cases.conftest import FACT, PROMPT
+from tests.acceptance.cases.test_sessions import call
+from tests.acceptance.equipped import Equipped
+from tests.acceptance.sandbox import RUN_SECONDS
+from tests.acceptance.scripted_api import Reply, flat
+
+OWN = "mcp__memdir__"  # how the client calls the tools of a server that the user named
+PLUGINS = "mcp__plugin_memdir_memdir__"
+NEW = "Heron, not the pelican, restarts production."
+SEARCH = "ToolSearch"
+CALLS = {
+    "save": {"text": NEW, "type": "project", "name": "heron"},
+    "recall": {"query": PROMPT},
+    "read": {"name": "heron"},
+    "list": {},
+    "verify": {},
+    "history": {},
+    "forget": {"name": "pelican"},
+}
+INSPECTOR = "mcp-inspector"
+
+
+def replies(prefix: str) -> list[Reply]:
+    """First the tools that the client holds back, then each of them but undo."""
+    names = ",".join(prefix + tool for tool in TOOLS)
+    asked = call(SEARCH, query=f"select:{names}", max_results=20)
+    return [asked, *(call(prefix + tool, **given) for tool, given in CALLS.items())]
+
+
+def results(sandbox: Equipped) -> list[str]:
+    """What the tools answered, as the model was told."""
+    messages = sandbox.requests()[-1].body["messages"]
+    blocks = [block for one in messages for block in one["content"] if isinstance(block, dict)]
+    return [flat(block) for block in blocks if block.get("type") == "tool_result"]
+
+
+def call_every_tool(sandbox: Equipped, prefix: str, *arguments: str) -> None:
+    sandbox.api.replies = replies(prefix)
+    words = ("--allowedTools", ",".join(prefix + tool for tool in TOOLS), *arguments)
+    run = sandbox.ask("use your memory", *words)
+    assert run.succeeded, run.err
+    found, saved, recalled, read, listed, verified, history, forgot = results(sandbox)[-8:]
+    assert "heron.md" in saved and FACT in recalled and NEW in read
+    assert "pelican.md" in listed and "Claims:" in verified
+    assert "mcp:claude-code: save heron" in history
+    assert not (sandbox.store() / "pelican.md").exists()
+    change = re.findall("change ([0-9a-f]{12})", forgot)[0]
+    sandbox.api.replies = [replies(prefix)[0], call(prefix + "undo", change=change)]
+    assert sandbox.ask("take it back", *words).succeeded
+    assert "pelican.md" in results(sandbox)[-1]
+    assert (sandbox.store() / "pelican.md").exists()
+    offered = {tool["name"] for one in sandbox.requests() for tool in one.body["tools"]}
+    told = {prefix + tool for tool in TOOLS if prefix + tool in found} | offered
+    assert {prefix + tool for tool in TOOLS} <= told
+
+
+def test_claude_code_lists_and_calls_every_tool_of_a_server_that_it_is_given(equipped):
+    server = {
+        "command": sys.executable,
+        "args": ["-m", "memdir.surfaces.mcp"],
+        "env": {"PYTHONPATH": str(equipped.checkout / "src")},
+    }
+    config = equipped.top / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": {"memdir": server}}))
+    call_every_tool(equipped, OWN, "--mcp-config", str(config), "--strict-mcp-config")
+
+
+def test_claude_code_lists_and_calls_every_tool_of_the_plugin(plugged):
+    call_every_tool(plugged, PLUGINS)
+
+
+def inspector() -> str:
+    """Installed with npm into a folder of its own; never part of the repository."""
+    folder = os.environ.get("ACCEPTANCE_INSPECTOR", "")
+    found = shutil.which(INSPECTOR, path=str(Path(folder) / "node_modules/.bin")) if folder else ""
+    if not found:
+        pytest.skip(
+            "the inspector is not installed: npm install --prefix DIR "
+            "@modelcontextprotocol/inspector, then ACCEPTANCE_INSPECTOR=DIR"
+        )
+    return str(found)
+
+
+def test_the_inspector_lists_and_calls_every_tool(equipped):
+    program = inspector()
+    server = [sys.executable, "-m", "memdir.surfaces.mcp"]
+    given = {**equipped.environment(), "PYTHONPATH": str(equipped.checkout / "src")}
+
+    def inspect(*words: str) -> dict:
+        done = subprocess.run(
+            [program, "--cli", *server, *words],
+            cwd=equipped.project,
+            env=given,
+            capture_output=True,
+            text=True,
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    listed = inspect("--method", "tools/list")["tools"]
+    assert [tool["name"] for tool in listed] == [*TOOLS]
+    told = ""
+    for tool, arguments in CALLS.items():
+        pairs = [f"{key}={value}" for key, value in arguments.items()]
+        words = ("--method", "tools/call", "--tool-name", tool)
+        answer = inspect(*words, *(word for pair in pairs for word in ("--tool-arg", pair)))
+        assert not answer.get("isError"), answer
+        told = answer["content"][0]["text"]
+    change = re.findall("change ([0-9a-f]{12})", told)[0]
+    words = ("--method", "tools/call", "--tool-name", "undo", "--tool-arg", f"change={change}")
+    assert not inspect(*words).get("isError")
+    assert len(inspect("--method", "resources/list")["resources"]) >= 3
