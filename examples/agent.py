@@ -1,50 +1,47 @@
-"""An agent loop with memory: recall runs while the agent plans, and never holds up the answer.
+"""An agent with a memory: it knows what earlier conversations taught, and learns from this one.
 
-python examples/agent.py [DIRECTORY_OF_MEMORIES] [PROMPT]
+ANTHROPIC_API_KEY=… python examples/agent.py [DIRECTORY_OF_MEMORIES]
 """
 
+import os
 import sys
-import tempfile
-from pathlib import Path
+import uuid
+
+from anthropic import Anthropic
+from anthropic.types import MessageParam
 
 from memdir import Memdir
 
-MEMORY = """---
-name: release
-description: Releases are cut from main with make release, never by hand
-type: feedback
----
-
-Cut a release with `make release` on main. Never tag by hand: the changelog would miss it.
-"""
+MODEL = os.environ.get("MODEL", "claude-sonnet-5-5")
 
 
-def plan(prompt: str) -> str:
-    """What your own agent does first; here it only repeats what it was asked."""
-    return f"Plan: {prompt}"
+def turn(client: Anthropic, memory: Memdir, talk: list[MessageParam], session: str) -> str:
+    """One turn: recall beside what was said, ask, answer."""
+    prompt = str(talk[-1]["content"])
+    recalled = memory.recall(prompt, session=session).text
+    if recalled:
+        talk[-1] = {"role": "user", "content": f"{recalled}\n\n{prompt}"}
+    reply = client.messages.create(
+        model=MODEL, max_tokens=1024, system=memory.prompt().text, messages=talk
+    )
+    talk[-1] = {"role": "user", "content": prompt}  # what was recalled is not said again
+    text = "".join(block.text for block in reply.content if block.type == "text")
+    talk.append({"role": "assistant", "content": text})
+    return text
 
 
-def turn(memory: Memdir, prompt: str, session: str) -> str:
-    """One turn: start the recall, work, then take what has come back."""
-    coming = memory.prefetch(prompt, session=session)
-    planned = plan(prompt)
-    recalled = coming.result(timeout=1.0)
-    told = recalled.text if recalled else ""
-    return f"{told}\n{planned}" if told else planned
-
-
-def main(arguments: list[str]) -> None:
-    """With a directory of your own, or with one memory in a throw-away directory."""
-    with tempfile.TemporaryDirectory() as folder:
-        where = Path(arguments[0] if arguments else folder)
-        if not arguments:
-            (where / "release.md").write_text(MEMORY, encoding="utf-8")
-        memory = Memdir.open(dir=str(where))
-        prompt = arguments[1] if len(arguments) > 1 else "please cut the next release"
-        print(memory.standing(), end="\n\n")
-        for _ in range(2):  # the second time there is nothing new to tell
-            print(turn(memory, prompt, session="example"), end="\n\n")
+def main(where: str | None) -> None:
+    """Talk until the input ends; then keep what was worth it."""
+    client, memory = Anthropic(), Memdir.open(dir=where)
+    talk: list[MessageParam] = []
+    session = str(uuid.uuid4())
+    for line in sys.stdin:
+        talk.append({"role": "user", "content": line.strip()})
+        print(turn(client, memory, talk, session))
+        learned = memory.capture(talk, session=session)
+        for one in learned.decided:
+            print(f"[{one.what}: {one.name or one.reason}]")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -34,7 +34,8 @@ UNSAFE = {
     "list": b"[]",
     "no UTF-8": b'{"a": "\xff"}',
 }
-WAYS = ("settings", "plugin")
+WITH_PLUGIN = "claude-code"
+WAYS = [*((one, "settings") for one in clients()), (WITH_PLUGIN, "plugin")]
 
 
 @pytest.fixture(params=clients())
@@ -75,7 +76,7 @@ def test_a_member_has_what_the_family_has(client):
     assert callable(member.plan) and callable(member.folder)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("client", "way"), WAYS)
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
 def test_in_in_again_and_out_to_the_byte(client, config, home, data, way):
     path = settings_of(config, client, way)
@@ -105,13 +106,13 @@ def test_no_folder_of_ours_is_left(client, config, home, data):
     assert {path for path in home.rglob("*") if ".local" not in path.parts} == before
 
 
-@pytest.mark.parametrize(
-    ("way", "data"),
-    [(way, data) for way in WAYS for data in UNSAFE.values()]
-    + [("settings", b'{"hooks": "none"}'), ("plugin", b'{"enabledPlugins": []}')],
-)
+@pytest.mark.parametrize(("client", "way"), WAYS)
+@pytest.mark.parametrize("data", [*UNSAFE.values(), None], ids=[*UNSAFE, "another kind of value"])
 def test_what_cannot_be_edited_safely_is_left_as_it_is(client, config, home, data, way):
     path = settings_of(config, client, way)
+    if data is None:
+        wanted = json.loads(install(config, client, Wish(way), dry_run=True).edits[0].new)
+        data = json.dumps({key: 7 for key in wanted if key != "version"}).encode()
     lay(path, data)
     before = seen(home)
     with pytest.raises(BadInput) as caught:
@@ -148,7 +149,7 @@ def test_what_others_wrote_meanwhile_stays(client, config):
     assert path.read_bytes() == b'{\n  "model": "y",\n  "theme": "dark"\n}\n'
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("client", "way"), WAYS)
 def test_settings_that_the_client_wrote_anew_lose_only_what_is_ours(client, config, way):
     path = settings_of(config, client)
     lay(path, FILES["usual"])
@@ -170,7 +171,8 @@ def test_without_a_receipt_hooks_are_still_found(client, config, home):
     assert path.read_bytes() == FILES["usual"]
 
 
-def test_from_one_way_to_the_other_nothing_stays_behind(client, config, home):
+def test_from_one_way_to_the_other_nothing_stays_behind(config, home):
+    client = WITH_PLUGIN
     path = settings_of(config, client)
     lay(path, FILES["usual"])
     before = seen(home)

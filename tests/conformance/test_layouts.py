@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memdir import registry
 from memdir.core import frontmatter
 from memdir.core.errors import BadInput, Missing
 from memdir.core.memory import INDEX, README, is_memory, read_memory
+from tests.conformance import own
 
 HEADER = b"---\nname: %s\ndescription: d\ntype: user\n---\n\nText\n"
 OUTSIDE = ["", ".", "..", "../x.md", "a/../../x.md", "a/../x.md", "/x.md", "/etc/x.md", "a//x.md"]
@@ -30,7 +30,7 @@ ODD = [
 
 def layout_class(member: str):
     """The class of a member: the public one that carries the member's name."""
-    module = registry.load("layouts", member)
+    module = own.load("layouts", member)
     found = [
         each
         for name, each in inspect.getmembers(module, inspect.isclass)
@@ -39,7 +39,7 @@ def layout_class(member: str):
     return next(each for each in found if each.layout == member)
 
 
-MEMBERS = registry.members("layouts")
+MEMBERS = own.members("layouts")
 MARKDOWN = [name for name in MEMBERS if layout_class(name)("memory").is_memory("a.md")]
 # Places of memories in the layouts that keep something else; see `each`.
 PLACES = {"records": ("decisions/a.json", "decisions/b.json", "runbooks/a.json")}
@@ -89,7 +89,7 @@ def test_there_are_layouts_to_test():
 def test_a_layout_knows_its_name_and_its_place(each):
     assert each.layout in MEMBERS
     assert each.root
-    assert registry.load("layouts", each.layout).open_store("x", 100).layout == each.layout
+    assert own.load("layouts", each.layout).open_store("x", 100).layout == each.layout
 
 
 # -- what holds for all --------------------------------------------------------------------
@@ -151,6 +151,8 @@ def test_the_facts_of_any_file_change_whenever_it_does(each):
     each.put(path, content(each, path))
     first = each.facts(path)
     assert first
+    assert len(first) == 4 and all(type(fact) is int for fact in first)  # what a catalog keeps
+    assert first[2] == len(content(each, path))
     assert each.tree() == {path: first}
     each.put(path, content(each, path) + b" ")
     assert each.facts(path) not in (None, first)

@@ -27,6 +27,7 @@ from memdir.core.model import (
 from memdir.core.nested import NESTED
 from memdir.core.ports import Model
 from memdir.core.schema import misfits
+from tests.conformance import own
 from tests.scripted_server import Reply, Script, serve
 
 KEY = "sk-planted-0123456789"
@@ -85,7 +86,7 @@ def over_http(name: str, stack: ExitStack) -> Member:
     return Member(
         name,
         say,
-        lambda: registry.load("models", name).open_model("some-model", address, KEYS),
+        lambda: own.load("models", name).open_model("some-model", address, KEYS),
         lambda: json.dumps([request.body for request in script.requests]),
     )
 
@@ -146,10 +147,41 @@ def as_a_command(folder: Path) -> Member:
     )
 
 
+# A program of ours for the model of examples/own/models/command.py.
+PROGRAM = """#!{python} -ES
+import json, sys, time
+said = json.load(open({script!r}))
+heard = sys.stdin.read()
+open({heard!r}, "w").write(heard)
+time.sleep(said["wait"])
+sys.stdout.write(said["prints"])
+sys.exit(said["code"])
+"""
+
+
+def as_a_program(folder: Path) -> Member:
+    script, heard, program = folder / "script.json", folder / "heard.json", folder / "program"
+    texts = {"python": sys.executable, "script": str(script), "heard": str(heard)}
+    program.write_text(PROGRAM.format(**texts))
+    program.chmod(0o755)
+
+    def say(reply: Reply) -> None:
+        given, made = reply.usage
+        text = reply.text if reply.data is None else json.dumps(reply.data)
+        line = {"text": text, "input_tokens": given, "output_tokens": made}
+        line |= {"refused": True} if reply.refused else {}
+        failed = reply.status != 200
+        prints = KEY if failed else json.dumps(line)
+        script.write_text(json.dumps({"prints": prints, "code": int(failed), "wait": reply.wait}))
+
+    open_model = own.load("models", "command").open_model
+    return Member("command", say, lambda: open_model(str(program), "", KEYS), heard.read_text)
+
+
 @pytest.fixture(
     params=[
         pytest.param(name, marks=needs_extra if name in ("anthropic", "openai") else ())
-        for name in registry.members("models")
+        for name in own.members("models")
     ]
 )
 def member(request, tmp_path) -> Iterator[Member]:
@@ -158,7 +190,9 @@ def member(request, tmp_path) -> Iterator[Member]:
             yield from_a_file(tmp_path)
         elif request.param == "claude":
             yield as_a_command(tmp_path)
-        else:
+        elif request.param == "command":
+            yield as_a_program(tmp_path)
+        else:  # a model of one's own that speaks one of the two APIs is tested like ours
             yield over_http(request.param, stack)
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir import registry
 from memdir.adapters.layouts.markdown import Markdown
 from memdir.core.ports import Search
+from tests.conformance import own
 from tests.conftest import SHARED
 from tests.searching import MANY, Searched, answers, memory, paths
 
@@ -40,9 +40,9 @@ WORDS = [
 Open = Callable[[Markdown], Search]
 
 
-@pytest.fixture(params=registry.members("searches"))
+@pytest.fixture(params=own.members("searches"))
 def search(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    module = registry.load("searches", request.param)
+    module = own.load("searches", request.param)
     return lambda store: module.open_search(store, str(tmp_path / "cache"))
 
 
@@ -55,7 +55,7 @@ def searched(tmp_path: Path) -> Searched:
 
 
 def test_there_are_searches_to_test():
-    assert {"fts", "scan"} <= set(registry.members("searches"))
+    assert {"fts", "scan"} <= set(own.members("searches"))
 
 
 # -- what is found -----------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 import memdir
 from memdir import Memdir
 from memdir.core.errors import MemdirError
-from tests.self.source import ROOT
 
 PROMPT = "please cut the next release"
 
@@ -177,10 +175,3 @@ def test_without_any_memory_there_is_nothing_to_tell(project):
 def test_the_package_has_no_other_names():
     with pytest.raises(AttributeError, match="nothing"):
         memdir.nothing  # noqa: B018
-
-
-def test_the_example_runs(tmp_path):
-    command = [sys.executable, str(ROOT / "examples/agent.py")]
-    done = subprocess.run(command, capture_output=True, text=True, env={"HOME": str(tmp_path)})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("Never tag by hand") == 1  # told once, not twice

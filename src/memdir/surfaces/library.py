@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from memdir import flows
 from memdir.app import App, Done, open_app
@@ -21,7 +21,10 @@ from memdir.flows.verifying import Checked
 
 if TYPE_CHECKING:
     from memdir.core.audit import Audit
+    from memdir.flows.capturing.outcome import Outcome
 
+P = ParamSpec("P")
+R = TypeVar("R")
 ALL, PROJECT = "all", "project"
 ACTOR = "library"
 
@@ -80,7 +83,11 @@ class Memdir:
         now: Callable[[], float] = time.time,
         tell: Callable[[str], None] = _silent,
     ) -> Memdir:
-        """Open the store of a project directory (default: the current one) or of `dir`."""
+        """Open the store of a project directory (default: the current one) or of `dir`.
+
+        `scope` names one of `memdir where`; `all` recalls from every one that applies. `environ`
+        and `now` are the world that it sees, `tell` hears what a person should know meanwhile.
+        """
         env = os.environ if environ is None else environ
         found: list[tuple[str, App]] = []
         known = read_config(env, os.getcwd(), project=project, dir=dir, scope=scope).scopes
@@ -92,6 +99,16 @@ class Memdir:
                 found.append((name, open_app(config, now=now, tell=tell, actor=ACTOR)))
         there = [one for one in found if scope != ALL or os.path.isdir(one[1].store.root)]
         return cls(there, found[0])
+
+    @property
+    def app(self) -> App:
+        """The store that is written, for a surface of your own."""
+        return self._own[1]
+
+    @property
+    def aio(self) -> AsyncMemdir:
+        """The same methods to be awaited: each runs in a thread, so that nothing else waits."""
+        return AsyncMemdir(self)
 
     def prompt(self, mode: str = "", *, indexes: bool = True) -> Prompt:
         """How an agent is to use its memory, as `.text`; empty where memory is switched off."""
@@ -129,24 +146,45 @@ class Memdir:
         """
         named = check_name(name) if name else ""
         draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
-        done = flows.save(self._own[1], draft, Wishes(anyway, allow_secret))
-        if self._own not in self._apps and os.path.isdir(self._own[1].store.root):
-            self._apps.insert(0, self._own)  # there is something to recall now
+        done = flows.save(self.app, draft, Wishes(anyway, allow_secret))
+        self._see_own()
         return done
 
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
-        return flows.verify(self._own[1], names)
+        return flows.verify(self.app, names)
 
     def audit(self, *, deep: bool = False) -> Audit:
         """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
         from memdir.flows.auditing import Wish, audit  # half of the modules there are
 
-        return audit(self._own[1], Wish(deep=deep))
+        return audit(self.app, Wish(deep=deep))
+
+    def capture(
+        self,
+        conversation: str | Sequence[Mapping[str, object]],
+        *,
+        session: str = "",
+        client: str = "",
+        model: bool | str = False,
+    ) -> Outcome:
+        """Learn from a conversation what is new since the last time it was handed over.
+
+        It is a list of messages (`role`, `content`), or the path of a transcript that a `client`
+        wrote down (default: Claude Code). What a person asked to remember is saved, what was only
+        noticed is held for `memdir review`; `.decided` says which. No model is asked, unless
+        `model` is True (the one of the settings) or names one: then within the budget.
+        """
+        from memdir.flows.capturing.handing import hand_over  # a quarter of the modules there are
+
+        asked = model if isinstance(model, str) else None if model else ""
+        outcome = hand_over(self.app, conversation, session=session, client=client, model=asked)
+        self._see_own()
+        return outcome
 
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
-        return flows.undo(self._own[1], change)
+        return flows.undo(self.app, change)
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""
@@ -159,3 +197,42 @@ class Memdir:
     def standing(self) -> str:
         """The rules that hold whatever the prompt is, for the start of a session."""
         return flows.standing(self._apps)[0]
+
+    def _see_own(self) -> None:
+        """Recall the store that is written too, once it is there."""
+        if self._own not in self._apps and os.path.isdir(self.app.store.root):
+            self._apps.insert(0, self._own)
+
+
+class _Awaited(Generic[P, R]):
+    """A method whose call is awaited; its arguments and its answer are those of the method."""
+
+    def __init__(self, method: Callable[Concatenate[Memdir, P], R]) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(
+        self, instance: AsyncMemdir, owner: type[AsyncMemdir]
+    ) -> Callable[P, Coroutine[Any, Any, R]]:
+        import asyncio  # a twentieth of a second that others need not wait
+
+        async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return await asyncio.to_thread(self._method, instance.memory, *args, **kwargs)
+
+        return call
+
+
+class AsyncMemdir:
+    """`await memory.aio.recall(…)`: no twin of the code, only of the calls."""
+
+    def __init__(self, memory: Memdir) -> None:
+        self.memory = memory
+
+    prompt = _Awaited(Memdir.prompt)
+    recall = _Awaited(Memdir.recall)
+    capture = _Awaited(Memdir.capture)
+    save = _Awaited(Memdir.save)
+    verify = _Awaited(Memdir.verify)
+    audit = _Awaited(Memdir.audit)
+    undo = _Awaited(Memdir.undo)
+    section = _Awaited(Memdir.section)

@@ -74,13 +74,15 @@ UNKNOWN = Type(
 
 _names: list[str] = []
 _loaded: dict[str, Type] = {}  # two hundred memories ask for the same few types
+_own: dict[str, Type] = {}  # what a user has added
 
 
 def names() -> tuple[str, ...]:
     """Every type's name in alphabetical order, from the file names: no member is imported."""
     if not _names:
         files = os.listdir(__path__[0])
-        _names.extend(sorted(f[:-3] for f in files if f.endswith(".py") and f[0] != "_"))
+        ours = {f[:-3] for f in files if f.endswith(".py") and f[0] != "_"}
+        _names.extend(sorted(ours.union(_own)))
     return tuple(_names)
 
 
@@ -89,9 +91,21 @@ def get(name: str) -> Type:
     found = _loaded.get(name)
     if found is not None:
         return found
+    if name in _own:
+        return _own[name]
     # Asked before importing, so that a name from a header cannot import anything else.
     if name not in names():
         return UNKNOWN
     member: Type = __import__(f"{__name__}.{name}", fromlist=["TYPE"]).TYPE
     _loaded[name] = member
     return member
+
+
+def use(own: dict[str, Type]) -> None:
+    """These beside ours from now on, in place of those that were given before."""
+    if own or _own:
+        _own.clear()
+        _names.clear()
+        ours = names()
+        _own.update((name, one) for name, one in own.items() if name not in ours)
+        _names.clear()

@@ -1,0 +1,26 @@
+"""Members of a user's own, one file each: the suites run over them as they do over ours.
+
+Those of `examples/own`, and with MEMDIR_TEST_OWN=FOLDER (such as ~/.config/memdir) yours instead.
+"""
+
+import os
+from types import ModuleType
+
+from memdir import registry
+from tests.self.source import ROOT
+
+FOLDER = os.path.expanduser(os.environ.get("MEMDIR_TEST_OWN") or str(ROOT / "examples/own"))
+
+
+def members(family: str) -> tuple[str, ...]:
+    """Ours and the user's."""
+    return registry.members(family, FOLDER)
+
+
+def own(family: str) -> tuple[str, ...]:
+    """The user's alone."""
+    return registry.own_members(family, FOLDER)
+
+
+def load(family: str, name: str) -> ModuleType:
+    return registry.load(family, name, FOLDER)

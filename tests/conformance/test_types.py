@@ -1,0 +1,46 @@
+"""What every type of memory promises: ours, and one of a user's own by being there."""
+
+import pytest
+
+from memdir.core import types
+from memdir.core.types import Type
+from tests.conformance import own
+
+OURS = types.names()
+NOT_TEXT = {"half_life_days", "needs_why", "record"}
+
+
+@pytest.fixture(params=(*OURS, *own.own("types")))
+def member(request: pytest.FixtureRequest) -> tuple[str, Type]:
+    name = request.param
+    found = types.get(name) if name in OURS else own.registry.load_own("types", name, own.FOLDER)
+    return name, found if isinstance(found, Type) else found.TYPE
+
+
+def test_there_are_types_to_test():
+    assert {"user", "feedback", "project", "reference"} <= set(OURS)
+
+
+def test_a_type_is_called_as_its_file(member):
+    name, type = member
+    assert type.name == name
+    assert name.isidentifier() and name.islower() and name != "unknown"
+
+
+def test_a_type_is_complete(member):
+    _, type = member
+    texts = [getattr(type, field) for field in Type.__slots__ if field not in NOT_TEXT]
+    assert all(isinstance(text, str) and text.strip() == text != "" for text in texts)
+    assert isinstance(type.half_life_days, int) and type.half_life_days > 0
+    assert type.scope in {"private", "private or team", "team"}
+
+
+def test_a_type_that_needs_a_reason_shows_how_it_is_given(member):
+    _, type = member
+    for text in (type.body, type.example) if type.needs_why else ():
+        assert "**Why:**" in text and "**How to apply:**" in text
+
+
+def test_a_type_has_a_heading_of_its_own(member):
+    name, type = member
+    assert type.section not in {types.get(other).section for other in OURS if other != name}
