@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
 from tests.acceptance import client, fence  # noqa: E402
+from tests.acceptance.other_clients import CLIENTS  # noqa: E402
+
+NONE = "-"  # no Claude Code, but another client
 
 
 def main(arguments: list[str]) -> int:
@@ -22,7 +25,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--record", action="store_true")
     chosen, rest = parser.parse_known_args(arguments)
     program = os.environ.get("ACCEPTANCE_CLIENT") or _program(chosen.version)
-    if not program:
+    others = any(one.found() for one in CLIENTS)
+    if not program and (chosen.version or chosen.record or not others):
         wanted = f"Claude Code {chosen.version}".strip()
         how = (
             f"make acceptance-client VERSION={chosen.version}" if chosen.version else client.INSTALL
@@ -34,8 +38,13 @@ def main(arguments: list[str]) -> int:
         return 1
     inside = [sys.executable, "-m", "tests.acceptance.recording"]
     if not chosen.record:
-        inside = [sys.executable, "-m", "pytest", str(ROOT / "tests/acceptance/cases"), *rest]
-    fence.enter(inside, {**os.environ, "ACCEPTANCE_CLIENT": program, "PYTHONPATH": str(ROOT)})
+        cases = ROOT / "tests/acceptance/cases"
+        if not program:
+            print(f"Claude Code is not installed ({client.INSTALL}): only the others are tried")
+            cases /= "test_other_clients.py"
+        inside = [sys.executable, "-m", "pytest", str(cases), *rest]
+    given = {"ACCEPTANCE_CLIENT": program or NONE, "PYTHONPATH": str(ROOT)}
+    fence.enter(inside, {**os.environ, **given})
     return 1
 
 

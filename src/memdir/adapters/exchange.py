@@ -33,7 +33,8 @@ MAX_TOTAL_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 10_000
 # Where other tools keep memories inside a project.
 RECOGNISED = (".agents/memory", ".memory", "memory", "docs/memory")
-NOTES = "notes.md"  # takes over an index that is itself the only memory, as a save does
+NOTES = "notes.md"  # takes over an index that says something itself, as a save does
+OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
 OTHER = "no-memory"  # the kind of finding for files that a store has besides memories
 _NO_MEMORY = "it is no memory (an index, a hidden file, or not Markdown)"
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
@@ -194,12 +195,21 @@ class _Gatherer:
         self.brought.skipped.append(Finding(kind, path, f"{path}: {reason}; skipped"))
 
     def _finished(self) -> Brought:
-        if self.index is not None and not self.brought.files and _has_content(self.index):
-            self.brought.files.append((NOTES, self.index))  # it is itself the only memory
+        if self.index is not None and self._says_more(self.index):
+            names = [path.casefold() for path, _ in self.brought.files]
+            free = next(name for name in (NOTES, *OTHER_NOTES) if name not in names)
+            self.brought.files.append((free, self.index))  # it is itself a memory
         elif self.index is not None:
             self._skip(INDEX, _NO_MEMORY, OTHER)
         self.brought.files.sort()
         return self.brought
+
+    def _says_more(self, index: bytes) -> bool:
+        """True where the index is the only memory, or holds lines that no memory beside it has."""
+        paths = [path for path, _ in self.brought.files]
+        if not paths:
+            return _has_content(index)
+        return bool(survey(frontmatter.decode(index), paths).inline)
 
     def _unsafe(self, name: str, problem: str) -> BadInput:
         return BadInput(

@@ -38,7 +38,7 @@ def test_a_rule_comes_with_its_reason_and_its_use_and_costs_no_request(installed
     text = told(installed)
     assert "Use a real database in integration tests." in text
     assert "**Why:** The mocked ones hid a broken migration." in text
-    assert "**How to apply:** In integration tests." in text
+    assert "**How to apply:** Whenever you work on integration tests." in text
     assert kinds(installed) == [MAIN, MAIN]
 
 

@@ -18,6 +18,7 @@ class Wish:
     way: str = ""
     commands: bool = False
     remove: bool = False
+    rules: bool = False  # also in the project at hand, where others may see them
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Host:
     home: str
     claude_dir: str
     environ: Mapping[str, str] = field(repr=False)
+    project: str = ""  # the checkout at hand
 
 
 @dataclass(frozen=True)
@@ -69,3 +71,10 @@ class ByHand(BadInput):
     def __init__(self, message: str, *, path: str, next: str, lines: str) -> None:
         super().__init__(message, path=path, next=next)
         self.lines = lines
+
+
+def only_settings(title: str, wish: Wish) -> list[str]:
+    """What a client without a plugin says to a wish; a plugin of it cannot be had."""
+    if wish.way == PLUGIN:
+        raise BadInput(f"there is no plugin for {title}", next="leave out --plugin")
+    return [f"{title} gets no /memory commands"] if wish.commands else []

@@ -18,14 +18,22 @@ from memdir.core.settings_text import UnsafeEdit, add, read_values, written
 TITLE = "Claude Code"
 FILE = "settings.json"
 # The client's name of an event, ours, and the seconds it may take. The client itself allows a
-# SessionEnd one second. PreToolUse waits until there is something to guard.
+# SessionEnd one second.
 EVENTS = (
     ("SessionStart", "session-start", 10),
     ("UserPromptSubmit", "prompt", 5),
     ("SubagentStart", "subagent-start", 5),
+    ("PreToolUse", "pre-tool", 5),
     ("Stop", "stop", 5),
     ("PreCompact", "pre-compact", 5),
     ("SessionEnd", "session-end", 1),
+)
+GUARD = "pre-tool"
+MATCHERS = {GUARD: "Bash|Edit|MultiEdit|NotebookEdit|Write"}  # the tools that an event is about
+# Without records there is nothing to guard, and no Python is started for that.
+UNGUARDED = (
+    'for d in "$CLAUDE_PROJECT_DIR" "$PWD"; do while [ "${d#*/}" != "$d" ]; do '
+    '[ -d "$d/.claude/memory" ] && break 2; d=${d%/*}; done; done; [ -n "$d" ] || exit 0; '
 )
 CODE = "memdir/surfaces/hooks/start.py"  # by it we know our own hooks
 MARKETPLACE, ENABLED, KNOWN = "memdir", "enabledPlugins", "extraKnownMarketplaces"
@@ -73,7 +81,9 @@ def command_line(host: Host, event: str) -> str:
     """Silent where Python or memdir is gone: Python itself would exit with 2, and 2 blocks."""
     python = shlex.quote(host.python)
     code = shlex.quote(_code(host))
-    return f"test -x {python} && test -r {code} && exec {python} -I -S {code} {event}; exit 0"
+    first = UNGUARDED if event == GUARD else ""
+    line = f"test -x {python} && test -r {code} && exec {python} -I -S {code} {event}; exit 0"
+    return first + line
 
 
 def plugin_line(event: str) -> str:
@@ -140,7 +150,8 @@ def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _group(host: Host, event: str, seconds: int) -> dict[str, Any]:
     command = {"type": "command", "command": command_line(host, event), "timeout": seconds}
-    return {"hooks": [command]}
+    matcher = {"matcher": MATCHERS[event]} if event in MATCHERS else {}
+    return {**matcher, "hooks": [command]}
 
 
 def _edit(placed: Placed, clean: str, wanted: dict[str, Any]) -> Edit:

@@ -10,12 +10,15 @@ from memdir import flows
 from memdir.adapters import exchange
 from memdir.adapters.export import ZIP, check_target, write_export
 from memdir.app import App, Done
-from memdir.core.draft import SKIPPED
+from memdir.core.draft import SKIPPED, Change
 from memdir.core.errors import BadInput
 from memdir.core.finding import Finding
+from memdir.core.frontmatter import decode
 from memdir.core.memory import INDEX
 from memdir.core.revision import hash_of
 from memdir.core.scope import below
+from memdir.core.secrets import find_secrets
+from memdir.flows import sources
 from memdir.surfaces.cli.answers import (
     Fields,
     advised,
@@ -33,19 +36,22 @@ from memdir.surfaces.cli.visible import count, line
 DEFAULT = "~/memdir-export.zip"  # not here: a checkout is no place for private memories
 FEW = 20  # files that are named one by one
 NAMED = 5  # files that are named in passing
+LONGEST = 200  # characters of an origin
 
 
 @command("import", "memdir import ../old-project/.agents/memory", changes=True, bulk=True)
 @click.argument("source")
-def import_(session: Session, source: str) -> int:
-    """Take over memories from a directory, a zip or a tar.
+@click.argument("path", required=False, default="")
+def import_(session: Session, source: str, path: str) -> int:
+    """Take over memories from a directory, a zip or a tar, or from another tool by its name.
 
     A project directory stands for the .agents/memory, .memory, memory or docs/memory in it.
-    Nothing is overwritten, and one unsafe entry refuses the whole import. One undo takes it
-    all back.
+    Tools: basic-memory, claude-memory, codex, cursor, gemini-cli, mem0, memory-tool, replit; a
+    PATH says where theirs lie, if not in their usual place. Nothing is overwritten, and one
+    unsafe entry of an archive refuses the whole import. One undo takes it all back.
     """
     app = session.app
-    brought = exchange.read_source(source)
+    brought = sources.read(session.config, source, path)
     clashes = _clashes(app, brought)
     contents = dict(brought.files)
 
@@ -65,10 +71,16 @@ def import_(session: Session, source: str) -> int:
         fields = {**done_fields(app, done), "files": files, "skipped": skipped}
         session.screen.answer(fields, _import_lines(session.screen, done, brought))
 
-    done = flows.bring_in(app, brought.files, told)
+    done = flows.bring_in(app, brought.files, told, origin=_origin(source, path))
     skipped = [change for change in done.changes if change.kind == SKIPPED]
     lost = any(change.hash != hash_of(contents[change.path]) for change in skipped)
-    return int(lost or clashes)
+    broken = any(one.kind == sources.BROKEN for one in brought.skipped)
+    return int(lost or clashes or broken)
+
+
+def _origin(source: str, path: str) -> str:
+    """What the history says of it, as one line."""
+    return line(f"{source} {path}".strip())[:LONGEST]
 
 
 def _clashes(app: App, brought: exchange.Brought) -> bool:
@@ -103,9 +115,16 @@ def _import_lines(screen: Screen, done: Done, brought: exchange.Brought) -> list
     skipped = [finding for finding in brought.skipped if finding.kind != exchange.OTHER]
     lines += finding_lines(screen, skipped[:FEW])
     lines += [f"  and {len(skipped) - FEW:,} more"] if len(skipped) > FEW else []
-    for text in done.remarks:
+    for text in [*done.remarks, *_secrets(taken, contents)]:
         lines += screen.block("note:", text)
     return [*lines, *dry_lines(screen, done)] if done.dry_run else lines
+
+
+def _secrets(taken: list[Change], contents: dict[str, bytes]) -> list[str]:
+    """Memories that are nobody else's may hold a secret; a person should know which."""
+    texts = {change.path: decode(contents[change.path]) for change in taken}
+    found = sorted(path for path, text in texts.items() if find_secrets(text))
+    return [_some("these look as if they held a secret", found)] if found else []
 
 
 def _some(what: str, paths: list[str]) -> str:

@@ -1,0 +1,1 @@
+"""Sources: memories that other tools keep, as files of a store. One file each."""
