@@ -7,6 +7,17 @@ memdir_code=$CLAUDE_PLUGIN_ROOT/memdir # in a checkout, and in the client's copy
 memdir_code=$memdir_code/surfaces/hooks/start.py
 [ -r "$memdir_code" ] || exit 0
 
+# Before a tool only records are guarded: where there are none, nothing is started.
+if [ "$memdir_event" = pre-tool ]; then
+	for memdir_place in "$CLAUDE_PROJECT_DIR" "$PWD"; do
+		while [ "${memdir_place#*/}" != "$memdir_place" ]; do
+			[ -d "$memdir_place/.claude/memory" ] && break 2
+			memdir_place=${memdir_place%/*}
+		done
+	done
+	[ -n "$memdir_place" ] || exit 0
+fi
+
 # What was found is remembered. Not where a variable of ours says: a repository can set those.
 memdir_folder=${CLAUDE_PLUGIN_DATA:-$HOME/.cache/memdir}
 

@@ -4,8 +4,6 @@ The header is a memory's; the body has a line for each choice and a section for 
 list. Twins: `view` and `read_view`. What the readable form cannot carry is for `exporting`.
 """
 
-from __future__ import annotations
-
 from memdir.core import frontmatter
 from memdir.core.records import fields
 from memdir.core.records.fields import Field, Record

@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-# Who writes it, who reads it, and what few runs need.
+# Who writes it, who reads it, and what few runs need: nearly no project has records.
 NOT_NEEDED = (
     __name__,
     "memdir.surfaces.hooks.starting",
     "memdir.surfaces.hooks.detached",
+    "memdir.surfaces.hooks.recorded",
+    "memdir.adapters.layouts._light_records",
+    *("memdir.core.records", "memdir.core.records.fields", "memdir.core.records.rendering"),
     "memdir.adapters.log_file",
 )
 ONLY_TREE = 0x400  # what `ast` asks `compile` for; that module would cost more than all of this

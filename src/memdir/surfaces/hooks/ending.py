@@ -1,6 +1,7 @@
 """The end of a turn, a compact, the end of a session: one line for the worker. Hot path.
 
-No answer, ever: a text on Stop would make the agent go on.
+No answer, since a text on Stop would make the agent go on; unless the user wants just that, so
+that the agent saves records.
 """
 
 import os
@@ -9,7 +10,7 @@ from time import time
 from memdir.adapters.queue import LONGEST, Queue
 from memdir.core.store_key import store_key
 from memdir.surfaces.hooks.detached import PAUSE_SECONDS, STAMP
-from memdir.surfaces.hooks.place import UNHEARD
+from memdir.surfaces.hooks.place import BY_AGENT, UNHEARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from memdir.surfaces.hooks.place import Here
 
 CLIENT = "claude-code"
+CALLER = "MEMDIR_CLIENT"  # a variable that says which other client has called us
+STOP = "stop"
 ENDS = ("pre-compact", "session-end")
 FOLDER = "places"
 LAST_CHARACTERS = 1_000  # at the end of the last reply, which may not be in the transcript yet
@@ -25,11 +28,20 @@ LAST_CHARACTERS = 1_000  # at the end of the last reply, which may not be in the
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     """Note it, and have the worker look: after a turn seldom, at an end in any case."""
-    if asked.again or not asked.cwd.startswith("/"):
+    if not asked.cwd.startswith("/"):
         return "", None
-    enqueue(event, asked, here)
+    text = ""
+    if not asked.again:
+        enqueue(event, asked, here)
+    theirs = os.environ.get(CALLER)  # another client understands no such answer
+    if event == STOP and BY_AGENT in here.holds and not theirs and (root := here.records()):
+        from memdir.surfaces.hooks.stopping import handed_over
+
+        text = handed_over(asked, here, root)
+    if asked.again:
+        return "", None
     stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)
-    return "", (stamp, here.checkout or asked.cwd, 0 if event in ENDS else PAUSE_SECONDS)
+    return text, (stamp, here.checkout or asked.cwd, 0 if event in ENDS else PAUSE_SECONDS)
 
 
 def enqueue(event: str, asked: "Event", here: "Here") -> None:
@@ -53,7 +65,8 @@ def _line(event: str, asked: "Event", here: "Here") -> bytes:
     fields["tries"] = 0
     if UNHEARD in here.holds:
         return asked.line(**fields).encode()
-    fields |= {"session": asked.session, "transcript": asked.transcript, "client": CLIENT}
+    fields |= {"session": asked.session, "transcript": asked.transcript}
+    fields["client"] = os.environ.get(CALLER) or CLIENT
     if asked.last:
         line = asked.line(**fields, last=asked.last[-LAST_CHARACTERS:]).encode()
         if len(line) < LONGEST:

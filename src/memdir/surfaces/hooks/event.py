@@ -6,6 +6,11 @@ interpreter.
 
 from memdir.adapters.searches._sqlite import connect
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
 MOST_BYTES = 16 * 1024 * 1024  # of what a client hands over
 NUL, SPACE = b"\\u0000", b"\\u0020"  # as JSON writes them
 FIELDS = (
@@ -14,6 +19,7 @@ FIELDS = (
 )
 AGAIN = "stop_hook_active"
 TRUE = 1  # as SQLite says it
+CALL = ("tool_name", "tool_input.file_path", "tool_input.notebook_path", "tool_input.command")
 TEXT = "CASE json_type(?1, '$.{0}') WHEN 'text' THEN json_extract(?1, '$.{0}') END"
 
 
@@ -21,7 +27,7 @@ class Event:
     """The fields that our hooks go by; one that is missing or no text is empty."""
 
     __slots__ = (
-        *("_database", "again", "agent", "cwd", "last", "prompt", "session", "source"),
+        *("_database", "_given", "again", "agent", "cwd", "last", "prompt", "session", "source"),
         "transcript",
     )
 
@@ -30,14 +36,21 @@ class Event:
         self._database = connect(":memory:")
         self._database.text_factory = bytes  # half of a character is no reason to fail
         # To SQLite a text ends at a zero.
-        whole = given.replace(NUL, SPACE).decode("utf-8", "replace")
-        wanted = ", ".join(map(TEXT.format, FIELDS))
-        query = f"SELECT {wanted}, json_extract(?1, '$.{AGAIN}')"
-        *found, again = self._database.execute(query, (whole,)).fetchone()
-        texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else "" for one in found]
+        self._given = given.replace(NUL, SPACE).decode("utf-8", "replace")
+        *texts, again = self._texts(FIELDS, f", json_extract(?1, '$.{AGAIN}')")
         self.session, self.cwd, self.prompt, self.source, self.agent, self.transcript = texts[:6]
         self.last = texts[6]
         self.again = again == TRUE  # the agent goes on because a hook said so
+
+    def call(self) -> "Sequence[str]":
+        """The tool that is to run, its file, its notebook, its command line."""
+        return self._texts(CALL)
+
+    def _texts(self, fields: "Sequence[str]", more: str = "") -> "list[Any]":
+        query = f"SELECT {', '.join(map(TEXT.format, fields))}{more}"
+        found = self._database.execute(query, (self._given,)).fetchone()
+        texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else "" for one in found]
+        return [*texts[: len(fields)], *found[len(fields) :]]
 
     def context(self, event: str, text: str) -> str:
         """The answer that adds a text to what the model reads."""
@@ -46,6 +59,18 @@ class Event:
             "'hookEventName', ?, 'additionalContext', ?))"
         )
         return self._made(query, event, text)
+
+    def deny(self, reason: str) -> str:
+        """The answer that keeps a tool from running."""
+        query = (
+            "SELECT json_object('hookSpecificOutput', json_object('hookEventName', 'PreToolUse', "
+            "'permissionDecision', 'deny', 'permissionDecisionReason', ?))"
+        )
+        return self._made(query, reason)
+
+    def block(self, reason: str) -> str:
+        """The answer that makes the agent go on at the end of its turn."""
+        return self._made("SELECT json_object('decision', 'block', 'reason', ?)", reason)
 
     def with_report(self, answer: str, report: str) -> str:
         """The answer with a line that the user sees and no model reads."""

@@ -9,6 +9,8 @@ from memdir.adapters.log_file import log
 from memdir.adapters.reports import leave_report
 from memdir.app import App, Done, open_app
 from memdir.config import Config, read_config
+from memdir.core.capturing import Origin
+from memdir.core.scope import RECORDS
 from memdir.flows.capturing import (
     Outcome,
     Request,
@@ -53,9 +55,26 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
     elif not outcomes:
         outcomes.append(finish(app))
     _tell(app, outcomes)
+    if (turns or asked.ends) and RECORDS in config.scopes and not config.options.records_agent:
+        _hold_records(environ, latest, asked, app)
     if app.config.options.dream:
         _consolidate(app, latest)
     return max((one.after for one in outcomes), default=0.0)
+
+
+def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
+    """Draft records in the words of the conversation; nothing is saved without a person's yes."""
+    from memdir.flows.records.holding import hold_records
+
+    config = read_config(environ, latest.cwd, scope=RECORDS)
+    app = open_app(config, now=time.time, tell=project.tell, actor=NAME)
+    origin = Origin(client=asked.client, session=asked.session)
+    reader = open_reader(app, asked.client)
+    held = hold_records(app, asked.transcript, reader, origin, asked.last, ends=asked.ends)
+    if held:
+        many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
+        line = f"memdir: {many} for your yes; memdir review list --scope records"
+        leave_report(config.state_dir, config.checkout, line)
 
 
 def _make_up(app: App, session: str) -> list[Outcome]:

@@ -17,6 +17,7 @@ from memdir.core.deciding import OURS, PATH_VARIABLES, PLACE_VARIABLES, SWITCHES
 from memdir.core.scope import (
     GIT_FILE_BYTES,
     MAIN_SCOPES,
+    RECORDS,
     agent_folder,
     checkout_root,
     git_root,
@@ -44,6 +45,7 @@ ABSENT = "-"
 SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # what holds there
 SCAN = "scan"  # memories are searched without a catalog
 UNHEARD = "unheard"  # nothing is learned from conversations
+BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -80,6 +82,19 @@ class Here:
             if root and root not in found and os.path.isdir(root):
                 found[root] = scope
         return [(scope, root) for root, scope in found.items()]
+
+    def records(self) -> str:
+        """The directory of the project's structured records; empty where there are none."""
+        root = self.scopes.get(RECORDS) or self.scopes.get("local", "")
+        if not root:
+            return ""
+        try:  # looked at each time: they may have come since the place was decided on
+            names = os.listdir(root)
+        except OSError:
+            return ""
+        from memdir.core.memory import RECORD_FOLDERS, RECORD_SETTINGS
+
+        return root if any(name in names for name in (*RECORD_FOLDERS, RECORD_SETTINGS)) else ""
 
     def agents(self, name: str) -> list[tuple[str, str]]:
         """Where an agent of that name has memories: user, project or local, and the directory."""

@@ -12,9 +12,11 @@ from memdir.config.place import MANAGED_SETTINGS, find_place
 from memdir.core.errors import MemdirError
 from memdir.core.finding import Finding
 from memdir.core.scope import is_true
+from memdir.surfaces.hooks.ending import CALLER
 from memdir.surfaces.hooks.place import (
     ABSENT,
     BUILT_IN,
+    BY_AGENT,
     INDEX,
     PROJECT,
     SCAN,
@@ -77,11 +79,13 @@ def _unclear(path: str) -> bool:
 def here_of(config: Config, around: Around) -> Here:
     holds = {
         SILENT: is_silent(config),
-        BUILT_IN: config.enabled,
+        # Of Claude Code; whoever else calls us has none of its own.
+        BUILT_IN: config.enabled and not config.environ.get(CALLER),
         INDEX: config.options.index,
         SHARED: config.shared,
         SCAN: config.options.search == SCAN,
         UNHEARD: not config.options.capture,
+        BY_AGENT: config.options.capture and config.options.records_agent,
     }
     return Here(
         config.state_dir,

@@ -15,7 +15,7 @@ from memdir.surfaces.hooks.place import SCAN
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.core.injection import Recalled
-    from memdir.core.ports import Search
+    from memdir.core.ports import Search, Store
     from memdir.surfaces.hooks.detached import Work
     from memdir.surfaces.hooks.event import Event
     from memdir.surfaces.hooks.place import Here
@@ -47,8 +47,20 @@ def _told(asked: "Event", here: "Here") -> tuple[str, list[Verdicts]]:
         folder = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
         places.append(Place(scope, store, _search(store, folder, here)))
         caches[scope] = folder
+    root, most = here.records(), 0
+    if root:  # nearly no project has any: what reads them is imported where there are some
+        from memdir.surfaces.hooks.recorded import records_place
+
+        place, folder, most = records_place(root, here, _search)
+        if most:
+            places.append(place)
+            caches[place.scope] = folder
     sessions = Sessions(here.state)
     found = recall(places, asked.prompt, sessions.load(asked.session))
+    if root:
+        from memdir.surfaces.hooks.recorded import at_most
+
+        at_most(found, most)
     lacking = _verify(found.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()
     told = found.bodies, found.pointers
@@ -56,7 +68,7 @@ def _told(asked: "Event", here: "Here") -> tuple[str, list[Verdicts]]:
     return injected.text, lacking if injected.text else []
 
 
-def _search(store: Markdown, folder: str, here: "Here") -> "Search":
+def _search(store: "Store", folder: str, here: "Here") -> "Search":
     """By the catalog, or as the user's configuration says."""
     if SCAN in here.holds:
         from memdir.adapters.searches import scan

@@ -19,11 +19,15 @@ ROOT = os.path.abspath(f"{HERE}/../../..")
 TAG = sys.implementation.cache_tag
 MAGIC = sys.modules["_frozen_importlib_external"].MAGIC_NUMBER
 SUM_BYTES = 4
-# A run that wrote a catalog, decided on a place or read rules has more than is needed.
-RARE = ("memdir.adapters.searches._upkeep", "memdir.config", "memdir.steps.remind")
+# A run that wrote a catalog, decided on a place, read rules or a conversation has more than is
+# needed.
+RARE = (
+    *("memdir.adapters.searches._upkeep", "memdir.config", "memdir.steps.remind"),
+    "memdir.surfaces.hooks.stopping",
+)
 OWN_ONLY = 0o022  # nobody else may write what we run
 WRITE = os.W_OK | os.X_OK  # a file that stands in the way of the folder has not both
-# The module that answers an event; one without has nothing to say yet.
+# The module that answers an event.
 EVENTS = {
     "prompt": "prompt",
     "session-start": "opening",
@@ -31,7 +35,7 @@ EVENTS = {
     "stop": "ending",
     "pre-compact": "ending",
     "session-end": "ending",
-    "pre-tool": "",
+    "pre-tool": "guard",
 }
 END = "session-end"
 END_SECONDS = 0.4  # after one second the client ends the hook, and tells the user
