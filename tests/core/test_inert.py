@@ -299,9 +299,9 @@ def test_text_without_a_listed_name_is_not_changed(text):
 )
 def test_the_time_grows_with_the_text_only(unit):
     text = "<" + unit * (200_000 // len(unit))
-    start = time.perf_counter()
+    start = time.process_time()
     inert(text)
-    assert time.perf_counter() - start < ENOUGH
+    assert time.process_time() - start < ENOUGH
 
 
 HOSTILE = [

@@ -124,9 +124,9 @@ def test_a_long_header_leaves_no_line_that_is_cut_from_its_end(kept):
 
 def test_a_body_costs_no_more_than_what_is_looked_at():
     given = recalled("a\u200d" + "b\n" * 1_500_000)
-    start = time.perf_counter()
+    start = time.process_time()
     shown = body(given, NOW)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert "1 hidden character left out" in shown
     assert shown.endswith(" more lines in /home/u/memory/terse.md)")
 

@@ -265,9 +265,9 @@ def test_any_text_is_taken(text):
 
 
 def milliseconds(text):
-    started = time.perf_counter()
+    started = time.process_time()
     find_secrets(text)
-    return 1000 * (time.perf_counter() - started)
+    return 1000 * (time.process_time() - started)
 
 
 def test_repetition_is_no_trap():

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from memdir.core.patterns import pattern
+
 _MOST = 0.6  # share of the lines that must look like the kind
 _FEW = 25  # words around code or a trace that do not yet explain it
 _NOTE = 80  # words; a longer text is more than a note on a fix or on the running task
@@ -41,43 +43,43 @@ class _Kind(NamedTuple):
 
 
 # A reason, a rule or a warning is what the code and git do not tell.
-_LESSON = re.compile(
+_LESSON = pattern(
     r"\bwhy\b|because|decid|prefer|never|always|don't|do not|must|instead of|surpris|turns? out"
     r"|unless|careful|gotcha|beware|root cause|reason|how to apply|convention|next time",
     re.I,
 )
 _BULLET = r"[ \t]*(?:[-*+•][ \t]*|\d{1,4}[.)][ \t]+)?"
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#-]*)")
+_FENCE = pattern(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#-]*)")
 # How to run things may be written nowhere else, so commands and their output are no code.
 _NO_CODE = frozenset(("", "bash", "sh", "shell", "zsh", "console", "text", "txt", "md", "markdown"))
 
-_DIFF = re.compile(r"diff --git |index [0-9a-f]{7}|@@ -\d|--- |\+\+\+ |\w+ file mode |[-+ ]")
-_HUNK = re.compile(r"diff --git a/|@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_DIFF = pattern(r"diff --git |index [0-9a-f]{7}|@@ -\d|--- |\+\+\+ |\w+ file mode |[-+ ]")
+_HUNK = pattern(r"diff --git a/|@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 
-_LOGGED = re.compile(
+_LOGGED = pattern(
     rf"{_BULLET}`?(?=[a-f]*\d)[0-9a-f]{{7,40}}`?(?:[ \t:]|$)|commit [0-9a-f]{{7,40}}\b"
     r"|(?:Author|Date|Merge): |Merge (?:pull request|branch) |    \S"
 )
-_COMMIT = re.compile(rf"(?:commit |{_BULLET})`?(?=[a-f]*\d)[0-9a-f]{{7,40}}`?(?:[ \t:]|$)")
-_PULL = re.compile(
+_COMMIT = pattern(rf"(?:commit |{_BULLET})`?(?=[a-f]*\d)[0-9a-f]{{7,40}}`?(?:[ \t:]|$)")
+_PULL = pattern(
     rf"{_BULLET}(?:PR |MR |pull request )?\[?[#!]\d+\b|.{{1,150}}\([#!]\d+\)[ \t]*$", re.I
 )
 
-_RAISED = re.compile(
+_RAISED = pattern(
     r"Traceback \(most recent|[ \t]*File \"[^\"\n]+\", line \d+|[ \t]+at .{1,300}:\d+"
     r"|[ \t]+at [\w.$<>/]+\(|goroutine \d+ \[|thread '[^'\n]*' panicked|[ \t]+from .{1,300}:\d+:in "
 )
-_TRACE = re.compile(
+_TRACE = pattern(
     _RAISED.pattern + r"|[ \t]+\S|(?:[\w.]+\.)?\w*(?:Error|Exception)(?::|$)|Caused by: "
 )
 
-_TREE = re.compile(r"[ \t│|]*[├└]──|[d-][rwx-]{9}[.+@]?[ \t]+\d")
+_TREE = pattern(r"[ \t│|]*[├└]──|[d-][rwx-]{9}[.+@]?[ \t]+\d")
 _SUFFIX = (
     r"\.(?:py|[jt]sx?|md|json|ya?ml|toml|rs|go|java|kt|[ch]|cpp|cs|sh|txt|html|css|sql|rb|php)"
 )
-_PATH = re.compile(rf"{_BULLET}`?(?:[\w.@-]+/)*(?:[\w.@-]+{_SUFFIX}|[\w.@-]+/)`?$")
+_PATH = pattern(rf"{_BULLET}`?(?:[\w.@-]+/)*(?:[\w.@-]+{_SUFFIX}|[\w.@-]+/)`?$")
 
-_CODE = re.compile(
+_CODE = pattern(
     r".*[;{}]$|[ \t]*(?:(?:async )?def \w+\(|class \w+[:({]|import [\w{\"']|from [\w.]+ import "
     r"|return\b|(?:export |public |private |static |async )*(?:function|const|let|var|fn|func) \w"
     r"|#include|(?:if|for|while|with) .+:$|else:|try:|except\b.*:$|@\w+|//|/\*|[)\]}]+[,;]?$)"
@@ -90,7 +92,7 @@ _DOING = (
     r"(?:working on|debugging|fixing|implementing|writing|refactoring|investigating|reviewing"
     r"|looking into|trying to|in the middle of|halfway through)\b"
 )
-_TASK = re.compile(
+_TASK = pattern(
     rf"[#* \t]*(?:{_WE_ARE}(?:currently|still|now|just) (?:working|debugging|fixing|implementing"
     r"|writing|refactoring|investigating|in the middle)|WIP\b|work in progress:"
     rf"|(?:{_WE_ARE})?(?:now |currently )?(?:on|at|done with) step \d+ ?(?:of|/) ?\d+"
@@ -102,12 +104,12 @@ _TASK = re.compile(
     re.I,
 )
 # Until when something goes on is worth knowing in the next session, too.
-_LASTS = re.compile(
+_LASTS = pattern(
     r"\bdue\b|deadline|\buntil\b|\d{4}-\d\d|\bQ[1-4]\b"
     r"|\bby (?:the end|next|\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)",
     re.I,
 )
-_FIX = re.compile(
+_FIX = pattern(
     r"[#* \t]*(?:bug ?fix\b|(?:I |we )?(?:fixed|resolved|patched)\b)(?:[^.]|\.\w){0,200}?"
     r"\b(?:by (?:add|chang|replac|remov|renam|mov|wrapp|call|sett|us|return|increas|updat|pass)"
     r"ing|on line \d)",
@@ -216,9 +218,9 @@ _KINDS = (
     _Kind("the state of the running task", "this session and its task list", _is_task),
 )
 
-_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_OPENING = re.compile(r"(?:please |also )*(?:remember|note|keep in mind)(?: that)? ")
-_NEGATION = re.compile(r"\b(?:not|never|no|don t|avoid|without|unless|except|stop|instead)\b")
+_END = pattern(r"(?<=[.!?])\s+|\n+")
+_OPENING = pattern(r"(?:please |also )*(?:remember|note|keep in mind)(?: that)? ")
+_NEGATION = pattern(r"\b(?:not|never|no|don t|avoid|without|unless|except|stop|instead)\b")
 
 
 def _repeats(text: str, claude_md: str) -> bool:

@@ -3,44 +3,46 @@
 import re
 from collections.abc import Iterator
 
+from memdir.core.patterns import pattern
+
 REACH = 120  # characters of a sentence looked at on either side; keeps the whole linear
 
-_FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}+(?!.*`)|~{3,})")
-_ITEM = re.compile(r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}")
+_FENCE = pattern(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}+(?!.*`)|~{3,})")
+_ITEM = pattern(r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}")
 CODE_INDENT = 4  # columns; behind a blank line that is code
 _TAB = 4
 
 # A sentence ends at its mark, at a blank line, and where an item, heading or row begins.
-_ENDS = re.compile(r"[.!?;](?=[\s\"')*_]|$)|\n[ \t]*(?=\n|[-*+|>#][ \t]?|\d{1,9}[.)][ \t])")
+_ENDS = pattern(r"[.!?;](?=[\s\"')*_]|$)|\n[ \t]*(?=\n|[-*+|>#][ \t]?|\d{1,9}[.)][ \t])")
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_STANDING = re.compile(
+_STANDING = pattern(
     r"\b(?:always|never|every|each|usually|normally|typically|generally|often|sometimes|regularly"
     rf"|weekly|daily|nightly|rarely|seldom|{_WEEKDAY}s|weekdays|weekends"
     r"|(?:nobody|no one|everybody|everyone)[ \n](?:is|works|answers|reads|deploys))\b",
     re.IGNORECASE,
 )
-_MEETING = re.compile(
+_MEETING = pattern(
     r"\b(?:stand-?ups?|meetings?|syncs?|calls?|retros?|retrospectives?|plannings?|office hours)\b"
     r"[^.;:,!?\n]{0,40}\b(?:is|are|happens?|takes? place|runs?|starts?)\b[^.;:,!?\n]{0,20}$",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"\b(?:if|unless|whenever|when|in case|as long as)\b", re.IGNORECASE)
-_PROVERB = re.compile(
+_CONDITION = pattern(r"\b(?:if|unless|whenever|when|in case|as long as)\b", re.IGNORECASE)
+_PROVERB = pattern(
     r"^\W{0,9}(?:do|don['’]?t|never|leave|live|think|plan|fix|ship|write|make|put)\b", re.IGNORECASE
 )
-_PAST = re.compile(
+_PAST = pattern(
     r"\b(?:since|was|were|had|did|said|told|met|broke|broken|went|ran|sent|made|took|came|got|saw"
     r"|left|found|lost|built|wrote|gave|began|chose|kept|held"
     r"|(?!need|feed|seed|speed|exceed|proceed|embed|indeed|schedul|plann|expect|requir)"
     r"[a-z]{2,20}ed)\b",
     re.IGNORECASE,
 )
-_DEADLINE = re.compile(
+_DEADLINE = pattern(
     r"\b(?:freez\w{1,3}|frozen|deadlines?|due|releases?|launch\w{0,4}|cut-?off|go-?live|ships?"
     r"|blocked|closed|code ?freeze|merge window|migration)\b",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]{0,30}[ =]$")
+_OPTION = pattern(r"(?:^|\s)--?[A-Za-z][\w-]{0,30}[ =]$")
 
 
 def standing(text: str, start: int, end: int) -> bool:

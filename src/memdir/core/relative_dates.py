@@ -4,6 +4,7 @@ import re
 from datetime import date, timedelta
 
 from memdir.core import habits
+from memdir.core.patterns import pattern
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -41,7 +42,7 @@ _DATE = (
 _DATE_AFTER = rf"[ \t,(]{{1,3}}(?:the[ ])?{_DATE}"
 
 # Order matters: the longest reading of a place comes first.
-_PHRASE = re.compile(
+_PHRASE = pattern(
     rf"""
     (?P<skip> ``[^\n]*?`` | `[^`\n]*` | \[\[[^\[\]\n]{{0,200}}\]\] | \b(?:https?|ftp|file)://\S+
       | "[^"\n]{{1,300}}" | “[^“”\n]{{1,300}}” | «[^«»\n]{{1,300}}»
@@ -81,25 +82,25 @@ _PHRASE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # "was closed until Thursday" and "merged on Thursday" look back, "will be merged on" ahead.
-_PAST = re.compile(r"\b(?:was|were|had|did)\b[^.,;:!?()]{0,40}$", re.IGNORECASE)
-_DONE = re.compile(
+_PAST = pattern(r"\b(?:was|were|had|did)\b[^.,;:!?()]{0,40}$", re.IGNORECASE)
+_DONE = pattern(
     r"(?<!be )(?<!is )(?<!are )\b(?!need|feed|schedul|plann|expect|requir|block)"
     r"(?:[a-z]{2,}ed|said|told|met|broke|went|ran|sent|made|took|came|got|saw)\s*$",
     re.IGNORECASE,
 )
 _CUES_BOTH_WAYS = ("on", "after", "before", "from")
-_DATED = re.compile(_DATE + r"[ \t,(]{1,3}$")
+_DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
 # "expires in 30 days", "done in 3 days": a rule or a duration as likely as a day.
-_DURATION = re.compile(
+_DURATION = pattern(
     r"\b(?:expires?|lasts?|takes?|took|done|built|every|once|twice|times?|[a-z]{2,}ed)\s*$", re.I
 )
 # "as today", "works today": a state on that day, not an event of it.
-_AS = re.compile(r"\bas\s$", re.IGNORECASE)
-_STATE = re.compile(
+_AS = pattern(r"\bas\s$", re.IGNORECASE)
+_STATE = pattern(
     r"\b(?:works?|holds?|exists?|suffices?|already|but|does|do|uses?|supports?|reads?|happens?)\s$",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
+_COMPARED = pattern(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
 
 
 def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, tuple[str, ...]]:

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memdir.core.patterns import pattern
+
 
 class Secret(NamedTuple):
     """Where a secret stands and which rule knew it; the value itself is never kept."""
@@ -25,7 +27,7 @@ class _Rule(NamedTuple):
 
 def _rule(name: str, keyword: str, body: str, flags: int = 0) -> _Rule:
     # A token starts where no word runs on; this also keeps repeated prefixes linear.
-    return _Rule(name, keyword, re.compile(r"(?<![A-Za-z0-9])" + body, flags))
+    return _Rule(name, keyword, pattern(r"(?<![A-Za-z0-9])" + body, flags))
 
 
 _TOKENS = (
@@ -104,22 +106,22 @@ _GETS = (
     r"(?:[_-]?(?:prod|production|dev|staging|live|\d))?"
     r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|:|\bis\b)[*_ \t]{0,4}"
 )
-_PASSWORD = re.compile(rf"(?:password|passwd|passphrase|pwd|\bpass|\bpw){_GETS}{_VALUE}", re.I)
-_KEY = re.compile(
+_PASSWORD = pattern(rf"(?:password|passwd|passphrase|pwd|\bpass|\bpw){_GETS}{_VALUE}", re.I)
+_KEY = pattern(
     r"(?:(?:api|secret|access|private|auth|account|signing|encryption)[_ -]?key"
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",
     re.I,
 )
-_KEY_WORD = re.compile(r"key|secret|tok|credential", re.I)  # far cheaper to look for than _KEY
-_AWS_SECRET = re.compile(
+_KEY_WORD = pattern(r"key|secret|tok|credential", re.I)  # far cheaper to look for than _KEY
+_AWS_SECRET = pattern(
     rf"aws[\w ]{{0,20}}secret[\w ]{{0,20}}{_GETS}[\"'`]?([A-Za-z0-9/+]{{40}})(?![\w/+])", re.I
 )
-_HEADER = re.compile(r"\b(?:bearer|basic|token)[ \t]{1,3}([\w.~+/-]{16,500}={0,2})", re.I)
-_ADDRESS = re.compile(r"://([^\s:/@\"'`<>?#]{0,100}):([^\s@/\"'`<>?#]{3,200})@([\w.-]{1,100})")
-_LOGIN = re.compile(r"(?:\s-u|--user)[ =]?[\"']?[\w.@-]{1,60}:([^\s\"'`]{6,100})")
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
+_HEADER = pattern(r"\b(?:bearer|basic|token)[ \t]{1,3}([\w.~+/-]{16,500}={0,2})", re.I)
+_ADDRESS = pattern(r"://([^\s:/@\"'`<>?#]{0,100}):([^\s@/\"'`<>?#]{3,200})@([\w.-]{1,100})")
+_LOGIN = pattern(r"(?:\s-u|--user)[ =]?[\"']?[\w.@-]{1,60}:([^\s\"'`]{6,100})")
+_BASE64 = pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     r"example|placeholder|change.?me|your|x{4}|\*{3}|\.\.\.|…|[<>]|^[$%]|\$[{(]|\{\{|%\("
     r"|redacted|dummy|sample|fake|mock|insert|environ|getenv|process\.env|secrets\."
     r"|passw(?:or)?d|abc123|foobar|deadbeef|0?1234567890?abcdef"
@@ -127,8 +129,8 @@ _PLACEHOLDER = re.compile(
     r"|eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI",
     re.I,
 )
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
-_NAME = re.compile(
+_UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
+_NAME = pattern(
     # What stands after `password:` in prose and code without being one.
     r"[A-Za-z_]+(?:[-_./:][A-Za-z_]+)*\d?|[A-Za-z_]\w*(?:\.\w+)+|[A-Z][A-Z0-9_]+|[./~].*"
     r"|.*(?:argon2|bcrypt|scrypt|sha-?\d|pbkdf2|md5|base64|oauth|utf-?8|://).*",

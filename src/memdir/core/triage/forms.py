@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from memdir.core.patterns import pattern
+
 # Where a clause may begin: its first word is what somebody is told to do.
 START = (
     r"(?:^|[,;:(!?.–—]\s{0,3}|\s-\s|\b(?:and|but|so|also|please|pls|plz|ok|okay|then|btw|hey|just"
@@ -12,6 +14,11 @@ START = (
 VERB = r"(?:[a-z-]{1,18}[^s\W]|[a-z]{1,16}ss)(?<!ed)"  # `use`, not `uses`, not `used`
 GOES_ON = "+"  # a line that continues the form above
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def unspaced(text: str) -> bool:
+    """Is there a script in it that puts no space between words?"""
+    return bool(_UNSPACED.search(text))
 
 
 def one_of(words: str) -> str:
@@ -30,4 +37,4 @@ def either(forms: str, open: str = r"\b(?:", close: str = ")") -> re.Pattern[str
     every = [form for form in lines.replace(f"\n{GOES_ON}", "").split("\n") if form]
     spaced = "|".join(form for form in every if not _UNSPACED.search(form))
     dense = "|".join(form for form in every if _UNSPACED.search(form))
-    return re.compile("|".join(filter(None, (f"{open}{spaced}{close}" if spaced else "", dense))))
+    return pattern("|".join(filter(None, (f"{open}{spaced}{close}" if spaced else "", dense))))

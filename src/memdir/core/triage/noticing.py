@@ -33,7 +33,9 @@ from memdir.core.triage import (
     wishes,
     wording,
 )
+from memdir.core.triage.forms import unspaced
 from memdir.core.triage.languages import kind_abroad, passing_abroad
+from memdir.core.triage.odds import Turn, odds
 from memdir.core.triage.planted import planted
 from memdir.core.triage.prose import Sentence, joined, sentence, sentences
 
@@ -51,6 +53,7 @@ TYPES = {
 LEAST = 2  # words that say something
 LEAST_CHARACTERS = 6  # of a sentence that says something
 SHORT = 25  # characters of a correction that only says that something is wrong
+SURE = 1.5  # what a form that is sure of itself weighs
 LISTED = 10  # sentences behind "remember these:"
 _BACK = frozenset(
     (
@@ -75,15 +78,26 @@ def triage(said: Sequence[Said]) -> list[Signal]:
     return found
 
 
-def _of_person(one: Said, before: str) -> list[Signal]:
-    own = sentences(one.text)
+def placed(text: str, before: str = "") -> list[tuple[Sentence, Turn]]:
+    """A person's own sentences, each with where it stands after what the agent said before."""
+    own = sentences(text)
     objected = any(hints.objects(said.bare, before) for said in own[:OBJECTS])
+    acted, opens = hints.acted(before), not before
+    return [
+        (said, Turn(at, len(own) == 1, acted, objected and at <= OBJECTS, opens))
+        for at, said in enumerate(own)
+    ]
+
+
+def _of_person(one: Said, before: str) -> list[Signal]:
+    stands = placed(one.text, before)
+    own = [said for said, _ in stands]
     found: list[Signal] = []
     taken = -1  # the last sentence that is part of a signal
-    for at, said in enumerate(own):
+    for at, (said, turn) in enumerate(stands):
         if at <= taken or len(found) >= MOST:
             continue
-        kind = kind_of(said, before if at < AGREED else "", objected and at <= OBJECTS)
+        kind = kind_of(said, turn, before if at < AGREED else "")
         reasons = found and taken == at - 1 and wording.gives_reason(said.text)
         if not kind or (reasons and kind not in ASKED_FOR):
             continue
@@ -96,7 +110,7 @@ def _of_person(one: Said, before: str) -> list[Signal]:
     return found
 
 
-def kind_of(said: Sentence, before: str = "", objected: bool = False) -> str:
+def kind_of(said: Sentence, turn: Turn = Turn(), before: str = "") -> str:  # noqa: B008 - frozen
     """What a sentence is a sign of, or nothing; what is asked for comes first."""
     bare = said.bare
     if passing.unmeant(bare):
@@ -105,22 +119,30 @@ def kind_of(said: Sentence, before: str = "", objected: bool = False) -> str:
         return FORGET
     if wishes.kept(bare):
         return REMEMBER
-    return _noticed(said, before, objected)
-
-
-def _noticed(said: Sentence, before: str, objected: bool) -> str:
-    bare = said.bare
     if tastes.confirms(bare, before):
         return CONFIRMATION
     if passing.asks(said):
         return CORRECTION if guidance.complains(bare) else ""
     if passing.supposed(bare) or len(bare) < LEAST_CHARACTERS:
         return ""
-    return _told(said, objected, hints.acted(before))
+    return _noticed(said, turn)
 
 
-def _told(said: Sentence, objected: bool = False, answers: bool = False) -> str:
-    """The kind of a statement; the surest signs come first."""
+def _noticed(said: Sentence, turn: Turn) -> str:
+    """The forms give a kind; the odds of the words decide, where they are known."""
+    kind = _told(said, turn)
+    if unspaced(said.bare):
+        return kind
+    sure = bool(_formed(said)) or _lasts(said, turn)
+    if not sure and passing.writes(said.bare):
+        return ""
+    if odds(said.text, turn) + (SURE if sure else 0) <= 0:
+        return ""
+    return kind or (CORRECTION if turn.objects or turn.answers else DECISION)
+
+
+def _formed(said: Sentence) -> str:
+    """The kind of a statement that says by its form what it is; the surest forms come first."""
     bare, text = said.bare, said.text
     if days.dated(bare):
         return DEADLINE
@@ -130,13 +152,27 @@ def _told(said: Sentence, objected: bool = False, answers: bool = False) -> str:
         return DECISION
     if tastes.prefers(bare) or customs.sets_against(bare):
         return PREFERENCE
-    if places.tells_of_self(bare):
-        return PERSONAL
+    return PERSONAL if places.tells_of_self(bare) else ""
+
+
+def _lasts(said: Sentence, turn: Turn) -> bool:
+    """A custom, or what many things of a sort are like, as a statement."""
+    bare, minds = said.bare, turn.objects or turn.answers
     if passing.writes(bare) or passing_abroad(bare):
-        return ""
-    if guidance.corrects(bare) or guidance.hinted(bare, objected, answers):
+        return False
+    if customs.told(bare, minds) or (minds and standing.of_a_sort(bare)):
+        return True
+    return hints.informs(bare) or standing.of_us(bare)
+
+
+def _told(said: Sentence, turn: Turn) -> str:
+    """The kind of a statement, if a form gives it one."""
+    bare, minds = said.bare, turn.objects or turn.answers
+    kind = _formed(said)
+    if kind or passing.writes(bare) or passing_abroad(bare):
+        return kind
+    if guidance.corrects(bare) or guidance.hinted(bare, turn.objects, turn.answers):
         return CORRECTION
-    minds = objected or answers
     if customs.told(bare, minds) or (minds and standing.of_a_sort(bare)):
         return CORRECTION
     return DECISION if hints.informs(bare) or standing.of_us(bare) else kind_abroad(bare, minds)
@@ -152,7 +188,7 @@ def type_of(kind: str, quote: str) -> str:
     if kind in TYPES:
         return TYPES[kind]
     said = sentence(wording.statement(quote))
-    told = _told(said)
+    told = _told(said, Turn())
     if told:
         return type_of(told, said.text)
     if rules.commands(said.bare) or said.bare.startswith(("i want", "i need", "i'd like")):
