@@ -1,4 +1,4 @@
-"""Writes docs/reference/ from the commands and settings themselves.
+"""Writes docs/reference/ from the commands, settings and docstrings themselves.
 
 python docs/generate.py            write the pages
 python docs/generate.py --check    exit with 1 where a page differs from what would be written
@@ -9,18 +9,32 @@ the tables below; tests/self/test_reference.py compares them with real answers.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
+from inspect import Parameter
 from pathlib import Path
 
 import click
 
+from memdir.app import Done
 from memdir.config.options import Options
 from memdir.core import errors
+from memdir.core.accounts import Entry
+from memdir.core.audit import Audit, Audited
+from memdir.core.draft import Change
+from memdir.flows.capturing.outcome import Outcome
+from memdir.flows.prompting import Prompt
+from memdir.flows.recalling import Recall
+from memdir.flows.verifying import Checked
 from memdir.surfaces.cli.run import SECTIONS, commands
+from memdir.surfaces.library import AsyncMemdir, Memdir, Prefetch
+from memdir.tools import MemoryTool, ToolAnswer, memory_tool
 
 FOLDER = Path(__file__).resolve().parent / "reference"
+LONGEST_LINE = 90  # of a signature; a longer one has a line per argument
 EXAMPLE = "\n\n\b\nExample:\n  "
 SHARED = ("--dir", "--root", "--project", "--scope", "--json", "--dry-run")
 NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit: run it again. -->"
@@ -62,9 +76,10 @@ SHAPES = {
     "entry": {
         "id": "the change's id; its first characters are enough for `diff` and `undo`",
         "time": "UTC, `YYYY-MM-DDTHH:MM:SSZ`",
-        "actor": "who: `cli`, `outside` for others, `memdir` for the first look",
-        "verb": "`save`, `edit`, `touch`, `retire`, `archive`, `restore`, `undo`, `index`, "
-        "`import`, `outside` or `begin`",
+        "actor": "who: `cli`, `library`, `memory-tool`, `outside` for others, `memdir` for the "
+        "first look",
+        "verb": "`save`, `edit`, `rename`, `touch`, `retire`, `archive`, `restore`, `undo`, "
+        "`index`, `import`, `outside` or `begin`",
         "name": "what was changed, in words",
         "reason": "what `--reason` said, or empty",
         "batch": "the batch it belongs to, or empty",
@@ -292,6 +307,7 @@ FIELDS = {
         "waiting": "how many wait for a model, for want of budget or an answer",
         "tokens": "spent on a model",
         "reason": "why nothing came of it, or why it waits; or empty",
+        "remarks": "sentences worth knowing: what of the conversation could not be read",
         "store": "the directory of the store: that of the project in which it was said",
         "dry_run": "true when nothing was written",
     },
@@ -367,6 +383,7 @@ FIELDS = {
         "review": "how many drafts wait for `memdir review` now, whoever held them; or null",
         "balances": "true when received = saved + refused + held + waiting",
         "problems": "sentences: what does not balance",
+        "damaged_lines": "the numbers of the lines of the account that cannot be read",
         "queued": "requests that hooks noted and nobody has done yet",
         "last_save": "UTC, or null",
         "last_saved": "the memory of the last save that was not taken back, or empty",
@@ -570,14 +587,14 @@ FIELDS = {
         "store": "the directory of the records",
     },
     "records status": {
-        "records": "how many there are, whatever their status",
-        "counts": "an object: each category with how many are `active`, `retired`, `archived`",
-        "mismatches": "how many lines of the index differ from the records",
-        "in_sync": "true when none does",
-        "often_updated": "records that may hold several things",
-        "recently_retired": "records that were retired in the last week",
-        "due": "an object: what `window`, `retention` and `gc` would do now",
-        "enabled": "an object: each category, and whether it is switched on",
+        "records": "how many there are, whatever their status; with `--list` they themselves",
+        "counts?": "an object: each category with how many are `active`, `retired`, `archived`",
+        "mismatches?": "how many lines of the index differ from the records",
+        "in_sync?": "true when none does",
+        "often_updated?": "records that may hold several things",
+        "recently_retired?": "records that were retired in the last week",
+        "due?": "an object: what `window`, `retention` and `gc` would do now",
+        "enabled?": "an object: each category, and whether it is switched on",
         "findings": "[finding] broken records, settings that are not used",
         "store": "the directory of the records",
     },
@@ -650,6 +667,7 @@ FIELDS = {
         "remarks": "sentences worth knowing",
         "dry_run": "true when nothing was written",
     },
+    "mcp": {},
 }
 CODES = {
     0: "done, or already so",
@@ -660,6 +678,11 @@ CODES = {
     141: "whoever read the output has closed it",
 }
 MEANINGS = {
+    "layout": (
+        "a member",
+        "How stores lie on disk: `markdown`, or [one of your own](../guides/extend.md). A "
+        "client's hooks read Markdown, whatever is set here.",
+    ),
     "index": (
         "true or false",
         "Keep `MEMORY.md` in step with the files at every change. `memdir index --rebuild` works "
@@ -726,6 +749,11 @@ MEANINGS = {
         "true or false",
         "Let the worker run `memdir dream` by itself: once a day, after five sessions.",
     ),
+    "records_agent": (
+        "true or false",
+        "Let the agent of a session save structured records itself: at the end of a turn it is "
+        "handed what may be worth one, and goes on once. Without it, drafts are held for review.",
+    ),
 }
 OUR_PLACES = {
     "MEMDIR_STATE_DIR": (
@@ -783,7 +811,8 @@ def main(words: Sequence[str]) -> int:
 
 def pages() -> dict[str, str]:
     """Each page's name and text."""
-    return {"commands.md": _text(_commands()), "settings.md": _text(_settings())}
+    texts = {"commands": _commands(), "settings": _settings(), "library": _library()}
+    return {f"{name}.md": _text(blocks) for name, blocks in texts.items()}
 
 
 def _text(blocks: Iterable[str]) -> str:
@@ -988,6 +1017,122 @@ def _example() -> str:
         table, _, key = option.metadata["key"].partition(".")
         tables.setdefault(table, []).append(f"{key} = {_default(option.default).strip('`')}")
     return "\n\n".join("\n".join([f"[{table}]", *lines]) for table, lines in tables.items())
+
+
+# -- library -------------------------------------------------------------------------------
+
+ANSWERS = (Recall, Done, Change, Outcome, Entry, Checked, Audit, Audited, Prompt)
+
+
+def _library() -> Iterable[str]:
+    yield f"# Library\n\n{NOTICE}"
+    yield (
+        "The names that programs may rely on. [The guide](../guides/library.md) shows them at work,"
+        "\n[another one](../guides/memory-tool.md) the memory tool."
+    )
+    yield "## Memdir\n\n```python\nfrom memdir import Memdir\n```"
+    yield _paragraphs(Memdir)
+    for name, method in _public(Memdir):
+        yield from _callable(f"Memdir.{name}", method)
+    yield "## AsyncMemdir"
+    yield _paragraphs(AsyncMemdir)
+    twins = [name for name, one in vars(AsyncMemdir).items() if hasattr(one, "__get__")]
+    yield "`memory.aio` has " + _listed([name for name in twins if name[0] != "_"]) + "."
+    yield "## Prefetch"
+    yield _paragraphs(Prefetch)
+    for name, method in _public(Prefetch):
+        yield from _callable(f"Prefetch.{name}", method)
+    yield "## Memory tool\n\n```python\nfrom memdir.tools import memory_tool\n```"
+    yield from _callable("memory_tool", memory_tool)
+    yield _paragraphs(MemoryTool)
+    for name, method in _public(MemoryTool):
+        yield from _callable(f"MemoryTool.{name}", method)
+    yield "## Answers\n\nThey are values: nothing in them changes."
+    for answer in (*ANSWERS, ToolAnswer):
+        yield f"### {answer.__name__}"
+        yield _paragraphs(answer)
+        yield _table(("field", "type"), _members_of(answer))
+    yield "## Errors"
+    yield (
+        "Everything that you can act on is a `memdir.core.errors.MemdirError`, with `message`,\n"
+        "`path` (or empty), `next` (what to do) and `code`:"
+    )
+    yield _table(("class", "code", "meaning"), _errors())
+
+
+def _public(owner: type) -> list[tuple[str, object]]:
+    return [(name, one) for name, one in vars(owner).items() if name[0] != "_"]
+
+
+def _callable(name: str, one: object) -> Iterable[str]:
+    """A heading, the signature, and what its docstring says."""
+    if isinstance(one, property):
+        yield f"### {name}\n\n```python\n{name}: {_plain(one.fget, 'return')}\n```"
+        yield _paragraphs(one)
+        return
+    inner = getattr(one, "__func__", one)
+    assert callable(inner)
+    signature = inspect.signature(inner)
+    words = [
+        "*" if mark else _argument(parameter)
+        for parameter, mark in _marked(signature.parameters.values())
+    ]
+    line = f"{name}({', '.join(words)}) -> {signature.return_annotation}"
+    if len(line) > LONGEST_LINE:
+        line = f"{name}(\n" + "".join(f"    {word},\n" for word in words)
+        line += f") -> {signature.return_annotation}"
+    yield f"### {name}\n\n```python\n{line}\n```"
+    yield _paragraphs(one)
+
+
+def _marked(parameters: Iterable[Parameter]) -> Iterable[tuple[Parameter, bool]]:
+    """Each parameter but `self`, and a mark before the first that has to be named."""
+    named = False
+    for one in parameters:
+        if one.name in ("self", "cls"):
+            continue
+        if one.kind is Parameter.VAR_POSITIONAL:
+            named = True
+        if one.kind is Parameter.KEYWORD_ONLY and not named:
+            named = True
+            yield one, True
+        yield one, False
+
+
+def _argument(one: Parameter) -> str:
+    star = "*" if one.kind is Parameter.VAR_POSITIONAL else ""
+    if one.default is Parameter.empty:
+        return f"{star}{one.name}: {one.annotation}"
+    default = getattr(one.default, "__name__", "") or repr(one.default)
+    shown = "…" if default.startswith("_") or callable(one.default) else default
+    return f"{star}{one.name}: {one.annotation} = {shown}"
+
+
+def _plain(function: object, name: str) -> str:
+    return str(getattr(function, "__annotations__", {}).get(name, "object"))
+
+
+def _paragraphs(one: object) -> str:
+    return inspect.cleandoc(str(one.__doc__))
+
+
+def _members_of(answer: type) -> list[tuple[str, str]]:
+    assert is_dataclass(answer)
+    rows = [(f"`{one.name}`", f"`{one.type}`") for one in fields_of(answer)]
+    for name, one in _public(answer):
+        if isinstance(one, property):
+            rows.append((f"`{name}`", f"`{_plain(one.fget, 'return')}`: {_paragraphs(one)}"))
+    return rows
+
+
+def _errors() -> list[tuple[str, str, str]]:
+    kinds = [errors.MemdirError, *errors.MemdirError.__subclasses__()]
+    ours = [kind for kind in kinds if kind.__module__ == errors.__name__]
+    return [(f"`{kind.__name__}`", f"`{kind.code}`", str(kind.__doc__)) for kind in ours]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 if __name__ == "__main__":

@@ -80,14 +80,19 @@ def fit(data: list[Row]) -> dict[str, float]:
     return weights
 
 
+def digest() -> str:
+    """Names the data: other data, other weights."""
+    given = b"".join((HERE / f"{name}.jsonl").read_bytes() for name in LEARNED)
+    return sha256(given).hexdigest()[:16]
+
+
 def main() -> int:
     """Write the weights, and say how they separate what they were made of."""
     splits = read(str(HERE)).splits
-    given = "".join((HERE / f"{name}.jsonl").read_text(encoding="utf-8") for name in LEARNED)
     data = [row for name in LEARNED for one in splits[name] for row in rows(one)]
     weights = {k: v for k, v in fit(data).items() if abs(v) >= LEAST or k == "all"}
     path = Path(odds.__file__).with_name("odds.txt")
-    head = f"// of evals/capture/fit.py and {sha256(given.encode()).hexdigest()[:16]}; do not edit"
+    head = f"// of evals/capture/fit.py and {digest()}; do not edit"
     body = [f"{name}\t{round(value * UNIT)}" for name, value in sorted(weights.items())]
     path.write_text("\n".join([head, *body]) + "\n", encoding="utf-8")
     print(f"{len(data)} sentences, {sum(label for _, label in data)} worth it, {len(body)} weights")

@@ -10,6 +10,7 @@ flows       the sequences: read this to know what the system does
 doctor      the check-up: look, mend, and prove in a throw-away store
 evaluation  how good recall is, on your store and on test sets
 surfaces/   ways in: the command line, hooks, the library
+tools       for models that call them: the Anthropic memory tool
 """
 
 __version__ = "0.1.0"

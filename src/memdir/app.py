@@ -109,7 +109,7 @@ class App:
         if not wanted:
             raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
         member, name = member_and_name(wanted)
-        opened = registry.load("models", member).open_model(
+        opened = registry.load("models", member, self.config.own).open_model(
             name, options.model_base_url, self.config.environ
         )
         limits = Limits(options.session_tokens, options.day_tokens, run)
@@ -202,9 +202,10 @@ def open_app(
 ) -> App:
     """Wire the members that the configuration chooses."""
     options = config.options
-    layout = registry.load("layouts", config.layout)
+    registry.use_types(config.own, tell)
+    layout = registry.load("layouts", config.layout, config.own)
     history = registry.load("history", "git" if options.history else "none")
-    search = registry.load("searches", options.search)
+    search = registry.load("searches", options.search, config.own)
     folder = state_folder(config)
     store = cast(ports.Store, layout.open_store(config.store, options.max_file_bytes))
     return App(

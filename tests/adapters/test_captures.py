@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +111,41 @@ def test_half_a_line_is_cut_off_by_the_next_one(tmp_path):
     assert [json.loads(line)["id"] for line in (tmp_path / "journal").read_text().splitlines()] == [
         *("e0", "e0", "e1", "e1")
     ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"saved": NaN, "refused": 0, "held": 0}',
+        '{"saved": "3", "refused": 0, "held": 0}',
+        '{"saved": -1, "refused": 0, "held": 0}',
+        '{"saved": true, "refused": 0, "held": 0}',
+        '{"id": "b", "what": "received", "time": NaN}',
+        '{"id": "b", "what": "received", "time": 1e999}',
+        '{"id": "b", "what": 3, "time": 1}',
+        "[]",
+        "null",
+        "not json",
+    ],
+)
+def test_a_line_of_the_journal_that_is_none_is_named_and_hides_no_other(tmp_path, line):
+    journal = Journal(str(tmp_path / "journal"))
+    journal.add([Entry("a", RECEIVED, 1.0), Entry("a", SAVED, 2.0)])
+    with (tmp_path / "journal").open("a") as file:
+        file.write(line + "\n")
+    journal.add([Entry("c", RECEIVED, 3.0), Entry("c", HELD, 4.0)])
+    account = journal.account()
+    assert (account.received, account.saved, account.held, account.balances) == (2, 1, 1, True)
+    assert journal.damaged() == [3]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("after", "NaN"), ("time", "1e999"), ("size", "1.5"), ("turns", "true")]
+)
+def test_progress_with_a_number_that_is_none_is_no_progress(captures, field, value):
+    captures.keep(PROGRESS)
+    (path,) = Path(captures.folder, "sessions").iterdir()
+    told = {**json.loads(path.read_text()), field: "HERE"}
+    path.write_text(json.dumps(told).replace('"HERE"', value))
+    assert captures.load("s1") == Progress("s1")
+    assert list(captures.sessions()) == []

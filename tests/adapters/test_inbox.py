@@ -221,3 +221,39 @@ def test_what_is_put_back_must_find_room(inbox, monkeypatch):
     with pytest.raises(BadInput, match="1 drafts wait"):
         inbox.reopen(held.id)
     assert inbox.rejected(NOON) == [held]
+
+
+@pytest.mark.parametrize("time", ["NaN", "Infinity", "true", '"soon"', "null"])
+def test_a_time_that_is_none_is_damage(inbox, time):
+    held, other = inbox.hold(caught(), WHY, NOON), inbox.hold(caught("Other"), WHY, NOON)
+    path = Path(inbox.folder, f"{held.id}.json")
+    path.write_text(path.read_text().replace(f'"time": {NOON}', f'"time": {time}'))
+    found, broken = inbox.look()
+    assert found == [other]
+    assert [one.path for one in broken] == [str(path)]
+    assert inbox.count() == 2
+
+
+def test_a_line_of_what_was_settled_without_an_id_hides_no_other(inbox):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.settle(held.id, REJECTED, "what", NOON)
+    path = Path(inbox.folder, "settled.jsonl")
+    path.write_text('{"id": 3, "how": "rejected"}\n{"id": null}\n[]\n' + path.read_text())
+    assert [one.id for one in inbox.rejected(NOON)] == [held.id]
+    assert inbox.was_settled(held.id)
+
+
+def test_each_draft_is_read_once_to_be_looked_at_and_never_to_be_counted(inbox, monkeypatch):
+    for number in range(20):
+        inbox.hold(caught(f"Text {number}"), WHY, NOON)
+    reads: list[str] = []
+    whole = Inbox._read
+
+    def counted(self, id, *more):
+        reads.append(id)
+        return whole(self, id, *more)
+
+    monkeypatch.setattr(Inbox, "_read", counted)
+    assert inbox.count() == 20 and reads == []
+    inbox.look()
+    assert len(reads) == len(set(reads)) == 20

@@ -270,6 +270,12 @@ def milliseconds(text):
     return 1000 * (time.process_time() - started)
 
 
+def test_a_label_before_a_label_hides_no_secret():
+    found = find_secrets("remember the sandbox password: pass" + "word=Tr0ub4dor&3x")
+    assert [secret.rule for secret in found] == ["password"]
+    assert not find_secrets("the password: password is asked for twice")
+
+
 def test_repetition_is_no_trap():
     """Hostile RS10: 58 KB of it cost what 58 KB cost, not their square."""
     piece = "aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"

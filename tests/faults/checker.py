@@ -18,6 +18,7 @@ from tests.faults import repository
 
 POINTER = re.compile(r"- \[[^\]\n]+\]\(([^)\n]+\.md)\)( — [^\n]+)?")
 INDEX = "MEMORY.md"
+PROJECTS = "home/.claude/projects/"
 ROOMS = ("trash", "archive")
 NO_INDEX = frozenset(("purge", "commit", "touch"))  # operations that leave the index alone
 OTHERS = "lost+found/"  # where the harness itself may write
@@ -65,15 +66,16 @@ class Expected:
     after: View
 
 
-def look(root: str) -> View:
-    """Read everything below a root."""
-    view = View()
+def look(root: str, view: View | None = None, store: str = PROJECTS, depth: int = 5) -> View:
+    """Read everything below a root; the store's files lie so deep below `store`."""
+    view = view or View()
     for folder, folders, names in os.walk(root):
         here = os.path.relpath(folder, root)
         for name in (*folders, *names):
-            _file(view, root, name if here == "." else f"{here}/{name}")
+            _file(view, root, name if here == "." else f"{here}/{name}", store, depth)
     for state in _below(os.path.join(root, "state", "stores")):
-        view.past = repository.read_past(os.path.join(state, "history.git"))
+        if os.path.isdir(os.path.join(state, "history.git")):
+            view.past = repository.read_past(os.path.join(state, "history.git"))
     return view
 
 
@@ -82,7 +84,7 @@ def memories_of(files: Mapping[str, tuple[int, bytes]]) -> dict[str, bytes]:
     found = {}
     for path, (_, data) in files.items():
         parts = path.split("/", 5)
-        if path.startswith("home/.claude/projects/") and len(parts) == 6:
+        if path.startswith(PROJECTS) and len(parts) == 6:
             found[parts[5]] = data
     return View(files=found).memories
 
@@ -91,15 +93,15 @@ def _below(folder: str) -> list[str]:
     return [entry.path for entry in os.scandir(folder)] if os.path.isdir(folder) else []
 
 
-def _file(view: View, root: str, path: str) -> None:
+def _file(view: View, root: str, path: str, store: str, depth: int) -> None:
     facts = os.lstat(os.path.join(root, path))
     parts = path.split("/")
     is_file = stat.S_ISREG(facts.st_mode)
     # A new version has the mode of the old one from the start, so a temporary file may be open.
     if stat.S_IMODE(facts.st_mode) & 0o077 and not parts[-1].startswith(".memdir-"):
         view.open_to_others.add(_label(path))
-    if path.startswith("home/.claude/projects/") and len(parts) > 5:
-        _store_file(view, root, path, "/".join(parts[5:]), is_file)
+    if path.startswith(store) and len(parts) > depth:
+        _store_file(view, root, path, "/".join(parts[depth:]), is_file)
     elif path.startswith("state/stores/") and len(parts) > 4 and parts[3] in ROOMS and is_file:
         if parts[-1].startswith("."):
             return
@@ -137,7 +139,7 @@ def judge(view: View, expected: Expected, acknowledged: Answer) -> list[str]:
         *(_acknowledged(view, expected, acknowledged) if acknowledged is not None else []),
         *_index_whole(view, expected),
         *_nothing_vanished(view, expected),
-        *_private(view, expected),
+        *private(view, expected),
         *view.past.problems,
     ]
 
@@ -204,7 +206,7 @@ def _nothing_vanished(view: View, expected: Expected) -> list[str]:
     return found
 
 
-def _private(view: View, expected: Expected) -> list[str]:
+def private(view: View, expected: Expected) -> list[str]:
     opened = view.open_to_others - expected.before.open_to_others
     strays = view.elsewhere - expected.before.elsewhere
     return [f"{path}: readable for others" for path in sorted(opened)] + [
@@ -231,7 +233,7 @@ def judge_next(view: View, expected: Expected, new: Collection[str]) -> list[str
     return [
         *_whole(rest, expected),
         *_nothing_vanished(rest, expected),
-        *_private(rest, expected),
+        *private(rest, expected),
         *view.past.problems,
     ]
 

@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 for folder in (HERE.parents[1], HERE.parents[1] / "src"):
@@ -162,14 +163,28 @@ def open_root(
     return open_app(read_config(environ, f"{root}/project"), now=lambda: now, tell=tell)
 
 
+class World(NamedTuple):
+    """What can be done, and how the store for it is opened."""
+
+    operations: dict[str, Operation]
+    open_root: Callable[..., App]
+
+
+WORLD = World(OPERATIONS, open_root)
+
+
 def perform(
-    root: str, operation: str, said: list[str], acknowledge: Callable[[list[str]], object]
+    root: str,
+    operation: str,
+    said: list[str],
+    acknowledge: Callable[[list[str]], object],
+    world: World = WORLD,
 ) -> int:
     """Run one operation between two markers; what it says to the person is added to `said`."""
-    app = open_root(root, said.append, operation)
+    app = world.open_root(root, said.append, operation)
     os.getpgid(0)
     try:
-        OPERATIONS[operation](app, lambda done: acknowledge(changed(done)))
+        world.operations[operation](app, lambda done: acknowledge(changed(done)))
         code = DONE
     except MemdirError as error:
         said.append(f"refused: {error.message} [next: {error.next}]")
@@ -190,11 +205,11 @@ def answer(paths: list[str]) -> bytes:
     return " ".join((ACK, *paths)).encode() + b"\n"
 
 
-def run_once(root: str, operation: str) -> int:
+def run_once(root: str, operation: str, world: World = WORLD) -> int:
     """The whole process: acknowledgement to ROOT.ack, words to ROOT.said."""
     handle = os.open(f"{root}.ack", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     said: list[str] = []
-    code = perform(root, operation, said, lambda paths: os.write(handle, answer(paths)))
+    code = perform(root, operation, said, lambda paths: os.write(handle, answer(paths)), world)
     with open(f"{root}.said", "w", encoding="utf-8") as file:
         file.write("\n".join(said))
     return code

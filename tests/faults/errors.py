@@ -10,7 +10,7 @@ import errno
 import re
 from collections.abc import Sequence
 
-from tests.faults import checker, driver, stage, tracer
+from tests.faults import driver, stage, tracer
 from tests.faults.checker import Expected
 from tests.faults.stage import Outcome, Stage, Tally
 from tests.faults.tracer import Strike
@@ -33,7 +33,12 @@ STANDS = ("stands", "is created", "is updated", "is retired", "is archived", "is
 # A pointer whose file nobody could look for stays: that is an answer, not a violation.
 DOUBT = re.compile(r"index: \S+ does not exist")
 SEVERAL = frozenset(("capture",))  # operations of several changes, each with the lock
-SINGLE = frozenset(("create", "first", "update", "keep-old", "edit", "retire", "restore"))
+SINGLE = frozenset(
+    (
+        *("create", "first", "update", "keep-old", "edit", "retire", "restore"),
+        *("old-kept", "rename", "old-name", "delete", "unarchive", "save", "save-again"),
+    )
+)
 
 Job = tuple[str, int, str, Strike]
 
@@ -46,19 +51,21 @@ def run(
     likely: bool = False,
     every: int = 1,
     defect: str = "",
+    make: type[Stage] = Stage,
 ) -> tuple[Tally, int]:
     """Gives the tally and how many points there were to choose from."""
-    jobs = [job for name in operations for job in _jobs(name, errors, for_good, likely, defect)]
+    jobs = [
+        job for name in operations for job in _jobs(name, errors, for_good, likely, make(defect))
+    ]
     total = Tally()
-    for part in stage.parallel(lambda share: _share(share, defect), jobs[::every]):
+    for part in stage.parallel(lambda share: _share(share, defect, make), jobs[::every]):
         total.merge(part)
     return total, len(jobs)
 
 
 def _jobs(
-    operation: str, errors: Sequence[str], for_good: bool, likely: bool, defect: str
+    operation: str, errors: Sequence[str], for_good: bool, likely: bool, here: Stage
 ) -> list[Job]:
-    here = Stage(defect)
     try:
         calls = here.calls(operation)
     finally:
@@ -79,8 +86,8 @@ def _jobs(
     return jobs
 
 
-def _share(jobs: list[Job], defect: str) -> Tally:
-    here, tally = Stage(defect), Tally()
+def _share(jobs: list[Job], defect: str, make: type[Stage]) -> Tally:
+    here, tally = make(defect), Tally()
     try:
         for operation, at, error, blow in jobs:
             outcome = here.strike(operation, blow)
@@ -118,7 +125,7 @@ def words(here: Stage, operation: str, outcome: Outcome) -> list[str]:
         return [f"no sentence: {last[0]}"]
     if outcome.acknowledged is not None:
         return [f"acknowledged and refused: {outcome.said}"]
-    memories = checker.memories_of(here.found.files)
+    memories = here.memories_of(here.found.files)
     return _true(here.learned(operation), memories, outcome.said)
 
 

@@ -19,18 +19,20 @@ CONTROLS = {
 }
 
 
-def run(operations: Sequence[str], defect: str = "") -> Tally:
-    """Every operation, killed at every point."""
-    jobs = [(name, at, blow) for name in operations for at, blow in blows(name, defect)]
+def run(
+    operations: Sequence[str], defect: str = "", make: type[Stage] = Stage, every: int = 1
+) -> Tally:
+    """Every operation, killed at every point, or at every second one and so on."""
+    jobs = [(name, at, blow) for name in operations for at, blow in blows(name, defect, make)]
     total = Tally()
-    for part in stage.parallel(lambda share: _share(share, defect), jobs):
+    for part in stage.parallel(lambda share: _share(share, defect, make), jobs[::every]):
         total.merge(part)
     return total
 
 
-def blows(operation: str, defect: str = "") -> list[tuple[int, Strike]]:
+def blows(operation: str, defect: str = "", make: type[Stage] = Stage) -> list[tuple[int, Strike]]:
     """A kill at each call that the operation makes between its markers."""
-    here = Stage(defect)
+    here = make(defect)
     try:
         calls = here.calls(operation)
     finally:
@@ -38,8 +40,8 @@ def blows(operation: str, defect: str = "") -> list[tuple[int, Strike]]:
     return [(at, tracer.point(calls, at)) for at in range(len(calls))]
 
 
-def _share(jobs: list[tuple[str, int, Strike]], defect: str) -> Tally:
-    here, tally = Stage(defect), Tally()
+def _share(jobs: list[tuple[str, int, Strike]], defect: str, make: type[Stage]) -> Tally:
+    here, tally = make(defect), Tally()
     try:
         for operation, at, blow in jobs:
             outcome = here.strike(operation, blow)

@@ -6,8 +6,8 @@ read -> hash; cas(expected, new) -> done or refused; put(new); drop -> done or r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 MOST_STEPS = 4_000_000
 
@@ -22,16 +22,23 @@ class Op(NamedTuple):
     result: str | bool | None
 
 
-def linearizable(history: Sequence[Op]) -> bool:
-    """True when some order, in keeping with the clock, explains every answer."""
+# (is this answer possible now, does it change the value, the value afterwards)
+Attempt = Callable[[Op, Any], tuple[bool, bool, Any]]
+
+
+def linearizable(history: Sequence[Op], attempt: Attempt | None = None) -> bool:
+    """True when some order, in keeping with the clock, explains every answer.
+
+    `attempt` tells of another register what an operation can answer and do, else `_try` does.
+    """
     ops = sorted(history)
-    seen: set[tuple[int, str | None]] = set()
-    stack: list[tuple[int, str | None, int]] = [(0, None, 0)]  # done as bits, value, lowest undone
+    seen: set[tuple[int, Any]] = set()
+    stack: list[tuple[int, Any, int]] = [(0, None, 0)]  # done as bits, value, lowest undone
     for _ in range(MOST_STEPS):
         if not stack:
             return False
         done, value, low = stack.pop()
-        done, low, writes = _settle(ops, done, value, low)
+        done, low, writes = _settle(ops, done, value, low, attempt or _try)
         if low == len(ops):
             return True
         if (done, value) not in seen:
@@ -41,8 +48,8 @@ def linearizable(history: Sequence[Op]) -> bool:
 
 
 def _settle(
-    ops: list[Op], done: int, value: str | None, low: int
-) -> tuple[int, int, list[tuple[int, str | None]]]:
+    ops: list[Op], done: int, value: Any, low: int, attempt: Attempt
+) -> tuple[int, int, list[tuple[int, Any]]]:
     """Take all that changes nothing and fits now; gives what could change the value next."""
     while True:
         while low < len(ops) and done >> low & 1:
@@ -51,7 +58,7 @@ def _settle(
             return done, low, []
         writes, moved = [], False
         for at in _ready(ops, done, low):
-            fits, changes, new = _try(ops[at], value)
+            fits, changes, new = attempt(ops[at], value)
             if fits and not changes:
                 done |= 1 << at
                 moved = True

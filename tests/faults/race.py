@@ -71,12 +71,12 @@ def run(processes: int, each: int, defect: str = "", folder: str = "") -> Race:
     ]
     works.append(lambda path: _rebuild(root, defect, f"{root}.over"))
     try:
-        return _judge(root, _together(root, works, processes))
+        return _judge(root, together(root, works, processes))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _together(root: str, works: list[Callable[[str], Log]], writers: int) -> list[Log]:
+def together(root: str, works: list[Callable[[str], Log]], writers: int) -> list[Log]:
     """Run each in a process of its own; the last ones are told when the writers are done."""
     children = []
     for number, work in enumerate(works):
@@ -191,7 +191,7 @@ class _Writer:
 def _write(root: str, number: int, each: int, defect: str, path: str) -> Log:
     defects.switch_off(defect)
     writer = _Writer(root, number)
-    _time_the_lock(writer.log.waits)
+    time_the_lock(writer.log.waits)
     for turn in range(each):
         try:
             writer.step(turn)
@@ -212,7 +212,7 @@ def _rebuild(root: str, defect: str, over: str) -> Log:
     return log
 
 
-def _time_the_lock(waits: list[float]) -> None:
+def time_the_lock(waits: list[float]) -> None:
     """Note how long this process waits whenever it takes the lock."""
     from memdir.adapters.lock import Lock
 

@@ -28,18 +28,25 @@ from tests.faults import (  # noqa: E402
     links,
     powercut,
     race,
+    records_driver,
+    records_race,
+    records_stage,
     report,
     seeds,
     stage,
     tracer,
     writers,
 )
+from tests.faults.records_stage import RecordStage  # noqa: E402
 from tests.faults.report import Report, Row  # noqa: E402
 from tests.faults.stage import Tally  # noqa: E402
 
 ALL = tuple(driver.OPERATIONS)
 # It has as many points as ten of the others; the short run kills it and leaves the rest for later.
 BRIEF = tuple(name for name in ALL if name != "capture")
+RECORDS = tuple(records_driver.OPERATIONS)
+# For errors on the short run: one of each way to write.
+RECORDS_BRIEF = ("create", "update", "rename", "delete", "restore", "purge", "commit", "index")
 SMALL, QUICK, FULL = "small", "quick", "full"
 CHANGES = ("create", "update", "retire", "undo", "import")
 
@@ -195,6 +202,58 @@ def run_powercut(level: str) -> Row:
     return row
 
 
+# -- records: the same blows, judged by their own rules ----------------------------------------
+
+
+def run_records_kill(level: str) -> Row:
+    small = level == SMALL
+    names = ("rename",) if small else RECORDS
+    every = 60 if small else 1
+    row = fill(Row("records: kill -9", f"{len(names)}"), kill.run(names, "", RecordStage, every))
+    row.remark = "at each call" if every == 1 else f"at every {every}th call"
+    known = first(records_stage.KILL_CONTROLS, level)
+
+    def find(operations: Sequence[str], defect: str) -> Tally:
+        return kill.run(operations, defect, RecordStage, every)
+
+    row.controls = controls(known, find)
+    return row
+
+
+def run_records_errors(level: str) -> Row:
+    names, full = RECORDS if level == FULL else RECORDS_BRIEF, level == FULL
+    names = ("delete",) if level == SMALL else names
+    kinds = ("ENOSPC",) if level == SMALL else ("EIO", "ENOSPC", "EACCES", "EROFS")
+    every = {SMALL: 16, QUICK: 2, FULL: 1}[level]
+    tally, of = errors.run(
+        names, kinds, for_good=full, likely=not full, every=every, make=RecordStage
+    )
+    row = fill(Row("records: errors", f"{len(names)} x {len(kinds)}"), tally)
+    how = "once and for good" if full else "once"
+    row.remark = f"{' '.join(kinds)}, {how}; {tally.points:,} of {of:,} points"
+
+    def find(operations: Sequence[str], defect: str) -> Tally:
+        return errors.run(
+            operations, ("ENOSPC",), likely=True, every=every, defect=defect, make=RecordStage
+        )[0]
+
+    row.controls = controls(records_stage.ERROR_CONTROLS, find)
+    return row
+
+
+def run_records_race(level: str) -> Row:
+    processes, each = {SMALL: (4, 10), QUICK: (8, 100), FULL: (8, 600)}[level]
+    found = records_race.run(processes, each)
+    row = fill(Row("records: race", f"{processes} x {each}"), found.tally)
+    row.remark = found.line()
+    known = records_race.CONTROLS[: 1 if level == SMALL else None]
+    row.controls = {
+        defect: any(records_race.run(8, 12, defect).tally.violations for _ in range(5))
+        for defect in known
+    }
+    return row
+
+
 METHODS: dict[str, tuple[Callable[[str], Row], Callable[[], str]]] = {
     "kill": (run_kill, tracer.why_not),
     "errors": (run_errors, tracer.why_not),
@@ -206,6 +265,9 @@ METHODS: dict[str, tuple[Callable[[str], Row], Callable[[], str]]] = {
     "links": (run_links, lambda: ""),
     "clock": (run_clock, lambda: ""),
     "full_disk": (run_full_disk, full_disk.why_not),
+    "records_kill": (run_records_kill, tracer.why_not),
+    "records_errors": (run_records_errors, tracer.why_not),
+    "records_race": (run_records_race, lambda: ""),
     "powercut": (run_powercut, lambda: tracer.why_not() or powercut.why_not("ext4")),
 }
 ELSEWHERE = {

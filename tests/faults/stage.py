@@ -71,6 +71,12 @@ class Tally:
 class Stage:
     """A root of its own; `defect` breaks the operations, never the checks or the recovery."""
 
+    # What a stage for another layout puts in their place.
+    prepare = staticmethod(seeds.prepare)
+    look = staticmethod(checker.look)
+    memories_of = staticmethod(checker.memories_of)
+    world = driver.WORLD
+
     def __init__(self, defect: str = "") -> None:
         driver.forget_how_old_files_are()
         self.folder = seeds.work_folder()
@@ -90,14 +96,14 @@ class Stage:
         """The store before and after the operation, when nothing happens to it."""
         if operation not in self.expected:
             self.lying = None
-            seeds.prepare(self.root, operation)
+            self.prepare(self.root, operation)
             self.seeds[operation] = seeds.read_tree(self.root)
-            before = checker.look(self.root)
+            before = self.look(self.root)
             said: list[str] = []
-            code = driver.perform(self.root, operation, said, lambda paths: None)
+            code = driver.perform(self.root, operation, said, lambda paths: None, self.world)
             if code or said:
                 raise RuntimeError(f"{operation} fails undisturbed: {said}")
-            self.expected[operation] = Expected(operation, before, checker.look(self.root))
+            self.expected[operation] = Expected(operation, before, self.look(self.root))
         return self.expected[operation]
 
     def lay(self, operation: str) -> None:
@@ -115,7 +121,7 @@ class Stage:
     def run(self, operation: str) -> int:
         """In a forked child: the operation, broken as this stage says."""
         defects.switch_off(self.defect)
-        return driver.run_once(self.root, operation)
+        return driver.run_once(self.root, operation, self.world)
 
     def calls(self, operation: str) -> list[tracer.Call]:
         """Every system call of the operation, in order."""
@@ -188,7 +194,7 @@ class Stage:
 
     def _attempt(self, act: Callable[[driver.App], object], operation: str = "") -> str:
         """Why something that must work did not; empty when it did."""
-        app = driver.open_root(self.root, lambda text: None, operation)
+        app = self.world.open_root(self.root, lambda text: None, operation)
         old = signal.signal(signal.SIGALRM, _took_too_long)
         signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
         try:

@@ -16,17 +16,22 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(method: str) -> dict[str, Any]:
-    """One method in a process of its own; skipped, visibly, where the machine cannot run it."""
+    """One method in a process of its own."""
+    [row] = rows(method)
+    return row
+
+
+def rows(methods: str) -> list[dict[str, Any]]:
+    """Some methods in one process; skipped, visibly, where the machine cannot run them."""
     command = [sys.executable, str(ROOT / "tests/faults/run.py"), "--small", "--json"]
     done = subprocess.run(
-        [*command, "--only", method], capture_output=True, text=True, cwd=ROOT, check=False
+        [*command, "--only", methods], capture_output=True, text=True, cwd=ROOT, check=False
     )
     assert done.stdout, done.stderr
     report = json.loads(done.stdout)
     if report["not_run"]:
         pytest.skip("not run: " + "; ".join(report["not_run"]))
-    [row] = report["rows"]
-    return row
+    return report["rows"]
 
 
 def hold(row: dict[str, Any]) -> None:

@@ -232,6 +232,19 @@ def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
     assert opened.counts() == (2, 1, 0, 1, 0)
 
 
+def test_a_bad_draft_beside_a_good_one_lost_what_it_was_about(opened):
+    second = "We decided to use Postgres instead of MySQL for the billing service."
+    opened.talk.say("Write.", "I mock.", f"{NOTICED}\n\n{second}", "Understood.")
+    secret = f"We use Postgres instead of MySQL for billing, with ghp_{'a1B2' * 9}"
+    bad = {**DRAFT, "name": "postgres-for-billing", "description": second, "body": secret}
+    opened.answers({"answer": {"drafts": [DRAFT, bad], "done": True}})
+    outcome = opened.capture()
+    assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
+    assert len(outcome.of(HELD)) == 1
+    (waits,) = opened.app().inbox().list()
+    assert "Postgres" in waits.catch.draft.body
+
+
 def test_a_model_that_finds_nothing_worth_keeping_is_believed(opened):
     opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
     opened.answers({"answer": {"done": True}})

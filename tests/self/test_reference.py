@@ -99,6 +99,7 @@ ASKED = {
     "records export": [("out", "--dry-run"), ("out",), ("--to", "user"), ("--to", "team")],
     "records schema": [()],
     "setup": [("claude-code", "--dry-run"), ("claude-code",), ("claude-code", "--remove")],
+    "mcp": [],  # it answers in its own protocol
 }
 
 

@@ -306,3 +306,27 @@ def test_what_waits_said_neither_until_when_nor_what_to_do(talk, tmp_path, monke
     settled = capture(talk, "--no-model", "--json").json
     assert (settled["waiting"], len(settled["held"])) == (0, 1)
     assert memdir("status", "--json").json["waits"] == []
+
+
+def test_a_broken_line_of_the_journal_is_named_and_the_others_count(talk, home):
+    talk.say(TUESDAY, "Yes.")
+    capture(talk)
+    (journal,) = home.rglob("captures/journal")
+    with journal.open("a") as file:
+        file.write('{"saved": NaN}\n')
+    answer = memdir("status")
+    assert "captured 1 thing = 1 saved" in one_line(answer.text)
+    assert "note: line 3 of " in one_line(answer.text)
+    assert "cannot be read; the others count" in one_line(answer.text)
+    assert memdir("status", "--json").json["damaged_lines"] == [3]
+    assert answer.code == 0
+
+
+def test_a_place_that_is_gone_from_the_transcript_is_told(talk):
+    talk.say(TUESDAY, "Yes.")
+    capture(talk)
+    talk.path.write_text(talk.path.read_text().replace("talk-2", "talk-22"))
+    answer = capture(talk)
+    assert "is gone from the transcript: all of it was read again" in one_line(answer.text)
+    talk.path.write_text(talk.path.read_text().replace("talk-22", "talk-222"))
+    assert len(capture(talk, "--json").json["remarks"]) == 1

@@ -351,3 +351,15 @@ def test_a_line_that_ends_every_worker_does_not_do_so_for_ever(inside, monkeypat
     worker.work(str(inside.project))
     assert inside.queue() == []
     assert "workers end with it" in inside.log()
+
+
+def test_a_session_counts_for_the_project_it_was_started_in(inside, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    talk = inside.talk()
+    talk.say("Hello.", "Hi.")
+    talk.cwd = str(elsewhere)
+    talk.say(OSLO, "Yes.")
+    inside.hook("stop", talk, cwd=str(elsewhere))
+    inside.settle()
+    assert inside.memories() == ["the-staging-cluster-is-in-oslo"]

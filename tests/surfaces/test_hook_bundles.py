@@ -164,4 +164,4 @@ def test_what_only_a_type_checker_reads_is_left_out(tmp_path):
 def test_trouble_in_a_bundle_is_logged_with_its_function(client):
     bundle_of(client)
     client.run("prompt", b"{", str(client.state), str(client.cache), f"project={client.store}")
-    assert "event.py:" in client.log() and "(__init__)" in client.log()
+    assert "event.py:" in client.log() and "(_texts)" in client.log()

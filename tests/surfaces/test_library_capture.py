@@ -114,7 +114,7 @@ def test_no_model_is_asked_unless_one_is_wanted(folder, tmp_path, home):
         [{"role": "user", "content": [object()]}],
         [{"content": "x"}],
     ],
-    ids=repr,
+    ids=lambda given: repr(given).split(" at 0x")[0],
 )
 def test_what_is_no_conversation_is_refused_with_the_message(memory, folder, talk):
     with pytest.raises(BadInput, match="message 1") as refused:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memdir.adapters.inbox import Inbox
 from memdir.app import open_app
 from memdir.config import read_config
 from memdir.core.capturing import Catch, Origin
@@ -253,3 +254,17 @@ def test_no_hook_ever_tells_an_agent_what_is_held(tmp_path: Path):
         told += client.run(event, json.dumps(given).encode())
     assert b"pelican" not in told
     assert b"other" in told.lower()
+
+
+def test_what_waits_is_read_once_to_be_listed(monkeypatch):
+    ids = [hold(f"Rule {number} is to be kept.", reason=f"r{number}").id for number in range(6)]
+    reads: list[str] = []
+    whole = Inbox._read
+
+    def counted(self, id, *more):
+        reads.append(id)
+        return whole(self, id, *more)
+
+    monkeypatch.setattr(Inbox, "_read", counted)
+    assert len(memdir("review", "--json").json["held"]) == 6
+    assert sorted(reads) == sorted(ids)

@@ -15,7 +15,7 @@ from dataclasses import asdict, astuple
 from typing import Any, TypeVar
 
 from memdir.adapters.disk import Disk, failure
-from memdir.adapters.journal import Journal
+from memdir.adapters.journal import Journal, is_moment
 from memdir.adapters.lock import Lock
 from memdir.core.capturing import Catch, Origin
 from memdir.core.draft import Draft
@@ -125,16 +125,13 @@ def read_progress(said: Any) -> Progress:
     """The inverse of `asdict`."""
     done = tuple(Done(**one) for one in said["done"])
     found = Progress(**{**said, "cursor": Cursor(**said["cursor"]), "done": done})
-    numbers = (
-        found.cursor.offset,
-        found.size,
-        found.turns,
-        found.failures,
-        found.after,
-        found.time,
-    )
-    texts = (found.session, found.client, found.path, found.cursor.id, found.asked, found.why)
-    if not all(type(one) in (int, float) for one in numbers) or not _are_texts(texts):
+    counts = (found.cursor.offset, found.size, found.turns, found.failures)
+    times = (found.after, found.time)
+    texts = [found.session, found.client, found.path, found.cursor.id, found.asked, found.why]
+    texts += [text for one in done for text in (one.message, one.quote, one.name)]
+    if not (all(type(one) is int for one in counts) and all(map(is_moment, times))):
+        raise ValueError("not what was written")
+    if not _are_texts(texts):
         raise ValueError("not what was written")
     return found
 

@@ -13,6 +13,7 @@ import os
 from dataclasses import asdict, replace
 
 from memdir.adapters.disk import Disk, failure
+from memdir.adapters.journal import is_moment
 from memdir.adapters.lock import Lock
 from memdir.core import dates
 from memdir.core.capturing import Catch, Origin
@@ -58,7 +59,11 @@ class Inbox:
 
     def broken(self) -> list[Finding]:
         """The files that are no drafts any more: damaged, or not ours."""
-        return self._look()[1]
+        return self.look()[1]
+
+    def count(self) -> int:
+        """How many wait, whether or not they can be read."""
+        return len(self._ids())
 
     def read(self, id: str) -> Held:
         """The draft of that id; the start of an id will do."""
@@ -110,7 +115,8 @@ class Inbox:
             self._drop(id + SETTLED_ENDING)
         return held
 
-    def _look(self) -> tuple[list[Held], list[Finding]]:
+    def look(self) -> tuple[list[Held], list[Finding]]:
+        """What waits, the oldest first, and what cannot be read."""
         held, findings = [], []
         for id in self._ids():
             try:
@@ -188,9 +194,11 @@ class Inbox:
         found = {}
         for line in data.decode("utf-8", "replace").split("\n"):
             try:
-                found[str(json.loads(line)["id"])] = line
+                id = json.loads(line)["id"]
             except (ValueError, TypeError, KeyError, RecursionError):
                 continue
+            if isinstance(id, str):
+                found[id] = line
         return found
 
     def _put(self, name: str, data: bytes) -> None:
@@ -206,7 +214,7 @@ class Inbox:
 
     def list(self) -> list[Held]:
         """What waits, the oldest first; see `broken` for what cannot be read."""
-        return self._look()[0]
+        return self.look()[0]
 
 
 def write(held: Held) -> bytes:
@@ -236,12 +244,14 @@ def read(data: bytes, id: str) -> Held:
             "extra": extra,
         }
         draft = Draft(**given)
+        if type(draft.pinned) is not bool:
+            raise ValueError("not what was written")
         texts = (draft.body, draft.type, draft.name, draft.description, draft.why, draft.how)
         _check(
             (*texts, draft.source, draft.expected or "", *(text for pair in extra for text in pair))
         )
     _check((told["id"], told["reason"], told["forget"], *asdict(origin).values()))
-    if told["id"] != id or not isinstance(told["time"], (int, float)):
+    if told["id"] != id or not is_moment(told["time"]):
         raise ValueError("not the draft of that name")
     held = Catch(origin, draft, told["forget"], told["reason"])
     return Held(id, held, told["reason"], float(told["time"]))

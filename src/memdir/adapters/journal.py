@@ -10,12 +10,14 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from memdir.adapters.disk import Disk, failure
 from memdir.core.accounts import DECISIONS, Account, Entry, Totals, balance, let_go
 
 MOST_BYTES = 512 * 1024
+MOST_THINGS = 10**12  # more is no count
+LATEST = 1e12  # seconds; more, or no number at all, is no time
 KEPT = 500  # decided things that keep their lines: what was done lately can be looked up
 FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 DAMAGE = (ValueError, TypeError, KeyError, RecursionError)
@@ -31,23 +33,30 @@ class Journal:
 
     def read(self) -> tuple[Totals, list[Entry]]:
         """Everything that was written whole; a line that was cut off says nothing."""
+        return self._read()[:2]
+
+    def damaged(self) -> list[int]:
+        """The numbers of the lines that nobody can read, or that hold no such thing."""
+        return self._read()[2]
+
+    def _read(self) -> tuple[Totals, list[Entry], list[int]]:
+        totals, entries, damaged = Totals(), list[Entry](), list[int]()
         try:
             data = self.disk.read(self.name)[0]
         except (FileNotFoundError, NotADirectoryError):
-            return Totals(), []
+            return totals, entries, damaged
         except OSError as error:
             raise failure(error, self.path, "the journal cannot be read") from None
-        totals, entries = Totals(), []
-        for line in data.split(b"\n")[:-1]:
+        for number, line in enumerate(data.split(b"\n")[:-1], 1):
             try:
                 said = json.loads(line)
                 if "id" in said:
                     entries.append(_entry(said))
                 else:
-                    totals = Totals(**said)
+                    totals = _totals(said)
             except DAMAGE:
-                continue  # one broken line hides no other
-        return totals, entries
+                damaged.append(number)  # one broken line hides no other
+        return totals, entries, damaged
 
     def account(self) -> Account:
         """What became of everything."""
@@ -92,9 +101,22 @@ class Journal:
 def _entry(said: dict[str, Any]) -> Entry:
     entry = Entry(**said)
     texts = (entry.id, entry.what, entry.session, entry.name, entry.reason)
-    if not all(type(one) is str for one in texts) or type(entry.time) not in (int, float):
+    if not all(type(one) is str for one in texts) or not is_moment(entry.time):
         raise ValueError("not what was written")
     return entry
+
+
+def _totals(said: dict[str, Any]) -> Totals:
+    totals = Totals(**said)
+    counts = (totals.saved, totals.refused, totals.held)
+    if not all(type(one) is int and 0 <= one <= MOST_THINGS for one in counts):
+        raise ValueError("not what was written")
+    return totals
+
+
+def is_moment(value: object) -> bool:
+    """A number that can be a time: JSON also has ones that are none."""
+    return type(value) in (int, float) and abs(cast(float, value)) <= LATEST
 
 
 def last_decision(entries: Sequence[Entry], what: str) -> Entry | None:

@@ -9,6 +9,7 @@ options     config.toml and MEMDIR_*
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -54,7 +55,12 @@ class Config:
     @property
     def layout(self) -> str:
         """How the store lies on disk: a member of the family of layouts."""
-        return RECORDS if self.scope.kind == RECORDS else "markdown"
+        return RECORDS if self.scope.kind == RECORDS else self.options.layout
+
+    @property
+    def own(self) -> str:
+        """The folder beside config.toml where a user's own members lie, a folder per family."""
+        return os.path.dirname(self.config_file)
 
 
 def read_config(

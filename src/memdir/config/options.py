@@ -26,6 +26,7 @@ def _option(key: str, default: T, least: float = 0) -> T:
 class Options:
     """What config.toml (`key` as in its tables) and `MEMDIR_<NAME>` can change."""
 
+    layout: str = _option("store.layout", "markdown")
     index: bool = _option("store.index", True)
     max_file_bytes: int = _option("store.max_file_bytes", 4 * 1024 * 1024, least=1)
     max_body_bytes: int = _option("store.max_body_bytes", 64 * 1024, least=1)
@@ -46,6 +47,7 @@ class Options:
     capture_every: int = _option("capture.every", 1, least=1)
     capture_model: str = _option("capture.model", "")
     dream: bool = _option("dream.enabled", False)
+    records_agent: bool = _option("records.agent", False)
 
 
 def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:

@@ -10,6 +10,7 @@ RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged
 UNDONE, REBUILT = "undone", "rebuilt"
 HELD = "held"  # waits for a person: see core.held
 ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options to insist with
+BY_HAND = "cli"  # the source of what a person saves themselves
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Draft:
     why: str = ""
     how: str = ""
     pinned: bool = False
-    source: str = "cli"
+    source: str = BY_HAND
     day: datetime.date | None = None
     expected: str | None = None
     extra: tuple[tuple[str, str], ...] = ()

@@ -7,8 +7,8 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 
-from memdir.core import exclusions, relative_dates, secrets, types
-from memdir.core.draft import ALLOW_SECRET, Draft, Wishes
+from memdir.core import dates, exclusions, relative_dates, secrets, types
+from memdir.core.draft import ALLOW_SECRET, BY_HAND, Draft, Wishes
 from memdir.core.errors import BadInput
 from memdir.core.memory import (
     CREATED_KEYS,
@@ -150,6 +150,13 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
                 f"a {draft.type} memory without {' and '.join(missing)} is hard to apply"
             )
     return draft, tuple(dict.fromkeys(remarks))
+
+
+def said_at(draft: Draft, rules: Rules) -> float:
+    """The moment a new memory counts from: the day of its words, where they were found later."""
+    if draft.source == BY_HAND or draft.day is None or draft.day >= rules.day:
+        return rules.now
+    return min(dates.parse_time(draft.day.isoformat()) or rules.now, rules.now)
 
 
 def first_sentence(text: str) -> str:

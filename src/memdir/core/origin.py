@@ -119,7 +119,8 @@ def told_by(values: Mapping[str, str]) -> str:
     """Where a header says that a memory comes from, in words; empty where it does not say it."""
     said = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
     if not said["said_by"]:
-        return ""
+        elsewhere = inert_line(values.get("metadata.imported_from", ""), LONGEST_QUOTE)
+        return f"imported from {elsewhere}" if elsewhere else ""
     place = ", session ".join(filter(None, (said["client"], said["session"])))
     return f"captured: said by {said['said_by']}" + (f" ({place})" if place else "")
 

@@ -180,8 +180,12 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 def _by_label(text: str) -> Iterator[tuple[str, int]]:
     """Rule and offset of values that only the words around them give away."""
     for match in _PASSWORD.finditer(text):
-        if _is_password(match) and not _continues(match):
-            yield "password", match.start(match.lastindex or 0)
+        inner: re.Match[str] | None = match
+        while inner and (not _is_password(inner) or _continues(inner)):
+            # `password: password=…`: what looks like the value is a label once more
+            inner = _PASSWORD.search(text, inner.start(inner.lastindex or 0), inner.end())
+        if inner:
+            yield "password", inner.start(inner.lastindex or 0)
     for match in _KEY.finditer(text) if _KEY_WORD.search(text) else ():
         if _is_random(match[match.lastindex or 0]) and not _continues(match):
             yield "secret-assignment", match.start(match.lastindex or 0)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memdir.core import drafting
+from memdir.core.capturing import Catch
 from memdir.core.draft import Draft
 from memdir.core.stems import stem
+from memdir.core.transcript import Said
 from memdir.core.words import STOP
 
 MOST = 4_000  # characters that are compared
+QUOTED = 60  # characters of a quotation that tell its place
 SHORTEST = 4  # letters of a word that alone can name a thing
 _WORD = re.compile(r"[^\W_]{1,64}")
 # "what I said about X" means X.
@@ -89,6 +93,32 @@ def taken_back(draft: Draft, wish: str) -> bool:
     about = drafting.first_sentence(draft.description or draft.body)
     (word,) = wanted
     return len(word) >= SHORTEST and word not in _VAGUE and wanted <= terms(f"{name} {about}")
+
+
+def order(catches: Sequence[Catch], said: Sequence[Said]) -> list[tuple[int, int]]:
+    """Where in a conversation each of them was said: the message, and the place in it."""
+    at = {one.id: number for number, one in enumerate(said) if one.text}
+    texts = {one.id: " ".join(one.text[:MOST].split()) for one in said if one.text}
+    return [
+        (at.get(id, -1), texts.get(id, "").find(catch.origin.quote[:QUOTED].rstrip("…")))
+        for catch in catches
+        for id in (catch.origin.message,)
+    ]
+
+
+def taken_back_later(catches: Sequence[Catch], said: Sequence[Said]) -> dict[int, int]:
+    """Which drafts a later wish of the same conversation takes back, and which wish that is."""
+    wishes = [at for at, one in enumerate(catches) if one.forget and not one.hold]
+    if not wishes:
+        return {}
+    when, found = order(catches, said), dict[int, int]()
+    for at, one in enumerate(catches):
+        if one.draft is None:
+            continue
+        for wish in wishes:
+            if when[at] < when[wish] and taken_back(one.draft, catches[wish].forget):
+                found[at] = wish
+    return found
 
 
 def terms(text: str) -> frozenset[str]:

@@ -43,6 +43,7 @@ class Status:
     """Times are seconds since 1970, 0 for never; None where nobody knows.
 
     `review` drafts wait for a person; `set_up` is how the client runs us, empty for not at all.
+    `damaged` are the lines of the journal that nobody can read.
     """
 
     account: Account
@@ -58,6 +59,8 @@ class Status:
     last_trouble: str
     day_tokens: int
     tokens_left: int | None
+    damaged: tuple[int, ...] = ()
+    journal: str = ""
 
 
 def status(app: App) -> Status:
@@ -87,6 +90,8 @@ def status(app: App) -> Status:
         last_trouble=_last_line(os.path.join(config.state_dir, LOG)),
         day_tokens=config.options.day_tokens,
         tokens_left=_left(app),
+        damaged=tuple(captures.journal.damaged()),
+        journal=captures.journal.path,
     )
 
 
@@ -97,8 +102,7 @@ def _waiting(known: Progress, entry: Entry) -> Waiting:
 def _in_review(app: App) -> int | None:
     """How many drafts wait in the inbox, whoever held them."""
     try:
-        inbox = app.inbox()
-        return len(inbox.list()) + len(inbox.broken())
+        return app.inbox().count()
     except MemdirError:
         return None
 

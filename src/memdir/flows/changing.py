@@ -166,12 +166,15 @@ def rebuild_index(app: App, told: Told = _untold) -> Done:
     return app.change("index", act, told)
 
 
-def bring_in(app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold) -> Done:
-    """adopt, each → index; one batch, one undo"""
+def bring_in(
+    app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold, *, origin: str = ""
+) -> Done:
+    """adopt, each → index; one batch, one undo; the history tells the origin"""
 
     def act(desk: Desk) -> list[Change]:
         rules = app.rules()
-        desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}")
+        reason = f"from {origin}" if origin else ""
+        desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
         return _index(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
 

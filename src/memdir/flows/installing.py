@@ -24,17 +24,17 @@ FAMILY = "clients"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def clients() -> list[str]:
-    """The clients that can be set up, as people write them."""
-    return [name.replace("_", "-") for name in registry.members(FAMILY)]
+def clients(own: str = "") -> list[str]:
+    """The clients that can be set up, as people write them; `own` are the user's, by a folder."""
+    return [name.replace("_", "-") for name in registry.members(FAMILY, own)]
 
 
 def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
     """Do what was wished, unless it is a dry run; gives what was, or would be, done."""
-    if client not in clients():
-        known = ", ".join(clients())
+    if client not in (there := clients(config.own)):
+        known = ", ".join(there)
         raise BadInput(f"there is no client {client!r}", next=f"there are: {known}")
-    member = registry.load(FAMILY, client.replace("-", "_"))
+    member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
     receipt = read_receipt(config.state_dir, client, member.folder(host))
     plan: Plan = member.plan(wish, host, receipt)
@@ -65,6 +65,7 @@ def _host(config: Config) -> Host:
         home=config.home,
         claude_dir=config.claude_dir,
         environ=config.environ,
+        project=config.checkout,
     )
 
 

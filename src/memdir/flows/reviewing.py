@@ -9,11 +9,14 @@ from memdir.app import App, Done, day_of
 from memdir.core import drafting, secrets
 from memdir.core.draft import RESTORED, SKIPPED, Change, Draft, Wishes
 from memdir.core.errors import MemdirError, Missing
+from memdir.core.finding import Finding
 from memdir.core.held import APPROVED, REJECTED, REVIEWED_KEY, Held, find_id, reason_of
 from memdir.core.memory import Memory
 from memdir.core.origin import signed
+from memdir.core.scope import RECORDS
 from memdir.flows.changing import rebuild_index, retire, save
 from memdir.flows.reading import find_all
+from memdir.flows.records.holding import approve_record
 
 FORGET = "forget: "
 
@@ -25,6 +28,11 @@ class Settled:
     held: Held
     how: str  # approved, rejected, restored, or empty where it still waits
     done: Done
+
+
+def look(app: App) -> tuple[list[Held], list[Finding]]:
+    """What waits, the oldest first, and what of it nobody can read; each file is read once."""
+    return app.inbox().look()
 
 
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
@@ -96,7 +104,8 @@ def rewrite(app: App, held: Held, draft: Draft) -> Held:
     if held.catch.draft is None:
         catch = replace(held.catch, forget=find_all(app.store, [draft.name])[0].path)
     else:
-        drafting.check(draft, app.rules())
+        if app.config.layout != RECORDS:  # a record is checked when it is approved
+            drafting.check(draft, app.rules())
         catch = replace(held.catch, draft=draft)
     changed = replace(held, catch=catch)
     if not app.dry_run:
@@ -123,6 +132,8 @@ def said(held: Held) -> str:
 
 def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
     catch = held.catch
+    if app.config.layout == RECORDS:
+        return approve_record(app, held)
     if catch.draft is None:
         return _put_away(app, held)
     there = _approved_before(app, held.id)

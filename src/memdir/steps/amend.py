@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memdir.core.draft import UPDATED, Change
+from memdir.core.errors import MemdirError, Unwritable
 from memdir.core.memory import stem
 from memdir.core.ports import Store
 from memdir.core.records import fields
@@ -33,12 +34,27 @@ def amend(
     old, _ = read_record(data, path)
     merged, remarks = merge(old, draft, now, exists)
     place = _place(path, str(old.get("title")), merged, store, remarks)
-    merged["id"] = stem(place)
+    merged["id"] = stem(path)
     data = write_record(merged)
-    store.put(place, data)
+    store.put(path, data)
     if place != path:
-        store.drop(path)
+        data = _rename(path, place, merged, store)
     return Change(UPDATED, stem(place), place, hash_of(data), remarks=tuple(remarks))
+
+
+def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
+    """Cut off on the way, the same version stands under both names: healing takes one away."""
+    data = write_record(merged | {"id": stem(place)})
+    try:
+        store.put(place, data)
+        store.drop(path)
+    except MemdirError as error:
+        raise Unwritable(
+            f"{path} is updated, but not yet renamed to {place}: {error.message}",
+            path=error.path,
+            next=f"{error.next}; the next change, or memdir records index --rebuild, mends it",
+        ) from None
+    return data
 
 
 def _place(path: str, title: str, merged: Record, store: Store, remarks: list[str]) -> str:

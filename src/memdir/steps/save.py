@@ -48,7 +48,7 @@ def _create(
     converted = _convert_standalone(store, files, name)
     if converted:
         remarks += (f"the text of {INDEX} is in {converted} now; {INDEX} points to it",)
-    data = frontmatter.encode(new_text(draft, name, rules.now, style))
+    data = frontmatter.encode(new_text(draft, name, drafting.said_at(draft, rules), style))
     store.put(name + ".md", data)
     return Change(CREATED, name, name + ".md", hash_of(data), remarks=remarks)
 

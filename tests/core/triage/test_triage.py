@@ -149,10 +149,10 @@ def test_agreement_with_a_choice_counts_and_mere_thanks_do_not():
     assert kinds(person("yes, exactly like that")) == []
 
 
-def test_an_objection_to_what_the_agent_did_needs_less_to_count():
+def test_what_answers_the_agent_corrects_and_out_of_the_blue_it_informs():
     said = person("SQL belongs in the repository layer, controllers stay thin")
     assert kinds(agent("I put the SQL into the controller."), said) == [CORRECTION]
-    assert kinds(said) == []
+    assert kinds(said) == [DECISION]
 
 
 def test_what_only_the_agent_says_is_never_noticed():

@@ -67,7 +67,7 @@ class InMemory(Files):
     def facts(self, path: str) -> tuple[int, ...] | None:
         """The same facts of one file, None where there is none."""
         data, moment = self._contents.get(path, (b"", 0))
-        return (moment, moment, len(data)) if moment else None
+        return (moment, moment, len(data), 0) if moment else None
 
     def sweep(self) -> None:
         """Nothing half-written can be left here."""

@@ -67,13 +67,13 @@ class Reader:
         for folder in listed(self.root):
             if folder.name == key or folder.name.startswith(f"{key}-"):
                 for file in listed(folder.path, SUFFIX):
-                    cwd = self._cwd(file.path)
+                    cwd = self.started_in(file.path)
                     if not file.name.startswith("agent-") and belongs(cwd, project):
                         id = file.name.removesuffix(SUFFIX)
                         found.append(Session(CLIENT, id, file.path, *file.facts, cwd))
         return sorted(found, key=lambda session: session.modified, reverse=True)
 
-    def _cwd(self, path: str) -> str:
+    def started_in(self, path: str) -> str:
         """Where the session was started; empty where its file does not say."""
         return words(_jsonl.first_if_any(path, self.root, HEAD, "cwd").get("cwd"))
 

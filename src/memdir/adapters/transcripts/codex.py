@@ -63,6 +63,11 @@ class Reader:
                 found.append(Session(CLIENT, id, file.path, *file.facts, words(meta.get("cwd"))))
         return found
 
+    def started_in(self, path: str) -> str:
+        """Where the session was started; empty where its file does not say."""
+        meta = _meta(_jsonl.first_if_any(path, self.root, HEAD, "timestamp"))
+        return words(meta.get("cwd"))
+
     def _newest(self) -> list[Listed]:
         """The files of the latest days, newest first."""
         days = [

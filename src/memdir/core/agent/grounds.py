@@ -58,12 +58,16 @@ def takes_away(draft: Draft, old: str, cited: Said | None, signals: Sequence[Sig
 
 
 def met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
-    """Was what somebody asked for done? Its own words count: a message may hold two wishes."""
+    """Was it done? Its own words count: a message may hold two wishes.
+
+    What was asked for is not done where it is held; what was only noticed is held anyway.
+    """
     wanted = terms(signal.quote) - terms(_ANY)
-    beside = [one for one in signals if one.asked_for and one.said == signal.said]
+    asked = signal.asked_for
+    beside = [one for one in signals if one.asked_for == asked and one.said == signal.said]
     for catch in catches:
         here = catch.origin.message == signal.said.id
-        if catch.hold:
+        if catch.hold and asked:
             continue
         if signal.kind == FORGET and catch.forget:
             if here and (len(beside) == 1 or terms(catch.forget) & wanted):

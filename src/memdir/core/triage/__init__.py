@@ -10,10 +10,13 @@ languages  the same families in other languages, one file each
 tastes     preferences, comparisons, agreement with a choice of the agent
 facts      decisions; days: deadlines; places: systems outside, and who the person is
 planted    wishes inside the output of tools, which nobody meant
+odds       how likely a sentence is worth it, by the words it is made of
 noticing   one pass over a conversation with all of these
 drafts     signals made into drafts where no model does it; wording: the words of them
+belonging  the sentences that go on with a signal; pasted: what somebody else wrote
+said_days  days by the day they were said on, as dates; day_words: the words for them
 
-It errs on the side of silence: a memory nobody needed costs more than one said twice. Linear.
+Linear in a bounded part of what was said.
 """
 
 from memdir.core.triage.noticing import triage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from memdir.core.patterns import pattern
 from memdir.core.triage import hints
 from memdir.core.triage.forms import VERB, either
 from memdir.core.triage.passing import is_chore, momentary
@@ -104,6 +105,12 @@ _NO_RULE = either(
 )
 
 
+# What an agent does with the work, whatever the work is: no program is told so.
+_HANDLED = pattern(
+    r"(?:^|[,;:.!] ?|\b(?:please|and|but|so|ok|no) )(?:never|always|do(?:n'?t| not) ever) "
+    r"(?:again )?(?:force-?)?(?:push|commit|merge|rebase|deploy|release|publish|amend|squash|tag"
+    r"|install|upgrade|bump)\b"
+)
 _AT_HAND = re.compile(r"(?:the|it|this|that|i|there|here|these|those|its|yes|no)\b")
 
 
@@ -116,6 +123,11 @@ def corrects(bare: str) -> bool:
     if hints.specifies(bare):
         return False
     return bool(_OURS.search(bare)) or rules(bare, led=_leads(bare))
+
+
+def handles(bare: str) -> bool:
+    """`never push to main`: how an agent goes about it."""
+    return bool(_HANDLED.search(bare)) and not momentary(bare)
 
 
 def _leads(bare: str) -> bool:

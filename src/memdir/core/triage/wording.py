@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memdir.core.triage import wishes
+from memdir.core.triage.day_words import tongues
 from memdir.core.triage.forms import one_of
 from memdir.core.triage.prose import sentence
 from memdir.core.triage.rules import commands
@@ -34,6 +36,11 @@ _BECAUSE = re.compile(
     r"|as(?= (?:it|we|they|our|the)\b)|denn|porque|ya que|parce que|parce qu'|car|puisque)\s+"
     r"|[，,]?因为"
 )
+# It points to what was said before: the reason stands there.
+_OF_THAT = re.compile(
+    r"(?i),?\s(?:because of|due to|thanks to|wegen|à cause de|por culpa de|por causa) ?"
+    r"(?:that|this|it|dem|dessen|ça|cela|eso|esto|disso)(?=[.!\s]*$)"
+)
 _ELSE = re.compile(
     r"(?i)[,;]?\s(otherwise|or else|weil|damit|sonst|si no|sinon)[, ]+|[，,](否则|以免)"
 )
@@ -41,7 +48,7 @@ _WHO = one_of(
     """
     it it's that that's the they they're we we've i i'm our nobody no_one reviewers users customers
     people ci mobile those these this last everyone he she ops mocks upstream prettier
-    die das sie es wir der on ça elle ils ellos eso nos
+    die das sie es wir der on ça elle ils ellos eso nos isso questo nadie nessuno personne niemand
     """
 )
 _SPLICE = re.compile(rf"(?i)(?:,|\s[-–—]|\s\()\s?({_WHO}\s[^;]{{3,300}})$")
@@ -55,21 +62,23 @@ _REASON = re.compile(
 _LEAD = re.compile(
     r"(?i)^(?:because|(?:the )?reason(?: is|:)?|(?:that'?s|it'?s|it is) because)[,:]?\s+"
 )
-_WHERE = one_of(
+_WORK = one_of(
     """
-    tests? migrations? repo modules? scripts? pipelines? docs commits? commit_messages prs? reviews?
-    releases services? reports? answers replies
+    tests? migrations? modules? scripts? pipelines? docs commits? commit_messages prs? reviews?
+    releases services? reports?
     """
 )
+_ANSWERS = one_of("answers? replies reply responses?")
 _USE = re.compile(
-    r"(?i)(?<!even )\b((?:(?:when(?:ever)?|unless) \w|if (?:you|we|an?|any|the)\b"
-    r"|(?:before|after) (?:you|we|every|each|any|\w{2,20}ing)\b)[^.,;:]{3,120})"
-    r"|\b((?:in|for|during|within) (?:all |the |our |any |new )?(?:[\w/-]{2,20} ){0,2}"
-    rf"{_WHERE})(?=[.,;:)!]|$| (?:because|since|so|and|but)\b)"
+    rf"(?i)\b(?:in|for|during|within) (?:all |any |every |each )?((?:the |our |new )?"
+    rf"(?:[\w/-]{{2,20}} ){{0,2}}(?:{_WORK}|{_ANSWERS}))"
+    r"(?=[.,;:)!]|$| (?:because|since|so|and|but)\b)"
 )
+_TALK = re.compile(rf"(?i)(?:your |the )?{_ANSWERS}$")
 # The verb of a clause with "dass" stands last, before a comma or what is set against it.
 _CLAUSE = re.compile(
-    r"(?i)(?P<who>wir|ich|man|es|er|sie|du|niemand|keiner|jeder|alle) (?P<middle>[^,;.!]{2,200}?) "
+    r"(?i)(?P<who>wir|ich|man|es|er|sie|du|niemand|(?:keiner|jeder|alle)(?! (?-i:[A-ZÄÖÜ])))"
+    r" (?P<middle>[^,;.!]{2,200}?) "
     r"(?P<verb>darf|kann|soll|will|muss|mag|bin|habe|[a-zäöüß]{2,20}[nt])"
     r"(?=[,;.!)]|$| (?:und nicht|aber|sondern|statt|weil|denn|oder|und zwar|und kein\w{0,2})\b)"
 )
@@ -77,10 +86,30 @@ _PREFIXED = re.compile(
     r"(?i)(?:an|auf|aus|ein|ab|mit|vor|zu|um|los|fest|nach|her|hin|weg|bei|statt|durch|zurück)"
     r"(?!w?orten|wort)[a-zäöüß]{3,}"
 )
+# Behind these the verb comes first: "ab jetzt benutzen wir pnpm".
+_FROM_NOW = re.compile(
+    r"(?i)(?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun) an|in zukunft|künftig|zukünftig"
+    r"|für die zukunft|vanaf nu|voortaan)\b"
+)
+_INVERTED = re.compile(
+    r"(?i)(?P<verb>[a-zäöüß]{2,20}(?:n|t|e)|muss|soll|darf|kann|will) "
+    r"(?P<who>wir|ich|man|es|er|niemand|we|wij|ik|je)\b"
+)
+_HOLDS = re.compile(r"(?i)(?:gilt|geldt)(?: hier| bei uns)?:\s*")
+_VERB_FIRST = re.compile(
+    r"(?i)(?:soll(?:en)?|muss|müssen|darf|dürfen|kann|können|wird|werden|ist|sind|gilt|gelten|läuft"
+    r"|laufen|kommt|kommen|hat|haben|heißt|heißen|gehört|gehören|bleibt|bleiben|moet(?:en)?|is|zijn)"
+    r" (?!nicht\b|kein|nur\b|immer\b|nie\b)"
+)
+_PLACE = re.compile(r"(?i)(?:in|for|on|at|with|when|during|within|inside) ")
 _WE = re.compile(r"(?i)we (?:don'?t|do not|never|always|only|use)\b")
 _ENDS = (".", "!", "?", "。", "！", "？", "…", ")")
 _BACK = ("this", "that", "it", "das", "esto", "ça")
-_MARKS = " ,;:-–—"
+_MARKS = " ,;:-–—、，：；"
+_POLITE = re.compile(
+    r"(?i),?\s(?:please|pls|bitte|danke|thanks|thx|s'il (?:te|vous) pla[iî]t|merci|por favor"
+    r"|gracias|obrigad[oa]|per favore|grazie)(?=\s*[.!]*$)"
+)
 
 
 def one_line(text: str, longest: int = LINE) -> str:
@@ -109,12 +138,22 @@ def statement(text: str) -> str:
         after = _main(text[place[0] : place[1]], text[place[1] :].strip(_MARKS))
         after = _TO_DO.sub("", after)
         after = "" if after.lower().strip(".!? ") in _BACK else after
-        text = f"{before}, {after}" if len(before) > 1 and len(after) > 1 else before or after
-    text = _FILLER.sub("", text).strip(" ,;:")
+        text = _rejoined(text, place, before, after)
+    text = _POLITE.sub("", _FILLER.sub("", text)).strip(" ,;:、，：")
     text = f"{text[:-1]}." if wished and text.endswith("?") else text  # "can you remember that …?"
     if text.lower().startswith("dass "):
         text = _main("dass", text[5:])
     return sentenced(text)
+
+
+def _rejoined(text: str, place: tuple[int, int], before: str, after: str) -> str:
+    """What stood on both sides of a wish; a comma only where the sentence had one, or needs it."""
+    if len(before) < 2 or len(after) < 2:
+        return before or after
+    marks = text[: place[0]].rstrip()[-1:] + text[place[0] : place[1]].rstrip()[-1:]
+    marks += text[place[1] :].lstrip()[:1]
+    apart = any(mark in ",;:.!-–—" for mark in marks) or _PLACE.match(before)
+    return f"{before}, {after}" if apart else f"{before} {after}"
 
 
 def _main(wish: str, clause: str) -> str:
@@ -126,11 +165,24 @@ def _main(wish: str, clause: str) -> str:
     if low.endswith("dat"):
         return f"Belangrijk is dat {clause}"
     if not low.endswith("dass"):
-        return clause
+        return _turned(wish, clause)
     found = _CLAUSE.match(clause)
     if found is None or _PREFIXED.match(found["verb"]):
         return f"Es gilt, dass {clause}"
     return f"{found['who']} {found['verb']} {found['middle']}{clause[found.end() :]}"
+
+
+def _turned(wish: str, clause: str) -> str:
+    """`benutzen wir pnpm`, cut off behind "ab jetzt": a subject that was put behind its verb."""
+    if not _FROM_NOW.match(wish.strip()):
+        return clause
+    found = _INVERTED.match(clause)
+    if found:
+        return f"{found['who']} {found['verb']}{clause[found.end() :]}"
+    if holds := _HOLDS.match(clause):
+        return clause[holds.end() :]
+    # Without its first word a clause that begins with its verb would be a question.
+    return f"{wish.strip(_MARKS)} {clause}" if _VERB_FIRST.match(clause) else clause
 
 
 def sentenced(text: str) -> str:
@@ -147,6 +199,7 @@ def parted(text: str) -> tuple[str, str]:
     """A rule and its reason, where the sentence gives both; a list is taken as it is."""
     if "\n" in text:
         return text, ""
+    text = _OF_THAT.sub("", text)
     for form in (_BECAUSE, _ELSE):
         found = form.search(text)
         if found and found.start() > LEAST:
@@ -161,6 +214,15 @@ def parted(text: str) -> tuple[str, str]:
     return text, ""
 
 
+def gone_on(body: str, more: Sequence[tuple[str, str]]) -> str:
+    """A sentence and those that go on with it, each behind the mark that it was said with."""
+    for mark, text in more:
+        said = one_line(text.strip(), LINE)
+        closed = body.rstrip(" .。") + "; " if mark == ";" else f"{sentenced(body)} "
+        body = sentenced(closed + (said if mark == ";" else sentenced(said)))
+    return body
+
+
 def gives_reason(text: str) -> bool:
     """A sentence that says why, of the one before it."""
     return bool(_REASON.match(text))
@@ -168,11 +230,15 @@ def gives_reason(text: str) -> bool:
 
 def reason(text: str) -> str:
     """What stands behind `Why`; "because of that" says nothing."""
-    told = re.sub(r"(?i)^of\s+", "", _LEAD.sub("", text.strip(), count=1))
+    told = _OF_THAT.sub("", re.sub(r"(?i)^of\s+", "", _LEAD.sub("", text.strip(), count=1)))
     return "" if told.lower().strip(".! ") in _BACK else sentenced(one_line(told))
 
 
 def use(text: str) -> str:
-    """When and where a rule applies, where the words say so."""
-    found = None if "\n" in text else _USE.search(text)
-    return sentenced(one_line(found[1] or found[2])) if found else ""
+    """When a rule applies, where it names the work; its own words again would say nothing."""
+    found = None if "\n" in text or tongues(text) else _USE.search(text)
+    if found is None:
+        return ""
+    if _TALK.match(found[1]):
+        return "Whenever you answer."
+    return sentenced(one_line(f"Whenever you work on {found[1]}"))

@@ -14,16 +14,20 @@ from typing import Protocol, cast
 from memdir import registry
 from memdir.adapters.captures import Captures
 from memdir.adapters.disk import failure
+from memdir.adapters.log_file import log
 from memdir.app import App, state_folder
 from memdir.core.errors import Missing
 from memdir.core.progress import PATIENCE, Progress, is_due
 from memdir.core.scope import below
 from memdir.core.transcript import Cursor, Said, Session, Stretch
-from memdir.flows.capturing.choosing import Told, basis, choose
+from memdir.flows.capturing.choosing import PURPOSE, Told, basis, choose
 from memdir.flows.capturing.moving import Move
 from memdir.flows.capturing.outcome import (
     CLIENT,
+    CUT,
     GONE,
+    HANDED_OVER,
+    LOST,
     NO_SIGNAL,
     NOTHING_NEW,
     WAITS,
@@ -60,7 +64,7 @@ class Reader(Protocol):
 
 def open_reader(app: App, client: str, path: str = "") -> Reader:
     """The reader of a client's transcripts; a `path` that a person named may lie anywhere."""
-    member = registry.load("transcripts", client.replace("-", "_"))
+    member = registry.load("transcripts", client.replace("-", "_"), app.config.own)
     # What was decided counts, not the variable: a repository may have set that.
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
     reader = cast(Reader, member.open_reader(app.config.home, environ))
@@ -131,6 +135,8 @@ def _waits(app: App, known: Progress) -> bool:
 
 def _is_theirs(app: App, known: Progress) -> bool:
     """True for a file among the client's own; any other is read only when a person names it."""
+    if known.client == HANDED_OVER:
+        return False
     root = os.path.realpath(open_reader(app, known.client or CLIENT).root)
     folder = os.path.realpath(os.path.dirname(known.path))
     return folder == root or below(folder, root)
@@ -160,9 +166,20 @@ def _run(app: App, captures: Captures, request: Request, reader: Reader | None) 
         return move.on(known.cursor, GONE)
     if stretch.unreadable and (stretch.lost or not known.cursor.id):
         return move.stay(stretch)
+    outcome = _take(move, stretch, waits)
+    remarks = tuple(text for is_so, text in ((stretch.cut, CUT), (stretch.lost, LOST)) if is_so)
+    for remark in remarks if not app.dry_run else ():
+        log(app.config.state_dir, PURPOSE, f"session {session}: {remark}")
+    return replace(outcome, remarks=remarks)
+
+
+def _take(move: Move, stretch: Stretch, waits: bool) -> Outcome:
+    """notice → draft → settle, of what was read"""
+    app, request, known = move.app, move.request, move.known
     if _wrote_itself(stretch.said, app):
         return move.on(stretch.cursor, WROTE)
-    told = Told(session, request.client, stretch, known, WAITS if waits else "")
+    given_up = known.why if request.model is None and _given_up(app, known) else ""
+    told = Told(known.session, request.client, stretch, known, WAITS if waits else "", given_up)
     chosen = choose(app, told, _model(app, request, known))
     if not chosen.catches and not chosen.left:
         return move.on(stretch.cursor, NO_SIGNAL + _unread(stretch), chosen.tokens)
@@ -173,8 +190,11 @@ def _model(app: App, request: Request, known: Progress) -> str | None:
     """Who is asked. A dry run asks nobody but the one a person named; and patience has an end."""
     if request.model is not None:
         return request.model
-    given_up = known.failures >= PATIENCE and known.asked in ("", basis(app))
-    return "" if app.dry_run or given_up else None
+    return "" if app.dry_run or _given_up(app, known) else None
+
+
+def _given_up(app: App, known: Progress) -> bool:
+    return known.failures >= PATIENCE and known.asked in ("", basis(app))
 
 
 def _unread(stretch: Stretch) -> str:
@@ -203,7 +223,15 @@ def _size(path: str) -> int | None:
     """None where there is no such file; one that cannot be looked at may be there."""
     try:
         return os.stat(path).st_size
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except NotADirectoryError:
+        return _changed(os.path.dirname(path))
+    except (FileNotFoundError, ValueError):
         return None
     except OSError as error:
         raise failure(error, path, "the transcript cannot be looked at") from None
+
+
+def _changed(table: str) -> int | None:
+    """When a database was last written: a conversation inside it has no size of its own."""
+    files = [path for path in (table, f"{table}-wal") if os.path.isfile(path)]
+    return max((os.stat(path).st_mtime_ns for path in files), default=None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from memdir.adapters.log_file import log
 from memdir.app import App
+from memdir.core.agent.grounds import met
 from memdir.core.agent.turn import UNUSABLE, Captured
 from memdir.core.budget import LedgerBroken, OverBudget, OverRun
 from memdir.core.capturing import Catch, Origin, Signal
@@ -15,7 +16,7 @@ from memdir.core.drafting import check
 from memdir.core.errors import BadInput
 from memdir.core.model import ModelFailed
 from memdir.core.origin import quote, signed
-from memdir.core.progress import Done, Progress
+from memdir.core.progress import PATIENCE, Done, Progress
 from memdir.core.secrets import find_secrets
 from memdir.core.transcript import Said, Stretch
 
@@ -44,13 +45,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class Told:
-    """A stretch of a conversation; `waits` is why the model is not asked yet."""
+    """A stretch of a conversation; `waits` is why the model is not asked yet.
+
+    `given_up` is why it failed the last time, where it is not asked any more.
+    """
 
     session: str
     client: str
     stretch: Stretch
     known: Progress
     waits: str = ""
+    given_up: str = ""
 
 
 def choose(app: App, told: Told, model: str | None) -> Choice:
@@ -65,7 +70,9 @@ def choose(app: App, told: Told, model: str | None) -> Choice:
     options = app.config.options
     named = (options.capture_model or options.model) if model is None else model
     if not named:
-        return Choice(_sign(_mechanical(signals, said, origin)))
+        why = f"the model failed {PATIENCE} times ({told.given_up})" if told.given_up else ""
+        found = _mechanical(signals, said, origin)
+        return Choice(_sign(_held(found, why) if why else found), reason=why)
     at_once = _at_once(signals, said, origin)
     if told.waits:
         return replace(at_once, reason=told.waits, after=known.after, waits=True)
@@ -101,11 +108,15 @@ def _drafted(
     own = _mechanical(asked, told.stretch.said, origin)  # they may be among its drafts
     problems = ["" if one in own else _problem(app, one) for one in captured.catches]
     taken = [one for one, why in zip(captured.catches, problems, strict=True) if not why]
-    lost = {one.origin.message for one in captured.catches if one not in taken}
+    lost = [one for one in captured.catches if one not in taken]
     # Of a run that broke off, or of which nothing can be used, all the rest is open.
-    met = {one.origin.message for one in taken if one not in own}
-    whole = bool(captured.reason) or not met
-    left = [one for one in signals if one.said.id not in met and (whole or one.said.id in lost)]
+    theirs = [one for one in taken if one not in own]
+    whole = bool(captured.reason) or not theirs
+    left = [
+        one
+        for one in signals
+        if not met(one, signals, taken) and (whole or met(one, signals, lost))
+    ]
     why = captured.reason or next((f"{UNUSABLE}: {one}" for one in problems if one), "")
     if why:
         _log(app, why)
@@ -132,7 +143,9 @@ def _held(catches: Sequence[Catch], why: str) -> list[Catch]:
     """With the reason why no model has seen to them; what was asked for is saved all the same."""
     from memdir.core.triage.drafts import NOT_ASKED
 
-    told = [f"{one.hold}; {why}" if one.hold != NOT_ASKED else why for one in catches]
+    told = [
+        f"{why}; {NOT_ASKED}" if one.hold == NOT_ASKED else f"{one.hold}; {why}" for one in catches
+    ]
     return [
         replace(one, hold=text) if one.hold else one
         for one, text in zip(catches, told, strict=True)

@@ -10,12 +10,15 @@ from memdir.core.capturing import Catch
 from memdir.core.draft import RETIRED
 
 CLIENT = "claude-code"
+HANDED_OVER = "library"  # an agent handed the messages over itself: there is no transcript
 NOTHING_NEW = "nothing new was said"
 NOT_YET = "not this turn: capture.every"
 WROTE = "the agent wrote memories itself"
 NO_SIGNAL = "nothing worth keeping was said"
 WAITS = "it waits for the model"
 GONE = "the transcript is gone"
+CUT = "so much was said that its oldest part was not read"
+LOST = "the place up to which it was read is gone from the transcript: all of it was read again"
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Request:
 class Outcome:
     """What came of it; after `after` it is worth another try. `things` are by the ids of `decided`.
 
-    `unreadable`: not one line of the transcript is what the client writes.
+    `unreadable`: not one line of the transcript is what the client writes. `remarks` are what a
+    person should know of how it was read.
     """
 
     decided: tuple[Entry, ...] = ()
@@ -49,6 +53,7 @@ class Outcome:
     after: float = 0.0
     things: Mapping[str, Catch] = field(default_factory=dict)
     unreadable: bool = False
+    remarks: tuple[str, ...] = ()
 
     def of(self, what: str) -> list[Entry]:
         """What was decided in that way."""

@@ -1,4 +1,7 @@
-"""The project in which a conversation was held, for a transcript that a person names."""
+"""The project that a conversation belongs to: the one in which it was started.
+
+An agent that goes to another directory on the way still works for that project.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from memdir.app import App
 from memdir.config import Config, read_config
 from memdir.core.errors import BadInput, MemdirError
 from memdir.core.transcript import Cursor
-from memdir.flows.capturing import open_reader
+from memdir.flows.capturing import Reader, open_reader
 from memdir.flows.capturing.outcome import Request
 
 REPOSITORY = "repository"
@@ -23,11 +26,37 @@ class Found:
     problem: str = ""
 
 
+def started_in(reader: Reader, transcript: str) -> str:
+    """The directory of the first words of a conversation; empty where nobody knows."""
+    look = getattr(reader, "started_in", None)  # of clients that write down each change of it
+    try:
+        found = look(transcript) if look else reader.read(transcript, Cursor()).cwd
+    except MemdirError:
+        return ""
+    return str(found)
+
+
+def place_of(app: App, request: Request, cwd: str) -> str:
+    """For a hook that is called in `cwd`: the directory whose project learns from it.
+
+    Where the conversation was started, as long as that is there and keeps its state in one place.
+    """
+    config = app.config
+    started = started_in(open_reader(app, request.client), request.transcript)
+    if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
+        return cwd
+    try:
+        there = read_config(config.environ, started)
+    except MemdirError:
+        return cwd
+    return started if there.state_dir == config.state_dir else cwd
+
+
 def project_of(app: App, request: Request) -> Found:
-    """As the hooks find it: by the directory in which the client stood."""
+    """By the directory in which the client stood when the conversation began."""
     config = app.config
     reader = open_reader(app, request.client, request.transcript)
-    cwd = reader.read(request.transcript, Cursor()).cwd
+    cwd = started_in(reader, request.transcript)
     if not cwd:
         return Found()
     if not cwd.startswith("/") or not os.path.isdir(cwd):

@@ -13,12 +13,15 @@ from memdir.core.errors import MemdirError
 from memdir.core.progress import Item, Plan, Progress
 from memdir.core.ranking import SURE
 from memdir.core.revision import hash_of
+from memdir.core.taking_back import taken_back_later
 from memdir.core.transcript import Stretch
 from memdir.flows.capturing.choosing import Choice
 from memdir.flows.reading import find_all
 
 ID_CHARACTERS = 12
 NEAR = 3  # candidates that a person is told of
+LATER = "it was to be forgotten later on"
+BEFORE = "what it takes back was not saved yet"
 CLEARLY = 1.5  # times the score of the next one: then it is clear which memory is meant
 
 
@@ -35,6 +38,7 @@ def make_plan(
     run = _hash(known.session, known.cursor.id, first)
     batch = f"capture-{run}"
     caught = {_id(known.session, catch): catch for catch in chosen.catches}
+    back = taken_back_later([*caught.values()], stretch.said)
     if chosen.left:
         # What is done at once has ids of its own: the waiting thing keeps its.
         items = [_item(app, id, catch) for id, catch in caught.items()]
@@ -44,8 +48,18 @@ def make_plan(
         free = [*waiting]
         items = [_item(app, free.pop(0) if free else id, catch) for id, catch in caught.items()]
         waits, dropped = [], free
+    items = [_in_order(item, at, back) for at, item in enumerate(items)]
     reason = chosen.reason or "nothing worth keeping was found in it"
     return Plan(batch, progress, tuple(items), tuple(waits), tuple(dropped), reason)
+
+
+def _in_order(item: Item, at: int, back: dict[int, int]) -> Item:
+    """What was said last counts: of a draft and a later wish to forget it, nothing is left."""
+    if at in back and not item.refuse:
+        return replace(item, refuse=LATER)
+    if at in back.values() and not item.target:
+        return replace(item, refuse=BEFORE)
+    return item
 
 
 def _id(session: str, catch: Catch) -> str:

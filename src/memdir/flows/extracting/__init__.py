@@ -18,6 +18,7 @@ from memdir.core.errors import BadInput, MemdirError
 from memdir.core.origin import untrusted
 from memdir.core.progress import Progress
 from memdir.core.routing import (
+    CLAUDE_MD,
     MEMORY,
     NOT_ASKED,
     PROPOSED,
@@ -28,7 +29,7 @@ from memdir.core.routing import (
     route,
 )
 from memdir.core.scope import below
-from memdir.core.taking_back import meant, taken_back
+from memdir.core.taking_back import meant, order, taken_back
 from memdir.core.transcript import AGENT, PERSON, Cursor, Session, Stretch
 from memdir.core.triage import drafts, triage
 from memdir.flows.capturing.choosing import Told, choose
@@ -99,7 +100,7 @@ def _take(past: Past, places: Places, sorting: _Sorting, made: Extraction) -> li
         return []
     if stretch.cut:
         made.remarks.append(f"session {past.session.id} is long: its oldest part was left out")
-    place = places.find(past.project, stretch.cwd)
+    place = places.find(past.project, past.session.cwd or stretch.cwd)
     if isinstance(place, str):
         catches = _catches(places.app, past.session, stretch, False, made)
         routed = [Routed(SKIP, catch, place) for catch in catches]
@@ -142,10 +143,11 @@ class _Sorting:
     ) -> list[Item]:
         """Where each of them goes; the last that was said comes first."""
         signals = _signals(stretch, catches)
-        order = {said.id: at for at, said in enumerate(stretch.said)}
+        when = order(catches, stretch.said)
         later = self.later.setdefault(place.app.store.root, [])
         found = []
-        for catch in sorted(catches, key=lambda one: -order.get(one.origin.message, 0)):
+        for at in sorted(range(len(catches)), key=lambda one: when[one], reverse=True):
+            catch = catches[at]
             if catch.forget:
                 catch = replace(catch, forget=meant(catch.forget))
                 later += [] if catch.hold else [catch.forget]
@@ -167,12 +169,14 @@ class _Sorting:
         if wrote:
             return Routed(SKIP, catch, f"the agent wrote it down then ({os.path.basename(wrote)})")
         routed = route(catch, place.known, place.rules, kind)
-        if routed.to in PROPOSED and (page := standing_on(place, routed)):
+        meant_for = replace(routed, to=CLAUDE_MD) if routed.to == SKIP else routed
+        if routed.to in (*PROPOSED, SKIP) and (page := standing_on(place, meant_for)):
             return Routed(SKIP, catch, f"{page} says it already")
         if routed.to in PROPOSED and (problem := page_for(place, routed).problem):
             hold = f"a page should say it, but {problem}"
             return Routed(MEMORY, replace(catch, hold=hold), hold)
-        noticed = routed.catch.hold in (NOT_ASKED, drafts.NOT_ASKED)
+        # Also where a model should have seen to it, and could not.
+        noticed = routed.catch.hold.endswith((NOT_ASKED, drafts.NOT_ASKED))
         if self.chosen.yes and noticed and not untrusted(catch.origin):
             return replace(routed, catch=replace(routed.catch, hold=""))
         return routed

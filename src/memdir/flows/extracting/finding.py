@@ -70,7 +70,7 @@ def _everywhere(app: App, here: Sequence[str]) -> list[str]:
 
 def _listed(app: App, chosen: Chosen, projects: Iterable[str]) -> list[Past]:
     found: dict[str, Past] = {}
-    for client in _clients(chosen.client):
+    for client in _clients(chosen.client, app.config.own):
         reader = open_reader(app, client)
         for project in dict.fromkeys(projects):
             try:
@@ -91,8 +91,8 @@ def _is_of(session: Session, project: str) -> bool:
     return whole or not session.cwd or os.path.realpath(session.cwd) == real
 
 
-def _clients(wanted: str) -> Sequence[str]:
-    known = registry.members(FAMILY)
+def _clients(wanted: str, own: str) -> Sequence[str]:
+    known = registry.members(FAMILY, own)
     if not wanted:
         return known
     name = wanted.strip().lower().replace("-", "_")

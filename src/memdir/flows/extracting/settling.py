@@ -150,7 +150,7 @@ def figures(places: Sequence[Place]) -> dict[str, int]:
     """What the stores hold, and what waits."""
     return {
         "memories": sum(len(stored_paths(place.app)) for place in places),
-        "held": sum(len(place.app.inbox().list()) for place in places),
+        "held": sum(place.app.inbox().count() for place in places),
     }
 
 

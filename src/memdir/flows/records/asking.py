@@ -14,8 +14,7 @@ from memdir.core.records import cud, fields, index_text, retention, windowing
 from memdir.core.records.fields import Record
 from memdir.core.records.settings import RecordSettings
 from memdir.core.records.status import status_of
-from memdir.flows.records.indexing import index_of
-from memdir.flows.records.placing import everything, paths_of, settings_of
+from memdir.flows.records.placing import everything, index_of, paths_of, settings_of
 from memdir.steps.match import match
 
 OFF = "The category is switched off in memory-config.json: nothing is to be done."

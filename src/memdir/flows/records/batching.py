@@ -18,7 +18,7 @@ from memdir.core.records.expecting import md5_of
 from memdir.core.records.fields import Record
 from memdir.core.records.record import read_record
 from memdir.core.records.settings import RecordSettings
-from memdir.flows.records.indexing import indexed
+from memdir.flows.records.indexing import healed, indexed
 from memdir.flows.records.intents import Intent
 from memdir.flows.records.placing import find_record, paths_of, settings_of
 from memdir.flows.records.saving import completed
@@ -62,7 +62,7 @@ def commit(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Resu
         changes = [change for one in results for change in one.changes]
         return indexed(desk, changes) if changes else []
 
-    done = app.change("save", act, lambda done: None)
+    done = app.change("save", healed(act), lambda done: None)
     return results, done
 
 

@@ -21,7 +21,7 @@ from memdir.core.records.record import write_record
 from memdir.core.records.status import status_of
 from memdir.core.revision import hash_of
 from memdir.flows.records.guarding import refuse_secrets
-from memdir.flows.records.indexing import indexed
+from memdir.flows.records.indexing import healed, indexed
 from memdir.flows.records.placing import everything, paths_of
 from memdir.steps.collect import collect
 
@@ -98,7 +98,7 @@ def bring_in(app: App, brought: Brought, told: Told = _untold) -> Done:
             desk.store.put(RECORD_SETTINGS, brought.settings)
         return indexed(desk, changes)
 
-    return app.change("import", act, told)
+    return app.change("import", healed(act), told)
 
 
 def _adopt(path: str, record: Record, store: Store) -> Change:
@@ -137,7 +137,7 @@ def mend(app: App, told: Told = _untold) -> tuple[Brought, Done]:
             changes.append(Change(UPDATED, stem(place), place, hash_of(data)))
         return indexed(desk, changes)
 
-    done = app.change("import", act, told)
+    done = app.change("import", healed(act), told)
     return held[0], done
 
 

@@ -8,6 +8,7 @@ import re
 from memdir.core import naming
 from memdir.core.errors import MemdirError, Missing
 from memdir.core.finding import Finding
+from memdir.core.frontmatter import decode
 from memdir.core.memory import RECORD_SETTINGS, stem
 from memdir.core.ports import Store
 from memdir.core.records import errors, fields
@@ -23,12 +24,18 @@ _SHOWN = 200
 def settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
     """What memory-config.json says; one that cannot be read says nothing, and that is a finding."""
     try:
-        data = store.read(RECORD_SETTINGS)
-    except Missing:
-        return read_settings(None)
+        return sure_settings_of(store)
     except MemdirError as error:
         settings, _ = read_settings(None)
         return settings, (Finding("bad-setting", RECORD_SETTINGS, error.message, error.next),)
+
+
+def sure_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
+    """The same for who puts records away: with a file that cannot be read, that were a guess."""
+    try:
+        data = store.read(RECORD_SETTINGS)
+    except Missing:
+        return read_settings(None)
     return read_settings(data[: 4 * LARGEST + 4].decode("utf-8", "replace"))
 
 
@@ -37,6 +44,14 @@ def paths_of(store: Store, type: str = "") -> list[str]:
     folder = f"{fields.FOLDERS[type]}/" if type else ""
     found = (path for path in store.tree() if store.is_memory(path))
     return sorted(path for path in found if path.startswith(folder))
+
+
+def index_of(store: Store) -> str:
+    """What the index says now; nothing where there is none."""
+    try:
+        return decode(store.read(store.index_path))
+    except Missing:
+        return ""
 
 
 def everything(store: Store) -> tuple[Collected, list[Finding]]:

@@ -17,7 +17,7 @@ from memdir.core.records.record import read_record
 from memdir.core.records.repairing import repair
 from memdir.core.records.status import status_of
 from memdir.core.revision import hash_of
-from memdir.flows.records.indexing import indexed
+from memdir.flows.records.indexing import healed, indexed
 from memdir.flows.records.writing import CREATE, UPDATE, Wanted, carry_out, place_of
 from memdir.steps.collect import collect
 from memdir.steps.put_down import SAME
@@ -43,13 +43,13 @@ def save_record(app: App, type: str, draft: Record, reason: str, told: Told = _u
             desk.remarks += _close(desk, path, draft)
         elif not _news(old, draft, app.now()):
             data = desk.store.read(path)
-            return [Change(SKIPPED, stem(path), path, hash_of(data), SAME)]
+            return indexed(desk, [Change(SKIPPED, stem(path), path, hash_of(data), SAME)])
         else:
             whole = completed(old, draft, reason or SAID, app.now())
             wanted = Wanted(UPDATE, type, path, whole, reason=reason)
         return indexed(desk, carry_out(app, desk, wanted))
 
-    return app.change("save", act, told)
+    return app.change("save", healed(act), told)
 
 
 def read_fields(given: Record, type: str, values: Sequence[str]) -> Record:

@@ -12,8 +12,8 @@ from memdir.core.records import retention, windowing
 from memdir.core.records.checking import is_newer
 from memdir.core.records.errors import RecordError
 from memdir.core.records.settings import RecordSettings
-from memdir.flows.records.indexing import indexed
-from memdir.flows.records.placing import everything, settings_of
+from memdir.flows.records.indexing import healed, indexed
+from memdir.flows.records.placing import everything, sure_settings_of
 from memdir.steps.collect import collect
 from memdir.steps.turn import turn
 
@@ -29,17 +29,18 @@ def window(app: App, told: Told = _untold) -> Done:
     """The newest session summaries stay, the others are retired → enlist"""
 
     def act(desk: Desk) -> list[Change]:
-        settings, warnings = settings_of(desk.store)
+        settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [one.message for one in warnings]
         changes = roll(desk, settings, app.now())
-        return indexed(desk, changes) if changes else []
+        return indexed(desk, changes)
 
-    return app.change("retire", act, told)
+    return app.change("retire", healed(act), told)
 
 
 def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
     """Retire what the window has no room for; what is captured nowhere else is a remark."""
-    records, _ = everything(desk.store)
+    records, findings = everything(desk.store)
+    desk.remarks += [f"{one.message}; {one.fix}" for one in findings]
     if newest:  # on a dry run it is not on disk
         records |= collect(desk.store, [newest])[0]
     going = windowing.plan(records, settings, newest)
@@ -65,7 +66,7 @@ def tidy(app: App, told: Told = _untold) -> Done:
     """retention retires, the grace period archives or purges → enlist; archived ones stay"""
 
     def act(desk: Desk) -> list[Change]:
-        settings, warnings = settings_of(desk.store)
+        settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [one.message for one in warnings]
         records, findings = everything(desk.store)
         desk.remarks += [f"{one.message}; {one.fix}" for one in findings]
@@ -83,6 +84,6 @@ def tidy(app: App, told: Told = _untold) -> Done:
             elif one.action != retention.ARCHIVE:
                 why = one.reason if one.action == retention.KEEP else NEWER
                 desk.remarks.append(f"{one.path} stays: {why}")
-        return indexed(desk, changes) if changes else []
+        return indexed(desk, changes)
 
-    return app.change("purge", act, told)
+    return app.change("purge", healed(act), told)

@@ -22,8 +22,14 @@ from memdir.core.records.status import WAYS, status_of
 from memdir.core.scope import below
 from memdir.flows.ignoring import ignored
 from memdir.flows.records.guarding import refuse_secrets
-from memdir.flows.records.indexing import indexed
-from memdir.flows.records.placing import find_record, paths_of, settings_of, target_path
+from memdir.flows.records.indexing import healed, indexed
+from memdir.flows.records.placing import (
+    find_record,
+    paths_of,
+    settings_of,
+    sure_settings_of,
+    target_path,
+)
 from memdir.flows.records.tidying import roll
 from memdir.steps.amend import amend
 from memdir.steps.collect import collect
@@ -67,7 +73,7 @@ def write(app: App, wanted: Wanted, told: Told = _untold) -> Done:
         desk.remarks += ignored(app, [one.path for one in changes if one.changed])
         return changes
 
-    return app.change(VERBS.get(wanted.action, wanted.action), act, told)
+    return app.change(VERBS.get(wanted.action, wanted.action), healed(act), told)
 
 
 def change_status(
@@ -84,7 +90,7 @@ def change_status(
             changes += carry_out(app, desk, Wanted(how, target=path, reason=reason))
         return indexed(desk, changes)
 
-    return app.change(VERBS.get(action, action or "restore"), act, told)
+    return app.change(VERBS.get(action, action or "restore"), healed(act), told)
 
 
 def _way_back(desk: Desk, path: str) -> str:
@@ -126,7 +132,8 @@ def place_of(wanted: Wanted, root: str) -> str:
 def _create(app: App, desk: Desk, wanted: Wanted) -> list[Change]:
     path = place_of(wanted, desk.store.root)
     type = fields.type_at(path)
-    settings = settings_of(desk.store)[0]
+    # After a session summary others go, by what the settings say.
+    settings = (sure_settings_of if type == SESSION_SUMMARY else settings_of)(desk.store)[0]
     if not settings.types[type].enabled:
         raise RecordError(
             errors.ACTION_CODES[CREATE],
@@ -141,7 +148,8 @@ def _create(app: App, desk: Desk, wanted: Wanted) -> list[Change]:
     if fields.type_named(draft.get("category")) == type:
         draft = draft | {"category": type}  # whatever its case
     change = put_down(draft, path, desk.store, app.now())
-    rolled = type == SESSION_SUMMARY and change.changed
+    # Also for the same one again: the first time may have been cut off before the window.
+    rolled = type == SESSION_SUMMARY
     return [change, *(roll(desk, settings, app.now(), change.path) if rolled else ())]
 
 

@@ -5,6 +5,7 @@ session     where and for whom; how a command is declared
 saving shelving listing showing placing past care exchanging sharing verifying    the commands
 capturing reviewing extracting logging_day    the commands that learn
 auditing dashboard pruning restructuring dreaming budgeting status    the ones that look after it
+serving     `memdir mcp`, where its light way in does not understand
 records light_records  the group `memdir records`; two of its commands for agents that wait
 inputs editor          what comes in
 answers diffs screen visible    what goes out
@@ -19,10 +20,20 @@ def main() -> None:
     """The console script."""
     _open_streams()
     try:
-        code = 0 if _answered_lightly() else _run()
+        served = _served()
+        code = served if served is not None else 0 if _answered_lightly() else _run()
     except KeyboardInterrupt:
         code = 130  # before or after the net
     sys.exit(code)
+
+
+def _served() -> int | None:
+    """An agent waits for its MCP server; of odd words the whole command line is to say so."""
+    if sys.argv[1:2] != ["mcp"]:
+        return None
+    from memdir.surfaces.mcp.line import run
+
+    return run(sys.argv[2:])
 
 
 def _answered_lightly() -> bool:

@@ -43,7 +43,7 @@ def learn(session: Session, transcript: str, client: str, model: str | None, no_
     """
     if model and no_model:
         raise click.UsageError("give --model or --no-model, not both")
-    known = [name.replace("_", "-") for name in registry.members(FAMILY)]
+    known = [name.replace("_", "-") for name in registry.members(FAMILY, session.config.own)]
     if client.replace("_", "-") not in known:
         raise BadInput(f"there is no client {client[:40]!r}", next=f"use one of {', '.join(known)}")
     path = os.path.abspath(transcript)
@@ -55,6 +55,8 @@ def learn(session: Session, transcript: str, client: str, model: str | None, no_
     outcome = capture(app, request, open_reader(app, client, path))
     fields = _fields(outcome, app.dry_run) | {"store": app.store.root}
     lines = _lines(session.screen, outcome, app.dry_run)
+    for remark in outcome.remarks:
+        lines += session.screen.block("note:", remark)
     if outcome.received or chosen is not session:
         lines += session.screen.block("project", session.short(_project(chosen.config)))
     session.screen.answer(fields, lines)
@@ -95,6 +97,7 @@ def _fields(outcome: Outcome, dry_run: bool) -> Fields:
         "waiting": outcome.waiting,
         "tokens": outcome.tokens,
         "reason": outcome.reason,
+        "remarks": list(outcome.remarks),
         "dry_run": dry_run,
     }
 

@@ -27,19 +27,18 @@ DONE = {
 @click.option("--plugin", is_flag=True, help="As the client's plugin, with its /memdir: commands.")
 @click.option("--settings", is_flag=True, help="As hooks in the client's settings.")
 @click.option("--commands", is_flag=True, help="Also the commands /memory:save and its like.")
+@click.option("--rules", is_flag=True, help="Cursor: also a rule in this project; others see it.")
 @click.option("--remove", is_flag=True, help="Take it out; every file is as it was before.")
-def setup(
-    session: Session, client: str, plugin: bool, settings: bool, commands: bool, remove: bool
-) -> int:
+def setup(session: Session, client: str, remove: bool, **wanted: bool) -> int:
     """Put memdir into an agent: session start and recall run from then on.
 
     Shows the diff of every file it changes. Run again, it changes nothing; --remove restores
     the files byte for byte. Memories are never touched, and the agent's own memory stays on.
     """
-    if plugin and settings:
+    if wanted["plugin"] and wanted["settings"]:
         raise click.UsageError("--plugin and --settings exclude each other")
-    way = "plugin" if plugin else "settings" if settings else ""
-    wish = Wish(way, commands, remove)
+    way = "plugin" if wanted["plugin"] else "settings" if wanted["settings"] else ""
+    wish = Wish(way, wanted["commands"], remove, wanted["rules"])
     try:
         plan = installing.install(session.config, client, wish, dry_run=session.asked.dry_run)
     except ByHand as error:
@@ -95,7 +94,8 @@ def _lines(
     if not changed:
         nothing = "nothing of memdir was there" if remove else "all of it was there already"
         return [*lines, nothing]
-    back = f"memdir setup {client} --{plan.way if remove else 'remove'}"
+    way = plan.way if remove else "remove"
+    back = f"memdir setup {client} --{way}" if way else f"memdir setup {client}"
     said = "put it back" if remove else "it works from the next session on; take it out"
     return [*lines, *screen.block("", f"{said}: {back}", "")]
 

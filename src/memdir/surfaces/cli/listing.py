@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from memdir import flows
+from memdir import flows, registry
 from memdir.app import App
 from memdir.core import dates, manifest, types
+from memdir.core.drafting import check_type
 from memdir.core.finding import Finding
 from memdir.core.listing import Listed
 from memdir.core.memory import UNKNOWN
@@ -27,9 +28,7 @@ NAME_SHARE = 0.42  # of the line
 @click.option(
     "--limit", type=click.IntRange(0), default=ROWS, help=f"Rows at most ({ROWS}); 0 shows all."
 )
-@click.option(
-    "--type", type=click.Choice((*types.names(), UNKNOWN)), metavar="TYPE", help="Only this type."
-)
+@click.option("--type", metavar="TYPE", help="Only this type.")
 def list_(session: Session, limit: int, type: str | None) -> None:
     """List the memories, the most recently confirmed first.
 
@@ -45,6 +44,7 @@ def list_(session: Session, limit: int, type: str | None) -> None:
         found += [(scope, app, one) for one in wanted]
         findings += broken
         heads.append((scope, app, len(wanted)))
+    check_type(type or UNKNOWN)
     fields: Fields = {
         "store": session.config.store,
         "layout": heads[0][1].store.layout if heads else "markdown",
@@ -132,9 +132,11 @@ def manifest_(session: Session) -> None:
 
 
 @command("types", "memdir types feedback")
-@click.argument("type", required=False, type=click.Choice(types.names()), metavar="[TYPE]")
+@click.argument("type", required=False, metavar="[TYPE]")
 def types_(session: Session, type: str | None) -> None:
     """Show the types of memory and what each is for, or all about one."""
+    registry.use_types(session.config.own, session.screen.tell)
+    check_type(type or UNKNOWN)
     known = [types.get(name) for name in types.names() if type in (None, name)]
     fields: Fields = {
         "types": [{key: getattr(one, key) for key in types.Type.__slots__} for one in known]

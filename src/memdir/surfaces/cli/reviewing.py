@@ -79,10 +79,10 @@ def review(
     edits = {field: text for field, text in given.items() if text is not None}
     _check_usage(action, bool(ids) or every, bool(edits), rejected)
     wishes = Wishes(anyway, offered=(INSIST,))
-    back = action == RESTORE or rejected
-    chosen = (flow.find_rejected if back else flow.find_held)(app, ids, every or not ids)
     if action == LIST and not ids:
-        return _look(session, app, chosen, rejected)
+        return _look(session, app, rejected)
+    back = action == RESTORE or rejected
+    chosen = (flow.find_rejected if back else flow.find_held)(app, ids, every)
     if action in (LIST, SHOW):
         return _look_closely(session, app, chosen, wishes)
     if action == EDIT:
@@ -110,8 +110,9 @@ def _decide(app: App, action: str, chosen: Sequence[Held], wishes: Wishes) -> li
     return flow.reject(app, chosen) if action == REJECT else flow.restore(app, chosen)
 
 
-def _look(session: Session, app: App, chosen: Sequence[Held], rejected: bool) -> int:
-    screen, broken = session.screen, app.inbox().broken()
+def _look(session: Session, app: App, rejected: bool) -> int:
+    screen, (held, broken) = session.screen, flow.look(app)
+    chosen = flow.find_rejected(app, (), every=True) if rejected else held
     lines = _list_lines(screen, app, chosen, rejected)
     screen.answer(_look_fields(app, chosen, broken), [*lines, *finding_lines(screen, broken)])
     return int(bool(broken))
@@ -242,10 +243,12 @@ def _list_lines(
         return ["nothing was rejected of late" if rejected else "nothing waits for a review"]
     what = "that you rejected in the last 30 days" if rejected else "for you to decide on"
     lines = [f"{count(len(held), 'draft')} {what}"]
-    for reason in dict.fromkeys(one.reason for one in held):
+    by_reason: dict[str, list[Held]] = {}
+    for one in held:
+        by_reason.setdefault(one.reason, []).append(one)
+    for reason, some in by_reason.items():
         lines += ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
-        for one in held:
-            lines += _draft_lines(screen, app, one) if one.reason == reason else []
+        lines += [text for one in some for text in _draft_lines(screen, app, one)]
     step = "memdir review show ID, then approve, edit or reject"
     step = "memdir review restore ID lets one wait again" if rejected else step
     return [*lines, "", *screen.block("Next:", screen.advise(step), "")]

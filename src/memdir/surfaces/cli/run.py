@@ -64,7 +64,7 @@ SECTIONS = {
         "export": "exchanging",
     },
     "Records": {"records": "records"},
-    "Connect": {"setup": "installing"},
+    "Connect": {"setup": "installing", "mcp": "serving"},
 }
 MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
 

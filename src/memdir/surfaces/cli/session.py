@@ -35,7 +35,6 @@ INSTEAD = {
     "archive": "archive NAME",
     "restore": "restore NAME",
     "index": "index",
-    "review": "status",
     "import": "import DIR",
     **dict.fromkeys(("export", "share"), "export DIR"),
 }

@@ -53,6 +53,7 @@ def _fields(found: Status) -> Fields:
         "review": found.review,
         "balances": account.balances,
         "problems": list(account.problems),
+        "damaged_lines": list(found.damaged),
         "queued": found.queued,
         "last_save": _time(found.last_save),
         "last_saved": found.last_saved,
@@ -99,7 +100,16 @@ def _lines(session: Session, found: Status, hooks: str) -> list[str]:
     for label, text in rows:
         lines += screen.block(f"{label:{LABEL}}", text, "", style="bold" if label else "")
     lines += [f"  {problem}" for problem in account.problems[:WAITING_SHOWN]]
-    return lines
+    return lines + (_damage(session, found) if found.damaged else [])
+
+
+def _damage(session: Session, found: Status) -> list[str]:
+    """One broken line hides no other, but somebody should know of it."""
+    some = ", ".join(map(str, found.damaged[:WAITING_SHOWN]))
+    some += ", …" if len(found.damaged) > WAITING_SHOWN else ""
+    noun = "line" if len(found.damaged) == 1 else "lines"
+    told = f"{noun} {some} of {session.short(found.journal)} cannot be read; the others count"
+    return session.screen.block("note:", told)
 
 
 def _waiting_rows(session: Session, one: Waiting) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from memdir.flows.capturing import (
     open_reader,
     report,
 )
+from memdir.flows.capturing.placing import place_of
 from memdir.surfaces.hooks.jobs import START, STOP, Job
 from memdir.surfaces.hooks.placing import is_silent
 
@@ -31,12 +32,6 @@ MADE_UP = 20  # conversations that one start makes up for
 def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> float:
     """Capture one conversation, the last line of it; the moment to come back, 0 when done."""
     latest = jobs[-1]
-    config = read_config(environ, latest.cwd)
-    if is_silent(config) or not config.options.capture or config.state_dir != first.state_dir:
-        return 0.0
-    app = open_app(
-        config, now=time.time, tell=lambda what: log(first.state_dir, NAME, what), actor=NAME
-    )
     turns = sum(job.event == STOP for job in jobs)
     asked = Request(
         latest.text("transcript"),
@@ -46,6 +41,10 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
         turns,
         any(job.ends or job.after for job in jobs),
     )
+    app = _open(environ, asked, latest.cwd, first)
+    if app is None:
+        return 0.0
+    config = app.config
     outcomes = []
     if any(job.event == START for job in jobs):
         begin(app, asked)
@@ -75,6 +74,22 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
         many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
         line = f"memdir: {many} for your yes; memdir review list --scope records"
         leave_report(config.state_dir, config.checkout, line)
+
+
+def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -> App | None:
+    """The project in which the conversation was started, wherever the agent stands by now."""
+    for _ in range(2):
+        config = read_config(environ, cwd)
+        if is_silent(config) or not config.options.capture or config.state_dir != first.state_dir:
+            return None
+        app = open_app(
+            config, now=time.time, tell=lambda what: log(first.state_dir, NAME, what), actor=NAME
+        )
+        started = place_of(app, asked, cwd)
+        if started == cwd:
+            break
+        cwd = started
+    return app
 
 
 def _make_up(app: App, session: str) -> list[Outcome]:

@@ -14,7 +14,7 @@ from memdir.core.records.index_text import Mismatch
 from memdir.core.records.status import status_of
 from memdir.flows.records import asking, indexing
 from memdir.flows.records.asking import Standing
-from memdir.flows.records.placing import settings_of, type_of
+from memdir.flows.records.placing import everything, settings_of, type_of
 from memdir.surfaces.cli.answers import (
     Fields,
     done_fields,
@@ -111,9 +111,14 @@ def _context(found: Sequence[tuple[str, Record]], checkout: str, root: str) -> l
 
 
 @record_command("status", "memdir records status")
-def status(session: Session) -> None:
+@click.option(
+    "--list", "listed", type=click.Choice(fields.STATUSES), help="Instead list those, with paths."
+)
+def status(session: Session, listed: str | None) -> None:
     """Count the records by category and status, and say what is due."""
     app = session.app
+    if listed:
+        return _list(session, listed)
     found = asking.standing(app)
     answer: Fields = {
         **found.health,
@@ -122,7 +127,20 @@ def status(session: Session) -> None:
         "findings": [finding_fields(one) for one in found.findings],
         "store": app.store.root,
     }
-    session.screen.answer(answer, _status_lines(session, found))
+    return session.screen.answer(answer, _status_lines(session, found))
+
+
+def _list(session: Session, wanted: str) -> None:
+    records, broken = everything(session.app.store)
+    rows = [_found(*one) for one in records.items() if status_of(one[1]) == wanted]
+    cells = [(str(one["category"]), str(one["title"]), str(one["path"])) for one in rows]
+    lines = session.screen.table(cells, (15, session.screen.columns // 2))
+    answer: Fields = {
+        "records": rows,
+        "findings": [finding_fields(one) for one in broken],
+        "store": session.app.store.root,
+    }
+    session.screen.answer(answer, lines or [f"no record is {wanted}"])
 
 
 def _status_lines(session: Session, found: Standing) -> list[str]:
