@@ -9,7 +9,7 @@ app         the only wiring
 flows       the sequences: read this to know what the system does
 doctor      the check-up: look, mend, and prove in a throw-away store
 evaluation  how good recall is, on your store and on test sets
-surfaces/   ways in: the command line, hooks, the library
+surfaces/   ways in: the command line, hooks, the MCP server, the library
 tools       for models that call them: the Anthropic memory tool
 """
 
