@@ -4,8 +4,8 @@ forms      how patterns are written down
 prose      a person's own sentences, without what was pasted and what clients put in
 passing    questions, ephemera, jokes: nothing of that is kept
 wishes     "remember", "forget", "from now on", in several languages
-guidance   corrections; rules: what is always or never done; hints: signs that add up
-customs    how things are done here; standing: what is so and stays so
+guidance   corrections; rules: what is always or never done; hints: objections, trouble, screens
+customs    two things set against each other; sentences that speak of another one
 languages  the same families in other languages, one file each
 tastes     preferences, comparisons, agreement with a choice of the agent
 facts      decisions; days: deadlines; places: systems outside, and who the person is

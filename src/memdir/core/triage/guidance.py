@@ -8,7 +8,7 @@ from memdir.core.patterns import pattern
 from memdir.core.triage import hints
 from memdir.core.triage.forms import VERB, either
 from memdir.core.triage.passing import is_chore, momentary
-from memdir.core.triage.rules import gives_reason, is_policy, is_specific, rules
+from memdir.core.triage.rules import rules
 
 # Said before, and still not done.
 _TOLD = either(
@@ -99,10 +99,6 @@ _OURS = either(
     (?:では|じゃ)なく(?:て)?.{1,30}(?:を|に|で)(?:使|し)
     """.replace("{V}", VERB)
 )
-_NO_RULE = either(
-    r"(?:i (?:never|didn'?t|only|just)|we (?:need|should|want|have to|can|could"
-    r"|get|(?:got|see|saw) (?:this|that|an?|the|\d)))\b"
-)
 
 
 # What an agent does with the work, whatever the work is: no program is told so.
@@ -111,7 +107,6 @@ _HANDLED = pattern(
     r"(?:again )?(?:force-?)?(?:push|commit|merge|rebase|deploy|release|publish|amend|squash|tag"
     r"|install|upgrade|bump)\b"
 )
-_AT_HAND = re.compile(r"(?:the|it|this|that|i|there|here|these|those|its|yes|no)\b")
 
 
 def corrects(bare: str) -> bool:
@@ -133,43 +128,6 @@ def handles(bare: str) -> bool:
 def _leads(bare: str) -> bool:
     """It begins as a correction, and goes on as more than a request."""
     return re.match(_LEAD, bare) is not None and not is_chore(bare)
-
-
-def hinted(bare: str, objected: bool, answers: bool) -> bool:
-    """Signs that add up: a reason, a contrast, a rule, an objection.
-
-    `answers`: it is the answer to something that the agent did; then a rule is meant for it.
-    """
-    if momentary(bare) or hints.specifies(bare):
-        return False
-    plural = hints.is_plural(bare)
-    lasts = plural or (answers and hints.is_ours(bare))
-    if (
-        hints.in_fault(bare)
-        or (hints.in_trouble(bare) and not lasts)
-        or is_specific(bare)
-        or _NO_RULE.search(bare)
-    ):
-        return False
-    if hints.on_screen(bare) and not objected:
-        return False
-    chore = is_chore(bare) and not is_policy(bare)
-    reasons = hints.reasons(bare) or (answers and gives_reason(bare))
-    general = plural or hints.is_general(bare)
-    contrasts = hints.contrasts(bare)
-    ours = hints.is_ours(bare)
-    signs = [objected, reasons, contrasts, general, ours]
-    rule = (
-        general
-        or reasons
-        or ours
-        or hints.obliges(bare)
-        or (hints.sets_against(bare) and not _AT_HAND.match(bare))
-    )
-    signs.append(answers and not chore and rule)
-    signs.append(answers and hints.obliges(bare))
-    signs.append(answers and not chore and ours and not _AT_HAND.match(bare))
-    return sum(signs) >= hints.ENOUGH + chore
 
 
 def complains(bare: str) -> bool:

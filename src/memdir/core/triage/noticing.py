@@ -28,7 +28,6 @@ from memdir.core.triage import (
     passing,
     places,
     rules,
-    standing,
     tastes,
     wishes,
     wording,
@@ -134,7 +133,7 @@ def _noticed(said: Sentence, turn: Turn) -> str:
     kind = _told(said, turn)
     if unspaced(said.bare):
         return kind
-    sure = bool(_formed(said)) or _lasts(said, turn)
+    sure = bool(_formed(said)) or guidance.handles(said.bare)
     if not sure and passing.writes(said.bare):
         return ""
     if odds(said.text, turn) + (SURE if sure else 0) <= ENOUGH:
@@ -156,27 +155,15 @@ def _formed(said: Sentence) -> str:
     return PERSONAL if places.tells_of_self(bare) else ""
 
 
-def _lasts(said: Sentence, turn: Turn) -> bool:
-    """A custom, or what many things of a sort are like, as a statement."""
-    bare, minds = said.bare, turn.objects or turn.answers
-    if passing.writes(bare) or passing_abroad(bare):
-        return False
-    if customs.told(bare, minds) or (minds and standing.of_a_sort(bare)):
-        return True
-    return guidance.handles(bare) or hints.informs(bare) or standing.of_us(bare)
-
-
 def _told(said: Sentence, turn: Turn) -> str:
     """The kind of a statement, if a form gives it one."""
     bare, minds = said.bare, turn.objects or turn.answers
     kind = _formed(said)
     if kind or passing.writes(bare) or passing_abroad(bare):
         return kind
-    if guidance.corrects(bare) or guidance.hinted(bare, turn.objects, turn.answers):
+    if guidance.corrects(bare):
         return CORRECTION
-    if customs.told(bare, minds) or (minds and standing.of_a_sort(bare)):
-        return CORRECTION
-    return DECISION if hints.informs(bare) or standing.of_us(bare) else kind_abroad(bare, minds)
+    return kind_abroad(bare, minds)
 
 
 def type_of(kind: str, quote: str) -> str:
