@@ -14,6 +14,8 @@ settings.register_profile("fresh", deadline=None)
 settings.load_profile("fresh" if os.environ.get("HYPOTHESIS_FRESH") else "same")
 
 ROOT = Path(__file__).resolve().parent.parent
+EVERY = bool(os.environ.get("MEMDIR_TEST_EVERY"))  # everything, not only what stands for the rest
+only_with_every = pytest.mark.skipif(not EVERY, reason="takes long: MEMDIR_TEST_EVERY=1 make test")
 SHARED = ROOT.parent / "shared"
 
 # Variables that lead to the real home, the real memories, or somebody's bill.

@@ -241,7 +241,7 @@ def test_a_store_that_is_not_there_has_nothing(search, tmp_path):
 
 
 def roots() -> list[object]:
-    """Every fourth memory directory, or with MEMDIR_TEST_EVERY all; without any, one skips."""
+    """Every ninth memory directory, or with MEMDIR_TEST_EVERY all; without any, one skips."""
     found = CORPUS / "repos.jsonl"
     if not found.is_file():
         return [pytest.param(None, marks=pytest.mark.skip(reason="../shared is not here"))]
@@ -250,7 +250,7 @@ def roots() -> list[object]:
         for row in map(json.loads, found.read_text("utf-8").splitlines())
         for below in row["roots"]
     ]
-    return all_of_them if os.environ.get("MEMDIR_TEST_EVERY") else all_of_them[::4]
+    return all_of_them if os.environ.get("MEMDIR_TEST_EVERY") else all_of_them[::9]
 
 
 @pytest.mark.parametrize("root", roots())

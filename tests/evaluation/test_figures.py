@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import only_with_every
 from tests.surfaces.terminal import memdir
 
 
@@ -28,6 +29,7 @@ def test_recall_on_memories_of_the_wild_is_as_good_as_promised(shared):
     assert found["injected characters, median"]["value"] <= 4_300
 
 
+@only_with_every
 @pytest.mark.slow
 def test_recall_in_long_dialogues_is_as_good_as_promised(shared):
     found = figures("locomo", shared / "eval/locomo_dev.json")

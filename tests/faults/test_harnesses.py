@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import only_with_every
+
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,6 +55,7 @@ def test_no_power_cut_that_posix_allows_loses_what_was_acknowledged():
     hold(run("crash_states"))
 
 
+@only_with_every
 def test_nothing_rests_on_what_a_killed_writer_had_not_forced():
     hold(run("twice"))
 
@@ -61,6 +64,7 @@ def test_racing_writers_lose_no_update_and_readers_see_no_half():
     hold(run("race"))
 
 
+@only_with_every
 def test_killed_stopped_and_ignorant_writers_harm_nobody():
     hold(run("writers"))
 
@@ -69,10 +73,12 @@ def test_the_store_does_what_a_dictionary_would():
     hold(run("model"))
 
 
+@only_with_every
 def test_a_name_that_becomes_a_link_leads_nowhere():
     hold(run("links"))
 
 
+@only_with_every
 def test_a_clock_that_jumps_loses_nothing():
     hold(run("clock"))
 

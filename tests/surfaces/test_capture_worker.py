@@ -15,11 +15,14 @@ import pytest
 from memdir.adapters.queue import LONGEST, Queue
 from memdir.core.errors import Unwritable
 from memdir.surfaces.hooks import hearing, worker
-from memdir.surfaces.hooks.jobs import DEADLY
+from memdir.surfaces.hooks.jobs import DEADLY, read_jobs
+from tests.conftest import EVERY
 from tests.flows.conversing import OSLO, TUESDAY, Conversation
 from tests.self.source import SRC
 from tests.surfaces.hooked import EVENTS, PATIENCE, Client
 from tests.surfaces.terminal import SCRIPT
+
+MANY = 1000 if EVERY else 150  # requests that wait
 
 
 class Speaking(Client):
@@ -203,16 +206,16 @@ def test_two_stops_and_a_remember_at_once_are_one_extraction(client):
     assert client.queue() == []
 
 
-def test_a_thousand_requests_drain(inside):
-    talks = [inside.talk(f"s{number}") for number in range(1000)]
+def test_many_requests_drain(inside):
+    talks = [inside.talk(f"s{number}") for number in range(MANY)]
     for number, talk in enumerate(talks):
-        said = (TUESDAY, "Yes.") if number == 500 else ("What is this?", "A test.")
+        said = (TUESDAY, "Yes.") if number == MANY // 2 else ("What is this?", "A test.")
         talk.say(*said)
         put(inside, talk)
     worker.work(str(inside.project))
     assert inside.queue() == []
     assert inside.memories() == ["we-deploy-only-on-tuesdays"]
-    assert len(list(inside.state.glob("stores/*/captures/sessions/*"))) == 1000
+    assert len(list(inside.state.glob("stores/*/captures/sessions/*"))) == MANY
 
 
 def test_the_last_request_of_a_session_covers_the_earlier_ones(inside, monkeypatch):
@@ -363,3 +366,10 @@ def test_a_session_counts_for_the_project_it_was_started_in(inside, tmp_path):
     inside.hook("stop", talk, cwd=str(elsewhere))
     inside.settle()
     assert inside.memories() == ["the-staging-cluster-is-in-oslo"]
+
+
+@pytest.mark.parametrize("after", ["1" + "0" * 400, "NaN", "Infinity", "1e999", "-5", '"x"', "[]"])
+def test_a_line_whose_time_is_no_time_is_due_and_stops_no_other(after):
+    line = f'{{"cwd":"/a","tries":0,"session":"s","transcript":"/t","after":{after}}}'
+    jobs = read_jobs([line.encode(), b'{"cwd":"/b","tries":0}'])
+    assert [(job.cwd, job.is_due(0.0)) for job in jobs] == [("/a", True), ("/b", True)]
