@@ -8,13 +8,14 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from benchmarks import hooks, mcp, recall, store, verify
+from benchmarks import hooks, mcp, recall, records, store, verify
 from benchmarks.common import show
 
 BENCHMARKS = {
     "store": store.measure,
     "recall": recall.measure,
     "hooks": hooks.measure,
+    "records": records.measure,
     "verify": verify.measure,
     "mcp": mcp.measure,
 }

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from memdir import flows
 from memdir.adapters.clients._plan import PLUGIN
 from memdir.adapters.machine import OLDEST, find_interpreter, look_around, version_of
 from memdir.app import App
+from memdir.config import Config
 from memdir.core.check import Check
 from memdir.core.draft import Change, Draft, Wishes
 from memdir.core.errors import MemdirError
-from memdir.flows.installing import Edit, Plan, Wish, install
+from memdir.flows.installing import Edit, Plan, Wish, clients, install, is_set_up
 from memdir.steps.examine import MENDED, examine
 from memdir.steps.prove import prove
 
 PROOF = Draft("memdir proves here that what it saves is safe.", type="project", name="proof")
 SETUP, CLIENT = "setup", "claude-code"
 MEND = f"run: memdir setup {CLIENT}"
-_RUNS = re.compile(r"exec (\S{1,4096}) -I -S ")  # in the command line of a hook
+# In the command line of a hook; a path with blanks stands in quotes.
+_RUNS = re.compile(r"exec (?:env \S{1,100} )?('[^']{1,4096}'|\S{1,4096}) -I -S ")
 
 
 def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
@@ -28,7 +31,7 @@ def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
     if fix and broken & {"history", "index"}:
         _mend(app, broken)
         checks = _examine(app)
-    return [*checks, _setup(app), _prove(trial)]
+    return [*checks, _setup(app), *_others(app.config), _prove(trial)]
 
 
 def _examine(app: App) -> list[Check]:
@@ -57,6 +60,36 @@ def _setup(app: App) -> Check:
     return _plugin() if plan.way == PLUGIN else _settings(plan, edit.path)
 
 
+def _others(config: Config) -> Iterator[Check]:
+    """The other clients, each by its name; one that is not set up is none of our business."""
+    for client in clients(config.own):
+        check = None if client == CLIENT else _other(config, client)
+        if check:
+            yield check
+
+
+def _other(config: Config, client: str) -> Check | None:
+    mend = f"run: memdir setup {client}"
+    try:
+        plan = install(config, client, Wish(), dry_run=True)
+    except MemdirError as error:
+        broken = Check(client, False, error.message, error.next)
+        return broken if is_set_up(config, client) else None
+    ours = [one for one in plan.edits if one.old is not None and one.old != one.clean]
+    if not ours:
+        return None
+    changed = [one for one in plan.edits if one.change != "unchanged"]
+    if changed:
+        message = f"set up by another memdir or Python, or only in part: {changed[0].path}"
+        return Check(client, False, message + _gone(changed[0]), mend)
+    python, version = _hooks_run(plan)
+    if version < OLDEST:
+        message = f"hooks run with {python}, which is {_found(version)}"
+        return Check(client, False, message, f"install Python 3.11 or newer, then {mend}")
+    message = f"set up in {ours[0].path}, with Python {version[0]}.{version[1]}"
+    return Check(client, True, message)
+
+
 def _plugin() -> Check:
     """The plugin looks for a Python itself."""
     python = find_interpreter()
@@ -70,14 +103,22 @@ def _plugin() -> Check:
 
 
 def _settings(plan: Plan, path: str) -> Check:
-    (python, *_) = [*_RUNS.findall(" ".join(plan.hooks.values())), ""]
-    version = version_of(python.strip("'"))
+    python, version = _hooks_run(plan)
     if version < OLDEST:
-        found = ".".join(map(str, version)) if any(version) else "none that runs"
-        message = f"Claude Code: hooks run with {python}, which is {found}"
+        message = f"Claude Code: hooks run with {python}, which is {_found(version)}"
         return Check(SETUP, False, message, f"install Python 3.11 or newer, then {MEND}")
     message = f"Claude Code: by hooks in {path}, with Python {version[0]}.{version[1]}"
     return Check(SETUP, True, message)
+
+
+def _hooks_run(plan: Plan) -> tuple[str, tuple[int, int]]:
+    """The Python in the command lines, and its version."""
+    (python, *_) = [*_RUNS.findall(" ".join(plan.hooks.values())), ""]
+    return python, version_of(python.strip("'"))
+
+
+def _found(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version)) if any(version) else "none that runs"
 
 
 def _gone(edit: Edit) -> str:

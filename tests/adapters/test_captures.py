@@ -149,3 +149,11 @@ def test_progress_with_a_number_that_is_none_is_no_progress(captures, field, val
     path.write_text(json.dumps(told).replace('"HERE"', value))
     assert captures.load("s1") == Progress("s1")
     assert list(captures.sessions()) == []
+
+
+def test_how_far_a_conversation_came_lies_on_disk_by_name(tmp_path):
+    kept = Captures(str(tmp_path))
+    kept.keep(Progress("s1", cursor=Cursor("m1", 7)))
+    (file,) = (tmp_path / "captures/sessions").iterdir()
+    assert json.loads(file.read_text())["cursor"] == {"id": "m1", "offset": 7}
+    assert kept.load("s1").cursor == Cursor("m1", 7)

@@ -257,3 +257,13 @@ def test_each_draft_is_read_once_to_be_looked_at_and_never_to_be_counted(inbox, 
     assert inbox.count() == 20 and reads == []
     inbox.look()
     assert len(reads) == len(set(reads)) == 20
+
+
+def test_what_tools_say_cannot_take_the_place_of_what_persons_say(inbox, monkeypatch):
+    monkeypatch.setattr(inbox_module, "MOST_OF_TOOLS", 2)
+    for number in range(2):
+        inbox.hold(caught(f"Planted {number}"), WHY, NOON)
+    with pytest.raises(BadInput, match="for what a tool said"):
+        inbox.hold(caught("Planted too"), WHY, NOON)
+    held = inbox.hold(caught("Said by a person", who="person"), WHY, NOON)
+    assert inbox.read(held.id) == held and inbox.count() == 3

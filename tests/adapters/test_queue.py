@@ -65,3 +65,23 @@ def test_a_worker_leaves_what_another_process_holds(tmp_path):
     finally:
         os.close(handle)
     assert Queue(str(tmp_path)).take() == [b"line"]
+
+
+def test_no_line_is_lost_however_much_was_taken_before(tmp_path):
+    box, noted = Queue(str(tmp_path)), 0
+    for _ in range(12):  # a worker that is slow, and hooks that fill the queue each time
+        while box.add(b"%07d" % noted + b"x" * 4_000):
+            noted += 1
+        box.take()
+    found = box.take()
+    box.keep([])
+    found += box.take()
+    assert [int(line[:7]) for line in found] == list(range(noted))
+    assert not os.path.exists(box.path)
+
+
+def test_a_line_that_grew_when_it_was_written_anew_is_read_to_its_end(tmp_path):
+    box = Queue(str(tmp_path))
+    lines = [b"%d" % number + b"x" * 5_000 for number in range(2_000)]
+    box.keep(lines)
+    assert box.take() == lines

@@ -9,7 +9,8 @@ from types import ModuleType
 from memdir import registry
 from tests.self.source import ROOT
 
-FOLDER = os.path.expanduser(os.environ.get("MEMDIR_TEST_OWN") or str(ROOT / "examples/own"))
+EXAMPLES = str(ROOT / "examples/own")
+FOLDER = os.path.expanduser(os.environ.get("MEMDIR_TEST_OWN") or EXAMPLES)
 
 
 def members(family: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memdir import registry
 from memdir.adapters.layouts.markdown import Markdown
 from memdir.core.ports import Search
 from tests.conformance import own
@@ -47,6 +48,20 @@ def search(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
 
 
 @pytest.fixture
+def as_ours(request: pytest.FixtureRequest) -> bool:
+    """True where a search has to rank as ours do; a user's own may do it in its own way."""
+    name = request.node.callspec.params["search"]
+    return name in registry.members("searches") or own.FOLDER == own.EXAMPLES
+
+
+@pytest.fixture
+def ranked(search: Open, as_ours: bool) -> Open:
+    if not as_ours:
+        pytest.skip("a search of one's own ranks in its own way")
+    return search
+
+
+@pytest.fixture
 def searched(tmp_path: Path) -> Searched:
     searched = Searched(tmp_path)
     for path, text in FILES.items():
@@ -79,32 +94,32 @@ def test_there_are_searches_to_test():
         ("PORT and DATABASES", "deep/down.md"),
     ],
 )
-def test_a_memory_is_found_by_every_word_it_has(search, searched, prompt, found):
-    assert paths(search(searched.store).find(prompt, 5))[:1] == [found]
+def test_a_memory_is_found_by_every_word_it_has(ranked, searched, prompt, found):
+    assert paths(ranked(searched.store).find(prompt, 5))[:1] == [found]
 
 
-def test_a_whole_identifier_counts_more_than_its_pieces(search, searched):
+def test_a_whole_identifier_counts_more_than_its_pieces(ranked, searched):
     searched.write("pieces.md", memory("Pieces", "a token, then a bucket"))
     searched.write("whole.md", memory("Whole", "token_bucket"))
-    hits = search(searched.store).find("tokenBucket", 5).hits
+    hits = ranked(searched.store).find("tokenBucket", 5).hits
     assert hits[0].memory.path == "whole.md"
     assert {"auth.md", "pieces.md"} <= {hit.memory.path for hit in hits}
 
 
-def test_what_shares_no_word_is_not_found(search, searched):
-    assert paths(search(searched.store).find("zebra crossing", 5)) == []
+def test_what_shares_no_word_is_not_found(ranked, searched):
+    assert paths(ranked(searched.store).find("zebra crossing", 5)) == []
 
 
-def test_a_rule_may_come_without_a_common_word_and_last(search, searched):
+def test_a_rule_may_come_without_a_common_word_and_last(ranked, searched):
     searched.write("rule.md", memory("Tone", "be brief", type="feedback"))
-    found = search(searched.store).find("pelican zebra", 5)
+    found = ranked(searched.store).find("pelican zebra", 5)
     assert paths(found) == ["walrus.md", "rule.md"]
     assert found.hits[1].words == {}
     assert found.hits[1].sure == 0
 
 
-def test_the_answer_says_what_matched_and_how_many_there_were(search, searched):
-    found = search(searched.store).find("pelican staging", 5)
+def test_the_answer_says_what_matched_and_how_many_there_were(ranked, searched):
+    found = ranked(searched.store).find("pelican staging", 5)
     assert found.searched == 4
     (hit,) = found.hits
     assert set(hit.words) == {"pelican", "stage"}
@@ -112,18 +127,18 @@ def test_the_answer_says_what_matched_and_how_many_there_were(search, searched):
     assert hit.sure > 0
 
 
-def test_the_limit_holds_and_keeps_the_best(search, searched):
+def test_the_limit_holds_and_keeps_the_best(search, as_ours, searched):
     for number in range(30):
         searched.write(f"m{number:02}.md", memory(f"M{number}", "pelican " * (number + 1)))
     few = answers(search(searched.store).find("pelican", 3))
     assert few == answers(search(searched.store).find("pelican", MANY))[:3]
-    assert few[0][0] == "m29.md"
+    assert few[0][0] == "m29.md" or not as_ours
 
 
-def test_equal_scores_come_in_the_order_of_their_paths(search, searched):
+def test_equal_scores_come_in_the_order_of_their_paths(ranked, searched):
     for name in ("c", "a", "b"):
         searched.write(f"twin-{name}.md", memory("Twin", "zebra"))
-    assert paths(search(searched.store).find("zebra", 5)) == ["twin-a.md", "twin-b.md", "twin-c.md"]
+    assert paths(ranked(searched.store).find("zebra", 5)) == ["twin-a.md", "twin-b.md", "twin-c.md"]
 
 
 # -- prompts -----------------------------------------------------------------------------------
@@ -136,8 +151,8 @@ def test_no_prompt_is_an_error_and_the_catalog_survives_it(search, searched, pro
     assert paths(one.find("the pelican", 5)) == ["walrus.md"]
 
 
-def test_syntax_of_a_query_language_is_text(search, searched):
-    one = search(searched.store)
+def test_syntax_of_a_query_language_is_text(ranked, searched):
+    one = ranked(searched.store)
     expected = answers(one.find("pelican flamingo", 5))
     for prompt in ('"pelican" AND flamingo*', "pelican NOT flamingo", "(pelican) -flamingo"):
         assert answers(one.find(prompt, 5)) == expected
@@ -190,13 +205,12 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("name", ["aaa.md", "walrus2.md"])
-def test_a_broken_memory_hides_no_other(search, searched, broken, name):
+def test_a_broken_memory_hides_no_other(search, as_ours, searched, broken, name):
     BROKEN[broken](searched.root / name)
     for _ in range(3):  # made, brought up to date, asked again
         assert "walrus.md" in paths(search(searched.store).find("who restarts the pelican", 5))
-    assert answers(search(searched.store).find("pelican port", MANY)) == answers(
-        searched.scan().find("pelican port", MANY)
-    )
+    found = search(searched.store).find("pelican port", MANY)
+    assert not as_ours or answers(found) == answers(searched.scan().find("pelican port", MANY))
 
 
 @pytest.mark.parametrize("broken", ["a directory", "a pipe", "a link to the outside"])

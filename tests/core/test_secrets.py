@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.secrets import _TOKENS, Secret, find_secrets
+from memdir.core.secrets import _TOKENS, Secret, before_secrets, find_secrets
 
 HEX = "0123456789abcdef"
 ALNUM = string.ascii_letters + string.digits
@@ -305,3 +305,23 @@ def test_a_megabyte_takes_time_in_proportion(piece):
     small = milliseconds(piece * (100_000 // len(piece)))
     large = milliseconds(piece * (1_000_000 // len(piece)))
     assert large < 25 * small + 500  # a square would be a hundredfold
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My password for the staging VPN is {}",
+        "the password of the old admin account was {}",
+        "Das Passwort für die VPN ist {}",
+        "das Kennwort lautet {}",
+        "la contraseña de staging es {}",
+        "le mot de passe pour la base est {}",
+        "a senha do banco é {}",
+    ],
+)
+def test_a_password_is_known_as_people_say_it(text):
+    said = text.format("Xk92!" + "hunter7")
+    assert [one.rule for one in find_secrets(said)] == ["password"]
+    assert before_secrets(said) == text.format("")
+    assert not find_secrets(text.format("in the vault, ask ops"))
+    assert not find_secrets(text.format("rotated every 30 days"))

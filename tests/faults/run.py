@@ -208,13 +208,13 @@ def run_powercut(level: str) -> Row:
 def run_records_kill(level: str) -> Row:
     small = level == SMALL
     names = ("rename",) if small else RECORDS
-    every = 60 if small else 1
+    every = {SMALL: 60, QUICK: 3, FULL: 1}[level]
     row = fill(Row("records: kill -9", f"{len(names)}"), kill.run(names, "", RecordStage, every))
     row.remark = "at each call" if every == 1 else f"at every {every}th call"
     known = first(records_stage.KILL_CONTROLS, level)
 
     def find(operations: Sequence[str], defect: str) -> Tally:
-        return kill.run(operations, defect, RecordStage, every)
+        return kill.run(operations, defect, RecordStage, 60 if small else 1)
 
     row.controls = controls(known, find)
     return row
@@ -224,7 +224,7 @@ def run_records_errors(level: str) -> Row:
     names, full = RECORDS if level == FULL else RECORDS_BRIEF, level == FULL
     names = ("delete",) if level == SMALL else names
     kinds = ("ENOSPC",) if level == SMALL else ("EIO", "ENOSPC", "EACCES", "EROFS")
-    every = {SMALL: 16, QUICK: 2, FULL: 1}[level]
+    every = {SMALL: 16, QUICK: 6, FULL: 1}[level]
     tally, of = errors.run(
         names, kinds, for_good=full, likely=not full, every=every, make=RecordStage
     )

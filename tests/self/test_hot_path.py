@@ -50,6 +50,7 @@ HOT = (
     "memdir.steps.remind",
     "memdir.surfaces.hooks.agent",
     "memdir.surfaces.hooks.agent_memory",
+    "memdir.surfaces.hooks.commands",
     "memdir.surfaces.hooks.detached",
     "memdir.surfaces.hooks.ending",
     "memdir.surfaces.hooks.event",

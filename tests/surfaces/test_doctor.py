@@ -5,9 +5,13 @@ import re
 
 import pytest
 
+from memdir.adapters.clients._ours import hook_line
+from memdir.adapters.clients._plan import Host
+from memdir.adapters.clients.claude_code import command_line
 from memdir.core.check import Check, Folder, Machine
 from memdir.core.draft import Change
 from memdir.core.errors import Unwritable
+from memdir.doctor import _RUNS
 from memdir.steps.examine import examine
 from memdir.steps.prove import prove
 from tests.surfaces.terminal import memdir, process, tree
@@ -98,6 +102,64 @@ def test_settings_that_cannot_be_read_are_said(settings):
     settings.write_text("{ // mine\n}")
     found = checks()["setup"]
     assert not found["ok"] and found["message"]
+
+
+OTHERS = {
+    "codex": ".codex/hooks.json",
+    "gemini-cli": ".gemini/settings.json",
+    "opencode": ".config/opencode/opencode.json",
+    "cursor": ".cursor/hooks.json",
+}
+
+
+def test_every_other_client_that_runs_memdir_is_named_too(home):
+    assert not OTHERS.keys() & checks().keys()
+    for client in OTHERS:
+        memdir("setup", client)
+    found = checks()
+    for client, name in OTHERS.items():
+        assert found[client]["ok"] and str(home / name) in found[client]["message"]
+        assert "with Python 3." in found[client]["message"]
+    for client in OTHERS:
+        memdir("setup", client, "--remove")
+    assert not OTHERS.keys() & checks().keys()
+
+
+def test_another_client_with_a_python_that_is_gone_or_half_of_it_is_told(home):
+    memdir("setup", "gemini-cli")
+    path = home / OTHERS["gemini-cli"]
+    text = path.read_text()
+    python = re.search(r"exec env \S+ (\S+) -I", text)[1]
+    path.write_text(text.replace(python, "/gone/python3"))
+    memdir("setup", "opencode")
+    plugin = home / ".config/opencode/plugins/memdir.js"
+    plugin.unlink()
+    found = checks()
+    assert "/gone/python3 does not run" in found["gemini-cli"]["message"]
+    assert found["gemini-cli"]["fix"] == "run: memdir setup gemini-cli"
+    assert not found["opencode"]["ok"] and str(plugin) in found["opencode"]["message"]
+    memdir("setup", "gemini-cli")
+    memdir("setup", "opencode")
+    found = checks()
+    assert found["gemini-cli"]["ok"] and found["opencode"]["ok"]
+
+
+def test_broken_files_of_another_client_matter_only_where_memdir_is_in_them(home):
+    path = home / OTHERS["codex"]
+    path.parent.mkdir()
+    path.write_text("{ // mine\n}")
+    assert "codex" not in checks()
+    path.unlink()
+    memdir("setup", "codex")
+    path.write_text("{ // mine\n}")
+    found = checks()["codex"]
+    assert not found["ok"] and str(path) in found["message"] and found["fix"]
+
+
+def test_a_python_below_a_folder_with_blanks_is_found_in_the_hooks():
+    host = Host("/my tools/python3", "", "/a b/memdir", "/home/me", "/home/me/.claude", {})
+    for line in (hook_line(host, "codex", "prompt"), command_line(host, "prompt")):
+        assert _RUNS.findall(line) == ["'/my tools/python3'"]
 
 
 def test_no_git_is_no_failure(monkeypatch):

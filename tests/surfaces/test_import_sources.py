@@ -1,10 +1,15 @@
 """`memdir import` from what other tools keep: taken whole, told where from, theirs untouched."""
 
 import json
+import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from memdir.adapters.sources._files import names_in
+from memdir.adapters.sources._pieces import _free
+from memdir.core.errors import BadInput
 from memdir.core.frontmatter import read as read_header
 from memdir.flows.sources import sources
 from tests.surfaces.terminal import memdir, tree
@@ -269,3 +274,67 @@ def test_a_name_that_is_no_source_is_a_path(tmp_path, store):
     refused = memdir("import", "emacs", str(tmp_path), "--json")
     assert refused.code == 1 and "codex" in refused.error["next"]
     assert "nothing was imported" in memdir("import", "emacs", "--json").error["message"]
+
+
+def test_entries_that_would_get_one_name_are_all_taken(project, tmp_path, store):
+    put(project / ".cursor/rules", **{"a.mdc": "One.\n", "a.md": "Two.\n", "A.mdc": "Three.\n"})
+    tool = put(tmp_path / "tool", **{"notes.txt": "Four.\n", "notes.md": "Five.\n"})
+    for words in (["cursor"], ["memory-tool", str(tool)]):
+        assert memdir("import", *words).code == 0
+        before = tree(store)
+        again = memdir("import", *words, "--json")
+        assert again.code == 0 and tree(store) == before
+    names = {path.name: path.read_text() for path in store.glob("*.md") if path.name != "MEMORY.md"}
+    assert {*names} == {"A.md", "a-2.md", "a-3.md", "notes.md", "notes-2.md"}
+    for word in ("One.", "Two.", "Three.", "Four.", "Five."):
+        assert sum(word in text for text in names.values()) == 1
+
+
+def test_many_entries_of_one_name_are_numbered_without_counting_anew():
+    tries = 0
+
+    class Taken(dict):
+        def __contains__(self, key):
+            nonlocal tries
+            tries += 1
+            return super().__contains__(key)
+
+    taken, numbers = Taken(), Counter()
+    for _ in range(1000):
+        taken[_free("same", taken, numbers)] = b""
+    assert len(taken) == 1000 and "same-1000.md" in taken and tries < 2100
+
+
+def test_the_same_entry_thrice_is_one_memory(tmp_path, store):
+    rows = [{"id": "1", "memory": text} for text in ("Same.", "Same.", "Same!", "Same.", "Same!")]
+    (tmp_path / "mem0.json").write_text(json.dumps(rows))
+    assert memdir("import", "mem0", str(tmp_path / "mem0.json")).code == 0
+    assert sorted(path.name for path in store.glob("same*")) == ["same-2.md", "same.md"]
+
+
+@pytest.mark.parametrize("root", [b"/x\0y", b"", None], ids=["NUL", "empty", "a pipe"])
+def test_a_folder_of_gemini_that_names_no_project_is_passed_over(root, laid, home, store):
+    folder = home / ".gemini/tmp/odd"
+    folder.mkdir()
+    if root is None:
+        os.mkfifo(folder / ".project_root")
+    else:
+        (folder / ".project_root").write_bytes(root)
+    assert memdir("import", "gemini-cli").code == 0
+    assert (store / "ports.md").exists()
+
+
+def test_a_folder_that_cannot_be_listed_is_said(tmp_path):
+    with pytest.raises(BadInput, match="File name too long"):
+        names_in(str(tmp_path / ("x" * 300)), "name it")
+    assert names_in(str(tmp_path / "none"), "name it") == []
+
+
+@pytest.mark.parametrize("source", ["mem0", "claude-memory", "gemini-cli", "cursor"])
+def test_a_directory_in_place_of_a_file_is_refused(source, home, project, tmp_path):
+    places = {"gemini-cli": home / ".gemini/GEMINI.md", "cursor": project / ".cursorrules"}
+    place = places.get(source, tmp_path / "export.json")
+    place.mkdir(parents=True)
+    words = [] if source in places else [str(place)]
+    refused = memdir("import", source, *words, "--json")
+    assert refused.code == 1 and "no regular file" in refused.error["message"]

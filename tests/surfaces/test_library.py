@@ -1,8 +1,10 @@
 """The library: memory for people who build agents."""
 
 import json
+import os
 import subprocess
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -175,3 +177,52 @@ def test_without_any_memory_there_is_nothing_to_tell(project):
 def test_the_package_has_no_other_names():
     with pytest.raises(AttributeError, match="nothing"):
         memdir.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda m: m.recall([{"type": "text", "text": PROMPT}]), "prompt is a text"),
+        (lambda m: m.recall(PROMPT, session=uuid.uuid4()), "session is a text"),
+        (lambda m: m.recall(PROMPT, limit=None), "limit is a whole number"),
+        (lambda m: m.save(b"Use make."), "text is a text, not of the type bytes"),
+        (lambda m: m.save("Use make.", name=5), "name is a text"),
+        (lambda m: m.verify("release", None), "name 2 is a text"),
+        (lambda m: m.undo(7), "change is a text"),
+        (lambda m: m.section(session=7), "session is a text"),
+        (lambda m: m.begin_anew(None), "session is a text"),
+        (lambda m: m.capture(None), "a list of messages"),
+        (lambda m: m.capture([], session=7), "session is a text"),
+        (lambda m: m.prompt("quiet"), "there is no mode 'quiet'"),
+        (lambda m: Memdir.open(5), "project is a text"),
+        (lambda m: Memdir.open(dir="\ud800"), "half a character"),
+        (lambda m: Memdir.open(scope=None), "scope is a text"),
+    ],
+)
+def test_an_argument_of_the_wrong_type_is_named(folder, ask, what):
+    with pytest.raises(MemdirError, match=what) as caught:
+        ask(Memdir.open(dir=str(folder)))
+    assert caught.value.next
+
+
+def test_places_may_be_paths(folder, tmp_path):
+    memory = Memdir.open(tmp_path, dir=folder)
+    assert memory.app.store.root == str(folder)
+    with pytest.raises(MemdirError, match="there is no transcript"):
+        memory.capture(folder / "none.jsonl")
+
+
+def test_a_child_forked_during_a_change_does_not_keep_the_store_locked(folder):
+    memory = Memdir.open(dir=str(folder))
+    ending, begun = os.pipe()
+    with memory.app.lock.held("a change", lambda text: None):
+        child = os.fork()
+        if not child:
+            os.close(begun)
+            os.read(ending, 1)  # lives as long as the parent keeps the pipe open
+            os._exit(0)
+    os.close(ending)
+    with memory.app.lock.held_if_free("the next one") as free:
+        assert free is not None
+    os.close(begun)
+    os.waitpid(child, 0)

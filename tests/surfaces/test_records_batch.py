@@ -198,6 +198,8 @@ def test_a_draft_is_prepared_and_committed_as_one_change(root, talk):
     ready = commit(intent(draft=place), command="prepare").json
     (result,) = ready["results"]
     assert (result["outcome"], result["action"], result["path"]) == ("done", "CREATE", PATH)
+    told = records("prepare", "--input", "-", given={"intents": [intent(draft=place)]}).text
+    assert "nothing was written yet" in told
     assert not root.exists()
     answer = records("commit", "--input", "-", "--session", "s1", "--json", given=ready)
     assert (answer.code, answer.json["results"][0]["changes"][0]["change"]) == (0, "created")

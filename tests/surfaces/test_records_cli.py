@@ -115,6 +115,7 @@ def test_a_draft_that_is_none_is_refused_without_a_trace(project, home, data):
     answer = memdir(*words, "--json", stdin=data)
     assert answer.code == 1
     assert answer.error["code"] in ("bad_input", "missing")
+    assert "memdir log" not in answer.error["next"]  # a draft has no earlier version
     assert tree(project) == before
 
 
@@ -239,6 +240,14 @@ def test_the_index_is_validated_and_rebuilt_to_the_same_bytes(root):
         assert records("index", "--rebuild").code == 0
         assert (root / "index.md").read_bytes() == whole
     assert records("index", "--health", "--json").json["in_sync"]
+
+
+def test_the_health_of_the_index_is_told_in_words(root):
+    create()
+    told = records("index", "--health").text
+    assert "recently retired: none" in told
+    assert "{" not in told
+    assert max(map(len, told.splitlines())) <= 80
 
 
 def test_the_status_counts_by_category_and_says_what_is_wrong(root):

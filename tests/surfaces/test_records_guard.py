@@ -194,3 +194,74 @@ def test_without_records_no_python_is_started_for_a_tool(tmp_path, inside):
     line = [*("/bin/sh", "-c"), f"{UNGUARDED}echo started"]
     done = subprocess.run(line, env=env, cwd="/", capture_output=True, text=True, check=True)
     assert done.stdout == ("started\n" if inside else "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sudo -u root rm {}",
+        "timeout -k 1 5 rm {}",
+        "nice -n 5 rm {}",
+        "env A=b stdbuf -o0 rm {}",
+        "export F={}; rm $F",
+        "echo `rm {}`",
+        "echo $'it\\'s' > {}",
+        "cp -t.claude/memory/decisions a",
+        "curl -so {} localhost",
+        "wget -qO{} localhost",
+        "perl -0pi -e s/a/b/ {}",
+        "sed s/a/b/ -ni {}",
+        "bash -eo pipefail -c 'rm {}'",
+        "find .claude/memory/decisions -exec sed -i s/a/b/ {{}} +",
+        "cd src && cd - && rm {}",
+        "cd $UNKNOWN; rm $PWD/{}",
+        "pushd src; popd; rm {}",
+        "[[ a > b ]] && rm {}",
+        "((1 > 2)) || rm {}",
+        "rm -rf .claude",
+        "rm -r ../project",
+        "mv .claude /tmp",
+        "rm -r .claude/memory/*",
+        "rm .claude/mem*/decisions/use-uv.json",
+        "rm .claude/memory/*.md",
+    ],
+)
+def test_a_write_is_seen_behind_other_commands_options_and_patterns(project, line):
+    assert "memdir records" in decide(project, "Bash", command=line.format(RECORD))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[[ a > {0} || b < {0} ]]",
+        "cd .claude/memory/decisions && ((n > 3)) && echo $((n>3))",
+        "echo $'it\\'s > {}'",
+        "perl -MFile::Find -e 1 {}",
+        "perl -Ilib x.pl {}",
+        "perl x.pl {} -input x",
+        "ruby -ryaml -e 1 {}",
+        "find .claude/memory/decisions -name rm",
+        "find .claude/memory/decisions -exec grep rm {{}} +",
+        "find . -name '*.pyc' -delete",
+        "touch -r {} /tmp/z",
+        "truncate --reference {} /tmp/z",
+        "rsync -t .claude/memory/decisions/ /tmp/backup",
+        "mv -t .. other.txt",
+        "pushd .claude/memory/decisions; popd; echo x > y.json",
+        "cd .claude/memory/decisions; cd -; echo x > y.json",
+        "bash -x run.sh -c 'rm {}'",
+        "rm -rf *",
+        "rm .claude/memory/*.json",
+        "rm -r .claude/memory-old .claude/m",
+        "ls `echo {}`",
+        "timeout 5 cat {}",
+    ],
+)
+def test_a_line_that_only_looks_like_a_write_is_left_alone(project, line):
+    assert decide(project, "Bash", command=line.format(RECORD)) == ""
+
+
+@pytest.mark.parametrize("line", ["x=$x$x;", ">$x;", "cd $x;>a;", "eval $x;"])
+def test_a_variable_that_grows_with_every_word_takes_no_memory(line):
+    found, _ = written("x=abc;" + line * 8_000, "/w", {})
+    assert sum(map(len, found)) < 50_000_000

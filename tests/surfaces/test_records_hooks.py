@@ -300,6 +300,12 @@ def test_descriptions_of_any_length_leave_the_answer_within_the_clients_limit(ke
     assert len(reason) < 10_000
 
 
+def test_a_reply_that_no_mark_can_follow_is_not_handed_over_at_every_stop(keeping):
+    said = talk(keeping)
+    said.path.write_bytes(b"")
+    assert [keeping.stop(said, last_assistant_message=DECIDED) for _ in range(2)] == ["", ""]
+
+
 @pytest.mark.parametrize("trouble", ["no transcript", "no state", "odd transcript", "no session"])
 def test_whatever_fails_the_turn_ends(keeping, trouble):
     said, changes = talk(keeping), {}

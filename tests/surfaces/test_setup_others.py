@@ -4,6 +4,7 @@ How each of their JSON files fares is in tests/conformance/test_clients.py.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import tomllib
@@ -137,6 +138,18 @@ def test_what_codex_wrote_around_our_table_stays(home):
     assert tomllib.loads(path.read_text()) == {"model": "z", "projects": {"/p": {"y": 1}}}
 
 
+def test_a_remark_behind_our_changed_table_stays(home):
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_text('model = "x"\n')
+    memdir("setup", "codex")
+    text = path.read_text().replace("[mcp_servers.memdir]", "[mcp_servers.memdir]\nenabled = true")
+    path.write_text(text + "# what I want to keep\n\n[tui]\nx = 1\n# the end\n")
+    memdir("setup", "codex", "--remove")
+    kept = 'model = "x"\n\n# what I want to keep\n\n[tui]\nx = 1\n# the end\n'
+    assert path.read_text() == kept
+
+
 def test_a_table_of_somebody_else_stays(home):
     path = home / ".codex/config.toml"
     path.parent.mkdir()
@@ -178,6 +191,63 @@ def test_marks_that_do_not_belong_together_are_left_alone(home):
     refused = memdir("setup", "codex", "--json")
     assert refused.code == 1 and refused.error["path"] == str(path)
     assert path.read_text() == f"a\n{BEGIN}\nb\n" and len(files(home)) == 1
+
+
+# Files that cannot or must not be written
+
+
+@pytest.mark.parametrize("client", OTHERS)
+def test_one_file_that_is_read_only_keeps_all_of_them_as_they_are(client, home):
+    paths = [Path(one["path"]) for one in memdir("setup", client, "--json").json["files"]]
+    memdir("setup", client, "--remove")
+    last = next(path for path in reversed(paths) if path.suffix in (".json", ".toml"))
+    last.parent.mkdir(parents=True)
+    last.write_text("")
+    last.chmod(0o444)
+    before = files(home)
+    refused = memdir("setup", client, "--json")
+    assert refused.code != 0 and f"{last} is read-only" in refused.error["message"]
+    assert files(home) == before and not list(home.rglob("clients/*.json"))
+
+
+@pytest.mark.parametrize("client", OTHERS)
+def test_a_file_of_ours_that_somebody_deleted_keeps_nothing_back(client, home):
+    written = memdir("setup", client, "--json").json["files"]
+    Path(written[-1]["path"]).unlink()
+    assert memdir("setup", client, "--remove").code == 0
+    assert files(home) == {} and not list(home.rglob("clients/*.json"))
+    assert not (home / ".config").exists() and not (home / f".{client}").exists()
+
+
+def test_what_a_killed_set_up_left_is_gone_after_the_next(home):
+    (home / ".codex").mkdir()
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    names = [f".memdir-{number}-0123456789ab.tmp" for number in (ended.pid, os.getpid())]
+    for name in (*names, ".memdir-x.tmp"):
+        (home / ".codex" / name).write_text("half")
+    memdir("setup", "codex", "--dry-run")
+    assert (home / ".codex" / names[0]).exists()
+    memdir("setup", "codex")
+    memdir("setup", "codex", "--remove")
+    assert {*files(home)} == {f".codex/{name}" for name in (names[1], ".memdir-x.tmp")}
+
+
+def test_a_damaged_receipt_stops_no_removal(home):
+    (home / "mine").mkdir()
+    memdir("setup", "codex")
+    [receipt] = home.rglob("clients/*.json")
+    said = json.loads(receipt.read_text())
+    said["folders"] += ["\0", str(home / "mine/deeper")]
+    receipt.write_text(json.dumps(said))
+    assert memdir("setup", "codex", "--remove").code == 0
+    assert files(home) == {} and (home / "mine").exists()
+
+
+def test_a_directory_in_place_of_a_file_is_called_one(home):
+    (home / ".cursor/mcp.json").mkdir(parents=True)
+    refused = memdir("setup", "cursor", "--json")
+    assert refused.code != 0 and "a directory stands there" in refused.error["next"]
 
 
 # Cursor

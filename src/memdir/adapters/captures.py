@@ -50,7 +50,7 @@ class Captures:
 
     def keep(self, progress: Progress) -> None:
         """Durable when it returns."""
-        self._put(_place(progress.session), asdict(progress))
+        self._put(_place(progress.session), _told(progress))
 
     def sessions(self) -> Iterator[Progress]:
         """Every conversation that is known, the newest first."""
@@ -71,7 +71,7 @@ class Captures:
 
     def announce(self, plan: Plan) -> None:
         """Durable before anything of it is done."""
-        self._put(PLAN, asdict(plan))
+        self._put(PLAN, asdict(plan) | {"progress": _told(plan.progress)})
 
     def finish(self) -> None:
         """The plan was carried out."""
@@ -121,8 +121,14 @@ def _place(session: str) -> str:
     return f"{SESSIONS}/{store_key(plain)}"
 
 
+def _told(progress: Progress) -> dict[str, Any]:
+    """All of it by name."""
+    cursor = progress.cursor
+    return asdict(progress) | {"cursor": {"id": cursor.id, "offset": cursor.offset}}
+
+
 def read_progress(said: Any) -> Progress:
-    """The inverse of `asdict`."""
+    """The inverse of `_told`."""
     done = tuple(Done(**one) for one in said["done"])
     found = Progress(**{**said, "cursor": Cursor(**said["cursor"]), "done": done})
     counts = (found.cursor.offset, found.size, found.turns, found.failures)

@@ -21,8 +21,10 @@ from memdir.core.draft import Draft
 from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.core.finding import Finding
 from memdir.core.held import REJECTED, Held, find_id, id_of
+from memdir.core.transcript import PERSON, TOOL
 
 MOST = 500  # drafts that wait at once
+MOST_OF_TOOLS = 250  # so many may wait before one of a tool: a page cannot take a person's place
 LARGEST_BYTES = 256 * 1024  # of one of them
 SETTLED, LOCK = "settled.jsonl", "lock"
 SETTLED_KEPT = 2_000  # lines
@@ -53,7 +55,7 @@ class Inbox:
                 return self.read(held.id)
             if held.id in self._settled():
                 return held
-            self._check_room()
+            self._check_room(catch.origin.who)
             self._put(held.id + ENDING, data)
         return held
 
@@ -109,7 +111,7 @@ class Inbox:
         """Let a settled draft wait again, as it did."""
         with self._lock.held("memdir review", _unheard):
             held = self._read(id, SETTLED_ENDING)
-            self._check_room()
+            self._check_room(PERSON)  # who lets it wait again
             self._put(id + ENDING, write(held))
             self._tell({other: line for other, line in self._settled().items() if other != id})
             self._drop(id + SETTLED_ENDING)
@@ -135,9 +137,11 @@ class Inbox:
         ours = [name for name in names if name.endswith(ending) and name[:1] != "."]
         return sorted(name[: -len(ending)] for name in ours)
 
-    def _check_room(self) -> None:
-        if (waiting := len(self._ids())) >= MOST:
-            what = f"{waiting} drafts wait for a review already, which is the limit"
+    def _check_room(self, who: str) -> None:
+        most = min(MOST, MOST_OF_TOOLS) if who == TOOL else MOST
+        if (waiting := len(self._ids())) >= most:
+            which = "" if most == MOST else " for what a tool said"
+            what = f"{waiting} drafts wait for a review already, which is the limit{which}"
             raise BadInput(what, path=self.folder, next="memdir review shows them")
 
     def _find(self, id: str) -> str:

@@ -13,7 +13,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memdir.adapters.disk import Disk, close_quietly, failure
 from memdir.core.errors import Busy, Unwritable
@@ -40,7 +40,7 @@ class Lock:
             _sign(handle, who)
             yield handle
         finally:
-            close_quietly(handle)
+            _let_go(handle)
 
     @contextmanager
     def held_if_free(self, who: str) -> Iterator[int | None]:
@@ -52,7 +52,7 @@ class Lock:
                 _sign(handle, who)
             yield handle if free else None
         finally:
-            close_quietly(handle)
+            _let_go(handle)
 
     def holder(self) -> str:
         """Who signed the lock last, as one line."""
@@ -148,6 +148,13 @@ def _try(handle: int, path: str) -> bool:
             ) from None
         raise failure(error, path, "the lock cannot be taken") from None
     return True
+
+
+def _let_go(handle: int) -> None:
+    """Said, not only closed: a child that was forked meanwhile has the same handle open."""
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    close_quietly(handle)
 
 
 def _sign(handle: int, who: str) -> None:

@@ -13,6 +13,8 @@ from time import sleep
 
 NAME, TAKEN = "queue", "queue.taken"
 MOST_BYTES = 1024 * 1024
+TAKEN_BYTES = 8 * MOST_BYTES  # that are taken aside; more waits until some of it is done
+READ_BYTES = 4 * TAKEN_BYTES  # lines that are written anew may have grown: none is cut off
 LONGEST = 4096  # bytes of a line: so much is written at once or not at all
 TRIES, PAUSE = 20, 0.005  # to hold the file; seconds between two of them
 _ADD = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -47,6 +49,8 @@ class Queue:
     def take(self) -> list[bytes]:
         """Everything that waits, what an earlier worker left first; nothing is let go of yet."""
         lines = _lines(self.taken)
+        if sum(map(len, lines)) > TAKEN_BYTES:
+            return lines
         try:
             handle = os.open(self.path, _READ)
         except FileNotFoundError:
@@ -132,7 +136,7 @@ def _lines(path: str) -> list[bytes]:
     """Whole lines only: the last one may have been cut by a full disk."""
     try:
         with open(os.open(path, _READ), "rb") as file:
-            data = file.read(2 * MOST_BYTES)
+            data = file.read(READ_BYTES)
     except FileNotFoundError:
         return []
     return [line for line in data.split(b"\n")[:-1] if line]

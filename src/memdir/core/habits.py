@@ -18,6 +18,7 @@ _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _STANDING = pattern(
     r"\b(?:always|never|every|each|usually|normally|typically|generally|often|sometimes|regularly"
     rf"|weekly|daily|nightly|rarely|seldom|{_WEEKDAY}s|weekdays|weekends"
+    rf"|only[ \n](?:[^.;,:!?\n]{{1,40}}[ \n])?on[ \n]{_WEEKDAY}"
     r"|(?:nobody|no one|everybody|everyone)[ \n](?:is|works|answers|reads|deploys))\b",
     re.IGNORECASE,
 )

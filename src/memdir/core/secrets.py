@@ -106,7 +106,16 @@ _GETS = (
     r"(?:[_-]?(?:prod|production|dev|staging|live|\d))?"
     r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|:|\bis\b)[*_ \t]{0,4}"
 )
-_PASSWORD = pattern(rf"(?:password|passwd|passphrase|pwd|\bpass|\bpw){_GETS}{_VALUE}", re.I)
+# As people say it: `the password for the staging VPN is …`, `das Passwort lautet …`.
+_SAID = (
+    r"(?:[ \t](?:for|of|on|to|in|at|für|vom|zum|zur|para|de|del|do|da|pour|du)"
+    r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|é)[ \t:]{1,3}"
+)
+_PASSWORD = pattern(
+    r"(?:password|passwd|passphrase|pwd|\bpass|\bpw|passwort|kennwort|contraseña|\bsenha"
+    rf"|mot de passe)(?:{_GETS}|{_SAID}){_VALUE}",
+    re.I,
+)
 _KEY = pattern(
     r"(?:(?:api|secret|access|private|auth|account|signing|encryption)[_ -]?key"
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",

@@ -24,6 +24,23 @@ _TOLD = re.compile(
     r"(?: (?:earlier|before|above|yesterday|you|just now)){0,2} (?:about|on|regarding|for|with) ",
     re.I,
 )
+# The same where it costs nothing; the article of what is named goes, too.
+_TOLD_ELSEWHERE = re.compile(
+    r"was (?:ich|wir) (?:(?:dir|euch|vorhin|eben|gestern|mal) ){0,2}(?:über|zu|zum|zur|von|wegen) "
+    r"(?:(?:der|die|das|den|dem|unsere?[rnm]?) )?(?P<german>.{2,80}?) "
+    r"(?:gesagt|erzählt|geschrieben|entschieden|beschlossen)\b.{0,80}"
+    r"|o que (?:eu |nós |a gente )?(?:disse|falei|dissemos|falamos|decidimos)(?: antes)?"
+    r" (?:sobre|acerca d[eoa]|d[eoa]s?)(?: (?:os?|as?))? "
+    r"|lo que (?:te |os )?(?:dije|he dicho|dijimos|decidimos)(?: antes)?"
+    r" (?:sobre|acerca de|de)(?: (?:el|la|los|las))? "
+    r"|(?:ce que )?(?:j'ai|je t'ai|je vous ai|on a|nous avons) (?:dit|décidé|écrit)"
+    r" (?:sur|de|à propos de|concernant)(?: (?:la|les?)(?= )| l')? ?"
+    r"|quello che (?:ti |vi )?(?:ho|abbiamo) (?:detto|deciso|scritto)"
+    r" (?:su|sull[ao]|sul|sui|di|riguardo a)(?: (?:il|lo|la|i|gli|le))? "
+    r"|(?:(?:то,? )?что )?(?:я|мы) (?:говорил|сказал|решил)[аи]? (?:про|об?) "
+    r"|我们?(?:之前|刚才|刚刚)?(?:说过?|讲过?|提到)的(?:关于|有关)?",
+    re.I,
+)
 _ABOUT = re.compile(
     r"(?:(?:the|that|this|any|my|our) (?:thing|part|bit|one|rule|memory|point|idea|stuff) )?"
     r"(?:about|regarding|concerning) ",
@@ -74,9 +91,10 @@ _VAGUE = frozenset(
 def meant(wish: str) -> str:
     """The words of a wish that name what is to be forgotten; all of them where none is plain."""
     text = " ".join(wish[:MOST].split())
-    for opening in (_TOLD, _ABOUT):
-        found = opening.match(text)
-        text = text[found.end() :] if found else text
+    for opening in (_TOLD, _TOLD_ELSEWHERE, _ABOUT):
+        if found := opening.match(text):
+            named = found["german"] if opening is _TOLD_ELSEWHERE else ""
+            text = named or text[found.end() :]
     end = _ENDS.search(text)
     first = text[: end.start()].strip() if end else text
     return (first if terms(first) else text) or wish

@@ -1,14 +1,16 @@
-"""A conversation as memdir reads it, whichever client wrote it down."""
+"""A conversation as memdir reads it, whichever client wrote it down.
+
+On the way of hooks and agents that wait: no dataclasses, which bring `inspect` along.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 PERSON, AGENT, TOOL = "person", "agent", "tool"  # who says something
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """One thing that was said; what a tool gave back is never somebody's own words.
 
     `id` is the client's own of the record, which several things may share; `time` is 0 where
@@ -23,16 +25,14 @@ class Said:
     wrote: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Cursor:
+class Cursor(NamedTuple):
     """How far a transcript was processed: its last record, and as a hint where that line ends."""
 
     id: str = ""
     offset: int = 0
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(NamedTuple):
     """What was said after a cursor, and the next cursor.
 
     Of `lines`, nobody can read the `broken` ones; `lost`: the cursor's record is gone, so
@@ -54,8 +54,7 @@ class Stretch:
         return 0 < self.lines == self.broken
 
 
-@dataclass(frozen=True)
-class Session:
+class Session(NamedTuple):
     """A transcript that a client left behind; `cwd` is where it began, where that is known."""
 
     client: str

@@ -6,7 +6,7 @@ import os
 import sys
 
 from memdir import registry
-from memdir.adapters.clients._files import write_edit
+from memdir.adapters.clients._files import check_edit, sweep, write_edit
 from memdir.adapters.clients._plan import ByHand, Edit, Host, Plan, Wish
 from memdir.adapters.clients._python import Running, find_python, is_temporary
 from memdir.adapters.clients._receipt import (
@@ -18,7 +18,7 @@ from memdir.adapters.clients._receipt import (
 from memdir.config import Config
 from memdir.core.errors import BadInput
 
-__all__ = ["ByHand", "Edit", "Plan", "Wish", "clients", "install"]
+__all__ = ["ByHand", "Edit", "Plan", "Wish", "clients", "install", "is_set_up"]
 
 FAMILY = "clients"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -40,8 +40,13 @@ def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -
     plan: Plan = member.plan(wish, host, receipt)
     if dry_run:
         return plan
+    for edit in plan.edits:
+        check_edit(edit)
+    paths = [receipt.path, *(edit.target for edit in plan.edits)]
+    for folder in {os.path.dirname(path) for path in paths}:
+        sweep(folder)
     after = made_of(receipt, plan.edits)
-    if after.files:
+    if after.files and not wish.remove:  # a file of ours that somebody has deleted counts no more
         if after != receipt:
             write_receipt(after)
         for edit in plan.edits:
@@ -52,6 +57,12 @@ def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -
     if receipt.files or receipt.folders:
         drop_receipt(receipt)
     return plan
+
+
+def is_set_up(config: Config, client: str) -> bool:
+    """Whether something was put into a client, and not taken out since."""
+    member = registry.load(FAMILY, client.replace("-", "_"), config.own)
+    return bool(read_receipt(config.state_dir, client, member.folder(_host(config))).files)
 
 
 def _host(config: Config) -> Host:

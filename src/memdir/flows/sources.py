@@ -5,6 +5,7 @@ from __future__ import annotations
 from memdir import registry
 from memdir.adapters.exchange import Brought, read_source
 from memdir.adapters.sources._files import BROKEN, Around
+from memdir.adapters.sources._pieces import parted
 from memdir.config import Config
 from memdir.core.errors import BadInput
 
@@ -28,5 +29,5 @@ def read(config: Config, source: str, path: str = "") -> Brought:
     member = registry.load(FAMILY, source.replace("-", "_"), config.own)
     project = "" if config.scope.kind == "user" else config.checkout
     brought: Brought = member.read(path, Around(config.home, project, config.environ))
-    brought.files.sort()
+    brought.files[:] = parted(brought.files)
     return brought

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memdir.core import frontmatter, naming, types
 from memdir.core import index as text_of
@@ -14,6 +15,8 @@ from memdir.core.pointer import write_pointer
 from memdir.core.ports import Store
 from memdir.core.targets import Targets
 
+KEPT, KEPT_CHARACTERS = 4096, 8192  # memories whose place in the index is remembered, of each
+Placed = tuple[tuple[bool, int, float, str], str]  # what decides the place; the line
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
 
 
@@ -104,10 +107,24 @@ def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, boo
     """Over the limit: what matters most comes first, so that it is the rest that falls off."""
     if not any(text_of.over_limit(text)):
         return text, False
-    memories = sorted(_memories(store, files), key=_worth)
-    ours = {memory.path: _line(memory) for memory in memories}
-    arranged = text_of.arrange(text, [memory.path for memory in memories], ours)
+    placed = sorted(map(_place, _memories(store, files)))
+    ours = {worth[-1]: line for worth, line in placed}
+    arranged = text_of.arrange(text, [*ours], ours)
     return arranged, arranged != text
+
+
+def _place(memory: Memory) -> Placed:
+    """Worth and line of a memory; kept, because each save of a long-lived agent asks for all."""
+    if len(memory.head) > KEPT_CHARACTERS:
+        return _worth(memory), _line(memory)
+    return _known_place(memory.path, memory.head, memory.mtime, types.names())
+
+
+@lru_cache(maxsize=KEPT)
+def _known_place(path: str, head: str, mtime: float, names: tuple[str, ...]) -> Placed:
+    """Of the same words the same, as long as there are the same types."""
+    memory = Memory(path, head, mtime, len(head))
+    return _worth(memory), _line(memory)
 
 
 def _worth(memory: Memory) -> tuple[bool, int, float, str]:

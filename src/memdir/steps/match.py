@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from memdir.core.records import cud, fields
 from memdir.core.records.fields import Record
 
+_PLAIN = (b"{\n", b'{"', b"{ ")  # starts of UTF-8; for others, json finds out what they are
 _READ = ("category", "title", "tags", "updated_at", "record_status", "schema_version")
 
 
@@ -24,7 +25,9 @@ def match(
 def _records(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, Record]]:
     for path, data in files:
         try:
-            found = json.loads(data)
+            found = json.loads(
+                data.decode("utf-8", "surrogatepass") if data[:2] in _PLAIN else data
+            )
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict):

@@ -6,7 +6,7 @@ from memdir.core import frontmatter, secrets
 from memdir.core.draft import CREATED, SKIPPED, UPDATED, Change, Wishes
 from memdir.core.drafting import Rules
 from memdir.core.errors import Missing
-from memdir.core.memory import TEAM, is_of_records, stem
+from memdir.core.memory import INDEX, TEAM, is_of_records, stem
 from memdir.core.ports import Store
 from memdir.core.revision import hash_of
 
@@ -19,20 +19,23 @@ def write(path: str, data: bytes, store: Store, rules: Rules, wishes: Wishes) ->
         old = None
     if data == old:
         return Change(SKIPPED, stem(path), path, hash_of(data), "it says exactly this already")
-    reason = _refused_place(path) or _refused_text(path, data, old or b"", rules, wishes)
+    reason = _refused_place(path, new=old is None)
+    reason = reason or _refused_text(path, data, old or b"", rules, wishes)
     if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     store.put(path, data)
     return Change(CREATED if old is None else UPDATED, stem(path), path, hash_of(data))
 
 
-def _refused_place(path: str) -> str:
+def _refused_place(path: str, *, new: bool) -> str:
     *folders, name = path.split("/")
+    if new and path != INDEX and path.lower() == INDEX.lower():
+        return f"some systems take it for {INDEX}, the index; choose another name"
     if any(part[:1] == "." for part in (*folders, name)):
         return "a hidden file is no memory; choose a name without a leading dot"
     if any(folder[-3:].lower() == ".md" for folder in folders):
         return "a folder cannot be called .md"
-    if folders and folders[0] == TEAM:
+    if folders and folders[0].lower() == TEAM:
         return "the folder team is another store; it is written through its own scope"
     return "it is the place of a structured record" if is_of_records(path) else ""
 

@@ -6,14 +6,17 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from memdir import flows
 from memdir.app import App, Done, open_app
 from memdir.config import read_config
 from memdir.core.draft import Draft, Wishes
+from memdir.core.errors import BadInput
 from memdir.core.memory import UNKNOWN
 from memdir.core.naming import check_name
+from memdir.core.prompting import MODES
 from memdir.core.scope import MAIN_SCOPES
 from memdir.flows.prompting import Prompt
 from memdir.flows.recalling import Recall
@@ -27,6 +30,27 @@ P = ParamSpec("P")
 R = TypeVar("R")
 ALL, PROJECT = "all", "project"
 ACTOR = "library"
+
+
+def _check(**given: object) -> None:
+    """Refuse early, by its name, what is no text: deep below, an error would name no argument."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            what = f"{name} is a text, not of the type {type(value).__name__}"
+            raise BadInput(what, next=f"give {name} as a str")
+
+
+def _place(name: str, path: str | PathLike[str] | None) -> str | None:
+    """A directory that the caller named, as a text that names one."""
+    given = os.fspath(path) if isinstance(path, PathLike) else path
+    if given is not None:
+        _check(**{name: given})
+        try:
+            os.fsencode(given)
+        except UnicodeEncodeError:
+            what = f"{name} holds half a character (a lone surrogate)"
+            raise BadInput(what, next="Name a directory.") from None
+    return given
 
 
 def _silent(text: str) -> None:
@@ -75,10 +99,10 @@ class Memdir:
     @classmethod
     def open(
         cls,
-        project: str | None = None,
+        project: str | PathLike[str] | None = None,
         *,
         scope: str = ALL,
-        dir: str | None = None,
+        dir: str | PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
         now: Callable[[], float] = time.time,
         tell: Callable[[str], None] = _silent,
@@ -88,6 +112,8 @@ class Memdir:
         `scope` names one of `memdir where`; `all` recalls from every one that applies. `environ`
         and `now` are the world that it sees, `tell` hears what a person should know meanwhile.
         """
+        project, dir = _place("project", project), _place("dir", dir)
+        _check(scope=scope)
         env = os.environ if environ is None else environ
         found: list[tuple[str, App]] = []
         known = read_config(env, os.getcwd(), project=project, dir=dir, scope=scope).scopes
@@ -112,6 +138,8 @@ class Memdir:
 
     def prompt(self, mode: str = "", *, indexes: bool = True) -> Prompt:
         """How an agent is to use its memory, as `.text`; empty where memory is switched off."""
+        if mode not in ("", *MODES):
+            raise BadInput(f"there is no mode {mode!r}", next=f"use one of {', '.join(MODES)}")
         others = [one for one in self._apps if one[0] != self._own[0]]
         return flows.prompt([self._own, *others], mode, indexes=indexes)
 
@@ -119,6 +147,9 @@ class Memdir:
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
     ) -> Recall:
         """What belongs to a prompt: `.text` is what to show the agent, empty if nothing fits."""
+        _check(prompt=prompt, session=session)
+        if not isinstance(limit, int):
+            raise BadInput("limit is a whole number", next="leave it out, or give an int")
         return flows.recall(self._apps, prompt, session=session, limit=limit, model=model)
 
     def prefetch(
@@ -144,6 +175,7 @@ class Memdir:
 
         `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
         """
+        _check(text=text, type=type, name=name, description=description, why=why, how=how)
         named = check_name(name) if name else ""
         draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
         done = flows.save(self.app, draft, Wishes(anyway, allow_secret))
@@ -152,6 +184,7 @@ class Memdir:
 
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
+        _check(**{f"name {number}": name for number, name in enumerate(names, 1)})
         return flows.verify(self.app, names)
 
     def audit(self, *, deep: bool = False) -> Audit:
@@ -162,7 +195,7 @@ class Memdir:
 
     def capture(
         self,
-        conversation: str | Sequence[Mapping[str, object]],
+        conversation: str | PathLike[str] | Sequence[Mapping[str, object]],
         *,
         session: str = "",
         client: str = "",
@@ -177,6 +210,9 @@ class Memdir:
         """
         from memdir.flows.capturing.handing import hand_over  # a quarter of the modules there are
 
+        _check(session=session, client=client)
+        if isinstance(conversation, PathLike):
+            conversation = os.fspath(conversation)
         asked = model if isinstance(model, str) else None if model else ""
         outcome = hand_over(self.app, conversation, session=session, client=client, model=asked)
         self._see_own()
@@ -184,14 +220,17 @@ class Memdir:
 
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
+        _check(change=change)
         return flows.undo(self.app, change)
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""
+        _check(session=session)
         return flows.section(self._apps, session=session, full=full)
 
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""
+        _check(session=session)
         flows.begin_anew(self._apps, session)
 
     def standing(self) -> str:

@@ -84,6 +84,8 @@ POINTS = [
     ("scripts without spaces count by pairs", "缓存策略", "缓存策略", [], 6),
     ("one shared pair is not enough", "缓存", "缓存策略", [], 2),
     ("mixed scripts are parted", "使用redis", "Redis", [], 2),
+    ("a tag in another script is looked at too", "缓存", "Elsewhere", ["缓存"], 3),
+    ("a tag beside a title without end counts", "storage", "x " * 20_000, ["storage"], 3),
     ("underscores part words", "rate_limit", "Rate limit", [], 4),
 ]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memdir.adapters.transcripts.claude_code import Reader
-from memdir.core.records.scoring import RULES, score
+from memdir.core.records.scoring import FORMS, RULES, score
 from memdir.core.records.settings import read_settings
 from memdir.core.records.triage_text import triage_text
 from memdir.core.transcript import AGENT, PERSON, TOOL, Cursor, Said
@@ -455,3 +455,12 @@ def test_the_real_shape_of_a_transcript_is_read(tmp_path):
 )
 def test_any_text_gets_a_score(text):
     assert all(0.0 <= one.score <= 1.0 for one in score(said(text), SETTINGS).scores)
+
+
+def test_a_form_is_looked_for_only_where_its_start_stands_in_the_text():
+    for rule in RULES:
+        for word in (*rule.primary, *rule.boosters):
+            for form in FORMS.get(word, (word,)):
+                start = form[: next((at for at, one in enumerate(form) if not one.isalpha()), None)]
+                assert start
+                assert form[len(start) : len(start) + 1] not in ("?", "*", "{"), form

@@ -6,7 +6,6 @@ import pytest
 
 from memdir.core.records.fields import TYPES
 from memdir.core.records.settings import (
-    DEFAULTS,
     LARGEST,
     LONGEST_DESCRIPTION,
     MOST_WARNINGS,
@@ -15,6 +14,7 @@ from memdir.core.records.settings import (
 )
 
 DEFAULT = read_settings(None)[0]
+DEFAULTS = json.dumps(TREE, indent=2) + "\n"  # as the file of somebody who wants to change them
 
 
 def nested(path: str, value: object) -> str:

@@ -5,10 +5,11 @@ import time
 
 import pytest
 
+from memdir.core import relative_dates
 from memdir.core.capturing import REMEMBER, Origin, Signal
 from memdir.core.transcript import PERSON, Said
 from memdir.core.triage.drafts import catches
-from memdir.core.triage.said_days import written_out
+from memdir.core.triage.said_days import is_habit, written_out
 
 WEDNESDAY = 1772625600.0  # 2026-03-04, noon
 DAY = datetime.date(2026, 3, 4)
@@ -125,3 +126,33 @@ def test_at_the_ends_of_the_calendar_words_stay_words(day):
 def test_long_texts_and_many_days_take_no_long_time():
     for text in ("next " * 400, "nächste " * 250, "in the end of " * 140, "el " * 650):
         written_out(text, DAY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We only deploy on Tuesday.",
+        "Releases go out only on Thursday mornings.",
+        "Wir deployen nur am Dienstag.",
+        "Solo desplegamos el martes.",
+        "Nous ne déployons que le mardi.",
+        "Só fazemos deploy na terça-feira.",
+        "Facciamo il deploy solo di martedì.",
+        "我们只在周二部署。",
+        "デプロイは火曜日だけです。",
+    ],
+)
+def test_what_is_done_on_one_day_of_the_week_only_is_a_habit(text):
+    assert is_habit(text)
+    assert written_out(text, DAY)[0] == text
+    assert relative_dates.make_absolute(text, DAY) == (text, ())
+
+
+def test_the_end_of_a_time_is_a_date_as_well():
+    text = written_out("The freeze lasts until the 20th.", DAY)[0]
+    assert text == "The freeze lasts until 2026-03-20."
+
+
+def test_what_was_moved_to_a_day_is_told_as_a_sentence():
+    text = written_out("The deadline moved to next Friday.", DAY)[0]
+    assert text.startswith("The deadline moved to Friday 2026-03-06")

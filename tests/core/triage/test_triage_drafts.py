@@ -214,3 +214,72 @@ def test_a_wish_that_only_points_back_is_held_with_the_agents_words(text):
     assert catch.draft is not None
     assert catch.draft.body == "The cache is warmed at six."
     assert catch.hold
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("não se esqueça que usamos pnpm", "Usamos pnpm."),
+        ("Não esqueça: usamos pnpm", "Usamos pnpm."),
+        ("Não te esqueças de que usamos pnpm", "Usamos pnpm."),
+        ("Tenha em mente que usamos pnpm", "Usamos pnpm."),
+        ("не забудь что у нас Postgres", "У нас Postgres."),
+        ("Не забывай, что у нас Postgres", "У нас Postgres."),
+        ("不要忘记测试用真实数据库", "测试用真实数据库。"),
+        ("别忘了测试用真实数据库", "测试用真实数据库。"),
+        ("ne pas oublier que la CI tourne sous Node", "La CI tourne sous Node."),
+        ("N'oublie jamais que la CI tourne sous Node", "La CI tourne sous Node."),
+        ("non dimenticare che usiamo pnpm", "Usiamo pnpm."),
+        ("No se olvide de que usamos pnpm", "Usamos pnpm."),
+        ("nicht vergessen: wir nutzen UTC", "Wir nutzen UTC."),
+        ("Vergesst nicht, dass wir UTC nutzen", "Wir nutzen UTC."),
+        ("nie zapomnij, że mamy Postgres", "Mamy Postgres."),
+        ("let's not forget that we use pnpm", "We use pnpm."),
+        ("You must not forget that prod is read-only", "Prod is read-only."),
+    ],
+)
+def test_who_says_not_to_forget_wants_it_kept(text, body):
+    (catch,) = caught(person(text))
+    assert catch.draft
+    assert (catch.draft.body, catch.forget, catch.hold) == (body, "", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Não se esqueça de rodar os testes.",
+        "don't forget the changelog",
+        "let's try the other way, forget about the cache",
+        "off the record: layoffs are coming in March",
+        "No need to remember this, we use Jira.",
+        "Don't remember this, but the CEO is leaving.",
+        "Don't save this to memory: we use Jira.",
+    ],
+)
+def test_what_nobody_wants_kept_is_neither_kept_nor_forgotten(text):
+    assert not [one for one in caught(person(text)) if one.forget or not one.hold]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["off the record: layoffs are coming in March", "No need to remember this, we use Jira."],
+)
+def test_what_somebody_does_not_want_kept_is_not_held_either(text):
+    assert not caught(person(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Esqueça o que eu disse sobre o pnpm.",
+        "Vergiss, was ich über pnpm gesagt habe.",
+        "Oublie ce que j'ai dit sur pnpm.",
+        "Dimentica quello che ho detto su pnpm.",
+        "Olvida lo que dije sobre pnpm.",
+        "忘记我说的pnpm",
+        "забудь что я говорил про pnpm",
+    ],
+)
+def test_a_wish_to_forget_names_what_is_meant_in_other_languages_too(text):
+    (catch,) = caught(person(text))
+    assert catch.forget == "pnpm"

@@ -243,3 +243,66 @@ def test_a_wish_in_a_text_that_looks_pasted_is_held(text):
 )
 def test_the_first_words_of_a_message_are_its_writers_own(text):
     assert "" in hold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("Remember: no mocks in integration tests.", "No mocks in integration tests."),
+        ("remember that no deploys happen on weekends", "No deploys happen on weekends."),
+        ("Remember: no I/O in constructors", "No I/O in constructors."),
+        ("Remember: no use of eval", "No use of eval."),
+        ("remember great tests are short", "Great tests are short."),
+        ("Remember: yes/no columns hold Y or N", "Yes/no columns hold Y or N."),
+        ("Remember that cool-down is 5 minutes", "Cool-down is 5 minutes."),
+        ("remember: so-called soft deletes are banned", "So-called soft deletes are banned."),
+        ("recuerda que no usamos floats", "No usamos floats."),
+        ("No, remember that we use tabs", "We use tabs."),
+        ("no remember that we use tabs", "We use tabs."),
+        ("Great, but remember that we use tabs", "We use tabs."),
+        ("Remember to treat NULL as the empty list", "Treat NULL as the empty list."),
+        ("Remember to use the same names as the API", "Use the same names as the API."),
+        ("Remember the rental car service is in Go", "The rental car service is in Go."),
+        ("remember that Anna (not Anne!) is the owner", "Anna (not Anne!) is the owner."),
+        ("Remember that Dr. Smith owns billing", "Dr. Smith owns billing."),
+        ("Remember not to use sudo", "Don't use sudo."),
+        ("Remember never to push on Fridays", "Never push on Fridays."),
+    ],
+)
+def test_a_word_that_bears_the_meaning_is_not_cut_off(text, body):
+    made = asked(text)
+    assert (made.body, made.why) == (body, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("No mocks in tests, they hid a bug.", "No mocks in tests."),
+        ("No, use pnpm.", "Use pnpm."),
+        ("no we use pnpm", "We use pnpm."),
+        ("no no no, never push to main", "Never push to main."),
+        ("nope - use pnpm", "Use pnpm."),
+        ("No force pushes to main.", "No force pushes to main."),
+        ("No IT tickets for laptops.", "No IT tickets for laptops."),
+        ("Just to be clear, the SLA is 99.95.", "The SLA is 99.95."),
+        ("Never log it, as it holds names.", "Never log it."),
+    ],
+)
+def test_an_answer_is_cut_off_and_a_rule_that_begins_like_one_is_not(text, body):
+    assert noticed(text)[0].body == body
+
+
+def test_praise_that_says_what_it_is_for_is_kept_in_its_own_words():
+    agent = Said("a1", AGENT, "I've made the change and the tests pass.", TUESDAY)
+    text = "I like how you split that into two commits."
+    person = Said("p1", PERSON, text, TUESDAY)
+    (made,) = drafts([Signal(CONFIRMATION, text, person, "feedback")], agent, person)
+    assert made.body == text
+    agent = Said("a1", AGENT, "Done. I split the work into two commits.", TUESDAY)
+    (made,) = drafts([Signal(CONFIRMATION, text, person, "feedback")], agent, person)
+    assert made.body == "Approved by the user: I split the work into two commits."
+
+
+def test_a_complaint_about_what_the_agent_keeps_doing_is_no_agreement():
+    said = (Said("a1", AGENT, "I've used var.", TUESDAY), Said("p1", PERSON, "You keep using var."))
+    assert CONFIRMATION not in [one.kind for one in triage(said)]

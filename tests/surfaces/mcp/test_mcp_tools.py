@@ -245,6 +245,12 @@ def test_bad_arguments_are_refused_in_a_sentence_and_nothing_is_written(agent, s
     assert not store.exists() or not list(store.iterdir())
 
 
+def test_another_scope_beside_a_named_directory_is_refused_in_words_for_an_agent(tmp_path):
+    answer = Agent(dir=str(tmp_path)).fail("recall", query=QUESTION, scope="user")
+    assert "scope user is not served here" in answer and "leave scope out" in answer
+    assert "--" not in answer
+
+
 @pytest.mark.parametrize("case", [*inputs("path traversal"), *inputs("file names")])
 def test_hostile_names_lead_nowhere(agent, store, home, tmp_path, case):
     outside = tmp_path / "outside.md"

@@ -271,3 +271,27 @@ def _same(text: str) -> str:
     for more in MORE:
         text = text.replace(more, "")
     return text.partition(" give a path")[0]
+
+
+def test_a_folder_of_very_many_files_is_cut_as_a_long_file_is(tmp_path):
+    store = tmp_path / "store"
+    store.mkdir()
+    for number in range(1_000):
+        (store / f"{number:04}{'x' * 230}.txt").touch()
+    shown = view(memory_tool(dir=str(store)), "/memories")
+    assert 190_000 < len(shown) < 201_000
+    assert shown.endswith(
+        "… cut here, after 794 of 1001 lines: view a folder below, or /memories/MEMORY.md"
+    )
+
+
+@pytest.mark.parametrize("name", ["memory.md", "Memory.md", "TEAM/a.md"])
+def test_no_new_file_is_one_that_other_systems_take_for_the_index_or_the_team(tool, name):
+    for given in (create(name), rename("a.md", name)):
+        assert tool.call(given).is_error
+    assert view(tool) == CONTENT + SHOWN
+
+
+def test_a_file_of_such_a_name_that_is_there_already_can_be_edited(tool, tmp_path):
+    (tmp_path / "store" / "memory.md").write_text("old\n")
+    assert not tool.call(replace("old", "new", "memory.md")).is_error

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
+from contextlib import suppress
 
 from memdir.adapters.clients._plan import Edit
 from memdir.adapters.disk import Disk, failure
-from memdir.core.errors import BadInput, Busy
+from memdir.core.errors import BadInput, Busy, Unwritable
 
 LARGEST_BYTES = 1024 * 1024  # no client writes more
+_LEFT = re.compile(r"\.memdir-([1-9]\d{0,9})-[0-9a-f]{12}\.tmp\Z")
+NOTHING = "nothing was changed"
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # root may all the same; who set it may not
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -33,7 +38,8 @@ def read_file(path: str) -> bytes | None:
     try:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
-            raise failure(OSError(errno.ENXIO, path), path, "it is no regular file")
+            kind = errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ENXIO
+            raise failure(OSError(kind, path), path, "it is no regular file")
         if facts.st_size > LARGEST_BYTES:
             raise BadInput(
                 f"{path} is larger than {LARGEST_BYTES // 1024} KiB; it is left as it is",
@@ -53,6 +59,26 @@ def missing_folders(target: str) -> list[str]:
         missing.append(here)
         here = os.path.dirname(here)
     return missing
+
+
+def check_edit(edit: Edit) -> None:
+    """Before the first of several is written: what is read-only refuses all of them."""
+    if edit.old == edit.new:
+        return
+    folder = os.path.dirname(edit.target)
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    try:
+        closed = edit.old is not None and not os.stat(edit.target).st_mode & _WRITABLE
+    except OSError as error:
+        raise failure(error, edit.path, NOTHING) from None
+    if closed or not os.access(folder, os.W_OK | os.X_OK):
+        place = edit.path if closed else folder
+        raise Unwritable(
+            f"{place} is read-only; {NOTHING}",
+            path=edit.path,
+            next="if it is yours to change: chmod u+w, and run the command again",
+        )
 
 
 def write_edit(edit: Edit) -> None:
@@ -77,6 +103,29 @@ def write_edit(edit: Edit) -> None:
             os.chown(edit.target, *owner)
     except OSError as error:
         raise failure(error, edit.path, "it was not changed") from None
+
+
+def sweep(folder: str) -> None:
+    """Remove what a killed set-up left there; that of one which still runs stays."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        found = _LEFT.match(name)
+        if found and not _runs(int(found[1])):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # it is somebody else's
+        pass
+    return True
 
 
 def _owner(path: str) -> tuple[int, int] | None:

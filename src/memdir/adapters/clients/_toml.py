@@ -97,15 +97,21 @@ class Table:
     def _cut_tables(self, text: str) -> str:
         """Without the lines of the table and of those below it."""
         kept: list[str] = []
+        remarks: list[str] = []  # somebody's, behind the table: they may be about what follows
         gone = False
         for line in text.splitlines(keepends=True):
             if _HEADER.match(line):
+                kept, remarks = kept + remarks, []
                 gone = bool(self._header.match(line))
                 if gone and kept and kept[-1].startswith("# memdir put this table here"):
                     kept.pop()
             if not gone:
                 kept.append(line)
-        return "".join(kept)
+            elif line.strip() and not line.lstrip(" \t").startswith("#"):
+                remarks = []
+            elif remarks or line.strip():
+                remarks.append(line)
+        return "".join(kept + remarks)
 
     def _tables(self, values: Values) -> Values:
         found = values.get(self.top, {})

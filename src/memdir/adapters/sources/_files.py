@@ -45,13 +45,26 @@ def read_whole(path: str, next: str) -> bytes:
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or "not a file name"
         raise unusable(path, cause, next) from None
-    with open(handle, "rb") as file:
+    try:
         facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
+        if not stat.S_ISREG(facts.st_mode):  # Python opens no directory, not even to look at it
             raise unusable(path, "it is no regular file", next)
         if facts.st_size > MAX_TOTAL_BYTES:
             raise unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
-        return file.read(MAX_TOTAL_BYTES)
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(MAX_TOTAL_BYTES)
+    finally:
+        os.close(handle)
+
+
+def names_in(folder: str, next: str) -> list[str]:
+    """What lies in a folder of a client, sorted; nothing where it is not there."""
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise unusable(folder, error.strerror or "unreadable", next) from None
 
 
 def read_json(path: str, next: str) -> Any:

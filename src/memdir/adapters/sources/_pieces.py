@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from memdir.adapters.exchange import MAX_ENTRIES, Brought
@@ -38,6 +39,7 @@ class Piece:
 def brought_from(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
     """Add each piece as a memory of its own, by a name of its own."""
     taken = {path.casefold(): data for path, data in brought.files}
+    known, numbers = set(taken.values()), Counter[str]()
     for piece in pieces:
         if len(taken) >= MAX_ENTRIES:
             skip(brought, piece.place, f"there are more than {MAX_ENTRIES:,} entries", BROKEN)
@@ -46,15 +48,38 @@ def brought_from(source: str, pieces: Iterable[Piece], brought: Brought) -> None
             skip(brought, piece.place, "it says nothing", BROKEN)
             continue
         name = name_for(clean(piece.title), piece.type)
-        number, path = 1, f"{name}.md"
-        data = written(source, piece, name)
-        while path.casefold() in taken and taken[path.casefold()] != data:
-            number += 1
-            path = f"{name}-{number}.md"
-            data = written(source, piece, f"{name}-{number}")
-        if path.casefold() not in taken:
-            taken[path.casefold()] = data
-            brought.files.append((path, data))
+        whole = written(source, piece, name)
+        if whole in known:
+            continue  # the same once more
+        known.add(whole)
+        path = _free(name, taken, numbers)
+        data = whole if path == f"{name}.md" else written(source, piece, path[:-3])
+        taken[path.casefold()] = data
+        brought.files.append((path, data))
+
+
+def _free(name: str, taken: Container[str], numbers: Counter[str]) -> str:
+    """A path that nothing has yet; thousands of one name are counted on, not each from one."""
+    path = f"{name}.md" if numbers[name] < 2 else f"{name}-{numbers[name]}.md"
+    while path.casefold() in taken:
+        numbers[name] = max(numbers[name], 1) + 1
+        path = f"{name}-{numbers[name]}.md"
+    return path
+
+
+def parted(files: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """The files, sorted, each by a name of its own on every disk: `a.md` and `A.md` are one."""
+    taken: dict[str, bytes] = {}
+    numbers = Counter[str]()
+    found = []
+    for path, data in sorted(files):
+        key = path.casefold()
+        if taken.get(key) == data:
+            continue  # the same once more
+        path = _free(path[:-3], taken, numbers) if key in taken else path
+        taken[path.casefold()] = data
+        found.append((path, data))
+    return sorted(found)
 
 
 def written(source: str, piece: Piece, name: str) -> bytes:

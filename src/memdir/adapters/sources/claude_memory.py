@@ -30,8 +30,7 @@ def read(path: str, around: Around) -> Brought:
     if not parts:
         raise unusable(path, "it holds no memories that are known", NEXT)
     brought = Brought()
-    for part in parts:
-        brought_from(SOURCE, _pieces(part, brought), brought)
+    brought_from(SOURCE, (one for part in parts for one in _pieces(part, brought)), brought)
     return brought
 
 

@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterator
 
 from memdir.adapters.exchange import OTHER, Brought
-from memdir.adapters.sources._files import Around, files_below, folder_of, inside, skip, unusable
+from memdir.adapters.sources._files import (
+    Around,
+    files_below,
+    folder_of,
+    inside,
+    names_in,
+    skip,
+    unusable,
+)
 from memdir.adapters.sources._pieces import Piece, about, brought_from, sections
 from memdir.core.frontmatter import decode
 from memdir.core.scope import below
@@ -28,16 +36,16 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 def read(path: str, around: Around) -> Brought:
     """Everything that Codex keeps for this project and for all of them."""
     brought = Brought()
-    for folder in [path] if path else _folders(around):
-        for name, data in _files(folder, brought):
-            brought_from("codex", _pieces(name, decode(data), around, brought), brought)
+    folders = [path] if path else _folders(around)
+    files = (one for folder in folders for one in _files(folder, brought))
+    pieces = (one for name, data in files for one in _pieces(name, decode(data), around, brought))
+    brought_from("codex", pieces, brought)
     return brought
 
 
 def _folders(around: Around) -> list[str]:
     top = folder_of(around, "CODEX_HOME", ".codex")
-    names = sorted(os.listdir(top)) if os.path.isdir(top) else []
-    found = [inside(top, name) for name in names if name.startswith("memories")]
+    found = [inside(top, name) for name in names_in(top, NEXT) if name.startswith("memories")]
     folders = [folder for folder in found if folder and os.path.isdir(folder)]
     if not folders:
         raise unusable(top, "Codex keeps no memories there", NEXT)

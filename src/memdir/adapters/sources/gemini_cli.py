@@ -11,12 +11,14 @@ from memdir.adapters.sources._files import (
     files_below,
     folder_of,
     inside,
+    names_in,
     read_whole,
     skip,
     unusable,
 )
 from memdir.adapters.sources._pieces import Piece, bullets, marked, sections, store_path
 from memdir.adapters.sources._pieces import brought_from as add
+from memdir.core.errors import BadInput
 from memdir.core.frontmatter import decode
 from memdir.core.memory import INDEX
 
@@ -72,11 +74,10 @@ def _facts(text: str, place: str, type: str) -> Iterator[Piece]:
 def _private(top: str, project: str) -> Iterator[str]:
     """The folders of notes on this project."""
     tmp = os.path.join(top, "tmp")
-    for name in sorted(os.listdir(tmp)) if project and os.path.isdir(tmp) else ():
+    for name in names_in(tmp, NEXT) if project else ():
         try:
-            with open(os.path.join(tmp, name, ROOT_FILE), "rb") as file:
-                root = decode(file.read(4096)).strip()
-        except OSError:
+            root = decode(read_whole(os.path.join(tmp, name, ROOT_FILE), NEXT)[:4096]).strip()
+        except BadInput:
             continue
-        if os.path.realpath(root) == os.path.realpath(project):
+        if root and "\0" not in root and os.path.realpath(root) == os.path.realpath(project):
             yield inside(tmp, name, "memory")

@@ -6,7 +6,7 @@ learns his own injections. So a doubtful part goes: a tag without an end takes t
 
 from __future__ import annotations
 
-import re
+from memdir.core.patterns import pattern
 
 LONGEST_NAME = 40
 # Names with - for _. What stands between such tags nobody has typed.
@@ -37,11 +37,11 @@ OUTPUT = frozenset(
 )
 _NAME = rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NAME}}}"
 # An opening counts whatever its attributes hold: a `<` in one of them must not hide it.
-_TAG = re.compile(rf"<(?:(?P<end>/)({_NAME})\s{{0,20}}>|({_NAME})(?=[\s/>]))")
+_TAG = pattern(rf"<(?:(?P<end>/)({_NAME})\s{{0,20}}>|({_NAME})(?=[\s/>]))")
 _FRAME, _REMINDER = "memdir-", "system-reminder"
 _ARGUMENTS, _ARGUMENTS_END = "<command-args>", "</command-args>"
-_COMMAND = re.compile(r"\s{0,100}<command-(?:name|message)>")
-_MARKER = re.compile(r"\[Request interrupted by user[^\[\]\n]{0,100}\]")
+_COMMAND = pattern(r"\s{0,100}<command-(?:name|message)>")
+_MARKER = pattern(r"\[Request interrupted by user[^\[\]\n]{0,100}\]")
 # A message that starts like this is not the person's at all; some clients do not flag it.
 _STARTS = (
     "This session is being continued from a previous conversation",
@@ -61,12 +61,12 @@ def typed(text: str) -> str:
     """What the person wrote; empty where nothing of it is his."""
     if text.lstrip().startswith(_STARTS):
         return ""
-    if _COMMAND.match(text):
+    if "<command-" in text and _COMMAND.match(text):
         # A command of the client's: only what was typed behind its name.
         text = text.partition(_ARGUMENTS)[2].rpartition(_ARGUMENTS_END)[0]
     if "<" in text:
         text = _outside(text)
-    return _MARKER.sub("", text).strip()
+    return (_MARKER.sub("", text) if "[Request" in text else text).strip()
 
 
 def unframed(text: str, reminders: bool = False) -> str:

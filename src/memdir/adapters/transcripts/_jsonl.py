@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import replace
-from hashlib import blake2b
 from itertools import islice
 from typing import Any, Protocol
 
@@ -27,7 +25,7 @@ HASHED = "@"  # how the id of a record starts that has none of its own
 Record = dict[str, Any]
 _JSON = json.JSONDecoder(strict=False)  # a control character in a text hides no record
 # Anchored at the quote, which cannot be inside: so it is linear.
-_IMAGE = re.compile(rb'"[A-Za-z0-9+/=]{4096,}"')
+_IMAGE = rb'"[A-Za-z0-9+/=]{4096,}"'
 
 
 class Talk(Protocol):
@@ -57,7 +55,7 @@ def read(path: str, root: str, since: Cursor, last: str, talk: Talk, session: st
     said = with_last(tuple(_written(one, talk) for one in kept.said), last, earlier)
     return Stretch(
         said=said,
-        cursor=cursor or (Cursor() if lost else replace(since, offset=start or 0)),
+        cursor=cursor or (Cursor() if lost else since._replace(offset=start or 0)),
         session=session,
         cwd=talk.cwd,
         broken=broken,
@@ -101,7 +99,7 @@ def parsed(data: bytes | None) -> Record | None:
     if data is None:
         return None
     if len(data) > PLAIN:
-        data = _IMAGE.sub(b'""', data)
+        data = re.sub(_IMAGE, b'""', data)
     if len(data) > PLAIN:
         return None  # what it becomes may take twenty times as much
     try:
@@ -122,6 +120,8 @@ def marked(talk: Talk, record: Record, data: bytes) -> str:
 
 
 def _hashed(data: bytes) -> str:
+    from hashlib import blake2b  # heavy, and seldom needed: nearly every record has an id
+
     return HASHED + blake2b(data.strip(), digest_size=16).hexdigest()
 
 
@@ -153,7 +153,7 @@ def _written(said: Said, talk: Talk) -> Said:
     failed = talk.failed.get(said.id) if said.wrote else None
     if not failed:
         return said
-    return replace(said, wrote=tuple(path for path in said.wrote if path not in failed))
+    return said._replace(wrote=tuple(path for path in said.wrote if path not in failed))
 
 
 def _within(handle: int, start: int, size: int) -> tuple[int, bool]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable
 from math import isfinite
 
 from memdir.core.dates import parse_time
 from memdir.core.inert import visible
+from memdir.core.patterns import pattern
 from memdir.core.transcript import Said
 
 TEXT = 32 * 1024  # characters of one thing that was said
@@ -16,7 +16,7 @@ ALL_TEXT = 4 * 1024 * 1024  # characters of all that is read at once
 MOST = 20_000  # things that are read at once
 LEFT_OUT = "\n[… {:,} characters left out …]\n"
 _LATEST = 253_402_300_800  # the year 10000
-_HALVES = re.compile("[\ud800-\udfff]")
+_HALVES = pattern("[\ud800-\udfff]")
 
 
 def readable(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from memdir.adapters.transcripts._text import words
+from memdir.core.patterns import pattern
 from memdir.core.scope import PATH_CHARACTERS
 
 # Tools that write one file, by their names in lower case, and where its path stands.
@@ -23,13 +24,11 @@ _LOOKING = ("view", "read", "list")  # what the command of an editor's tool may 
 _SHELLS = ("bash", "shell", "run_shell_command", "exec_command", "local_shell")
 COMMAND = 64 * 1024  # characters of a command line that are looked at
 MOST = 100  # files of one call
-_REDIRECTED = re.compile(
+_REDIRECTED = pattern(
     r"(?:>{1,2}\|?|\btee(?:[ \t]{1,9}-a)?[ \t])[ \t]{0,9}"
     r"(\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s\"'<>|&;()]{1,4096})"
 )
-_PATCHED = re.compile(
-    r"^\*\*\* (?:Add|Update|Move to|Delete)[ \w]{0,9}: (.{1,4096})$", re.MULTILINE
-)
+_PATCHED = pattern(r"^\*\*\* (?:Add|Update|Move to|Delete)[ \w]{0,9}: (.{1,4096})$", re.MULTILINE)
 
 
 def written(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]:
@@ -61,7 +60,8 @@ def patch_of(given: Any) -> str:
 
 
 def _redirected(line: str) -> list[str]:
-    found = [match[1].strip("\"'") for match in _REDIRECTED.finditer(line)]
+    some = ">" in line or "tee" in line
+    found = [match[1].strip("\"'") for match in _REDIRECTED.finditer(line)] if some else []
     return found + _patched(line) if "*** Begin Patch" in line else found
 
 

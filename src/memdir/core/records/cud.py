@@ -9,6 +9,7 @@ from memdir.core.records import errors, fields
 from memdir.core.records.errors import RecordError
 from memdir.core.records.fields import Record, is_newer
 from memdir.core.records.tokens import tokens
+from memdir.core.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class Asked:
 
     def score(self, title: str, tags: list[str]) -> int:
         """Points of a record: 2 per title word, 3 per tag, 1 per word that starts alike."""
+        if self._has_nothing(" ".join([title, *tags])):
+            return 0
         others = tokens(title)
         points = TITLE_POINTS * len(self.words & others)
         for tag in tags:
@@ -129,6 +132,14 @@ class Asked:
                 points += TAG_POINTS
             others |= parts
         return points + PREFIX_POINTS * self._alike(others)
+
+    def _has_nothing(self, text: str) -> bool:
+        """True of most records, told with one look; False where it takes more than that."""
+        if not text.isascii():
+            return False
+        words = split(text.replace("_", " ").lower())
+        starts = [word[:SHORTEST_PREFIX] for word in words]
+        return self.words.isdisjoint(words) and self.starts.keys().isdisjoint(starts)
 
     def _alike(self, others: set[str]) -> int:
         """How many words share a start of four letters and more with one that is not the same."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from memdir.core.inert import BRACKET, ELLIPSIS, clip, inert, inert_line
+from memdir.core.patterns import pattern
 from memdir.core.records.lines import Line
 from memdir.core.records.scoring import Activity, Score, Scored
 from memdir.core.records.settings import SESSION_SUMMARY, RecordSettings
@@ -20,9 +21,8 @@ OPENING, CLOSING = "<transcript_data>", "</transcript_data>"
 LEFT_OUT = f"[{ELLIPSIS}]"  # stands where lines were left out
 ROLES = ("[assistant]", "[user]")  # at the start of a line, where nothing that was said can stand
 _INDENT = "  "
-_FORGED = re.compile(
-    r"[<＜﹤˂ᐸ⟨\u2329\u3008❬❮](?=[\s/\\／∕⁄]{0,20}transcript[\s_-]{0,3}data)", re.IGNORECASE
-)
+_OPENERS = "<＜﹤˂ᐸ⟨\u2329\u3008❬❮"
+_FORGED = pattern(rf"[{_OPENERS}](?=[\s/\\／∕⁄]{{0,20}}transcript[\s_-]{{0,3}}data)", re.IGNORECASE)
 
 
 def excerpt(scored: Scored, one: Score, settings: RecordSettings) -> str:
@@ -100,7 +100,9 @@ def _told(lines: Sequence[Line], numbers: Sequence[int]) -> list[str]:
 
 def _within(told: list[str], room: int) -> str:
     """The newest lines that fit; no end of the data can stand among them."""
-    text = _FORGED.sub(BRACKET, "\n".join(told))
+    text = "\n".join(told)
+    if any(opener in text for opener in _OPENERS):
+        text = _FORGED.sub(BRACKET, text)
     kept: list[str] = []
     for line in reversed(text.split("\n")):
         room -= len(line.encode("utf-8", "replace")) + 1

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memdir.core.patterns import pattern
 from memdir.core.records.fields import TYPES
 from memdir.core.transcript import AGENT, PERSON, Said
 
-_FENCE = re.compile(r"[ \t>]{0,20}(`{3,100}|~{3,100})")
-_INLINE = re.compile(r"`{1,3}[^`\n]{1,1000}`{1,3}")
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_-]{0,40})(?:\s[^<>]{0,1000})?>")
+_FENCE = pattern(r"[ \t>]{0,20}(`{3,100}|~{3,100})")
+_INLINE = pattern(r"`{1,3}[^`\n]{1,1000}`{1,3}")
+_TAG = pattern(r"<(/?)([A-Za-z][A-Za-z0-9_-]{0,40})(?:\s[^<>]{0,1000})?>")
 # Names with - for _. What stands between such tags is ours, or the client's.
 _TAGS = frozenset(
     (
@@ -29,16 +30,17 @@ _FRAME = "memdir-"
 # A message that starts like this is a hook's or a skill's from its first to its last word.
 _STARTS = ("Stop hook feedback:", "SubagentStop hook feedback:", "Base directory for this skill:")
 # A line of a summary or an index, whoever repeats it.
-_LISTED = re.compile(
+_LISTED = pattern(
     rf"\s{{0,20}}(?:[-*]\s{{0,4}})?\*{{0,2}}\[(?:{'|'.join(TYPES)})\]", re.IGNORECASE | re.ASCII
 )
 # What an agent says while it saves: commands, paths, "Saved the decision record: ...".
-_AT_WORK = re.compile(
+_AT_WORK = pattern(
     r"\W{0,6}(?:create|update|delete|retire|draft|verifie)d?(?: [a-z_]{1,20}){0,3} "
     r"(?:records?|memor(?:y|ies)|drafts?)(?=\s{0,9}(?:$|[^\w\s])| (?:for|in|at|with|about|as|to)\b)"
     r"|\W{0,6}saved(?: [a-z_]{1,20}){0,3} (?:records?|memor(?:y|ies)|drafts?)\b",
     re.IGNORECASE | re.ASCII,
 )
+_THINGS = ("record", "memor", "draft")  # without one of them, nobody is at work
 _PLACES = ("memdir records ", "memdir save ", ".claude/memory/", "#tags:")
 _CODE = "\0"  # stands for a line of code
 
@@ -92,14 +94,16 @@ def _lines(one: Said, number: int) -> Iterator[Line]:
 def _is_own(line: str, who: str) -> bool:
     if "[" in line and _LISTED.match(line):
         return True
-    return who == AGENT and (any(map(line.__contains__, _PLACES)) or bool(_AT_WORK.match(line)))
+    if who != AGENT or any(map(line.__contains__, _PLACES)):
+        return who == AGENT
+    return any(map(line.lower().__contains__, _THINGS)) and bool(_AT_WORK.match(line))
 
 
 def _without_code(plain: list[str]) -> list[str]:
     """As many lines, with a mark for each one of a fence; an open fence ends with the message."""
     kept, fence = [], ""
     for line in plain:
-        found = _FENCE.match(line)
+        found = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if found and not fence:
             fence = found[1]
         elif found and found[1].startswith(fence) and not line[found.end() :].strip():
@@ -113,6 +117,8 @@ def _without_code(plain: list[str]) -> list[str]:
 
 def _outside(text: str) -> str:
     """The same lines without what stands between tags of ours; an open one takes the rest."""
+    if "<" not in text:
+        return text
     parts: list[str] = []
     cut, at, name, depth = 0, 0, "", 0
     for found in _TAG.finditer(text):

@@ -16,6 +16,7 @@ Repair = str  # one sentence about what was put right
 _BOM = b"\xef\xbb\xbf"
 _HALVES = (b"\\ud", b"\\uD")  # how half of a character is escaped
 _FIX = "correct the file, or bring an earlier version back: memdir log"
+_DRAFT_FIX = "correct it, then run the command again"
 
 
 def read_record(data: bytes, path: str) -> tuple[Record, list[Repair]]:
@@ -117,7 +118,9 @@ def _is_unicode(found: Record) -> bool:
 
 
 def _unreadable(why: str, path: str) -> RecordError:
-    return RecordError(errors.READ, f"{path or 'the input'} {why}", fix=_FIX, path=path)
+    stored = path.endswith(".json") and not path.startswith("/")  # a draft has no earlier version
+    fix = _FIX if stored else _DRAFT_FIX
+    return RecordError(errors.READ, f"{path or 'the input'} {why}", fix=fix, path=path)
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float)

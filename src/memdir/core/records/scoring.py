@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
+from memdir.core.patterns import pattern
 from memdir.core.records.lines import Line, heard, is_message, lines
 from memdir.core.records.settings import SESSION_SUMMARY, RecordSettings
 from memdir.core.transcript import AGENT, PERSON, TOOL, Said
@@ -113,7 +115,7 @@ _BETWEEN = frozenset(
 _FARTHEST = 5  # words before a word in which it is negated
 _QUOTES = "*_\"'(["  # around a word of a sentence
 _LOOK_BACK = 80  # characters
-_NOTHING = re.compile(r"[:=]?[ \t]{0,3}(?:0|none|nothing|zero)\b(?![.%]?\d)", re.ASCII)
+_NOTHING = pattern(r"[:=]?[ \t]{0,3}(?:0|none|nothing|zero)\b(?![.%]?\d)", re.ASCII)
 _END = r"(?!\w|[-.]\w)"  # `error-free` and `error.log` are other words
 
 
@@ -204,7 +206,7 @@ class _Page:
     def with_any(self, words: tuple[str, ...]) -> Iterator[int]:
         """The numbers of the lines that have one of these words, each once, in order."""
         text, line, end = self.text, -1, 0
-        for found in _pattern(words).finditer(text):
+        for found in _found(words, text):
             start = found.start()
             if start < end or not _stands_alone(text, start) or _is_negated(text, *found.span()):
                 continue
@@ -232,21 +234,17 @@ def _rounded(value: float) -> float:
     return round(min(value, 1.0), DIGITS)
 
 
-_compiled: dict[tuple[str, ...], re.Pattern[str]] = {}
+def _found(words: tuple[str, ...], text: str) -> Iterable[re.Match[str]]:
+    """Where one of the words stands. Only those that can be there are compiled: that costs most."""
+    forms = [form for word in words for form in _forms(word, text)]
+    return re.finditer(f"(?:{'|'.join(forms)}){_END}", text, re.ASCII) if forms else ()
 
 
-def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    if words not in _compiled:
-        forms = [form for word in words for form in _forms(word)]
-        _compiled[words] = re.compile(f"(?:{'|'.join(forms)}){_END}", re.ASCII)
-    return _compiled[words]
-
-
-def _forms(word: str) -> list[str]:
-    """The word, its plural, and its parts with spaces or hyphens between them."""
+def _forms(word: str, text: str) -> list[str]:
+    """The word, its plural, its parts with spaces or hyphens between them, if the text has any."""
     plural = "(?:es)?" if word.endswith(_HISSES) else "s?"
     forms = FORMS.get(word) or (word.replace(" ", _GAP),)
-    return [form + plural for form in forms]
+    return [form + plural for form in forms if "".join(takewhile(str.isalpha, form)) in text]
 
 
 def _stands_alone(text: str, start: int) -> bool:

@@ -7,13 +7,13 @@ cut to its bounds and made harmless. What cannot be used keeps its default, with
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
 from memdir.core.finding import Finding
 from memdir.core.inert import inert_line
+from memdir.core.patterns import pattern
 from memdir.core.records.fields import TYPES
 
 FILE = "memory-config.json"
@@ -23,7 +23,7 @@ LARGEST = 1 << 20  # characters of a file that is read
 LONGEST_DESCRIPTION = 500  # characters
 MOST_WARNINGS = 20
 SHOWN = 80  # characters of a key or value in a warning
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
+_MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
 
 _SAYS = {
     SESSION_SUMMARY: "Where a session stopped: goal, outcome, what is open and what comes next",
@@ -72,7 +72,6 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "grace_period_days": (0, 36_500),
 }
 CLAMPED = ("max_inject", "max_messages", "thresholds")  # to the nearest that is allowed
-DEFAULTS = json.dumps(TREE, indent=2) + "\n"  # as the file of somebody who wants to change them
 
 
 class TypeSettings(NamedTuple):

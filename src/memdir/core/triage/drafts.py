@@ -40,6 +40,10 @@ _AGREED = re.compile(
     r"|spot on|genau|ja|perfekt|richtig|oui|exactement|parfait|sí|exacto|perfecto|sim|isso|perfeito"
     r"|esatto|perfetto)\b[^:\n]{0,40}(?::|\s[-–—])\s+(?P<own>\S.*)"
 )
+# `I like how you split that into two commits` says what was liked.
+_PRAISED = re.compile(
+    r"(?i)\b(?:like|love|appreciate)d? (?:how|that|the way|it when|the fact that) you (?:\S+ ){2}"
+)
 # How a rule begins, in the languages where it costs nothing.
 _ORDER = re.compile(
     r"(?i)(?:(?:in|for|when|with|bei|dans|en|em|nei)\b[^,]{2,60}, )?(?:never|always|don'?t|do not"
@@ -150,8 +154,14 @@ def _confirmed(signal: Signal, said: Sequence[Said]) -> str:
     agreed = _AGREED.match(signal.quote)
     if agreed and len(agreed["own"].split()) >= LEAST:
         return wording.statement(agreed["own"])
-    own = sentences(_last_words(signal.said, said))
-    chosen = next((one.text for one in own if tastes.choice(one.text)), "")
+    own, named = sentences(_last_words(signal.said, said)), taking_back.terms(signal.quote)
+    chosen = max(
+        (one.text for one in own if tastes.choice(one.text)),
+        key=lambda text: len(named & taking_back.terms(text)),
+        default="",
+    )
+    if _PRAISED.search(signal.quote) and not named & taking_back.terms(chosen):
+        chosen = ""
     return APPROVED + chosen if chosen else wording.statement(signal.quote)
 
 

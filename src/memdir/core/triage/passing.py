@@ -102,6 +102,14 @@ _JOKE = either(
     """
 )
 _MARKS = re.compile(r"(?:^|\s)/s\b|🙄|🤡|😂|😜")
+_PRIVATE = either(
+    r"""
+    (?:off the record|between (?:you and me|us))(?=[,:.]|$)
+    (?:no need to|you (?:don't|do not) (?:need|have) to) (?:remember|memori[sz]e) (?:this|that|it)\b
+    (?:don't|do not) (?:remember|memori[sz]e) (?:this|that|it|any of this)(?=[,:.]|$)
+    (?:don't|do not) (?:save|store|put) (?:this|that|it) (?:to|in|into) (?:your |the )?memory\b
+    """
+)
 _SUPPOSED = either(
     r"""
     (?:what if|suppose|imagine|let's say|hypothetically|in theory|thinking (?:about|of|out loud))\b
@@ -140,8 +148,8 @@ def brief(bare: str) -> bool:
 
 
 def unmeant(bare: str) -> bool:
-    """Sarcasm and jokes."""
-    return bool(_JOKE.search(bare) or _MARKS.search(bare))
+    """Sarcasm and jokes, and what somebody does not want kept."""
+    return bool(_JOKE.search(bare) or _MARKS.search(bare) or _PRIVATE.search(bare))
 
 
 def supposed(bare: str) -> bool:

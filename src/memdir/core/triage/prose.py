@@ -66,7 +66,10 @@ _REQUEST = (
 )
 _ENDS = re.compile(
     rf",\s+(?:so |and |but )?(?=(?:{_REQUEST})\b[^?]{{3,200}}\?)|"
-    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bz\.B\.)(?<!\bcf\.)[\"')]?\s+"
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bz\.B\.)(?<!\bcf\.)"
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bapprox\.)(?<!\bbzw\.)"
+    # `Anna (not Anne!) is` goes on behind its bracket.
+    r"(?:[\"']?\s+|\)\s+(?![a-z]))"
     r"|(?<=[。！？])|;\s+|\s+(?:—|–|--)\s+(?=(?:also|and|btw|please|remember)\b)"
 )
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")

@@ -19,7 +19,7 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
     *("October", "November", "December"),
 )
-_CUE = r"(?P<cue>(?:by|on|in|at|until|till|before|after|from|since|starting|due|of)\s+)?"
+_CUE = r"(?P<cue>(?:by|on|in|at|until|till|before|after|from|since|starting|due|of|to|for)\s+)?"
 _UNIT = "(?:week|month|quarter|year)"
 _ENGLISH = re.compile(
     rf"""
@@ -29,7 +29,8 @@ _ENGLISH = re.compile(
       | (?:the\s+)?end\s+of\s+(?:(?:the|this)\s+)?(?P<end>day|week|month|quarter|year)
       | (?:the\s+)?end\s+of\s+(?:the\s+)?next\s+(?P<late>{_UNIT})
       | (?P<short>(?-i:EO[DWMQY]))
-      | (?<=(?:by|on)\ )the\s+(?P<ordinal>\d{{1,2}})(?:st|nd|rd|th)(?=[.,;:!)]|$|\ (?:and|so|but)\b)
+      | (?:(?<=by\ )|(?<=on\ )|(?<=until\ )|(?<=till\ )|(?<=before\ )|(?<=after\ ))
+        the\s+(?P<ordinal>\d{{1,2}})(?:st|nd|rd|th)(?=[.,;:!)]|$|\ (?:and|so|but|because)\b)
       | (?P<which>next|last|this)\s+(?P<unit>{_UNIT})
       )
     ) (?![\w'’-]) (?!\s+(?:after|of)\b)

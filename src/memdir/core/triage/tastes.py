@@ -108,8 +108,8 @@ _LIKED = either(
     (?:that|this|it)(?:'s| is| was)? (?:exactly |precisely |just |really )?(?:how|what|
     +the way) (?:i|we) (?:like|want|wanted|prefer|meant|need|had in mind|do)\b
     the (?:kind|sort|type) of [\w -]{2,30} (?:i|we) (?:like|want|love|need|prefer)\b
-    keep (?:\w+ like (?:this|that)|doing|going|using|writing|it (?:that|this|like)|this|that|up|
-    +working)\b
+    (?<!you )keep (?:\w+ like (?:this|that)|doing|going|using|writing|it (?:that|this|like)|this|
+    +that|up|working)\b
     (?:good|great|right|nice|smart|excellent|solid|wise) (?:call|choice|thinking|instinct|move|idea|
     +decision|approach|catch not)\b
     more (?:of|like) (?:this|that)\b

@@ -14,7 +14,8 @@ _COMMANDED = either(
     rf"""
     remember\b(?![- ]me\b)(?: (?:this|that|these|it|the following) ?:| that\b|:|,)?
     (?:keep|bear) (?:this |that |it )?in mind(?: that\b|:|,)?
-    (?:do not|don'?t|never) (?:ever )?forget(?: that\b|:|,)
+    (?:(?:do not|don'?t|never) (?:ever )?|let'?s not |you (?:must|should) (?:not|never) )forget(?:
+    + that\b|:|,|(?= we(?:'re| are| use| only| never| always)\b))
     (?:save|store|add|put|write|commit|record|persist) [^.:\n]{{0,60}}\b(?:to|
     +into) {_MEMORY}(?: that\b|:|,)?
     (?:save|store|keep|put) [^.:\n]{{0,60}}\bin your memor(?:y|ies)(?: that\b|:|,)?
@@ -46,41 +47,48 @@ _SPOKEN = either(
     (?:henceforth|hereafter)\b,?
     merk(?:e|t|en sie)? (?:dir|euch|sich)(?: bitte)?(?:,? dass\b|:|,)?
     denk(?:e|t|en sie)? (?:bitte )?(?:dran|daran)(?:,? dass\b|:|,)?
-    vergiss (?:bitte )?nicht(?:,? dass\b|:|,)?
+    (?:vergiss|vergesst|vergessen sie) (?:bitte )?nicht(?:,? dass\b|:|,)?
+    nicht vergessen(?:,? dass\b|:|,)
     behalte? (?:bitte )?im (?:kopf|hinterkopf)(?:,? dass\b|:|,)?
     (?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun) an|in zukunft|künftig|zukünftig)\b,?
     für die zukunft(?::|,)?
     recuerd[ae](?:n)?(?: que\b|:|,)
     acu[eé]rdate (?:de )?(?:que\b)?
     ten(?:ga)? en cuenta(?: que\b|:|,)
-    no (?:te )?olvides? (?:de )?que\b
+    no (?:te |se |os )?olvid(?:es?|en|éis|ar) (?:de )?que\b
     (?:a partir de ahora|de ahora en adelante|desde ahora|en adelante)\b,?
     (?:guarda|apunta|anota)(?: (?:esto )?en (?:la |tu )?memoria)?(?: que\b|:)
     souviens[- ]toi(?: que\b| qu'|:|,)?
     (?:rappelle[- ]toi|rappelez[- ]vous)(?: que\b| qu'|:|,)?
     (?:retiens|retenez)(?: bien)?(?: que\b| qu'|:|,)
-    n'oublie(?:z)? pas (?:que\b|qu')
+    (?:n'oublie[zs]? (?:pas|jamais)|ne (?:pas|jamais) oublier)(?: que\b| qu'| ?:)
     garde(?:z)? (?:bien )?en (?:tête|mémoire)(?: que\b| qu'|:)?
     (?:à partir de maintenant|désormais|dorénavant|à l'avenir)\b,?
-    lembr(?:e-se|a-te|a|e)(?: de)? que\b
+    lembr(?:e-se|a-te|a|e)(?:(?: de)? que\b|:)
+    (?:tenha|tem) em mente(?: que\b|:)
+    n[ãa]o (?:(?:se|te|vos) )?esque[çc]a[ms]?(?:-se|-te)?(?:(?: de)? que\b|:|,)
     (?:a partir de agora|de agora em diante|daqui em diante|daqui para a frente)\b,?
     (?:ricorda(?:ti)?|ricordate)(?: che\b|:)
     (?:d'ora in poi|da ora in poi)\b,?
     tieni (?:a mente|presente)(?: che\b|:)?
+    non dimentic(?:are|arti|atevi|ate|hiamo)(?: che\b|:)
     onthoud(?: dat\b|:)?
     (?:vanaf nu|voortaan)\b,?
     vergeet niet dat\b
     запомни(?:те)?(?:,? что\b|:|,)?
     помни(?:те)?,? что\b
+    не (?:забудь|забывай)(?:те)?(?:,? что\b|:)
     (?:отныне|впредь|с этого момента|на будущее)\b(?::|,)?
     zapamiętaj(?:,? że\b|:)?
     pamiętaj,? że\b
+    nie (?:zapomnij|zapominaj)(?:cie)?(?:,? że\b|:)
     od teraz\b,?
     (?:bundan sonra|bundan böyle)\b,?
     (?:aklında tut|unutma|hatırla)\b(?::|,)?
     kom ihåg(?: att\b|:)
     från och med nu\b,?
     [请請]?帮?我?(?:记住|記住|牢记|记一下|記一下|记下来?|記下)了?[：:，,]?
+    [请請]?(?:不要|别|別|勿)忘(?:记了?|記了?|了|掉)[：:，,]?
     从现在(?:起|开始)[，,]?
     從現在起[，,]?
     从今(?:天起|以后|往后)[，,]?
@@ -158,10 +166,10 @@ _DROP = either(
     (?:you can |you should |you may |now |actually )?forget that (?=(?:we|i|you|the|our|my|it|
     +there)\b)
     (?:you can |you should |you may |now |actually )?forget (?:what (?=i|we|you)|(?:all )?my )
-    forget (?:the|our|your|any|all) (?=[^.,;]{0,60}\b(?:rule|memory|memories|preference|
-    +convention|policy)s?\b)
-    forget (?:the|our|your|any|all) (?=[^.,;]{0,60}\b(?:deadline|freeze|reminder|instruction|
-    +decision)s?\b)
+    (?:you can |actually )?forget (?:the|our|your|any|all) (?=[^.,;]{0,60}\b(?:rule|memory|
+    +memories|preference|convention|policy)s?\b)
+    (?:you can |actually )?forget (?:the|our|your|any|all) (?=[^.,;]{0,60}\b(?:deadline|freeze|
+    +reminder|instruction|decision)s?\b)
     you can (?:safely )?forget (?:that|this|it|about (?:it|that|this))(?: one| rule| part| now)?\b
     (?:stop|quit) remembering (?:that |about )?
     (?:delete|remove|drop|erase|retire|clear|wipe) (?:the|that|your|any|all|
@@ -172,7 +180,7 @@ _DROP = either(
 )
 _DROP_ELSEWHERE = either(
     r"""
-    vergiss (?:bitte )?(?!nicht)(?:,? ?dass )?(?=das|die|den|dass|was|alles|meine|wir|ich|es)
+    vergiss,? (?:bitte )?(?!nicht)(?:,? ?dass )?(?=das|die|den|dass|was|alles|meine|wir|ich|es)
     olv[ií]da(?:te|lo)? (?:de )?(?:que |lo de )?
     oublie[zr]? (?!pas)(?:que |qu'|ce que )?
     esque[cç]a (?:que )?
@@ -191,7 +199,12 @@ _DROP_THAT = re.compile(
 )
 _BACK = re.compile(r"\b(?:this|that|it) (?:down )?(?:in mind|(?:to|into|in) )[^:]*$")
 _GIVE_UP = either(r"(?:just|let's|lets|instead|focus|move on|try|skip|not important|i'll)\b")
-_NOT = re.compile(r"\b(?:don'?t|not|never|nicht|no|ne|n')\s*$")
+_TRIES = re.compile(r"\blet'?s (?:just )?(?:try|skip|move on|start over)\b")
+# "não se esqueça", "ne pas oublier", "不要忘记": whoever says that wants it kept.
+_NOT = re.compile(
+    r"\b(?:don'?t|not|never|nicht|no|ne|n'|pas|jamais|não|nao|nunca|non|niet|не|nie)"
+    r"(?: (?:se|te|me|os|vos|ti|vi|bitte))?\s*$|(?:不要|别|別|勿|不能|不会)$"
+)
 
 
 def kept(bare: str) -> tuple[int, int] | None:
@@ -217,7 +230,10 @@ def dropped(bare: str) -> tuple[int, int] | None:
     match = _DROP.search(bare) or _DROP_THAT.search(bare) or _DROP_ELSEWHERE.search(bare)
     if match is None or momentary(bare) or _GIVE_UP.search(bare, match.end()):
         return None
-    return None if _NOT.search(bare[: match.start()]) else (match.start(), match.end())
+    before = bare[: match.start()]
+    if _NOT.search(before) or _TRIES.search(before):
+        return None
+    return match.start(), match.end()
 
 
 def _is_kept(bare: str, match: re.Match[str]) -> bool:

@@ -15,13 +15,29 @@ LINE = 300  # characters of a reason
 MOST_WISHES = 3  # "remember that for the future"
 LEAST = 8  # characters of a rule before its reason
 _TO_DO = re.compile(r"(?i)^to (?=\w)")  # "remember to always …" is a rule, not an intention
+_NOT_TO_DO = re.compile(r"(?i)^(?:(?P<not>not)|never) to (?=\w)")
 
+# These say nothing, whatever follows; the others only where a mark parts them from the rest:
+# `No, use pnpm` is an answer, `No mocks in tests` is the rule itself.
+_SAYS_NOTHING = (
+    r"ok(?:ay)?|and|also|please|pls|plz|hey|oh|btw|by the way|so(?! (?:far|that|many|much|long)\b)"
+    r"|but|fyi|actually|one more thing|quick note|side note|just so you know|heads[- ]up|honestly"
+    r"|(?:just )?to be clear|for the record|for context|und|bitte"
+    r"|that(?= (?:we|i|you|they|the|our|my|all|every|each|no|only|any|it)\b)"
+)
+_ANSWERS_FIRST = (
+    r"well|hm+|ah|yeah|yes|yep|no+(?: no+){0,3}|nope|nah|wait|thanks|thx|great|cool|nice|right"
+    r"|sorry|ugh|again|good|perfect|fine|then|not quite|omg"
+    r"|that'?s (?:wrong|not right|not it|incorrect)|nein|ja"
+    r"|non|oui|sí|that"
+)
+_AFTER_ANSWER = (  # `no we use pnpm`: so it is typed in haste
+    r"(?=\s+(?:we|you|they|i|the|don'?t|do not|never|always|please|just|not|but|that'?s"
+    r"|it(?:'s| is| was| should| must)|use(?! (?:of|in|for|cases?)\b))['\s])"
+)
 _FILLER = re.compile(
-    r"(?i)^(?:(?:ok(?:ay)?|and|also|please|pls|plz|hey|oh|btw|by the way|so|but|fyi|well|hm+|ah"
-    r"|yeah|yes|yep|no+|nope|nah|wait|actually|one more thing|quick note|side note|thanks|thx|great"
-    r"|cool|nice|right|sorry|ugh|again|then|honestly|just so you know|heads[- ]up|not quite|omg"
-    r"|that'?s (?:wrong|not right|not it|incorrect)|und|bitte|nein|ja|non|oui|sí"
-    r"|that(?!'))\b[,.:!;–—-]{0,3}\s*){1,5}"
+    rf"(?i)^(?:(?:(?:{_SAYS_NOTHING})(?:[,.:!;…]{{1,3}}|\s[–—-]+(?=\s)|(?=\s|$))"
+    rf"|(?:{_ANSWERS_FIRST})(?:[,.:!;…–—]{{1,3}}|\s[–—-]+(?=\s)|\s*$|{_AFTER_ANSWER}))\s*){{1,5}}"
 )
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
@@ -33,7 +49,10 @@ _SINCE = (
 )
 _BECAUSE = re.compile(
     rf"(?i)(?:,|;|:|\s[-–—])?\s(?:because|bc|cuz|due to|so that|{_SINCE}"
-    r"|as(?= (?:it|we|they|our|the)\b)|denn|porque|ya que|parce que|parce qu'|car|puisque)\s+"
+    r"|denn|porque|ya que|parce que|parce qu'|puisque"
+    r"|car(?= (?:il|elle|on|nous|le|la|les|l'|ça|c'est|ce|cela|personne|je|tu|vous|ils)\b)"
+    # Without a comma it compares: `the same names as the API`, `NULL as the empty list`.
+    r"|(?<=, )as(?= (?:it|we|they|our|the)\b))\s+"
     r"|[，,]?因为"
 )
 # It points to what was said before: the reason stands there.
@@ -136,6 +155,7 @@ def statement(text: str) -> str:
         wished = True
         before = _FILLER.sub("", text[: place[0]] + " ").strip(_MARKS + ".(")
         after = _main(text[place[0] : place[1]], text[place[1] :].strip(_MARKS))
+        after = _NOT_TO_DO.sub(lambda no: "Don't " if no["not"] else "Never ", after)
         after = _TO_DO.sub("", after)
         after = "" if after.lower().strip(".!? ") in _BACK else after
         text = _rejoined(text, place, before, after)

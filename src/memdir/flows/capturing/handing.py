@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memdir.app import App
@@ -36,7 +36,7 @@ def hand_over(
     app = replace(app, actor=ACTOR)
     if isinstance(conversation, str):
         path = os.path.abspath(conversation)
-        if not os.path.exists(path):
+        if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
             raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
         request = Request(path, session, client or CLIENT, model=model)
         return capture(app, request, open_reader(app, request.client, path))
@@ -65,6 +65,8 @@ def _hash(*texts: str) -> str:
 def _records(messages: Sequence[Message], store: str) -> Iterator[dict[str, object]]:
     """Each message as a record of the client whose transcripts have the same form."""
     seen: dict[str, int] = {}
+    if not isinstance(messages, Iterable):
+        raise BadInput("a conversation is a list of messages, or a path", next=_NEXT)
     for number, message in enumerate(messages, 1):
         role, content = _checked(number, message)
         if role in SILENT:

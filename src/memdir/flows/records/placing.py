@@ -113,5 +113,5 @@ def _missing(name: str, paths: list[str]) -> RecordError:
 
     names = {stem(path): path for path in paths}
     near = get_close_matches(name[:80], list(names), 1, 0.75)
-    fix = f"did you mean {names[near[0]]}?" if near else "memdir records status lists them"
+    fix = f"did you mean {names[near[0]]}?" if near else "memdir list --scope records"
     return RecordError(errors.READ, f"there is no record {name[:80]!r}", fix=fix, path=name[:200])

@@ -47,7 +47,7 @@ def learn(session: Session, transcript: str, client: str, model: str | None, no_
     if client.replace("_", "-") not in known:
         raise BadInput(f"there is no client {client[:40]!r}", next=f"use one of {', '.join(known)}")
     path = os.path.abspath(transcript)
-    if not os.path.exists(path):
+    if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):  # a table has many
         raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
     request = Request(path, client=client.replace("_", "-"), model="" if no_model else model)
     chosen = _where_it_was_said(session, request)

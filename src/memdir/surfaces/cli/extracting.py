@@ -128,7 +128,7 @@ def _fields(made: Extraction, dry_run: bool, files: dict[int, str]) -> Fields:
         ],
         "sessions": len(made.sessions),
         "looked_at": [
-            {**asdict(one), "modified": dates.iso_time(one.modified), "things": _things(made, one)}
+            one._asdict() | {"modified": dates.iso_time(one.modified), "things": _things(made, one)}
             for one in made.sessions
         ],
         "waiting": [{"session": id, "reason": why} for id, why in made.waiting.items()],

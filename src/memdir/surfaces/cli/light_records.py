@@ -35,8 +35,11 @@ def answer(arguments: "Sequence[str]") -> bool:
     given = _options(arguments[1:], OPTIONS[command]) if command in OPTIONS else None
     if given is None or not all(given.get(name) for name in NEEDED[command]):
         return False
+    import gc
+
     from memdir.core.errors import MemdirError
 
+    gc.disable()  # the process ends before there is garbage worth a search
     try:
         root = _root(given)
         look = _candidate if command == CANDIDATE else _triage
@@ -47,6 +50,8 @@ def answer(arguments: "Sequence[str]") -> bool:
         sys.stdout.flush()
     except (MemdirError, OSError, ValueError):
         return False
+    finally:
+        gc.enable()
     return True
 
 

@@ -60,9 +60,22 @@ def _places(path: str, cwd: str) -> list[str]:
 
 def _is_guarded(path: str, root: str, gone: bool) -> bool:
     """Is it a record, their index, a folder of theirs or, to take it away, all of them?"""
-    if path == root:
-        return gone
     from memdir.core.memory import RECORD_FOLDERS, RECORD_INDEX
 
-    first = path[len(root) + 1 :].partition("/")[0]
-    return path.startswith(f"{root}/") and first in (*RECORD_FOLDERS, RECORD_INDEX)
+    parts, above = path.split("/"), root.split("/")
+    if not all(map(_is_named, parts, above)):
+        return False
+    if len(parts) <= len(above):
+        return gone
+    return any(_is_named(parts[len(above)], name) for name in (*RECORD_FOLDERS, RECORD_INDEX))
+
+
+def _is_named(pattern: str, name: str) -> bool:
+    """Does a part of a path mean this name? A shell's `*` never means a hidden one."""
+    if "*" not in pattern and "?" not in pattern:
+        return pattern == name
+    if name[:1] == "." and pattern[:1] != ".":
+        return False
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(name, pattern)

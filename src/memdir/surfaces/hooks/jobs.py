@@ -13,6 +13,7 @@ START, STOP = "session-start", "stop"
 LAST = "last"
 DEADLY = 6  # tries; a worker that lives gives up earlier
 TOGETHER = 50  # conversations
+LATEST = 1e12  # seconds; what is more, or no number, is no moment
 MOST_WAITING = 2_000  # lines; what waited longest goes first, and is made up for by its session
 
 
@@ -75,7 +76,8 @@ def read_job(line: bytes) -> Job | None:
     if isinstance(said, dict) and type(said.get("cwd")) is str and type(said.get("tries")) is int:
         after = said.pop("after", 0.0)
         looked = said.pop("looked", False) is True
-        moment = float(after) if isinstance(after, (int, float)) else 0.0
+        is_moment = isinstance(after, (int, float)) and 0 <= after < LATEST
+        moment = float(after) if is_moment else 0.0
         return Job(said["cwd"], said["tries"], said, looked, moment)
     return None
 

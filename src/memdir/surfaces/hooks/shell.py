@@ -5,28 +5,20 @@ directory. What depends on a variable that is set elsewhere, or on a program of 
 told: this keeps honest mistakes from happening, it is no wall.
 """
 
+from memdir.surfaces.hooks import commands
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST = 64 * 1024  # characters of a command line that are looked at
+LONGEST = 4096  # characters of a path, and of what a variable says
+GROWN = 256 * 1024  # characters that variables may add
 DEEPEST = 4  # a shell in a shell
 UNKNOWN = "\0"  # a part of a word that nobody can tell
 BLANK, ENDS = " \t", ";\n&|()"
-# What stands before the command that is meant.
-BEFORE = frozenset(
-    (
-        *("sudo", "env", "command", "builtin", "exec", "nohup", "time", "nice", "doas", "then"),
-        *("do", "else", "elif", "if", "while", "until", "!", "{", "xargs"),
-    )
-)
-GONE = frozenset(("rm", "rmdir", "unlink", "shred"))
-ALL = frozenset(("truncate", "touch", "tee", "sponge"))
-LAST = frozenset(("cp", "install", "ln", "rsync", "scp", "mv"))
-IN_PLACE = frozenset(("sed", "perl", "gsed", "ruby"))
 SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
-INTO = ("-t", "--target-directory")
-OUTPUT = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "sort": ("-o",)}
+TEST, TEST_END = "[[", "]]"  # < and > compare between them
 
 
 def written(
@@ -49,6 +41,9 @@ class _Reader:
         self.cwd, self.variables, self.depth = cwd, variables, depth
         self.found: list[str] = []
         self.gone: list[str] = []
+        self.previous, self.pushed = UNKNOWN, list[str]()  # directories
+        self.room = GROWN
+        self.testing, self.last_sum = False, text.rfind("))")
         self.waiting: list[tuple[str, bool]] = []  # here-documents that begin on the next line
 
     def script(self, end: str) -> None:
@@ -57,7 +52,7 @@ class _Reader:
         words: list[str] = []
         while self.at < len(self.text):
             char = self.text[self.at]
-            if char in BLANK:
+            if char in BLANK or (self.testing and char in ENDS + "<>"):
                 self.at += 1
             elif char == "#":
                 self._skip_line()
@@ -69,20 +64,25 @@ class _Reader:
                 words = []
                 if char == "\n":
                     self._documents()
-                elif char == "(" and self.depth < DEEPEST:
-                    self._inner()
+                elif char == "(":
+                    self._bracket()
                 elif char == ")" and end:
                     break
             else:
                 words.append(self._word())
+                self.testing = words[-1] != TEST_END and (self.testing or words[-1] == TEST)
         self._command(words)
         if end:
             self.cwd = cwd
 
-    def _inner(self) -> None:
-        self.depth += 1
-        self.script(")")
-        self.depth -= 1
+    def _bracket(self) -> None:
+        """A subshell; between two brackets it is arithmetic, where < and > compare."""
+        if self.text[self.at : self.at + 1] == "(" and self.at < self.last_sum:
+            self.at = self.text.index("))", self.at) + 2
+        elif self.depth < DEEPEST:
+            self.depth += 1
+            self.script(")")
+            self.depth -= 1
 
     def _redirect(self, words: list[str]) -> None:
         """`>`, `>>`, `>|`, `&>`, `2>`, `<>` and a file; `>&1` and `<` write none."""
@@ -177,27 +177,41 @@ class _Reader:
                 parts.append(self._expanded(char) if char in "$`" else char)
         self.at += 1
 
+    def _escaped(self) -> str:
+        """Up to the quote that no backslash stands before; what an escape means is not told."""
+        start = self.at
+        while self.at < len(self.text) and self.text[self.at] != "'":
+            self.at += 2 if self.text[self.at] == "\\" else 1
+        inner = self.text[start : self.at]
+        self.at += 1
+        return UNKNOWN if "\\" in inner else inner
+
     def _expanded(self, char: str) -> str:
         """What a variable says, where that is known; the output of a command is not."""
         if char == "`":
-            self._until("`")
+            self._nested(self._until("`"))
             return UNKNOWN
         following = self.text[self.at : self.at + 1]
         if following == "'":  # $'...'
             self.at += 1
-            return self._until("'")
+            return self._escaped()
         if following == "(":
             self.at += 1
-            if self.depth < DEEPEST:
-                self._inner()
+            self._bracket()
             return UNKNOWN
         if following == "{":
             self.at += 1
-            return self.variables.get(self._until("}"), UNKNOWN)
+            return self._value(self._until("}"))
         start = self.at
         while self.text[self.at : self.at + 1].isalnum() or self.text[self.at : self.at + 1] == "_":
             self.at += 1
-        return self.variables.get(self.text[start : self.at], UNKNOWN)
+        return self._value(self.text[start : self.at])
+
+    def _value(self, name: str) -> str:
+        """A variable can double itself with every word: there is an end to that."""
+        value = self.variables.get(name, UNKNOWN)
+        self.room -= len(value)
+        return value if self.room > 0 else UNKNOWN
 
     def _command(self, words: list[str]) -> None:
         """What one simple command writes beside its redirections."""
@@ -205,66 +219,48 @@ class _Reader:
         if not words:
             return
         name, rest = words[0].rpartition("/")[2], words[1:]
-        files = [one for one in rest if not one.startswith("-")]
-        if name in ("cd", "pushd"):
-            self._move(files)
+        if name in ("cd", "pushd", "popd"):
+            self._move(name, [one for one in rest if one == "-" or one[:1] != "-"])
         elif name in SHELLS or name == "eval":
-            self._nested(name, rest)
-        elif name in GONE:
-            self.gone += self._all(files)
-        elif name in ALL:
-            self._add(*files)
-        elif name in LAST:
-            self._copy(name, files, _after(rest, INTO))
-        elif name in IN_PLACE and any(_is_in_place(one) for one in rest):
-            self._add(*files)
-        elif name == "dd":
-            self._add(*(one[3:] for one in rest if one.startswith("of=")))
-        elif name == "find" and ("-delete" in rest or "rm" in rest):
-            paths = next((at for at, one in enumerate(rest) if one[:1] in "-(!"), len(rest))
-            self._add(*rest[:paths])
-        elif name in OUTPUT:
-            self._add(*_after(rest, OUTPUT[name]))
+            self._nested(" ".join(rest) if name == "eval" else commands.script(rest))
+        elif name in commands.SETTING:
+            self._bare([one for one in rest if one[:1] != "-"])
+        else:
+            found, gone = commands.paths(name, rest)
+            self._add(*found)
+            self.gone += self._all(gone)
 
     def _bare(self, words: list[str]) -> list[str]:
         """Without what stands before the command; assignments are remembered."""
-        at = 0
-        while at < len(words):
-            name, mark, value = words[at].partition("=")
-            if mark and name.replace("_", "a").isalnum():
-                self.variables[name] = value
-            elif words[at] not in BEFORE and not (at and words[at].startswith("-")):
-                break
-            at += 1
-        return words[at:]
+        words = commands.bare(words)
+        while words and commands.is_setting(words[0]):
+            name, _, value = words[0].partition("=")
+            self.variables[name] = value if len(value) <= LONGEST else UNKNOWN
+            words = commands.bare(words[1:])
+        return words
 
-    def _move(self, folders: list[str]) -> None:
-        target = folders[0] if folders else self.variables.get("HOME", UNKNOWN)
-        self.cwd = UNKNOWN if UNKNOWN in target else self._whole(target)
-
-    def _nested(self, name: str, rest: list[str]) -> None:
-        if name == "eval":
-            line = " ".join(rest)
+    def _move(self, name: str, folders: list[str]) -> None:
+        before = self.cwd
+        if name == "popd":
+            self.cwd = self.pushed.pop() if self.pushed else self.cwd
+        elif folders[:1] == ["-"]:
+            self.cwd = self.previous
         else:
-            at = next((at for at, one in enumerate(rest) if one[:1] == "-" and "c" in one), -1)
-            line = rest[at + 1] if 0 <= at < len(rest) - 1 else ""
+            target = folders[0] if folders else self.variables.get("HOME", UNKNOWN)
+            self.cwd = UNKNOWN if UNKNOWN in target else self._whole(target)
+        if name == "pushd":
+            self.pushed.append(before)
+        self.previous = before
+
+    def _nested(self, line: str) -> None:
         if line and self.depth < DEEPEST:
             found, gone = written(line, self.cwd, self.variables, self.depth + 1)
             self.found += found
             self.gone += gone
 
-    def _copy(self, name: str, files: list[str], into: list[str]) -> None:
-        """To the last path or, where that is a directory, to a file of the same name in it."""
-        sources, target = (files, into[-1]) if into else (files[:-1], "".join(files[-1:]))
-        if name == "mv":
-            self.gone += self._all(sources)
-        last = [one.rstrip("/").rpartition("/")[2] for one in sources]
-        self._add(target, *(f"{target}/{one}" for one in last if target))
-
     def _whole(self, path: str) -> str:
-        if path.startswith("/"):
-            return path
-        return UNKNOWN if self.cwd == UNKNOWN else f"{self.cwd}/{path}"
+        whole = path if path.startswith("/") else f"{self.cwd}/{path}"
+        return whole if UNKNOWN not in whole and len(whole) <= LONGEST else UNKNOWN
 
     def _add(self, *paths: str) -> None:
         self.found += self._all(paths)
@@ -272,17 +268,3 @@ class _Reader:
     def _all(self, paths: "Iterable[str]") -> list[str]:
         whole = (self._whole(path) for path in paths if path and UNKNOWN not in path)
         return [path for path in whole if UNKNOWN not in path]
-
-
-def _after(words: list[str], options: tuple[str, ...]) -> list[str]:
-    """The values of these options."""
-    found = [words[at + 1] for at, one in enumerate(words[:-1]) if one in options]
-    long = tuple(f"{one}=" for one in options if one.startswith("--"))
-    return found + [one.partition("=")[2] for one in words if long and one.startswith(long)]
-
-
-def _is_in_place(word: str) -> bool:
-    """`-i`, `-i.bak`, `-pi`, `--in-place`."""
-    if word.startswith("--"):
-        return word.startswith("--in-place")
-    return word[:1] == "-" and "i" in word.partition(".")[0][1:5]

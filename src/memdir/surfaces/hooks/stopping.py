@@ -64,7 +64,8 @@ def _answer(asked: Event, here: Here, root: str) -> str:
 
     found = triage(stretch.said, settings, place)
     # Without the mark it could be handed over at every stop; then rather not at all.
-    if not found.text or not known.keep(asked.session, stretch.cursor):
+    kept = stretch.cursor.id and found.text and known.keep(asked.session, stretch.cursor)
+    if not kept:
         return ""
     text = found.text
     if len(text) > MOST - len(HOW):

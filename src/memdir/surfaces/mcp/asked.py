@@ -41,7 +41,8 @@ def check_request(
 ) -> int:
     """How many bytes to read; refuses first what a web page could have sent, then strangers."""
     names = [name.lower() for name in headers.keys()]  # noqa: SIM118 (each of several)
-    if any(not name or set(name) - _TOKEN for name in names):
+    # A line that is no header ends them for the parser: what came after it was not looked at.
+    if headers.defects or any(not name or set(name) - _TOKEN for name in names):
         raise Bad(400, "the name of a header is malformed")
     if any(names.count(name) > 1 for name in ONCE):
         raise Bad(400, "a header that may stand once stands twice")

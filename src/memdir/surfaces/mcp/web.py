@@ -8,8 +8,10 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from socket import SHUT_RDWR
+from typing import TYPE_CHECKING, cast
 
 from memdir.core.errors import MemdirError
 from memdir.surfaces.mcp import messages
@@ -28,6 +30,7 @@ ADDRESS = "127.0.0.1"
 Tell = Callable[[str, str, str], None]  # address, token where it is new, file of the token
 SESSIONS = 100  # clients that are known at once; the one not heard of for longest is forgotten
 CONNECTIONS = 32
+ROOM_SECONDS = 1.0  # until one that was sent away is gone
 IDLE_SECONDS = 30.0  # a connection that says nothing
 STATUS = {
     **dict.fromkeys((messages.PARSE, messages.INVALID, messages.PARAMS), 400),
@@ -50,6 +53,7 @@ class Web(ThreadingHTTPServer):
         self._room = threading.BoundedSemaphore(CONNECTIONS)
         self._talks: OrderedDict[str, Talk] = OrderedDict()
         self._known = threading.Lock()
+        self._strangers: OrderedDict[int, socket] = OrderedDict()  # nobody has shown a token there
 
     @property
     def port(self) -> int:
@@ -78,11 +82,31 @@ class Web(ThreadingHTTPServer):
             return self._talks.pop(id, None) is not None
 
     def process_request(self, request: socket | tuple[bytes, socket], client: object) -> None:
-        """A thread for each connection, as long as there is room."""
-        if not self._room.acquire(blocking=False):
+        """A thread for each connection; where all are taken, a stranger makes room."""
+        free = self._room.acquire(blocking=False)
+        if not free and self._send_away():
+            free = self._room.acquire(timeout=ROOM_SECONDS)
+        if not free:
             self.shutdown_request(request)
             return
+        with self._known:
+            self._strangers[id(request)] = cast("socket", request)
         super().process_request(request, client)
+
+    def admit(self, request: socket) -> None:
+        """Whoever has shown the token stays."""
+        with self._known:
+            self._strangers.pop(id(request), None)
+
+    def _send_away(self) -> bool:
+        """End the connection that has kept its token back for longest, if there is one."""
+        with self._known:
+            if not self._strangers:
+                return False
+            _, stranger = self._strangers.popitem(last=False)
+            with suppress(OSError):  # it went by itself
+                stranger.shutdown(SHUT_RDWR)
+        return True
 
     def process_request_thread(
         self, request: socket | tuple[bytes, socket], client: object
@@ -91,6 +115,7 @@ class Web(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client)
         finally:
+            self.admit(cast("socket", request))
             self._room.release()
 
     def handle_error(self, request: object, client: object) -> None:
@@ -114,6 +139,7 @@ class _Asked(BaseHTTPRequestHandler):
         """A message."""
         try:
             body = check_request(self.headers, self.path, self.server.port, self.server.token)
+            self.server.admit(self.connection)
             data = self.rfile.read(body)
             if len(data) < body:
                 raise Bad(400, "the body broke off")

@@ -28,6 +28,8 @@ _STEPS = (
     (re.compile(r"memdir (list|undo|verify)\b"), r"the tool \1"),
     (re.compile(r"memdir remember TEXT"), "the tool save"),
     (re.compile(r"insist with --anyway|--anyway"), "call save with anyway: true"),
+    (re.compile(r"--dir and --scope (\w{1,20}) both say where"), r"scope \1 is not served here"),
+    (re.compile(r"Give one of them\.?"), "leave scope out: one directory is served"),
     (re.compile(r"(?<![\w-])--if-hash\b"), "if_hash"),
     (re.compile(r"(?<![\w-])--(name|scope|description|type)\b"), r"\1"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from memdir.flows.filing import File
 from memdir.surfaces.memory_tool.paths import ROOT
@@ -24,6 +25,9 @@ REPLACED = (
 DELETED = "Successfully deleted {path}"
 RENAMED = "Successfully renamed {path} to {to}"
 CONTENT = "Here's the content of {path} with line numbers:\n{lines}"
+CUT_FOLDER = (
+    "\n… cut here, after {shown} of {count} lines: view a folder below, or {path}/MEMORY.md"
+)
 CUT = "\n… cut here, after line {last} of {count}: view the rest with view_range"
 
 NO_SUCH_VIEW = "The path {path} does not exist. Please provide a valid path."
@@ -67,9 +71,11 @@ def folder(path: str, files: Iterable[File]) -> str:
     )
     # By whole parts: what is in a folder stands below it, not below `folder-2`.
     rows = sorted(sizes.items(), key=lambda row: row[0].rstrip("/").split("/"))
-    return "\n".join(
-        [head, *(f"{size_of(n)}\t{path}{'/' if name else ''}{name}" for name, n in rows)]
-    )
+    lines = [f"{size_of(n)}\t{path}{'/' if name else ''}{name}" for name, n in rows]
+    ends = accumulate(len(line) + 1 for line in lines)
+    shown = sum(end <= MOST_CHARACTERS for end in ends)
+    cut = CUT_FOLDER.format(shown=shown, count=len(lines), path=ROOT)
+    return "\n".join([head, *lines[:shown]]) + (cut if shown < len(lines) else "")
 
 
 def size_of(count: int) -> str:

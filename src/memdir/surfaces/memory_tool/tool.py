@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from memdir.core.errors import BadInput
@@ -68,9 +69,9 @@ class MemoryTool:
 def memory_tool(
     memory: Memdir | None = None,
     *,
-    project: str | None = None,
+    project: str | PathLike[str] | None = None,
     scope: str = PROJECT,
-    dir: str | None = None,
+    dir: str | PathLike[str] | None = None,
     allow_secret: bool = False,
 ) -> MemoryTool:
     """The memory tool on the store of a project (default: the current one), of `dir`, or `memory`.

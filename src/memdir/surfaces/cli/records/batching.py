@@ -89,7 +89,10 @@ def _run(session: Session, given: str, session_id: str, dry: bool) -> int:
     intents = read_intents(found, lambda path: contexts.read_draft(path, session_id))
     results, done = (try_out if dry else carry_out)(session.app, intents)
     refused = [one for one in results if one.outcome == REFUSED]
-    session.screen.answer(_fields(session, found, results, done), _lines(session.screen, results))
+    lines = _lines(session.screen, results)
+    if dry:  # "done" is what a commit would say
+        lines += ["", "nothing was written yet; to do this: memdir records commit"]
+    session.screen.answer(_fields(session, found, results, done), lines)
     if session_id and not dry and not refused:
         contexts.drop(session_id)
     return int(bool(refused))

@@ -184,7 +184,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> int:
         return 0
     if health:
         report, findings = indexing.health(app)
-        lines = [f"{key}: {value}" for key, value in report.items()]
+        lines = _health_lines(screen, report)
         answer = {**report, "findings": [finding_fields(one) for one in findings]}
         screen.answer(answer, [*lines, *finding_lines(screen, findings)])
         return 0
@@ -197,6 +197,23 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> int:
     }
     screen.answer(answer, _mismatch_lines(screen, found))
     return int(validate and bool(found.mismatches))
+
+
+def _health_lines(screen: Screen, report: Fields) -> list[str]:
+    counts = report["counts"]
+    rows = [("category", *fields.STATUSES)]
+    for type, by_status in counts.items() if isinstance(counts, dict) else ():
+        rows.append((type, *(str(by_status[status]) for status in fields.STATUSES)))
+    lines = screen.table(rows)
+    for key, value in report.items():
+        if not isinstance(value, dict):
+            told = "; ".join(map(_told, value)) or "none" if isinstance(value, list) else str(value)
+            lines += screen.block("", f"{key.replace('_', ' ')}: {told}", "  ")
+    return lines
+
+
+def _told(one: object) -> str:
+    return ", ".join(map(str, one.values())) if isinstance(one, dict) else str(one)
 
 
 def _mismatch(one: Mismatch) -> Fields:
