@@ -214,7 +214,7 @@ def run_records_kill(level: str) -> Row:
     known = first(records_stage.KILL_CONTROLS, level)
 
     def find(operations: Sequence[str], defect: str) -> Tally:
-        return kill.run(operations, defect, RecordStage, 60 if small else 1)
+        return kill.run(operations, defect, RecordStage, 15 if small else 1)
 
     row.controls = controls(known, find)
     return row
