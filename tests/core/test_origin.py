@@ -96,6 +96,11 @@ def test_a_person_s_words_turned_around_are_not_theirs():
     assert who("Nicht direkt auf den Hauptzweig pushen.", german)[0] == PERSON
 
 
+def test_a_contrast_with_a_pronoun_turns_nothing_around():
+    said = (Said("m1", PERSON, "use a real database, the mocked ones hid a broken migration"),)
+    assert who("Use a real database, not a mocked one.", said)[0] == PERSON
+
+
 def test_words_of_many_messages_do_not_make_a_sentence_of_a_person_s():
     texts = ("delete the old branch", "the backup is slow", "production looks fine", "every night")
     mine = tuple(Said(f"p{at}", PERSON, text) for at, text in enumerate(texts))

@@ -27,6 +27,8 @@ ne pas jamais aucun aucune rien nunca jamás nada ningún ninguna tampoco não n
 niet nooit geen niets не нет никогда нельзя ни
 """
 _NOT = frozenset(_WORDS.split())
+# What they stand for is said elsewhere: "not a mocked one" is about mocks alone.
+_PRONOUNS = frozenset("one ones it its them this that these those thing things".split())
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ def clauses(text: str, words: Words) -> Iterator[Clause]:
     for part in _ENDS.split(text):
         said = split(part)
         rest = [word for word in said if word.lower() not in _NOT]
-        about = frozenset(words.tally(rest)[0])
+        named = [word for word in rest if word.lower() not in _PRONOUNS]
+        about = frozenset(words.tally(named)[0])
         if len(about) >= LEAST:
             yield Clause(part, about, len(rest) < len(said))
 

@@ -60,14 +60,14 @@ def takes_away(draft: Draft, old: str, cited: Said | None, signals: Sequence[Sig
 def met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
     """Was it done? Its own words count: a message may hold two wishes.
 
-    What was asked for is not done where it is held; what was only noticed is held anyway.
+    What a person asked for is not done where it is held; all else is held anyway.
     """
     wanted = terms(signal.quote) - terms(_ANY)
     asked = signal.asked_for
     beside = [one for one in signals if one.asked_for == asked and one.said == signal.said]
     for catch in catches:
         here = catch.origin.message == signal.said.id
-        if catch.hold and asked:
+        if catch.hold and asked and signal.said.who == PERSON:
             continue
         if signal.kind == FORGET and catch.forget:
             if here and (len(beside) == 1 or terms(catch.forget) & wanted):
