@@ -210,7 +210,7 @@ def run_records_kill(level: str) -> Row:
     names = ("rename",) if small else RECORDS
     every = {SMALL: 60, QUICK: 3, FULL: 1}[level]
     row = fill(Row("records: kill -9", f"{len(names)}"), kill.run(names, "", RecordStage, every))
-    row.remark = "at each call" if every == 1 else f"at every {every}th call"
+    row.remark = "at each call" if every == 1 else f"at one call of {every}"
     known = first(records_stage.KILL_CONTROLS, level)
 
     def find(operations: Sequence[str], defect: str) -> Tally:
