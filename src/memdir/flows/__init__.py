@@ -5,7 +5,9 @@
 every store of the client) take no lock and wait for nobody. `sharing` changes two stores, `merging`
 serves git. `capturing` and `extracting` learn from conversations, `reviewing` asks a person about
 what they hold, `logging_day` and `dreaming` keep logs and bring them together, `accounting` and
-`budgeting` say what came of it and what it cost. Read them to know what the system does.
+`budgeting` say what came of it and what it cost. `records` are changed as memories are, `filing`
+gives the memory tool its files, `sources` reads what other tools kept, `installing` sets clients
+up. Read them to know what the system does.
 """
 
 from memdir.flows.changing import (
