@@ -419,7 +419,6 @@ FIELDS = {
         "figures": "each figure with its goal and whether it was met",
         "tables": "figures by store, size and baseline",
         "remarks": "sentences worth knowing",
-        "html?": "the page that was written",
         "n?": "how many labels; of `claims` and `pairs`",
         "auc?": "an object: `value`, `low`, `high`; of `pairs`",
         "baseline?": "the same for words in common",

@@ -59,29 +59,6 @@ def test_the_page_fits_80_columns(corpus, words):
     assert "\x1b" not in answer.text
 
 
-def test_the_html_page_is_written_and_may_be_written_again(corpus, tmp_path):
-    page = tmp_path / "page.html"
-    for _ in range(2):
-        answer = memdir("eval", "recall", "--data", str(corpus), "--html", str(page), "--json")
-        assert (answer.code, answer.json["html"]) == (0, str(page))
-        assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_a_file_that_is_no_page_of_ours_is_not_replaced(corpus, tmp_path):
-    other = tmp_path / "notes.md"
-    other.write_text("mine")
-    answer = memdir("eval", "recall", "--data", str(corpus), "--html", str(other), "--json")
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-    assert other.read_text() == "mine"
-
-
-@pytest.mark.parametrize("target", ["none/page.html", ".", "/dev/null", "a\0b"])
-def test_a_page_that_cannot_be_written_is_said_before_the_work(corpus, target):
-    answer = memdir("eval", "recall", "--data", str(corpus), "--html", target, "--json")
-    assert answer.code == 1
-    assert answer.error["next"]
-
-
 @pytest.mark.parametrize(
     "words",
     [

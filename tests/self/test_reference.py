@@ -72,7 +72,6 @@ ASKED = {
     "status": [()],
     "eval": [
         (),
-        ("--html", "page.html"),
         ("claims", "--data", "labels"),
         ("pairs", "--data", "labels"),
     ],
