@@ -34,16 +34,6 @@ def test_recall_on_a_corpus_has_every_figure_with_its_n(corpus):
     assert any("nothing is fitted" in text for text in given["remarks"])
 
 
-def test_ours_and_the_baselines_are_measured_in_the_same_run(corpus):
-    tables = memdir("eval", "recall", "--data", str(corpus), "--json").json["tables"]
-    rows = {row["search"]: row for row in tables["searches"]}
-    assert [*rows] == ["memdir", "grep", "keyword overlap", "plain BM25"]
-    assert all(row["n"] == 3 and row["ms"] > 0 for row in rows.values())
-    assert rows["memdir"]["MRR"] >= rows["grep"]["MRR"]
-    assert [row["repository"] for row in tables["by repository"]] == ["ann/shop", "bob/bees"]
-    assert [row["store"] for row in tables["by store size"]] == ["≤ 20 files"]
-
-
 def test_the_depth_decides_how_many_memories_count(corpus):
     figures = memdir("eval", "recall", "--data", str(corpus), "--k", "1", "--json").json["figures"]
     assert "R@1" in figures and "R@5" not in figures
