@@ -50,7 +50,7 @@ lock: $(READY) ## pin the development packages by hash
 
 clean: ## remove .venv, caches and build output
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
-	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests examples benchmarks evals -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv: $(READY)
 

@@ -1,5 +1,6 @@
 """Every member of the family `clients`: in, in again, and out again to the byte."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -159,6 +160,27 @@ def test_settings_that_the_client_wrote_anew_lose_only_what_is_ours(client, conf
     assert changes(install(config, client, Wish())) == {"unchanged"}
     install(config, client, Wish(remove=True))
     assert json.loads(path.read_bytes()) == {"new": 1, "model": "x", **THEIRS}
+
+
+def test_what_memdir_0_1_0_put_in_is_taken_out_to_the_byte(client, config, home):
+    path = settings_of(config, client)
+    theirs = '{\n  "model": "x" ,\n  "b":1\n}\n'
+    lay(path, theirs.encode())
+    install(config, client, Wish("settings"))
+    ours = {key: one for key, one in json.loads(path.read_text()).items() if key not in "model b"}
+    added = ", " + json.dumps(ours)[1:-1]
+    made = theirs.replace("1\n", f"1{added}\n")
+    path.write_text(made)
+    [receipt] = home.rglob("clients/*.json")
+    fields = json.loads(receipt.read_text())
+    digest = hashlib.sha256(made.encode()).hexdigest()
+    insertions = [[theirs.index("1") + 1, added]]
+    old = {"created": False, "after": digest, "insertions": insertions}
+    fields["files"][str(path)] = old
+    receipt.write_text(json.dumps(fields))
+    assert changes(install(config, client, Wish())) == {"unchanged"}
+    install(config, client, Wish(remove=True))
+    assert path.read_text() == theirs
 
 
 def test_without_a_receipt_hooks_are_still_found(client, config, home):

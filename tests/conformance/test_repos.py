@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evals import listing
 from memdir import registry
 from memdir.core.claim import Past, Seen, Uses, Wanted
 from memdir.core.ports import Repo
@@ -69,25 +70,28 @@ def make_listing(folder: Path) -> tuple[str, str]:
 MAKERS: dict[str, Callable[[Path], tuple[str, str]]] = {"git": make_git, "listing": make_listing}
 
 
-@pytest.fixture(params=registry.members("repos"))
+def opened(name: str, folder: Path) -> Repo:
+    """The lists of labelled repositories belong to the benches; they answer as a checkout does."""
+    module = listing if name == "listing" else registry.load("repos", name)
+    return module.open_repo(str(folder / "code"), str(folder / "cache"))
+
+
+@pytest.fixture(params=[*registry.members("repos"), "listing"])
 def repo(request: pytest.FixtureRequest, tmp_path: Path) -> Repo:
     if request.param in MAKERS:
         MAKERS[request.param](tmp_path / "code")
-    return registry.load("repos", request.param).open_repo(
-        str(tmp_path / "code"), str(tmp_path / "cache")
-    )
+    return opened(request.param, tmp_path)
 
 
 @pytest.fixture(params=sorted(MAKERS))
 def told(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Repo, str, str]:
     """A repository that knows the facts, with the commits that renamed and removed."""
     renamed, removed = MAKERS[request.param](tmp_path / "code")
-    module = registry.load("repos", request.param)
-    return module.open_repo(str(tmp_path / "code"), str(tmp_path / "cache")), renamed, removed
+    return opened(request.param, tmp_path), renamed, removed
 
 
 def test_there_are_repositories_to_test():
-    assert {"git", "listing", "none"} == set(registry.members("repos"))
+    assert {"git", "none"} == set(registry.members("repos"))
 
 
 # -- every member --------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from memdir import registry
 from memdir.adapters.transcripts import _text
 from memdir.core.errors import BadInput, MemdirError, Missing
-from memdir.core.ports import Transcripts
 from memdir.core.transcript import AGENT, PERSON, TOOL, Cursor, Said, Stretch
 from tests.adapters.transcripts.writers import SECONDS, WRITERS, age
 from tests.hostile import inputs
@@ -31,7 +30,7 @@ class Kept:
     def __init__(self, name: str, home: Path, project: Path) -> None:
         member, writer = WRITERS[name]
         self.module = registry.load("transcripts", member)
-        self.reader: Transcripts = self.module.open_reader(str(home), {})
+        self.reader = self.module.open_reader(str(home), {})
         self.writer, self.tool = writer(), SHELL[member]
         self.home, self.project = home, project
 

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.asking import is_noise, wants_nothing
-from memdir.core.memory import read_memory
-from tests.searching import memory
+from memdir.core.asking import wants_nothing
 
 IGNORE = "it asks to ignore memory"
 
@@ -97,38 +95,3 @@ def test_any_text_has_an_answer(prompt):
 def test_the_wish_may_stand_far_behind_but_not_at_the_end_of_a_pasted_log():
     assert wants_nothing("word " * 300 + "ignore memory") == IGNORE
     assert wants_nothing("word " * 3000 + "ignore memory") == ""
-
-
-# -- recent tools ------------------------------------------------------------------------------
-
-
-def noise(description: str, *tools: str, type: str = "reference", name: str = "a") -> bool:
-    return is_noise(read_memory("a.md", memory(name, description, "", type).encode(), 0), tools)
-
-
-def test_the_usage_of_a_tool_in_use_is_noise():
-    assert noise("how to call ripgrep with globs", "ripgrep")
-    assert noise("how to call it", "Ripgrep", name="ripgrep cheat sheet")
-    assert noise("options of RIPGREP", "Bash", "ripgrep")
-
-
-@pytest.mark.parametrize(
-    "description",
-    [
-        "ripgrep: never search the build folder",
-        "ripgrep hangs on the network share",
-        "a workaround for ripgrep and symlinks",
-        "ripgrep gotcha: globs are relative",
-        "Don't use ripgrep on generated code",
-        "ripgrep is broken in the container",
-    ],
-)
-def test_a_warning_about_a_tool_in_use_is_not(description):
-    assert not noise(description, "ripgrep")
-
-
-def test_nothing_else_is_noise():
-    assert not noise("how to call ripgrep")
-    assert not noise("how to call ripgrep", "Bash")
-    assert not noise("how to call ripgrep", "ripgrep", type="feedback")
-    assert not noise("how to call ripgrep", "grep")

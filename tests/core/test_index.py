@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.core import index
-from memdir.core.index import add_pointer, drop_pointer, heal, rebuild, replace_pointer, survey
+from memdir.core.index import heal, rebuild, replace_pointer, survey
 from memdir.core.pointer import write_pointer
 
 ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
@@ -176,8 +176,6 @@ def test_a_new_pointer_goes_where_a_person_would_put_it(orphan, place):
     text, want = place.replace("{}\n", ""), place.replace("{}", line(orphan))
     files = [path for path in ("x.md", "y.md") if f"({path})" in text]
     assert heal(text, [*files, orphan], describe).text == want
-    assert add_pointer(text, orphan, *describe(orphan)) == want
-    assert add_pointer(want, orphan, *describe(orphan)) == want
 
 
 PADDED = [
@@ -196,7 +194,8 @@ PADDED = [
 @pytest.mark.parametrize(("text", "expected"), PADDED)
 def test_a_new_pointer_keeps_the_distances_and_line_ends_of_the_index(text, expected):
     want = expected.replace("{}", line("user_a.md"))
-    assert add_pointer(text, "user_a.md", *describe("user_a.md")) == want
+    files = [path for path in ("x.md", "y.md") if f"({path})" in text]
+    assert heal(text, [*files, "user_a.md"], describe).text == want
 
 
 def test_orphans_are_added_in_the_order_of_the_files():
@@ -285,12 +284,6 @@ def test_rebuilding_gives_the_same_bytes_for_the_same_files():
     assert rebuild("\n \n", files, describe).text == rebuild("", files, describe).text
     kept = rebuild("# Mine\n- my words\n- [A](a.md) — mine\n", files, describe).text
     assert kept == f"# Mine\n- my words\n- [A](a.md) — mine\n{line('b.md')}\n"
-
-
-def test_dropping_takes_the_entries_of_one_memory_and_no_prose():
-    text = "- [A](a.md) — see [B](b.md)\n  more\n- [[a]]\n- [B](b.md)\n\nThe [A](a.md) file.\n"
-    assert drop_pointer(text, "a.md", ["b.md"]) == "- [B](b.md)\n\nThe [A](a.md) file.\n"
-    assert drop_pointer(text, "c.md", ["a.md", "b.md"]) is text
 
 
 def test_replacing_changes_only_a_line_that_is_still_ours():

@@ -16,12 +16,16 @@ from memdir.core.ranking import (
     rarity,
     read_prompt,
 )
-from memdir.core.weighing import weigh
+from memdir.core.weighing import weights
 from memdir.core.words import IMPLIED, PIECE, Words
 
 
 def fields(**given: str) -> list[str]:
     return [given.get(name, "") for name in ("file", "name", "description", "line", "body")]
+
+
+def weigh(words: Words, given: list[str]) -> dict[str, int]:
+    return dict(zip(*weights(words, given), strict=True))
 
 
 def matches(prompt: dict[str, float], *memories: dict[str, int]) -> Matches:
@@ -51,8 +55,8 @@ def test_a_word_in_a_long_body_says_less():
 
 
 def test_a_weight_is_a_whole_number_that_can_be_kept():
-    weights = weigh(Words(), fields(description="pelican handleAuth", body="zebra " * 9_000))
-    assert all(isinstance(weight, int) and weight >= 1 for weight in weights.values())
+    weighed = weigh(Words(), fields(description="pelican handleAuth", body="zebra " * 9_000))
+    assert all(isinstance(weight, int) and weight >= 1 for weight in weighed.values())
     assert weigh(Words(), fields(body="gnu " + "filler " * 100_000))["gnu"] == 1
     assert weigh(Words(), fields()) == {}
 

@@ -33,7 +33,7 @@ def planned(index: str, pages: dict[str, Page] | None = None, **more: object) ->
 
 def new(found: Plan) -> dict[str, str]:
     """The bodies of the new memories."""
-    given = found.given_paths
+    given = found.work.given.pages
     return {
         path: page.document.body.strip()
         for path, page in found.work.pages.items()

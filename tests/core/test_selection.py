@@ -29,8 +29,8 @@ def memory(path: str, mtime: float = 0.0, description: str = "about it") -> Memo
 MANY = [memory(f"m{n:03}.md", float(n)) for n in range(300)]
 
 
-def ask(prompt: str = "deploy it", lines: list[str] | None = None, tools: tuple[str, ...] = ()):
-    return build_question(WORDS, prompt, lines or ["- [user] a.md (x): y"], tools, 3.0)
+def ask(prompt: str = "deploy it", lines: list[str] | None = None):
+    return build_question(WORDS, prompt, lines or ["- [user] a.md (x): y"], 3.0)
 
 
 def test_the_newest_are_offered_and_the_local_top_besides():
@@ -89,11 +89,6 @@ def test_a_long_prompt_is_cut():
     user = ask("deploy " + "x" * 100_000).user
     assert "deploy xxx" in user
     assert len(user) < PROMPT_CHARACTERS + 1000
-
-
-def test_tools_in_use_are_told():
-    assert "Tools the agent is using: Bash, mcp__x__y\n" in ask(tools=("Bash", "mcp__x__y")).user
-    assert "Tools the agent is using: none\n" in ask().user
 
 
 def test_every_word_of_the_prompt_is_filled_in():

@@ -13,8 +13,6 @@ from memdir.evaluation.capture_set import read
 from memdir.evaluation.intervals import wilson
 from memdir.evaluation.report import Report
 from tests.conftest import ROOT
-from tests.surfaces.terminal import memdir
-from tests.surfaces.test_looks import too_wide
 
 OURS = ROOT / "evals/capture"
 STANDS = 0.78  # precision on the split that nothing was learned from; it was 0.848
@@ -135,55 +133,3 @@ def test_each_of_our_splits_says_what_it_was_used_for(measured):
 def test_data_of_others_makes_no_claim_of_its_use(data):
     report, _ = evaluate_capture(read(str(data)), lambda text: None)
     assert all("written" not in note for section in report.sections for note in section.remarks)
-
-
-def test_a_use_that_cannot_be_read_is_said(data):
-    (data / "use.json").write_text("[]")
-    answer = memdir("eval", "capture", "--data", str(data))
-    assert answer.code != 0
-    assert "use.json" in answer.stderr
-
-
-def test_the_command_says_it_for_people_and_for_programs():
-    shown = memdir("eval", "capture", "--data", str(OURS / "held_out.jsonl"))
-    assert shown.code == 0
-    assert too_wide(shown.text) == []
-    told = memdir("eval", "capture", "--data", str(OURS / "held_out.jsonl"), "--json").json
-    assert told["set"] == "capture"
-    assert set(told["splits"]["held out"]) == {
-        "precision",
-        "recall",
-        "worth_it_precision",
-        "worth_it_recall",
-    }
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("{", "not a JSON object"),
-        ('{"id": "a"}', "'class'"),
-        ('{"id": "a", "class": "b", "day": "soon", "said": [], "expected": []}', "'day'"),
-        ('{"id": "a", "class": "b", "day": "2026-03-03", "said": 1, "expected": []}', "'said'"),
-        (
-            '{"id": "a", "class": "b", "day": "2026-03-03", "said": [{"who": "x", "text": ""}],'
-            ' "expected": []}',
-            "nobody is called",
-        ),
-        ("", "no conversation"),
-    ],
-)
-def test_a_wrong_line_is_said_and_where(tmp_path, line, words):
-    folder = tmp_path / "made"
-    folder.mkdir()
-    (folder / "dev.jsonl").write_text(line + "\n")
-    answer = memdir("eval", "capture", "--data", str(folder))
-    assert answer.code != 0
-    assert words in answer.stderr
-    assert "Traceback" not in answer.stderr
-
-
-def test_data_that_is_not_there_says_where_to_find_it(tmp_path):
-    answer = memdir("eval", "capture", "--data", str(tmp_path / "none"))
-    assert answer.code != 0
-    assert "evals/capture" in answer.stderr

@@ -34,16 +34,6 @@ def test_recall_on_a_corpus_has_every_figure_with_its_n(corpus):
     assert any("nothing is fitted" in text for text in given["remarks"])
 
 
-def test_ours_and_the_baselines_are_measured_in_the_same_run(corpus):
-    tables = memdir("eval", "recall", "--data", str(corpus), "--json").json["tables"]
-    rows = {row["search"]: row for row in tables["searches"]}
-    assert [*rows] == ["memdir", "grep", "keyword overlap", "plain BM25"]
-    assert all(row["n"] == 3 and row["ms"] > 0 for row in rows.values())
-    assert rows["memdir"]["MRR"] >= rows["grep"]["MRR"]
-    assert [row["repository"] for row in tables["by repository"]] == ["ann/shop", "bob/bees"]
-    assert [row["store"] for row in tables["by store size"]] == ["≤ 20 files"]
-
-
 def test_the_depth_decides_how_many_memories_count(corpus):
     figures = memdir("eval", "recall", "--data", str(corpus), "--k", "1", "--json").json["figures"]
     assert "R@1" in figures and "R@5" not in figures
@@ -57,29 +47,6 @@ def test_the_page_fits_80_columns(corpus, words):
     assert answer.code == 0, answer.stderr
     assert too_wide(answer.text) == []
     assert "\x1b" not in answer.text
-
-
-def test_the_html_page_is_written_and_may_be_written_again(corpus, tmp_path):
-    page = tmp_path / "page.html"
-    for _ in range(2):
-        answer = memdir("eval", "recall", "--data", str(corpus), "--html", str(page), "--json")
-        assert (answer.code, answer.json["html"]) == (0, str(page))
-        assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_a_file_that_is_no_page_of_ours_is_not_replaced(corpus, tmp_path):
-    other = tmp_path / "notes.md"
-    other.write_text("mine")
-    answer = memdir("eval", "recall", "--data", str(corpus), "--html", str(other), "--json")
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-    assert other.read_text() == "mine"
-
-
-@pytest.mark.parametrize("target", ["none/page.html", ".", "/dev/null", "a\0b"])
-def test_a_page_that_cannot_be_written_is_said_before_the_work(corpus, target):
-    answer = memdir("eval", "recall", "--data", str(corpus), "--html", target, "--json")
-    assert answer.code == 1
-    assert answer.error["next"]
 
 
 @pytest.mark.parametrize(

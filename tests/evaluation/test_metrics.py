@@ -5,6 +5,7 @@ import math
 import pytest
 
 from memdir.evaluation import metrics
+from memdir.evaluation.intervals import wilson
 
 RANKING = ["a", "b", "c", "d"]
 GOLD = ("b", "d", "z")
@@ -65,3 +66,14 @@ def test_a_mean_has_its_n_and_the_same_interval_every_time():
 def test_values_that_do_not_vary_have_no_interval_and_nothing_has_no_mean():
     assert metrics.mean([0.25] * 4) == metrics.Mean(0.25, 4, 0.25, 0.25)
     assert metrics.mean([]) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "low", "high"),
+    [(0, 0, None, None), (17, 17, 0.816, 1.0), (14, 19, 0.512, 0.882), (0, 10, 0.0, 0.278)],
+)
+def test_the_interval_is_wilsons(part, whole, low, high):
+    assert wilson(part, whole) == (
+        low if low is None else pytest.approx(low, abs=1e-3),
+        high if high is None else pytest.approx(high, abs=1e-3),
+    )

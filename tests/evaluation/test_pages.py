@@ -1,12 +1,10 @@
-"""The same report for the terminal, the browser and a program: complete, narrow, harmless."""
+"""The same report for the terminal and a program: complete, narrow, harmless."""
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
-from memdir.evaluation.html import html_page
 from memdir.evaluation.page import bar, page
 from memdir.evaluation.report import (
     COUNT,
@@ -81,62 +79,6 @@ def test_the_page_has_value_interval_n_goal_and_verdict(report):
 )
 def test_a_bar_is_as_long_as_its_share(share, shown):
     assert bar(share, 4) == shown
-
-
-class Reader(HTMLParser):
-    """Collects what a browser would see."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.open: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.text = ""
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(name, value or "") for name, value in attrs]
-        if tag not in ("meta", "rect"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag != "rect":
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
-
-
-def test_the_html_is_one_file_that_loads_and_runs_nothing(report):
-    text = html_page(report)
-    text.encode("utf-8")
-    reader = Reader()
-    reader.feed(text)
-    assert reader.open == []
-    assert {"script", "link", "img", "iframe", "object", "a", "base"}.isdisjoint(reader.tags)
-    names = {name for name, _ in reader.attributes}
-    assert names.isdisjoint({"src", "href", "xlink:href", "style", "srcset", "action"})
-    assert not [name for name in names if name.startswith("on")]
-    style = text[text.index("<style>") : text.index("</style>")]
-    assert "url(" not in style and "@import" not in style
-    assert "prefers-color-scheme: dark" in style
-    assert "default-src 'none'" in text
-
-
-def test_the_html_escapes_a_hostile_name(report):
-    text = html_page(report)
-    assert "<script" not in text and "<img" not in text
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&amp;&lt;img" in text
-    assert not re.search("[\x00-\x09\x0b-\x1f\u202e\ud800-\udfff]", text)
-
-
-def test_the_html_has_the_figures_and_a_chart(report):
-    reader = Reader()
-    reader.feed(html_page(report))
-    assert "0.790–0.920" in reader.text and "≥ 0.848 met (aim 0.86)" in reader.text
-    assert reader.tags.count("svg") == 1 and reader.tags.count("rect") == 3
-    widths = [value for name, value in reader.attributes if name == "width"]
-    assert widths[1:] == ["160.0", "320.0", "0.0"]
 
 
 def test_the_fields_carry_every_figure_by_its_name(report):

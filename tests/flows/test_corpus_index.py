@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memdir.core.index import drop_pointer, heal, over_limit, survey
+from memdir.core.index import heal, over_limit, survey
 from memdir.core.loading import load
 
 INDEXES = ("MEMORY.md", "README.md")  # one directory has its index in the read-me file
@@ -126,16 +126,6 @@ def test_healing_twice_is_healing_once(directories):
         assert heal(healed, files, never).text is healed, root
         found = survey(healed, files)
         assert (found.orphans, found.dangling, found.duplicates) == ([], [], []), root
-
-
-def test_dropping_a_pointer_takes_one_line(directories):
-    for root, text, files in directories:
-        for path, pointers in survey(text, files).pointers.items():
-            left = drop_pointer(text, path, files)
-            entry = re.compile(rf"- \[[^\]]*\]\({re.escape(path)}\)")
-            lines = [text.splitlines()[pointer.line - 1] for pointer in pointers]
-            mentions = [line for line in lines if not entry.match(line)]
-            assert len(survey(left, files).pointers.get(path, [])) == len(mentions), (root, path)
 
 
 def test_every_index_fits_the_loader(directories):

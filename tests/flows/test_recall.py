@@ -210,26 +210,6 @@ def test_no_store_no_answer(scopes):
 # -- what the agent has already ----------------------------------------------------------------
 
 
-def test_the_usage_of_a_tool_in_use_is_left_out_and_its_warning_is_not(scopes):
-    scopes.write(
-        "use.md", memory("ripgrep usage", "ripgrep options for staging logs", "", "reference")
-    )
-    warning = memory("ripgrep trap", "ripgrep never follows staging symlinks", "", "reference")
-    scopes.write("trap.md", warning)
-    prompt = "search the staging logs with ripgrep"
-    assert set(bodies(scopes.recall(prompt, session="s"))) == {"use.md", "trap.md"}
-    scopes.sessions.add_use("t", tools=("Bash", "ripgrep"))
-    answer = scopes.recall(prompt, session="t")
-    assert bodies(answer) + pointers(answer) == ["trap.md"]
-
-
-def test_a_file_that_the_agent_has_read_is_left_out(scopes):
-    where = scopes.write("pelican.md", PELICAN)
-    scopes.sessions.add_use("s", read=where)
-    assert scopes.recall(session="s").text == ""
-    assert scopes.recall(session="other").text
-
-
 def test_a_near_duplicate_takes_no_second_slot(scopes):
     scopes.write("one.md", PELICAN)
     scopes.write("two.md", PELICAN.replace("Run", "Do run"))

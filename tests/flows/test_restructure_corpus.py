@@ -101,7 +101,7 @@ def test_the_result_passes_every_check_and_keeps_every_line(applied):
     assert [(one.name, one.message) for one in plan.checks if not one.ok] == []
     assert not_kept(before, after, [one.text for one in plan.work.accounted]) == []
     assert plan.lost == ()
-    memories = {*plan.given_paths, "MEMORY.md"}
+    memories = {*plan.work.given.pages, "MEMORY.md"}
     touched = [path for path, data in before.items() if after.get(path) != data]
     assert [path for path in touched if path not in memories] == []
     assert "README.md" not in {change.path for change in done.changes}
@@ -132,7 +132,7 @@ def test_content_of_an_index_becomes_a_few_memories_not_one_for_each_line(applie
     if not any(name in request.node.name for name in INLINE):
         assert plan.before.inline <= FEW_LINES
         return
-    new = [path for path in plan.texts if path not in plan.given_paths]
+    new = [path for path in plan.texts if path not in plan.work.given.pages]
     assert plan.after.inline < plan.before.inline
     assert plan.after.inline == 0 or any("stays in the index" in one for one in plan.work.remarks)
     assert 0 < len(new) <= 10

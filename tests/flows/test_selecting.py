@@ -35,19 +35,6 @@ def test_no_more_are_given_than_were_asked_for(scopes):
     assert (bodies(answer), pointers(answer)) == (["gnu.md"], [])
 
 
-def test_a_file_that_the_agent_has_read_is_not_chosen(scopes):
-    scopes.sessions.add_use("s", read=str(scopes.root() / "gnu.md"))
-    choose(scopes, "gnu.md", "pelican.md")
-    assert bodies(scopes.recall(model=True, session="s")) == ["pelican.md"]
-
-
-def test_the_usage_of_a_tool_in_use_is_not_chosen(scopes):
-    scopes.write("use.md", memory("ripgrep usage", "ripgrep options", "", "reference"))
-    scopes.sessions.add_use("s", tools=("ripgrep",))
-    choose(scopes, "use.md", "pelican.md")
-    assert bodies(scopes.recall(model=True, session="s")) == ["pelican.md"]
-
-
 def test_the_private_memory_wins_over_the_team_and_says_so(scopes):
     scopes.write("gnu.md", memory("Gnu", "the gnu is gone", "Nobody is at the gate now."), "team")
     choose(scopes, "team/gnu.md", "gnu.md")

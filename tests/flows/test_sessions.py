@@ -109,18 +109,9 @@ def test_what_was_written_is_read(tmp_path_factory, told):
     told = [one.encode("utf-8", "replace").decode() for one in told if one]
     sessions = Sessions(str(tmp_path_factory.mktemp("state")))
     sessions.add_told("s", told, 7)
-    sessions.add_use("s", tools=tuple(told[:2]), read=told[0] if told else "")
     state = sessions.load("s")
     assert state.surfaced == set(told)
     assert state.injected == 7
-    assert state.read == set(told[:1])
-    assert state.tools == tuple(dict.fromkeys(told[:2]))
-
-
-def test_only_the_last_tools_count(tmp_path):
-    sessions = Sessions(str(tmp_path))
-    sessions.add_use("s", tools=tuple(f"tool{number}" for number in range(30)))
-    assert sessions.load("s").tools == tuple(f"tool{number}" for number in range(20, 30))
 
 
 def test_old_files_go_and_young_ones_stay(tmp_path):

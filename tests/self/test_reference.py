@@ -70,12 +70,7 @@ ASKED = {
     "budget": [()],
     "doctor": [()],
     "status": [()],
-    "eval": [
-        (),
-        ("--html", "page.html"),
-        ("claims", "--data", "labels"),
-        ("pairs", "--data", "labels"),
-    ],
+    "eval": [()],
     "import": [("from", "--dry-run"), ("from",)],
     "export": [(), ("--output", "other", "--dry-run")],
     "records save": [("--title", "Use uv", *UV), ("--title", "Use cargo", *UV, "--dry-run")],
@@ -131,7 +126,6 @@ def filled(tmp_path, monkeypatch) -> None:
     for title in ("Use pip", "Use npm"):
         memdir("records", "save", "--title", title, *UV)
     memdir("records", "retire", "use-npm")
-    label(Path("labels"))
     talk(Path("talk.jsonl"))
     ledger = Ledger(str(Path.home() / ".local/state/memdir"), time.time)
     ledger.reserve("select", "scripted", "", Usage(1, 1), Limits(10, 10))
@@ -147,25 +141,6 @@ def talk(path: Path) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     folder = Path(memdir("where", "--json").json["store"]).parent
     shutil.copy(path, folder / "past.jsonl")
-
-
-def label(data: Path) -> None:
-    """The smallest test set for claims and pairs."""
-    store = data / "ann__shop/memory"
-    store.mkdir(parents=True)
-    (store / "x.md").write_text("Orders are in `src/orders.py`.\n")
-    (store / "y.md").write_text("Orders are in `src/orders.py`, bills are not.\n")
-    (data / "ann__shop/tree.txt").write_text("src/orders.py\n")
-    place = {"repo": "ann/shop", "file": "memory/x.md"}
-    other = {**place, "file": "memory/y.md"}
-    claim = {"text": "src/orders.py", "line": 1, "status": "exists", "why": "exact"}
-    rows = {
-        "claims": {**place, **claim, "id": "c1", "sample": "exhaustive"},
-        "pairs": {"id": "p1", "a": place, "b": other, "relation": "duplicate"},
-        "inconsistencies": {**place, "kind": "self"},
-    }
-    for name, row in rows.items():
-        (data / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
 
 
 def unlike(given: dict, table: dict[str, str], generate: ModuleType, where: str) -> list[str]:

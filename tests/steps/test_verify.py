@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.repos.listing import open_repo
+from evals.listing import open_repo
 from memdir.adapters.repos.none import NoRepo
 from memdir.core.claim import Wanted
 from memdir.core.errors import BadInput

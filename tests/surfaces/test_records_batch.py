@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from memdir.surfaces.cli import light_records
 from tests.flows.recorded import PATH, TITLE, draft
 from tests.hostile import inputs
 from tests.surfaces.terminal import memdir, process, tree
@@ -101,81 +100,6 @@ def test_a_dry_run_leaves_no_context(root, talk, home):
     before = tree(home)
     assert triage(talk, "s1", "--dry-run", "--json").json["contexts"] == {}
     assert tree(home) == before
-
-
-# -- the light way gives the same answers ---------------------------------------------------
-
-
-def lightly(capsys, *words: str) -> str | None:
-    """What the light way prints; None where it leaves the question to the whole command line."""
-    answered = light_records.answer(words)
-    return capsys.readouterr().out if answered else None
-
-
-CANDIDATES = [
-    ("--category", "decision", "--new-info", "SQLite for the catalog"),
-    ("--category", "decision", "--new-info", "nothing like it"),
-    ("--category", "DECISION", "--new-info=SQLite", "--lifecycle-event", "reversed"),
-    ("--category", "runbook", "--new-info", "SQLite for the catalog", "--json"),
-]
-
-
-@pytest.mark.parametrize("words", CANDIDATES)
-@pytest.mark.parametrize("settings", [None, "{}", '{"max_memories_per_category": 7}'])
-def test_a_candidate_is_the_same_in_the_light_way(root, capsys, words, settings):
-    create()
-    create("SQLite is slow on the network", "runbook")
-    records("retire", "sqlite-is-slow-on-the-network")
-    (root / "decisions/broken.json").write_text("{")
-    if settings:
-        (root / "memory-config.json").write_text(settings)
-    whole = records("candidate", *words).text
-    assert lightly(capsys, "candidate", *words) == whole
-
-
-def test_a_triage_is_the_same_in_the_light_way(root, talk, capsys):
-    create()
-    whole = triage(talk).text
-    words = ("triage", "--transcript", str(talk), "--session", "s1")
-    assert lightly(capsys, *words) == whole
-    assert "<triage_data>" in whole
-
-
-LEFT = [
-    ("candidate", "--help"),
-    ("candidate", "--category", "decision"),
-    ("candidate", "--category", "nothing", "--new-info", "x"),
-    ("candidate", "--category", "decision", "--new-info", "x", "--scope", "user"),
-    ("candidate", "--category", "decision", "--new-info", "x", "--lifecycle-event", "odd"),
-    ("triage", "--transcript", "/nowhere.jsonl"),
-    ("triage", "--transcript", "x", "--dry-run"),
-    ("status",),
-]
-
-
-@pytest.mark.parametrize("words", LEFT, ids=" ".join)
-def test_whatever_else_is_left_to_the_whole_command_line(root, capsys, words):
-    create()
-    assert lightly(capsys, *words) is None
-
-
-def test_settings_of_a_repository_that_may_decide_are_left_to_the_whole(root, project, capsys):
-    create()
-    (project / ".claude/settings.json").write_text('{"env": {"HOME": "/tmp"}}')
-    words = ("candidate", "--category", "decision", "--new-info", "x")
-    assert lightly(capsys, *words) is None
-
-
-def test_the_light_way_imports_no_command_line(root):
-    create()
-    code = (
-        "import sys; from memdir.surfaces.cli import main\ntry: main()\nexcept SystemExit: pass\n"
-    )
-    code += "print(*sys.modules, file=sys.stderr)"
-    words = ["records", "candidate", "--category", "decision", "--new-info", "SQLite catalog"]
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
-    assert PATH in done.stdout
-    assert not {"click", "memdir.app", "memdir.flows", "dataclasses"} & {*done.stderr.split()}
 
 
 def test_a_reader_that_is_gone_is_no_traceback(root):

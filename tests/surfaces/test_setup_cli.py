@@ -124,11 +124,13 @@ def test_hooks_that_are_switched_off_are_said(settings):
     assert any("disableAllHooks" in remark for remark in remarks)
 
 
-def test_a_secret_beside_our_lines_is_not_shown(settings):
+def test_a_secret_beside_our_lines_is_not_shown(settings, home):
     settings.write_text(json.dumps({"env": {"GITHUB_TOKEN": SECRET}}, indent=2))
     answer = memdir("setup", "claude-code")
     assert SECRET not in answer.text and "not shown" in answer.text
     assert SECRET in settings.read_text()
+    [receipt] = home.rglob("clients/*.json")  # it holds the settings as they were
+    assert receipt.stat().st_mode & 0o077 == 0
 
 
 def test_a_command_of_somebody_else_stays(home):

@@ -1,6 +1,6 @@
 """A client of your own: copy this file to ~/.config/memdir/clients/, then `memdir setup windsurf`.
 
-It puts the MCP server into Windsurf's settings. What stands there already keeps its bytes, and
+It puts the MCP server into Windsurf's settings. What stands there already stays, and
 `memdir setup windsurf --remove` takes out what was put in.
 """
 

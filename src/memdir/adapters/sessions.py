@@ -19,9 +19,8 @@ DAY = 86_400  # seconds
 LONGEST = 100  # characters of an id that is used as it is
 MOST_BYTES = 1 << 20  # of a file that are read, from its end
 TRIES, PAUSE = 20, 0.01  # to hold a session; seconds between two of them
-SURFACED, INJECTED, READ, TOOL = "surfaced", "injected", "read", "tool"
+SURFACED, INJECTED = "surfaced", "injected"
 SECTION = ".section"
-RECENT_TOOLS = 10
 DIGITS = 9  # of a number of bytes; more of them are not ours
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -36,26 +35,21 @@ class Sessions:
 
     def load(self, session: str) -> SessionState:
         """What a session has seen so far; nothing where that cannot be told."""
-        seen: dict[str, list[str]] = {SURFACED: [], INJECTED: [], READ: [], TOOL: []}
+        seen: dict[str, list[str]] = {SURFACED: [], INJECTED: []}
         for line in self._read(session).split("\n"):
             kind, mark, value = line.partition(" ")
             if mark and kind in seen:
                 seen[kind].append(value)
         numbers = [value[:DIGITS] for value in seen[INJECTED]]
         injected = sum(int(value) for value in numbers if value.isdecimal())
-        tools = tuple(dict.fromkeys(map(_unescape, seen[TOOL][-RECENT_TOOLS:])))
-        paths = frozenset(map(_unescape, seen[SURFACED])), frozenset(map(_unescape, seen[READ]))
-        return SessionState(paths[0], injected, paths[1], tools)
+        return SessionState(frozenset(map(_unescape, seen[SURFACED])), injected)
 
     def add_told(self, session: str, told: list[str], injected: int) -> None:
         """Remember what it was told just now."""
-        lines = [f"{SURFACED} {_escape(path)}" for path in told]
-        self._add(session, [*lines, f"{INJECTED} {injected}"])
-
-    def add_use(self, session: str, *, tools: "tuple[str, ...]" = (), read: str = "") -> None:
-        """Remember the tools that the agent used, and a file that it read itself."""
-        lines = [f"{TOOL} {_escape(tool)}" for tool in tools]
-        self._add(session, [*lines, f"{READ} {_escape(read)}"] if read else lines)
+        lines = [f"{SURFACED} {_escape(path)}\n" for path in told]
+        if session:
+            data = _encode("".join([*lines, f"{INJECTED} {injected}\n"]))
+            self._append(self._path(session), data)
 
     def held(self, session: str) -> "Held":
         """While it is held, no other hook of the session tells anything; see there."""
@@ -112,10 +106,6 @@ class Sessions:
             return ""
         finally:
             os.close(handle)
-
-    def _add(self, session: str, lines: list[str]) -> None:
-        if session and lines:
-            self._append(self._path(session), _encode("".join(f"{line}\n" for line in lines)))
 
     def _append(self, path: str, data: bytes) -> bool:
         try:

@@ -1,11 +1,6 @@
-"""Which prompts ask for no memory, and which memories would be noise. Hot path."""
+"""Which prompts ask for no memory. Hot path."""
 
-from memdir.core.memory import TYPE_KEYS
 from memdir.core.words import is_unspaced, split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memdir.core.memory import Memory
 
 # As a person says it: a verb, perhaps some words between, then the word itself.
 _VERBS = (
@@ -38,14 +33,6 @@ _THINGS = frozenset(
     )
 )
 _LOOK = 2000  # characters of a prompt in which such a wish may stand
-WARNINGS = frozenset(
-    (
-        *("avoid", "beware", "broken", "bug", "careful", "caveat", "crash", "crashes", "dont"),
-        *("fail", "fails", "gotcha", "hang", "hangs", "never", "not", "pitfall", "trap", "warning"),
-        *("workaround", "wrong"),
-    )
-)
-USAGE = "reference"
 
 
 def wants_nothing(prompt: str) -> str:
@@ -75,11 +62,3 @@ def _is_waived(said: list[str], at: int) -> bool:
     if before.endswith(tuple(f" {no} {verb}" for no in _NO for verb in _VERBS)):
         return False
     return before.endswith(tuple(f" {verb}" for verb in _VERBS))
-
-
-def is_noise(memory: "Memory", tools: "tuple[str, ...]") -> bool:
-    """True for a usage reference of a tool that is in use already; its warnings are no noise."""
-    if not tools or memory.get(TYPE_KEYS).strip().lower() != USAGE:
-        return False
-    words = {word.lower() for word in split(f"{memory.name} {memory.description}")}
-    return not words & WARNINGS and any(tool.lower() in words for tool in tools)

@@ -100,11 +100,6 @@ def to_undo(
     return chosen
 
 
-def next_to_undo(log: Iterable[Logged]) -> Logged | None:
-    """The newest change that still stands: not an undo, and not undone (an undone undo counts)."""
-    return next(standing(log), None)
-
-
 def _newest_with_batch(log: Iterable[Logged]) -> list[Logged]:
     """The newest change that stands, with all others of its batch: one run is one undo."""
     chosen: list[Logged] = []

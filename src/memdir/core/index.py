@@ -158,26 +158,6 @@ def rebuild(
     return heal(text if text.strip() else "", files, describe, names, lost)
 
 
-def add_pointer(text: str, target: str, title: str, hook: str, section: str) -> str:
-    """The index with a pointer to one more memory; the same if a list already links to it."""
-    bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
-    listed = [pointer for line in lines if line.kind == POINTER for pointer in line.pointers]
-    if any(pointer.target == target and pointer.form == LINK for pointer in listed):
-        return text
-    return rewrite(bom, lines, set(), [(section, write_pointer(title, target, hook))])
-
-
-def drop_pointer(text: str, target: str, files: "Iterable[str]") -> str:
-    """The index without the entries of one memory; prose that mentions it stays."""
-    bom, lines = read_outline(text, Lookup((*files, target), _NO_NAMES))
-    gone: set[int] = set()
-    for at, line in enumerate(lines):
-        below = hanging(lines, at, ()) if line.entry and line.paths[0] == target else None
-        if below is not None:
-            gone.update((at, *below))
-    return rewrite(bom, lines, gone, []) if gone else text
-
-
 def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
     """The index with a new line for one memory where the old one still stands as we wrote it."""
     bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))

@@ -1,6 +1,5 @@
 """How alike two memories are: do they say the same, or does one hold the other?
 
-For others: `likeness(a, b)` compares the texts of two whole files and gives 0 to 1;
 `find_alike(texts, threshold)` finds the pairs of a store (path -> text), the most alike first.
 From `MERGE` on nothing is lost when the two become one; from `SHOW` on a person may want to look.
 
@@ -49,12 +48,6 @@ class Alike:
     linked: bool = False  # one of the two names the other
 
 
-def likeness(a: str, b: str) -> float:
-    """How alike two memories are, from 0 to 1; each is the text of a whole file."""
-    sketches = _Sketches({"a": a, "b": b}, paths=False)
-    return sketches.compare("a", "b").score
-
-
 def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]:
     """The pairs of a store that are at least so alike, the most alike first; path -> text.
 
@@ -96,14 +89,11 @@ class _Sketch:
 class _Sketches:
     """All memories of a store, their words numbered."""
 
-    def __init__(self, texts: Mapping[str, str], paths: bool = True) -> None:
+    def __init__(self, texts: Mapping[str, str]) -> None:
         self._words = Words()
         self._bits: dict[str, int] = {}
         self._types = frozenset(type_names())
-        self._of = {
-            path: self._sketch(stem_of(path) if paths else "", text)
-            for path, text in sorted(texts.items())
-        }
+        self._of = {path: self._sketch(stem_of(path), text) for path, text in sorted(texts.items())}
 
     def candidates(self, threshold: float) -> list[tuple[str, str]]:
         """Pairs whose words alone allow the threshold, the likeliest first, as many as we can.

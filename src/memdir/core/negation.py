@@ -28,7 +28,9 @@ niet nooit geen niets не нет никогда нельзя ни
 """
 _NOT = frozenset(_WORDS.split())
 # What they stand for is said elsewhere: "not a mocked one" is about mocks alone.
-_PRONOUNS = frozenset("one ones it its them this that these those thing things".split())
+_PRONOUNS = frozenset(
+    ["one", "ones", "it", "its", "them", "this", "that", "these", "those", "thing", "things"]
+)
 
 
 @dataclass(frozen=True)

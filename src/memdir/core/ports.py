@@ -17,7 +17,6 @@ from memdir.core.hit import Found
 from memdir.core.memory import Memory
 from memdir.core.model import Answer, Question, Usage
 from memdir.core.session_state import SessionState
-from memdir.core.transcript import Cursor, Session, Stretch
 
 
 class Scan(Protocol):
@@ -166,15 +165,3 @@ class Repo(Protocol):
 
     def state(self) -> str: ...
     def look(self, wanted: Wanted, say: Callable[[str], None] = ...) -> Seen: ...
-
-
-class Transcripts(Protocol):
-    """Conversations that a client wrote down; `read` fails with an error of core.errors alone.
-
-    None outside of `root` is read.
-    """
-
-    root: str
-
-    def read(self, path: str, since: Cursor, last: str = "") -> Stretch: ...
-    def sessions(self, project: str) -> list[Session]: ...

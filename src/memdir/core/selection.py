@@ -57,9 +57,7 @@ def candidates(memories: Sequence[Memory], top: Sequence[str]) -> dict[str, str]
     return {path: _line(memory) for path, memory in chosen.items()}
 
 
-def build_question(
-    words: str, prompt: str, lines: Sequence[str], tools: Sequence[str], seconds: float
-) -> Question:
+def build_question(words: str, prompt: str, lines: Sequence[str], seconds: float) -> Question:
     """What the model is asked. All of it but the words is data, between marks nobody can guess."""
     system, _, given = words.partition(SPLIT)
     asked, listed = _cut(prompt.strip(), PROMPT_CHARACTERS), "\n".join(lines)
@@ -68,7 +66,6 @@ def build_question(
     user = Template(given.strip() + "\n").substitute(
         mark=mark[:MARK_CHARACTERS],
         prompt=asked,
-        tools=", ".join(map(inert_line, tools)) or "none",
         memories=listed,
     )
     system = Template(system.strip() + "\n").substitute(most=MOST)

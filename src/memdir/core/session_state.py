@@ -6,19 +6,11 @@ SESSION_BYTES = 61_440  # of injected text in one session
 class SessionState:
     """What a session has seen; a clear or a compact begins anew."""
 
-    __slots__ = ("injected", "read", "surfaced", "tools")
+    __slots__ = ("injected", "surfaced")
 
-    def __init__(
-        self,
-        surfaced: "frozenset[str]" = frozenset(),
-        injected: int = 0,
-        read: "frozenset[str]" = frozenset(),
-        tools: "tuple[str, ...]" = (),
-    ) -> None:
+    def __init__(self, surfaced: "frozenset[str]" = frozenset(), injected: int = 0) -> None:
         self.surfaced = surfaced  # the versions of memories that it was told of
         self.injected = injected  # bytes of text that it was given
-        self.read = read  # absolute paths of the files that the agent read itself
-        self.tools = tools  # names of the tools that it used lately
 
     @property
     def left(self) -> int:

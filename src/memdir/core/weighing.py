@@ -30,13 +30,8 @@ def _rounded(weight: float) -> int:
     return (whole if whole < HEAVIEST else HEAVIEST) or 1  # one word, hundreds of times
 
 
-def weigh(words: Words, fields: "Sequence[str]") -> dict[str, int]:
-    """How much each term says about a memory; `fields` in the order of WEIGHTS, the body last."""
-    return dict(zip(*weights(words, fields), strict=True))
-
-
 def weights(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
-    """The same in two columns: whoever reads a whole store has no use for a table of each."""
+    """The terms of a memory, and how much each says; `fields` in the order of WEIGHTS."""
     *short, body = fields
     counts, length = words.count(body)
     share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from memdir.adapters.searches.scan import Scan
 from memdir.app import App
 from memdir.evaluation import answers, corpus, locomo, longmemeval, metrics
-from memdir.evaluation.baselines import BASELINES
 from memdir.evaluation.ranked import (
     Open,
     Ranked,
@@ -64,15 +63,18 @@ FIXED = (
 SMALL_N = "Differences below 0.05 cannot be told apart at this n; the intervals show why."
 
 
-def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Report:
-    """rank → compare with the baselines → what is injected (where stores are real)"""
+def evaluate_recall(
+    prompts: PromptSet, depth: int, app: App, say: Say, others: Mapping[str, Open] | None = None
+) -> Report:
+    """rank → compare with other searches, if any → what is injected (where stores are real)"""
     depth = max(depth, 1)
-    searches: dict[str, Open] = {OURS: Scan, **BASELINES}
+    searches: dict[str, Open] = {OURS: Scan, **(others or {})}
     ranked: dict[str, list[Ranked]] = {}
     for name, open in searches.items():
         say(f"{prompts.name}: {name}")
         ranked[name] = rank(prompts.with_gold, open_all(prompts, open), depth, say)
-    sections = [_ranking(prompts, ranked[OURS], depth), _compared(ranked, depth)]
+    sections = [_ranking(prompts, ranked[OURS], depth)]
+    sections += [_compared(ranked, depth)] if others else []
     if prompts.name == "corpus":
         sections += answers.evaluate(prompts, ranked[OURS], app, say)
     files = sum(len(store.files()) for store in prompts.stores.values())

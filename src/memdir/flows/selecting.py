@@ -16,7 +16,6 @@ from memdir.steps.recall import (
     Place,
     Reader,
     Recollection,
-    is_known,
     private_wins,
     recall,
 )
@@ -54,7 +53,6 @@ def select_by_model(
         local,
         model,
         top=[_key(one) for one in ranked],
-        tools=state.tools,
         seconds=app.config.options.model_timeout,
     )
     if selected.by != MODEL:
@@ -93,7 +91,7 @@ def _everything(
 ) -> dict[str, Recalled]:
     """Every memory that would be new to the session and of use, by a name that is unique."""
     each = [place.recalled(memory) for place in places for memory in place.store.scan().memories]
-    new = [one for one in each if not is_known(one, state)]
+    new = [one for one in each if one.version not in state.surfaced]
     return {_key(one): one for one in private_wins(new, Reader(places, found.findings))}
 
 

@@ -5,7 +5,7 @@ Hot path. Given as bodies where the match is sure, as pointers where it may be.
 
 import os
 
-from memdir.core.asking import is_noise, wants_nothing
+from memdir.core.asking import wants_nothing
 from memdir.core.frontmatter import decode
 from memdir.core.injection import Recalled
 from memdir.core.memory import stem
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BODIES = 5
 POINTERS = 15
-MORE = 8  # candidates beyond those that can be given: twins and noise fall out
+MORE = 8  # candidates beyond those that can be given: twins fall out
 MOST_SURFACED = 2000  # of those told already that a search is asked to look beyond
 LEADERS = 3  # one of the first must be a sure match, else nothing fits
 TEAM = "team"
@@ -87,7 +87,7 @@ def recall(
         return recollection.nothing(reason)
     wanted = limit + pointers + MORE + min(len(state.surfaced), MOST_SURFACED)
     every = _search(places, prompt, wanted, recollection)
-    found = [one for one in every if not is_known(one, state)]
+    found = [one for one in every if one.version not in state.surfaced]
     if abstain:
         found = [one for one in found if one.words]  # rules for any task are told at the start
         if not _fits(found):
@@ -153,14 +153,6 @@ def _finding(error: "MemdirError") -> "Finding":
     from memdir.core.finding import Finding
 
     return Finding(error.code, error.path, error.message, error.next)
-
-
-def is_known(one: Recalled, state: "SessionState") -> bool:
-    """True where the session has it already, or would have no use for it."""
-    if one.version in state.surfaced or is_noise(one.memory, state.tools):
-        return True
-    roots = (one.root, one.real) if state.read else ()
-    return any(os.path.join(root, one.memory.path) in state.read for root in roots)
 
 
 class Reader:

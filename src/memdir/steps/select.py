@@ -29,7 +29,6 @@ def select(
     model: Model,
     *,
     top: Sequence[str] = (),
-    tools: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Selected:
     """What the model chooses; whatever goes wrong, the local choice with the reason.
@@ -42,7 +41,7 @@ def select(
     if not lines:
         return Selected(chosen, LOCAL, "there is nothing to choose from")
     words = files("memdir.steps").joinpath(WORDS).read_text(encoding="utf-8")
-    question = build_question(words, prompt, [*lines.values()], tools, seconds)
+    question = build_question(words, prompt, [*lines.values()], seconds)
     try:
         data = model.answer(question).data
     except MemdirError as error:

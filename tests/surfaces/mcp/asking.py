@@ -1,25 +1,17 @@
 """How the tests ask the server: in this process where a process adds nothing, else for real."""
 
-import http.client
 import io
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memdir.surfaces.mcp.pipe import Pipe
 from memdir.surfaces.mcp.stores import Stores
 from memdir.surfaces.mcp.talk import Talk
-from memdir.surfaces.mcp.token import Token
-from memdir.surfaces.mcp.web import Web
 
 SERVER = [sys.executable, "-m", "memdir.surfaces.mcp"]
 NEWEST = "2025-11-25"
@@ -91,59 +83,3 @@ def served(data: bytes, *words: str) -> tuple[int, list[Any], bytes]:
     with start(*words) as running:
         out, err = running.communicate(data, timeout=SECONDS)
     return running.returncode, [json.loads(line) for line in out.splitlines()], err
-
-
-@dataclass(frozen=True)
-class Listening:
-    """A server over HTTP in this process."""
-
-    web: Web
-    token: str
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.web.port}/mcp"
-
-    def send(self, data: bytes) -> tuple[int, dict[str, str], Any]:
-        """Status, headers and answer to these very bytes."""
-        with socket.create_connection(("127.0.0.1", self.web.port), SECONDS) as line:
-            line.sendall(data)
-            with suppress(OSError):
-                line.shutdown(socket.SHUT_WR)
-            got = http.client.HTTPResponse(line)
-            got.begin()
-            body = got.read()
-        told = {name.lower(): value for name, value in got.getheaders()}
-        return got.status, told, json.loads(body) if body else None
-
-    def post(
-        self, message: Any, method: str = "POST", path: str = "/mcp", **headers: str | None
-    ) -> tuple[int, dict[str, str], Any]:
-        """A message as an honest client sends it, but for these headers; None leaves one out."""
-        body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        given: dict[str, str | None] = {
-            "Host": f"127.0.0.1:{self.web.port}",
-            "Authorization": f"Bearer {self.token}",
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-            "Content-Length": str(len(body)),
-        }
-        given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        rows = [f"{name}: {value}\r\n" for name, value in given.items() if value is not None]
-        return self.send(f"{method} {path} HTTP/1.1\r\n{''.join(rows)}\r\n".encode() + body)
-
-
-@contextmanager
-def listening(home: Path, project: Path) -> Iterator[Listening]:
-    """It answers until the block ends."""
-    token = Token(str(home / "state"))
-    given = token.make()
-    web = Web(Stores({"HOME": str(home)}, str(project), time.time), 0, token)
-    thread = threading.Thread(target=web.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield Listening(web, given)
-    finally:
-        web.shutdown()
-        thread.join()
-        web.server_close()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from memdir.adapters.clients._files import read_file, target_of
-from memdir.adapters.clients._json import Placed
 from memdir.adapters.clients._ours import BEGIN, END, WORDS
-from memdir.adapters.clients._plan import ByHand, Edit
-from memdir.adapters.clients._receipt import Receipt
-from memdir.core.settings_text import Insertion, UnsafeEdit, cut
+from memdir.adapters.clients._plan import ByHand, Edit, Insertion, UnsafeEdit
+from memdir.adapters.clients._receipt import Placed, Receipt, cut
 
 AS_IT_WAS = "take out by hand what stands between the marks of memdir"
 

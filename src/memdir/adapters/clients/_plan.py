@@ -6,9 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memdir.core.errors import BadInput
-from memdir.core.settings_text import Insertion
 
 PLUGIN, SETTINGS = "plugin", "settings"
+BOM = "\ufeff"
+
+
+class UnsafeEdit(ValueError):
+    """Why a text is left alone."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """A text that stands where it did not stand before; `at` counts in the new text."""
+
+    at: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,7 @@ class Edit:
     new: bytes | None
     insertions: tuple[Insertion, ...] = ()
     clean: bytes | None = None  # what would stand there without us
+    added: str = ""  # what is put into a JSON file, as JSON
 
     @property
     def change(self) -> str:

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from memdir.adapters.clients._files import read_file, target_of
-from memdir.adapters.clients._json import Placed
 from memdir.adapters.clients._ours import is_server
-from memdir.adapters.clients._plan import ByHand, Edit
-from memdir.adapters.clients._receipt import Receipt
-from memdir.core.settings_text import BOM, Insertion, UnsafeEdit, cut
+from memdir.adapters.clients._plan import BOM, ByHand, Edit, Insertion, UnsafeEdit
+from memdir.adapters.clients._receipt import Placed, Receipt, cut
 
 Values = dict[str, Any]
 _HEADER = re.compile(r"[ \t]{0,20}\[")

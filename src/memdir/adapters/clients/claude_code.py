@@ -9,11 +9,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from memdir.adapters.clients._files import read_file, target_of
-from memdir.adapters.clients._json import Placed, without
-from memdir.adapters.clients._plan import PLUGIN, SETTINGS, ByHand, Edit, Host, Plan, Wish
-from memdir.adapters.clients._receipt import Receipt, hash_of
+from memdir.adapters.clients._merge import read_values, with_values, without
+from memdir.adapters.clients._plan import (
+    PLUGIN,
+    SETTINGS,
+    ByHand,
+    Edit,
+    Host,
+    Plan,
+    UnsafeEdit,
+    Wish,
+)
+from memdir.adapters.clients._receipt import Placed, Receipt, hash_of
 from memdir.core.errors import BadInput
-from memdir.core.settings_text import UnsafeEdit, add, read_values, written
 
 TITLE = "Claude Code"
 FILE = "settings.json"
@@ -55,11 +63,11 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     old, kept = read_file(target), receipt.kept(path)
     placed = Placed(path, target, old, kept)
     try:
-        clean = without(placed, _is_ours(bool(kept and ID in str(kept.insertions))))
+        clean = without(placed, _is_ours(bool(kept and ID in kept.added)))
         values = read_values(clean)
         way = _way(wish, values, receipt, path)
         wanted = {} if wish.remove else _wanted(way, host, values)
-        edit = _edit(placed, clean, wanted)
+        edit = with_values(placed, clean, wanted, _ours)
     except UnsafeEdit as error:
         raise _by_hand(wish, host, path, error) from None
     edits, remarks = [edit], _remarks(wish, way, host, values, placed)
@@ -107,7 +115,7 @@ def _code(host: Host) -> str:
 def _way(wish: Wish, values: Mapping[str, Any], receipt: Receipt, path: str) -> str:
     """How it is, or will be, installed."""
     kept = receipt.kept(path)
-    before = kept and (PLUGIN if ID in str(kept.insertions) else SETTINGS)
+    before = kept and (PLUGIN if ID in kept.added else SETTINGS)
     theirs = _plugins(values)
     if wish.remove or not any(theirs.values()):
         if theirs and wish.way == PLUGIN:
@@ -154,21 +162,9 @@ def _group(host: Host, event: str, seconds: int) -> dict[str, Any]:
     return {**matcher, "hooks": [command]}
 
 
-def _edit(placed: Placed, clean: str, wanted: dict[str, Any]) -> Edit:
-    """The settings with what is wanted in them; unchanged where all of it is there already."""
-    before = None if placed.gone(clean) else placed.encode(clean)
-    if not wanted:
-        return placed.edit(before, (), before)
-    made, insertions = add(clean, wanted)
-    if placed.old is not None and _ours(placed.text) == _ours(made):
-        return placed.edit(placed.old, (), before)  # whatever it looks like by now
-    return placed.edit(placed.encode(made), tuple(insertions), before)
-
-
-def _ours(text: str) -> dict[str, Any]:
+def _ours(values: Mapping[str, Any]) -> dict[str, Any]:
     """What of ours stands in the settings, wherever in its list."""
-    values = read_values(text)
-    found: dict[str, Any] = {ID: _plugins(values), KNOWN: written(values.get(KNOWN))}
+    found: dict[str, Any] = {ID: _plugins(values), KNOWN: values.get(KNOWN)}
     all_hooks = values.get("hooks")
     for event, groups in (all_hooks if isinstance(all_hooks, dict) else {}).items():
         for group in groups if isinstance(groups, list) else ():

@@ -43,7 +43,7 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     command, *args = server(host, "--project", "${workspaceFolder}")
     files = {name: os.path.join(top, name) for name in ("hooks.json", "mcp.json")}
     first = receipt.kept(files["hooks.json"])
-    added = any('"version"' in one.text for one in (first.insertions if first else ()))
+    added = first is not None and '"version"' in first.added
 
     def is_hook(path: tuple[str | int, ...], value: Any) -> bool:
         return _hook(path, value) or (added and path == ("version",))

@@ -6,7 +6,15 @@ import stat
 
 from memdir.adapters.disk import Disk, failure
 from memdir.core import frontmatter
-from memdir.core.memory import INDEX, README, is_memory
+from memdir.core.memory import (
+    INDEX,
+    README,
+    RECORD_FOLDERS,
+    RECORD_INDEX,
+    RECORD_SETTINGS,
+    is_memory,
+    is_of_records,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,3 +214,40 @@ def _survey(text: str, files: list[str]) -> "Survey":
     from memdir.core.index import survey  # five modules that a store with a MEMORY.md never needs
 
     return survey(text, files)
+
+
+class RecordFolders(OnDisk):
+    """The six folders below a directory; whatever else lies there is somebody else's."""
+
+    layout = "records"
+
+    @property
+    def index_path(self) -> str:
+        """index.md, whatever else there is."""
+        return RECORD_INDEX
+
+    def is_memory(self, path: str) -> bool:
+        """True for a path at which a record lies."""
+        return path != RECORD_SETTINGS and is_of_records(path)
+
+    def standalone(self) -> bytes | None:
+        """An index of records is never a memory itself."""
+        return None
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """The records, their index and settings, with the facts that change when they do."""
+        found: dict[str, tuple[int, ...]] = {}
+        for _, path, entry in self.disk.walk(RECORD_FOLDERS.__contains__, []):
+            if path != RECORD_INDEX and not is_of_records(path):
+                continue
+            if entry.is_file(follow_symlinks=False):
+                try:
+                    facts = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # gone since its folder was read
+                except OSError as error:
+                    where = os.path.join(self.root, path)
+                    raise failure(error, where, "cannot be looked at") from None
+                if facts.st_size <= self.max_file_bytes:
+                    found[path] = fingerprint(facts)
+        return found

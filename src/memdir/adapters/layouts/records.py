@@ -6,11 +6,9 @@ body. Retired and archived ones stay where they are, and are no memories.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
-from memdir.adapters.disk import failure
-from memdir.adapters.layouts._files import MAX_FILE_BYTES, OnDisk, Scan, fingerprint
+from memdir.adapters.layouts._files import MAX_FILE_BYTES, RecordFolders, Scan
 from memdir.adapters.layouts._record_files import RecordFile, record_files
 from memdir.core.errors import BadInput, MemdirError, Missing
 from memdir.core.finding import Finding
@@ -19,7 +17,6 @@ from memdir.core.loading import POINTER_AIM
 from memdir.core.memory import (
     RECORD_FOLDERS,
     RECORD_INDEX,
-    RECORD_SETTINGS,
     Memory,
     is_of_records,
 )
@@ -34,20 +31,13 @@ _MARKS = str.maketrans("[]|`\\", "()/'/")  # in a title they would end the point
 _FEW = 3  # problems of one record that its finding names
 
 
-class Records(OnDisk):
-    """The six folders below a directory; whatever else lies there is somebody else's."""
-
-    layout = "records"
+class Records(RecordFolders):
+    """Every record, read and checked whole."""
 
     def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
         super().__init__(root, max_file_bytes)
         # Of each file its bytes, and what they were seen as: to see that again takes long.
         self._looked: dict[str, tuple[bytes, str, list[Finding]]] = {}
-
-    @property
-    def index_path(self) -> str:
-        """index.md, whatever else there is."""
-        return RECORD_INDEX
 
     def scan(self) -> Scan:
         """Every active record as a memory; one that cannot be read is reported, hiding no other."""
@@ -81,18 +71,10 @@ class Records(OnDisk):
             raise Missing(f"{path} is {status_of(record)}", path=path, next=step)
         return encode(rendering.view(record))
 
-    def is_memory(self, path: str) -> bool:
-        """True for a path at which a record lies; whether it is active only its content says."""
-        return path != RECORD_SETTINGS and is_of_records(path)
-
     def index(self) -> bytes | None:
         """The index as Markdown pointers, None where there is none."""
         data = super().index()
         return None if data is None else _pointers(data)
-
-    def standalone(self) -> bytes | None:
-        """An index of records is never a memory itself."""
-        return None
 
     def put(self, path: str, data: bytes) -> None:
         """Replace or create one file, durably; only what belongs to records."""
@@ -103,24 +85,6 @@ class Records(OnDisk):
                 next="a record lies in one of " + ", ".join(RECORD_FOLDERS),
             )
         super().put(path, data)
-
-    def tree(self) -> dict[str, tuple[int, ...]]:
-        """The records, their index and settings, with the facts that change when they do."""
-        found: dict[str, tuple[int, ...]] = {}
-        for _, path, entry in self.disk.walk(RECORD_FOLDERS.__contains__, []):
-            if path != RECORD_INDEX and not is_of_records(path):
-                continue
-            if entry.is_file(follow_symlinks=False):
-                try:
-                    facts = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # gone since its folder was read
-                except OSError as error:
-                    where = os.path.join(self.root, path)
-                    raise failure(error, where, "cannot be looked at") from None
-                if facts.st_size <= self.max_file_bytes:
-                    found[path] = fingerprint(facts)
-        return found
 
     def sweep(self) -> None:
         """Remove temporary files that a killed writer left."""

@@ -1,7 +1,6 @@
 """Making a catalog, and bringing one up to date. Whoever writes holds the lock beside the file."""
 
 import os
-from binascii import crc32
 
 from memdir.adapters.searches import _postings
 from memdir.adapters.searches._catalog import (
@@ -10,8 +9,6 @@ from memdir.adapters.searches._catalog import (
     Damaged,
     Facts,
     open_catalog,
-    sum_of,
-    sum_of_row,
 )
 from memdir.adapters.searches._entries import is_rule, read_entries
 from memdir.adapters.searches._sqlite import Connection, connect
@@ -29,16 +26,14 @@ if TYPE_CHECKING:
 
 TABLES = (
     "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
-    " size INT, inode INT, head BLOB, line BLOB, rule INT, terms BLOB, terms_sum INT, sum INT)",
+    " size INT, inode INT, head BLOB, line BLOB, rule INT, terms BLOB)",
     "CREATE INDEX rules ON memory (path) WHERE rule = 1",
-    "CREATE TABLE posting (term BLOB PRIMARY KEY, number INT, holders INT, sum INT, entries BLOB)"
-    " WITHOUT ROWID",
-    "CREATE INDEX again ON posting (number)",
+    "CREATE TABLE posting (term BLOB PRIMARY KEY, holders INT, entries BLOB) WITHOUT ROWID",
     "CREATE TABLE folder (path BLOB PRIMARY KEY, changed INT)",
-    "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB, sum INT)",
+    "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB)",
 )
-MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
-POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?,?,?)"
+MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?,?,?,?)"
+POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?)"
 
 
 def write_new(path: str, scan: "Scan", state: "State") -> None:
@@ -114,59 +109,41 @@ def update(
 
 
 def _take_out(catalog: Catalog, path: str, removed: dict[str, set[int]]) -> None:
-    key = (encode(path),)
-    query = "SELECT number, terms, terms_sum FROM memory WHERE path = ?"
-    found = catalog.connection.execute(query, key).fetchone()
+    found = catalog.terms(path)
     if found is not None:
-        number, terms, total = found
-        if sum_of(terms) != total or [row[1].path for row in catalog.memories([number])] != [path]:
-            raise Damaged(f"the words of {path!r} are not what was written")
-        for term in terms.decode().split():
+        number, terms = found
+        for term in terms:
             removed.setdefault(term, set()).add(number)
-        catalog.connection.execute("DELETE FROM memory WHERE path = ?", key)
+        catalog.connection.execute("DELETE FROM memory WHERE path = ?", (encode(path),))
 
 
 def _rewrite(catalog: Catalog, term: str, removed: set[int], added: "array[int]") -> None:
-    run, key = catalog.connection.execute, encode(term)
-    holders, _ = catalog.look_up(term)  # fails where the entry is damaged
-    row = run("SELECT entries FROM posting WHERE term = ?", (key,)).fetchone()
-    old = _postings.unpack(row[0]) if row else []
-    if len(old) != holders:
-        raise Damaged(f"the entry of {term!r} is not whole")
     entries = _postings.none()
-    entries.extend([one for one in old if one & _postings.NUMBER not in removed])
+    kept = [one for one in catalog.entries(term) if one & _postings.NUMBER not in removed]
+    entries.extend(kept)
     entries.extend(added)
     if entries:
-        run(POSTING_ROW, _posting(term, entries))
+        catalog.connection.execute(POSTING_ROW, _posting(term, entries))
     else:
-        run("DELETE FROM posting WHERE term = ?", (key,))
+        catalog.connection.execute("DELETE FROM posting WHERE term = ?", (encode(term),))
 
 
 def _write_facts(connection: Connection, count: int, state: "State") -> None:
     connection.execute("DELETE FROM folder")
     folders = [(encode(path), changed) for path, changed in state.folders.items()]
     connection.executemany("INSERT INTO folder VALUES (?,?)", folders)
-    rules = connection.execute("SELECT count(*) FROM memory WHERE rule = 1").fetchone()[0]
-    facts = {"count": str(count), "rules": str(rules), "index": state.index, "files": state.files}
+    facts = {"count": str(count), "index": state.index, "files": state.files}
     rows = [(encode(name), encode(value)) for name, value in facts.items()]
-    connection.executemany(
-        "INSERT OR REPLACE INTO fact VALUES (?,?,?)",
-        [(name, value, crc32(name + value)) for name, value in rows],
-    )
+    connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?)", rows)
 
 
 def _row(number: int, memory: Memory, facts: Facts, line: str, terms: str) -> tuple[object, ...]:
     path, head = encode(memory.path), encode(memory.head)
-    rule, words = int(is_rule(memory)), terms.encode()
-    total = sum_of_row(path, head, (number, rule, *facts))
-    return number, path, *facts, head, encode(line), rule, words, crc32(words), total
+    return number, path, *facts, head, encode(line), int(is_rule(memory)), terms.encode()
 
 
 def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:
-    key, data, holders = encode(term), _postings.pack(entries), len(entries)
-    number = crc32(key)
-    total = crc32(data[: _postings.ENOUGH * _postings.BYTES], crc32(b"%d," % holders, number))
-    return key, number, holders, total, data
+    return encode(term), len(entries), _postings.pack(entries)
 
 
 def _move(temporary: str, path: str) -> None:

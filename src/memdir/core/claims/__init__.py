@@ -2,7 +2,7 @@
 
 blocks, context    the text around a span: paragraphs, sentences, headings
 forms, names, tables    what a span is by its form, and the names in it
-asides, bygone     why a span is no claim on this repository now
+asides             why a span is no claim on this repository now
 finding, judging   the two halves; between them somebody looks
 bearing, evidence  what makes it true, what makes it stale
 """

@@ -1,4 +1,4 @@
-"""What the words around a span say of it: that it is gone, planned, an example, elsewhere."""
+"""What the words around a span say of it: that it is gone, or planned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from memdir.core.claims import asides, bygone
+from memdir.core.claims import asides
 from memdir.core.claims.blocks import FENCED, HIDDEN, ROW, Block
 
 LONGEST_SENTENCE = 2_400  # characters; what is longer is cut into sentences of that length
@@ -40,11 +40,6 @@ _NOT = re.compile(
     r"|而不是|不是|não|nicht|kein(?:e|en)?)\s{0,3}[*_(\[\"']{0,4}$",
     re.IGNORECASE,
 )
-_AVOIDED = re.compile(
-    r"(?:\b(?:never|not|avoid|dont|niemals|jamais|nunca)|n['’]t)\b(?! only| just)"
-    r"[^.;:\x01]{0,24}\s{0,3}[*_(\[\"']{0,4}$",
-    re.IGNORECASE,
-)
 _ABSENT = re.compile(
     r"(?:['’]s )?[\s*_)\]\"',]{0,4}(?:[\w\"“”-]{1,24} ){0,4}(?:\([^()]{0,120}\) )?"
     r"(?:(?:does|do|did)(?: not|n't| never) exist\b|never existed\b|no longer\b"
@@ -68,19 +63,10 @@ _TOLD = re.compile(
 )
 _STRUCK = re.compile(r"~~[^~]{1,400}~~")
 _COMMIT_ITEM = re.compile(r"\s{0,40}(?:[-*+]|\d{1,4}[.)])\s{1,3}[*`(\[]{0,4}[0-9a-f]{7,40}\b")
-_UNTRACKED = re.compile(
-    r"\b(?:git-?ignored?|untracked|not tracked|not committed|uncommitted|never committed"
-    r"|not checked in|local[- ]only|machine-local)\b",
-    re.IGNORECASE,
-)
 _PLANNED = re.compile(
     r"\b(?:TODO|planned|proposed|proposal|not yet|to be (?:added|created|built|written|made)"
     r"|will (?:be )?(?:add|creat|writ|introduc|becom|mov|replac|remov)\w{0,6}"
     r"|would (?:be|live|need)|future work|someday|hypothetical(?:ly)?)\b|^\s{0,20}[-*+] \[ \]",
-    re.IGNORECASE,
-)
-_EXAMPLE = re.compile(
-    r"(?:\be\.g\.|\bfor example|\bfor instance|\bsuch as|\bexample:|\blike)[\s,:(\"'*]{0,4}$",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
@@ -130,7 +116,7 @@ class Context:
         self.block = block
         self.text = hide(block.masked, bare)
         self.starts = list(_starts(self.text, block.kind))
-        self._said: dict[int, tuple[str, str]] = {}
+        self._said: dict[int, str] = {}
         self._around: str | None = None
         self._struck: list[tuple[int, int]] | None = None
 
@@ -144,7 +130,7 @@ class Context:
         """Why the words around a span keep it from being a claim; empty if nothing does."""
         low, high = self.sentence(start)
         before = self.text[max(low, start - NEAR) : start]
-        if self._renamed(low, start, end, high):
+        if self.left_of_arrow(end) or _under_old(self.block, start):
             return asides.OLD
         linked = before.endswith("](")  # then the words before it are the name of a link
         denied = _NOT.search(before) and not linked
@@ -152,28 +138,14 @@ class Context:
             return asides.DENIED
         if _WAS.match(self.text, end, high):
             return asides.PAST
-        if _AVOIDED.search(before) and not linked:
-            return asides.AVOIDED
-        if bygone.is_wanted_back(before) and not linked:
-            return asides.MISSED
-        if bygone.is_old_thing(before) and not linked:
-            return asides.BYGONE
         if low not in self._said:
             self._said[low] = self._words(low, high)
-        told, planned = self._said[low]
-        if told:
-            return told
-        return asides.EXAMPLE if _EXAMPLE.search(before) else planned or self._above()
+        return self._said[low] or self._above()
 
     def left_of_arrow(self, end: int) -> bool:
         """`old.py` → `new.py`: an arrow to another name, not to what the file is about."""
         found = _ARROW.match(self.text, end)
         return found is not None and self.text[found.end() : found.end() + 1] == HIDDEN
-
-    def _renamed(self, low: int, start: int, end: int, high: int) -> bool:
-        """The sentence or its table tells what is there instead."""
-        told = self.left_of_arrow(end) or _under_old(self.block, start)
-        return told or bygone.is_old_name(self.text, low, start, end, high)
 
     def _is_struck(self, start: int, end: int) -> bool:
         if self._struck is None:
@@ -181,22 +153,14 @@ class Context:
         at = bisect_right(self._struck, (start, len(self.text))) - 1
         return at >= 0 and end <= self._struck[at][1]
 
-    def _words(self, low: int, high: int) -> tuple[str, str]:
+    def _words(self, low: int, high: int) -> str:
         """What the words of a sentence say of everything in it."""
         text = self.text[low:high]
         away = self.block.kind == FENCED and _TAKEN_AWAY.search(text)
         told = _TOLD.search(text) or _COMMIT_ITEM.match(self.block.text, low)
         if away or told or _GONE.search(text):
-            return asides.CHANGED, ""
-        if self.block.kind != FENCED and bygone.is_past(text):
-            return asides.BYGONE, ""
-        if self.block.kind != FENCED and bygone.on_branch(self.block.text[low:high]):
-            return asides.BRANCHED, ""
-        if self.block.kind != FENCED and bygone.in_repository(self.block.text[low:high]):
-            return asides.OTHER, ""
-        if _UNTRACKED.search(text):
-            return asides.UNTRACKED, ""
-        return "", asides.PLANNED if _PLANNED.search(text) else ""
+            return asides.CHANGED
+        return asides.PLANNED if _PLANNED.search(text) else ""
 
     def _above(self) -> str:
         """What the block, its headings and the line that leads to it say."""
@@ -204,9 +168,7 @@ class Context:
             block = self.block
             above = " ".join((*block.heads, block.lead))
             self._around = ""
-            if _OTHER.search(self.text) or _OTHER.search(" ".join(block.heads[-1:])):
-                self._around = asides.OTHER
-            elif _HEAD_GONE.search(above) or _GONE.search(block.lead):
+            if _HEAD_GONE.search(above) or _GONE.search(block.lead):
                 self._around = asides.PAST
             elif _HEAD_PLANNED.search(above):
                 self._around = asides.PLANNED

@@ -70,7 +70,7 @@ def judge(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Jud
     if how:
         return Judged(claim, TRUE, how, place)
     # What a commit did to files says nothing of the branch that it is on.
-    if claim.aside and not (claim.kind == BRANCH and claim.aside in asides.OF_FILES):
+    if claim.aside and not (claim.kind == BRANCH and claim.aside == asides.CHANGED):
         return _set_aside(claim)
     if claim.kind == URL:
         return Judged(claim, UNKNOWN, "not checked: offline")

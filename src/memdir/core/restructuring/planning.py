@@ -63,11 +63,6 @@ class Plan:
     batch: str = ""
 
     @property
-    def given_paths(self) -> frozenset[str]:
-        """The memories that there were."""
-        return frozenset(self.work.given.pages)
-
-    @property
     def title(self) -> str:
         """The plan in a few words, for the history."""
         made = sum(1 for path in self.texts if path not in self.work.given.pages)

@@ -6,7 +6,7 @@ saving shelving listing showing placing past care exchanging sharing verifying  
 capturing reviewing extracting logging_day    the commands that learn
 auditing dashboard pruning restructuring dreaming budgeting status    the ones that look after it
 serving     `memdir mcp`, where its light way in does not understand
-records light_records  the group `memdir records`; two of its commands for agents that wait
+records                the group `memdir records`
 inputs editor          what comes in
 answers diffs screen visible    what goes out
 advice elsewhere progress       the next step, and a word for who waits
@@ -21,7 +21,7 @@ def main() -> None:
     _open_streams()
     try:
         served = _served()
-        code = served if served is not None else 0 if _answered_lightly() else _run()
+        code = _run() if served is None else served
     except KeyboardInterrupt:
         code = 130  # before or after the net
     sys.exit(code)
@@ -34,15 +34,6 @@ def _served() -> int | None:
     from memdir.surfaces.mcp.line import run
 
     return run(sys.argv[2:])
-
-
-def _answered_lightly() -> bool:
-    """Agents and hooks wait for two commands; the whole command line takes as long as they may."""
-    if sys.argv[1:2] != ["records"] or sys.argv[2:3] not in (["candidate"], ["triage"]):
-        return False
-    from memdir.surfaces.cli.light_records import answer
-
-    return answer(sys.argv[2:])
 
 
 def _run() -> int:

@@ -1,8 +1,7 @@
 """The MCP server: `memdir mcp`, for every agent that speaks the Model Context Protocol.
 
-line        the command line, and the two ways to be reached
-pipe web    standard input and output; HTTP on this machine
-token       who may come in over HTTP
+line        the command line
+pipe        standard input and output
 messages    JSON-RPC: bytes in, bytes out, refusals
 talk        the methods of the protocol, for one client
 tools       what an agent can call, as it is told; arguments, checked

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from memdir.surfaces.mcp.stores import Stores
-    from memdir.surfaces.mcp.web import Tell
 
-USAGE = "usage: memdir mcp [--project PATH] [--dir DIR] [--scope SCOPE] [--http] [--port N]\n"
+USAGE = "usage: memdir mcp [--project PATH] [--dir DIR] [--scope SCOPE]\n"
 END_SECONDS = 2.0  # for a change under way when somebody asks us to end
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-TEXTS = ("--project", "--dir", "--scope", "--port")
+TEXTS = ("--project", "--dir", "--scope")
 
 
 def run(words: "Sequence[str]") -> int | None:
@@ -26,23 +25,15 @@ def run(words: "Sequence[str]") -> int | None:
     rest = list(words)
     while rest:
         word, equals, value = rest.pop(0).partition("=")
-        if word == "--http" and not equals:
-            given[word] = "yes"
-        elif word in TEXTS and (equals or rest):
+        if word in TEXTS and (equals or rest):
             given[word] = value if equals else rest.pop(0)
         else:
             return None
-    port = given.get("--port", "0")
-    if not (port.isascii() and port.isdigit() and int(port) < 65_536):
-        return None
-    if "--port" in given and "--http" not in given:
-        return None
-    project, dir, scope = given.get("--project"), given.get("--dir"), given.get("--scope", "all")
-    return serve(project, dir, scope, int(port) if "--http" in given else None, _tell)
+    return serve(given.get("--project"), given.get("--dir"), given.get("--scope", "all"))
 
 
-def serve(project: str | None, dir: str | None, scope: str, port: int | None, tell: "Tell") -> int:
-    """Over standard input and output, or over HTTP where there is a port (0: any free one)."""
+def serve(project: str | None, dir: str | None, scope: str) -> int:
+    """Over standard input and output, until the client goes."""
     from memdir.surfaces.mcp.stores import Stores
 
     try:
@@ -53,27 +44,12 @@ def serve(project: str | None, dir: str | None, scope: str, port: int | None, te
         sys.stderr.write("memdir: the current directory is gone. Next: start in one that exists\n")
         return 1
     stores = Stores(os.environ, cwd, time.time, project, dir, scope)
-    if project or dir or scope != "all" or port is not None:
+    if project or dir or scope != "all":
         wrong = _wrong_place(stores)
         if wrong:
             sys.stderr.write(f"memdir: {wrong}\n")
             return 1
-    if port is None:
-        return _serve_pipe(stores)
-    from memdir.surfaces.mcp.web import serve_web
-
-    return serve_web(stores, port, tell)
-
-
-def said(address: str, token: str, path: str) -> list[str]:
-    """Where to reach the server, in lines for a person."""
-    new = f"token: {token} (said this once)" if token else "token: the one of before"
-    return [f"memdir listens on {address}, for this machine only", new, f"token file: {path}"]
-
-
-def _tell(address: str, token: str, path: str) -> None:
-    for line in said(address, token, path):
-        print(line, flush=True)
+    return _serve_pipe(stores)
 
 
 def _wrong_place(stores: "Stores") -> str:

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     Fields = dict[str, object]
 
 MOST_BYTES = 2 * 1024 * 1024  # of one message
-MOST_OF_A_BATCH = 50
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
-NO_RESOURCE, MISMATCH, VERSION = -32002, -32020, -32022
+NO_RESOURCE = -32002
 EDGE = 200  # bytes at either end of a message in which its id may stand
 _ID = rb'"id"\s{0,9}:\s{0,9}(-?\d{1,15}|"[^"\\\x00-\x1f]{1,64}")'
 _FIRST = re.compile(rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9},\s{0,9})?' + _ID)

@@ -79,7 +79,7 @@ class Pipe:
         method = message.get("method") if isinstance(message, dict) else None
         if method == "notifications/cancelled" and isinstance(message, dict):
             self._cancel(message.get("params"))
-        elif isinstance(message, list) or method in SLOW:
+        elif method in SLOW:
             self._count(message, 1)
             self._jobs.put(message)
         else:

@@ -41,8 +41,8 @@ def list_resources(stores: Stores, cursor: object) -> Fields:
     return fields
 
 
-def read_resource(stores: Stores, uri: object, missing: int) -> Fields:
-    """One document; `missing` is the code for one that is not there."""
+def read_resource(stores: Stores, uri: object) -> Fields:
+    """One document."""
     scope, path = _parsed(uri, messages.PARAMS)
     try:
         text = _text(stores.app(scope), scope, path)
@@ -50,7 +50,7 @@ def read_resource(stores: Stores, uri: object, missing: int) -> Fields:
         raise Refused(messages.INTERNAL, words.refusal(error).text, {"uri": uri}) from None
     if text is None:
         what = f"there is no resource {inert_line(str(uri), LINE_BYTES)}; resources/list names them"
-        raise Refused(missing, what, {"uri": uri})
+        raise Refused(messages.NO_RESOURCE, what, {"uri": uri})
     return {"contents": [{"uri": uri, "mimeType": KIND, "text": text}]}
 
 

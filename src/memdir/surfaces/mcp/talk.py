@@ -12,13 +12,10 @@ if TYPE_CHECKING:
     from memdir.surfaces.mcp.stores import Stores
 
     Params = Mapping[str, object]
-    Method = Callable[["Talk", Params, "Asking"], Fields]
+    Method = Callable[["Talk", Params], Fields]
 
-HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # agreed on by initialize
-MODERN = ("2026-07-28",)  # said anew in each request
-BATCHES = ("2025-03-26",)  # the one version in which a client may send several at once
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STRUCTURED = "2025-06-18"  # the first whose clients read fields beside the text
-META = "io.modelcontextprotocol/"
 LONGEST_NAME = 40  # characters of a client's name
 INSTRUCTIONS = (
     "Memory of this project and its user across sessions. Call recall when the user refers to "
@@ -30,17 +27,6 @@ INSTRUCTIONS = (
 )
 
 
-class Asking:
-    """Who asks, in which version, and whether the request says so itself."""
-
-    __slots__ = ("client", "modern", "version")
-
-    def __init__(self, version: str, client: str, modern: bool = False) -> None:
-        self.version = version
-        self.client = client
-        self.modern = modern
-
-
 class Talk:
     """One client, from its first message on."""
 
@@ -49,19 +35,6 @@ class Talk:
         self.version = ""
         self.client = ""
 
-    def answer(self, message: object) -> "Fields | list[Fields] | None":
-        """The answer to a message or a batch; None to what wants none."""
-        if not isinstance(message, list):
-            return self._one(message)
-        if self.version and self.version not in BATCHES:
-            what = f"version {self.version} has no batches; send one message at a time"
-            return messages.error(None, Refused(messages.INVALID, what))
-        if not 0 < len(message) <= messages.MOST_OF_A_BATCH:
-            what = f"a batch has 1 to {messages.MOST_OF_A_BATCH} messages"
-            return messages.error(None, Refused(messages.INVALID, what))
-        answers = [answer for answer in map(self._one, message) if answer is not None]
-        return answers or None
-
     def afterwards(self) -> None:
         """After the answer: whoever looks at a store also protects what others did there."""
         try:
@@ -69,7 +42,8 @@ class Talk:
         except Exception as error:  # the net: the answer is out, and the next one is to come
             self._mistake(error)
 
-    def _one(self, message: object) -> "Fields | None":
+    def answer(self, message: object) -> "Fields | None":
+        """The answer to a message; None to what wants none."""
         if not isinstance(message, dict):
             what = "a message is a JSON object with jsonrpc, method and id"
             return messages.error(None, Refused(messages.INVALID, what))
@@ -95,24 +69,10 @@ class Talk:
         if given is not None and not isinstance(given, dict):
             raise Refused(messages.PARAMS, "params is an object")
         params: Params = given or {}
-        asking = self._asking(params)
         known = METHODS.get(method)
-        if known is None or (asking.modern and method in ("initialize", "ping")):
+        if known is None:
             raise Refused(messages.UNKNOWN, f"there is no method {method[:80]!r} here")
-        return _stamped(method, known(self, params, asking), asking)
-
-    def _asking(self, params: "Params") -> Asking:
-        """A request of the newest kind says version and client itself."""
-        meta = params.get("_meta")
-        if not isinstance(meta, dict) or META + "protocolVersion" not in meta:
-            return Asking(self.version, self.client)
-        version = meta[META + "protocolVersion"]
-        if not isinstance(version, str):
-            raise Refused(messages.PARAMS, "the protocolVersion in _meta is a string")
-        if version not in MODERN:
-            wrong = {"supported": [*MODERN, *HANDSHAKE[::-1]], "requested": version[:80]}
-            raise Refused(messages.VERSION, "this version of the protocol is not spoken", wrong)
-        return Asking(version, client_name(meta.get(META + "clientInfo")), modern=True)
+        return known(self, params)
 
     def _mistake(self, error: Exception) -> Refused:
         from memdir.adapters.log_file import trouble
@@ -134,42 +94,29 @@ def client_name(info: object) -> str:
     return "-".join("".join(plain).split("-")).strip("-")[:LONGEST_NAME]
 
 
-def _stamped(method: str, fields: "Fields", asking: Asking) -> "Fields":
-    """A result as its version wants it."""
-    if not asking.modern:
-        return fields
-    stamped: Fields = {"resultType": "complete", **fields}
-    if method != "tools/call":
-        stamped |= {"ttlMs": 0, "cacheScope": "private"}
-    return {**stamped, "_meta": {META + "serverInfo": _server()}}
-
-
-def _server() -> "Fields":
-    return {"name": "memdir", "title": "memdir: memory for coding agents", "version": __version__}
-
-
-def _initialize(talk: Talk, params: "Params", asking: Asking) -> "Fields":
+def _initialize(talk: Talk, params: "Params") -> "Fields":
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, str):
         raise Refused(messages.PARAMS, "protocolVersion is missing; it is a string")
-    talk.version = wanted if wanted in HANDSHAKE else HANDSHAKE[-1]
+    talk.version = wanted if wanted in VERSIONS else VERSIONS[-1]
     talk.client = client_name(params.get("clientInfo"))
-    return {"protocolVersion": talk.version, **_offer(), "serverInfo": _server()}
+    return {
+        "protocolVersion": talk.version,
+        "capabilities": {"tools": {}, "resources": {}},
+        "instructions": INSTRUCTIONS,
+        "serverInfo": {
+            "name": "memdir",
+            "title": "memdir: memory for coding agents",
+            "version": __version__,
+        },
+    }
 
 
-def _discover(talk: Talk, params: "Params", asking: Asking) -> "Fields":
-    return {"supportedVersions": [*MODERN, *HANDSHAKE[::-1]], **_offer()}
-
-
-def _offer() -> "Fields":
-    return {"capabilities": {"tools": {}, "resources": {}}, "instructions": INSTRUCTIONS}
-
-
-def _ping(talk: Talk, params: "Params", asking: Asking) -> "Fields":
+def _ping(talk: Talk, params: "Params") -> "Fields":
     return {}
 
 
-def _tools(talk: Talk, params: "Params", asking: Asking) -> "Fields":
+def _tools(talk: Talk, params: "Params") -> "Fields":
     from memdir.surfaces.mcp.tools import listed
 
     if params.get("cursor") is not None:
@@ -177,38 +124,36 @@ def _tools(talk: Talk, params: "Params", asking: Asking) -> "Fields":
     return {"tools": listed()}
 
 
-def _call_tool(talk: Talk, params: "Params", asking: Asking) -> "Fields":
+def _call_tool(talk: Talk, params: "Params") -> "Fields":
     from memdir.surfaces.mcp.calling import call
 
-    told = call(talk.stores, params.get("name"), params.get("arguments"), asking.client)
+    told = call(talk.stores, params.get("name"), params.get("arguments"), talk.client)
     fields: Fields = {"content": [{"type": "text", "text": told.text}]}
-    if told.fields and asking.version >= STRUCTURED:
+    if told.fields and talk.version >= STRUCTURED:
         fields["structuredContent"] = told.fields
     return {**fields, "isError": told.wrong}
 
 
-def _resources(talk: Talk, params: "Params", asking: Asking) -> "Fields":
+def _resources(talk: Talk, params: "Params") -> "Fields":
     from memdir.surfaces.mcp.resources import list_resources
 
     return list_resources(talk.stores, params.get("cursor"))
 
 
-def _templates(talk: Talk, params: "Params", asking: Asking) -> "Fields":
+def _templates(talk: Talk, params: "Params") -> "Fields":
     form = {"uriTemplate": "memdir://{scope}/{+path}", "name": "memory"}
     about = "A memory of a scope (project, user, local, team) by its path; MEMORY.md is the index."
     return {"resourceTemplates": [{**form, "description": about, "mimeType": "text/markdown"}]}
 
 
-def _read_resource(talk: Talk, params: "Params", asking: Asking) -> "Fields":
+def _read_resource(talk: Talk, params: "Params") -> "Fields":
     from memdir.surfaces.mcp.resources import read_resource
 
-    missing = messages.PARAMS if asking.modern else messages.NO_RESOURCE
-    return read_resource(talk.stores, params.get("uri"), missing)
+    return read_resource(talk.stores, params.get("uri"))
 
 
 METHODS: "dict[str, Method]" = {
     "initialize": _initialize,
-    "server/discover": _discover,
     "ping": _ping,
     "tools/list": _tools,
     "tools/call": _call_tool,

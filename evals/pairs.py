@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memdir.core.likeness import MERGE, SHOW, Alike, find_alike
-from memdir.evaluation import metrics
-from memdir.evaluation.baselines import words
-from memdir.evaluation.pairs_against import evaluate_contradictions, evaluate_disagreements
-from memdir.evaluation.pairs_data import (
+from evals.baselines import words
+from evals.pairs_against import evaluate_contradictions, evaluate_disagreements
+from evals.pairs_data import (
     FAIR,
     OPPOSED,
     RELATIONS,
@@ -19,7 +17,7 @@ from memdir.evaluation.pairs_data import (
     read_singles,
     read_stores,
 )
-from memdir.evaluation.pairs_measure import (
+from evals.pairs_measure import (
     Scored,
     Share,
     auc,
@@ -28,6 +26,8 @@ from memdir.evaluation.pairs_measure import (
     left_out_verdicts,
     share_figure,
 )
+from memdir.core.likeness import MERGE, SHOW, Alike, find_alike
+from memdir.evaluation import metrics
 from memdir.evaluation.report import (
     COUNT,
     SHARE,
@@ -40,6 +40,7 @@ from memdir.evaluation.report import (
     Section,
     Table,
     count,
+    fields,
 )
 
 GOAL = Goal(0.90)
@@ -59,8 +60,8 @@ NEAR_EXACT = (
 )
 
 
-def evaluate_pairs(data: str, say: Say) -> Report:
-    """likeness → thresholds → contradictions → disagreements"""
+def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
+    """likeness → thresholds → contradictions → disagreements; with the leading figures on top"""
     pairs, singles = read_pairs(data), read_singles(data)
     say("comparing the labelled pairs")
     alike = [_compare(pair) for pair in pairs]
@@ -79,7 +80,14 @@ def evaluate_pairs(data: str, say: Say) -> Report:
         f"{count(len(pairs), 'pair')} and {count(len(singles), 'single memory', 'single memories')}"
         f" with labels, {count(memories, 'memory', 'memories')} around them"
     )
-    return Report("pairs", data, summary, sections)
+    report = Report("pairs", data, summary, sections)
+    answer = fields(report)
+    figures = {figure.name: figure for figure in report.figures}
+    for key, name in (("auc", "AUC, memdir"), ("baseline", "AUC, words in common")):
+        one = figures.get(name) or Figure(name, None, n=0)  # no area with labels of one sort only
+        answer[key] = {"value": one.value, "low": one.low, "high": one.high}
+        answer["n"] = one.n
+    return report, answer
 
 
 def _compare(pair: Pair) -> Alike:

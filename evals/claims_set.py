@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from memdir.adapters.repos.listing import open_repo
+from evals.listing import open_repo
 from memdir.core.ports import Repo
 from memdir.evaluation.sets import bad_data, read_data, read_row
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 
-from memdir.adapters.repos._listing_paths import Pasts, Paths
+from evals.listing_paths import Pasts, Paths
 from memdir.core.claim import Past, Seen, Uses, Wanted
 from memdir.core.errors import BadInput
 

@@ -1,15 +1,11 @@
-"""`memdir eval claims`: what the figures mean on a small set, and must be on the corpus."""
+"""`python -m evals claims`: what the figures mean on a small set, and must be on the corpus."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from memdir.evaluation.claims import evaluate_claims
-from memdir.evaluation.claims_set import read
-from memdir.evaluation.intervals import wilson
-from tests.surfaces.terminal import memdir
-from tests.surfaces.test_looks import too_wide
+from tests.evals.bench import complaint, figures, page
 
 MEMORY = """\
 ---
@@ -58,9 +54,7 @@ def labelled(tmp_path: Path) -> Path:
 
 
 def test_the_figures_are_those_of_the_labels(labelled):
-    answer = memdir("eval", "claims", "--data", str(labelled), "--json")
-    assert answer.code == 0, answer.stderr
-    given = answer.json
+    given = figures("claims", labelled)
     assert given["n"] == 6
     assert given["stale"]["precision"] == given["stale"]["recall"] == 1
     assert (given["stale"]["said"], given["stale"]["false_alarms"]) == (1, 0)
@@ -79,62 +73,20 @@ def test_the_figures_are_those_of_the_labels(labelled):
 def test_a_false_alarm_is_counted(labelled):
     path = labelled / "claims.jsonl"
     path.write_text(path.read_text().replace('"missing", "why": "renamed"', '"exists", "why": "x"'))
-    given = memdir("eval", "claims", "--data", str(labelled), "--json").json
+    given = figures("claims", labelled)
     assert (given["stale"]["false_alarms"], given["stale"]["precision"]) == (1, 0)
     assert given["stale"]["recall"] is None
 
 
-def test_the_page_fits_80_columns_and_has_bars(labelled, tmp_path):
-    answer = memdir("eval", "claims", "--data", str(labelled), "--html", str(tmp_path / "x.html"))
-    assert answer.code == 0, answer.stderr
-    assert too_wide(answer.text) == []
-    assert "not found, so stale" in answer.text and "█" in answer.text
-    assert "precision of stale" in (tmp_path / "x.html").read_text()
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (("{", ""), "not a JSON object"),
-        (('"line": 6', '"line": "6"'), "'line' is not a number"),
-        (('"status": "missing"', '"status": "perhaps"'), "the status is none of"),
-        (('"id": "c1"', '"id": "c0"'), "was there before"),
-        ((".claude/memory/x.md", "../x.md"), "no file below the data"),
-        ((".claude/memory/x.md", ".claude/none.md"), "there is no file"),
-        (('"text": "src/api.py"', '"text": ""'), "'text' is not a text"),
-    ],
-)
-def test_a_label_that_is_not_right_ends_the_run(labelled, change, says):
+def test_a_label_that_is_not_right_ends_the_run_with_its_line(labelled):
+    assert "not found, so stale" in page("claims", labelled)
     path = labelled / "claims.jsonl"
-    path.write_text(path.read_text().replace(*change, 1))
-    answer = memdir("eval", "claims", "--data", str(labelled), "--json")
-    assert answer.code == 1
-    assert says in answer.error["message"] and "claims.jsonl:" in answer.error["message"]
-
-
-def test_without_labels_there_is_an_error_and_without_data_a_usage(labelled, tmp_path):
-    (labelled / "claims.jsonl").write_text("\n")
-    assert (
-        "no label" in memdir("eval", "claims", "--data", str(labelled), "--json").error["message"]
-    )
-    assert memdir("eval", "claims", "--data", str(tmp_path / "no"), "--json").code == 1
-    assert memdir("eval", "claims").code == 2
-    assert memdir("eval", "claims", "--data", str(labelled), "--k", "3").code == 2
-
-
-@pytest.mark.parametrize(
-    ("part", "whole", "low", "high"),
-    [(0, 0, None, None), (17, 17, 0.816, 1.0), (14, 19, 0.512, 0.882), (0, 10, 0.0, 0.278)],
-)
-def test_the_interval_is_wilsons(part, whole, low, high):
-    assert wilson(part, whole) == (
-        low if low is None else pytest.approx(low, abs=1e-3),
-        high if high is None else pytest.approx(high, abs=1e-3),
-    )
+    path.write_text(path.read_text().replace('"status": "missing"', '"status": "perhaps"', 1))
+    assert "claims.jsonl:1: the status is none of" in complaint("claims", labelled)
 
 
 def test_the_goals_are_met_on_the_corpus(shared):
-    _, given = evaluate_claims(read(str(shared / "corpus")), lambda text: None)
+    given = figures("claims", shared / "corpus")
     assert given["n"] == 187
     assert given["stale"]["gone"] == 19
     assert given["stale"]["found"] >= 14

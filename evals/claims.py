@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from evals.claims_set import ClaimSet, Label, Labelled
 from memdir.core.claim import PATH, STALE, SYMBOL, TRUE, Judged
 from memdir.core.claims import judge, wanted
-from memdir.evaluation.claims_set import ClaimSet, Label, Labelled
 from memdir.evaluation.intervals import wilson
 from memdir.evaluation.metrics import precision
 from memdir.evaluation.report import (

@@ -1,0 +1,69 @@
+"""`python -m evals BENCH --data DIR [--json]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from evals.baselines import BASELINES
+from evals.capture import evaluate_capture
+from evals.claims import evaluate_claims
+from evals.claims_set import read as read_claims
+from evals.pairs import evaluate_pairs
+from evals.type_guess import evaluate_types
+from memdir.app import open_app
+from memdir.config import read_config
+from memdir.core.errors import MemdirError
+from memdir.evaluation.page import page
+from memdir.evaluation.recall import DEPTH, READERS, evaluate_recall
+from memdir.evaluation.report import Report, Say, fields
+from memdir.surfaces.cli.screen import Screen
+
+Answer = tuple[Report, dict[str, object]]
+
+
+def recall(given: argparse.Namespace, say: Say) -> Answer:
+    """The product as it is set up here; the test set brings its own stores."""
+    app = open_app(read_config(os.environ, os.getcwd()), now=time.time, tell=say)
+    prompts = READERS[given.set](given.data)
+    report = evaluate_recall(prompts, given.k, app, say, BASELINES)
+    return report, fields(report)
+
+
+BENCHES: dict[str, Callable[[argparse.Namespace, Say], Answer]] = {
+    "recall": recall,
+    "claims": lambda given, say: evaluate_claims(read_claims(given.data), say),
+    "pairs": lambda given, say: evaluate_pairs(given.data, say),
+    "capture": lambda given, say: evaluate_capture(given.data),
+    "types": lambda given, say: evaluate_types(given.data),
+}
+
+
+def main(words: list[str]) -> int:
+    """Measure, then print a page or JSON."""
+    parser = argparse.ArgumentParser(prog="python -m evals", description="Measure memdir.")
+    parser.add_argument("bench", choices=[*BENCHES])
+    parser.add_argument("--data", required=True, metavar="DIR", help="where the labels lie")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--set", choices=[*READERS], default="corpus", help="for recall")
+    parser.add_argument("--k", type=int, default=DEPTH, help="for recall: memories per prompt")
+    given = parser.parse_args(words)
+    screen = Screen(dict(os.environ))
+    try:
+        report, answer = BENCHES[given.bench](given, lambda text: None)
+    except MemdirError as error:
+        print(f"evals: {error.message}\nNext: {error.next}", file=sys.stderr)
+        return 1
+    if given.json:
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(page(report, screen)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,63 @@
+"""`python -m evals`: recall beside simple searches, requests to remember, guessed types."""
+
+import json
+
+import pytest
+
+from evals.__main__ import main
+from evals.capture import language_of
+from tests.evals.bench import complaint, figures
+
+MESSAGES = [
+    {"text": "Remember that we deploy on Fridays.", "explicit": True, "worth": "yes"},
+    {"text": "Never touch the lock file, please keep it.", "explicit": True, "worth": "yes"},
+    {"text": "Fix the failing test in the parser.", "explicit": False, "worth": "no"},
+]
+
+
+def test_recall_is_measured_beside_simple_searches_in_the_same_run(shared):
+    rows = figures("recall", shared / "corpus")["tables"]["searches"]
+    assert [row["search"] for row in rows] == ["memdir", "grep", "keyword overlap", "plain BM25"]
+    assert all(row["n"] == 80 and row["MRR"] <= rows[0]["MRR"] for row in rows)
+
+
+def test_requests_are_counted_against_their_labels(tmp_path):
+    lines = [json.dumps({"id": str(at), **row}) for at, row in enumerate(MESSAGES)]
+    (tmp_path / "messages.jsonl").write_text("\n".join(lines))
+    given = figures("capture", tmp_path)
+    assert given["figures"]["messages taken for requests"]["value"] >= 1
+    assert given["figures"]["precision"]["value"] == 1
+    assert given["figures"]["recall"]["n"] == 2
+    assert [row["messages"] for row in given["tables"]["by language"]] == [3]
+    (tmp_path / "messages.jsonl").write_text('{"id": "1", "text": "x", "worth": "sure"}')
+    assert "messages.jsonl:1" in complaint("capture", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Is this the right file?", "English"),
+        ("Bitte nicht die alte Datei", "German"),
+        ("記憶してください", "Japanese"),
+        ("请记住", "Chinese"),
+        ("ok", "other"),
+    ],
+)
+def test_a_message_is_counted_under_its_language(text, language):
+    assert language_of(text) == language
+
+
+def test_a_guessed_type_is_compared_with_the_one_in_the_header(tmp_path):
+    folder = tmp_path / "ann__shop/memory"
+    folder.mkdir(parents=True)
+    for name, body in (("a", "Never push to main."), ("b", "The queue has two workers.")):
+        (folder / f"{name}.md").write_text(f"---\nname: {name}\ntype: feedback\n---\n\n{body}\n")
+    figure = figures("types", tmp_path)["figures"]["types guessed right"]
+    assert (figure["value"], figure["n"]) == (0.5, 2)
+    assert "no memory with a type" in complaint("types", tmp_path / "nowhere")
+
+
+def test_a_bench_needs_its_data():
+    with pytest.raises(SystemExit) as ended:
+        main(["claims"])
+    assert ended.value.code == 2

@@ -1,0 +1,56 @@
+"""An extra installs only what the code uses."""
+
+import ast
+import re
+import tomllib
+from importlib.metadata import packages_distributions
+
+import pytest
+
+from tests.self.source import PACKAGE, ROOT, modules, parse
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")
+
+
+def imported() -> set[str]:
+    """Every top-level package that a module of ours imports, also lazily."""
+    names = set()
+    for path in modules(PACKAGE):
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names.add(node.module.split(".")[0])
+    return names
+
+
+def is_used(package: str, used: set[str]) -> bool:
+    """A distribution may name its modules otherwise: pydantic-ai-slim brings pydantic_ai."""
+    plain = re.sub(r"[-_.]+", "-", package).lower()
+    brought = {
+        module
+        for module, names in packages_distributions().items()
+        if plain in (re.sub(r"[-_.]+", "-", name).lower() for name in names)
+    }
+    return bool(used & (brought or {plain.replace("-", "_")}))
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_every_package_of_an_extra_is_imported_somewhere(extra):
+    used = imported()
+    for requirement in EXTRAS[extra]:
+        package, parts = REQUIREMENT.match(requirement).groups()
+        if package == PROJECT["name"]:
+            assert set(parts.split(",")) <= {*EXTRAS} - {extra}
+            continue
+        packages = [package, *parts.split(",")] if parts else [package]
+        assert [name for name in packages if not is_used(name, used)] == []
+
+
+def test_a_package_that_nobody_imports_is_noticed():
+    used = imported()
+    assert is_used("pydantic-ai-slim", used)
+    assert not is_used("numpy", used)
+    assert not is_used("hypothesis", used)  # installed here, and imported by tests only
