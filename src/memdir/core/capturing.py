@@ -46,10 +46,12 @@ class Catch:
     """What is to become of one thing that capture came to.
 
     `forget` is what a person wants forgotten, and then there is no draft. `hold` is why a person
-    must agree first; empty where it may be saved at once.
+    must agree first; empty where it may be saved at once. `refuse` is why it must not be written
+    down anywhere: then it carries no text.
     """
 
     origin: Origin
     draft: Draft | None = None
     forget: str = ""
     hold: str = ""
+    refuse: str = ""

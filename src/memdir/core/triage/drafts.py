@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from memdir.core import drafting, relative_dates, secrets, taking_back
@@ -72,6 +72,30 @@ def catches(signals: Sequence[Signal], said: Sequence[Said], origin: Origin) -> 
         if key and (known is None or (known.hold and not catch.hold) or wishes > since):
             found[key] = catch, wishes
     return sorted((catch for catch, _ in found.values()), key=_rank)
+
+
+def refuse_secrets(catches: Iterable[Catch], said: Sequence[Said]) -> list[Catch]:
+    """The catches; one that repeats a secret of the conversation is refused and loses its text.
+
+    The conversation is searched as it was said: in a draft, the value may have other capitals or
+    be part of a name, and no rule would know it.
+    """
+    caught = list(catches)
+    used = {catch.origin.message for catch in caught}
+    texts = [one.text for one in said if one.id in used or one.who == PERSON] if caught else []
+    values = {value: rule for text in texts for rule, value in secrets.secret_values(text)}
+    return [_refused(catch, values) for catch in caught] if values else caught
+
+
+def _refused(catch: Catch, values: Mapping[str, str]) -> Catch:
+    draft = catch.draft or Draft("")
+    parts = (draft.body, draft.name, draft.description, draft.why, draft.how)
+    text = secrets.letters_and_digits("".join((*parts, catch.forget, catch.origin.quote)))
+    rules = sorted({rule for value, rule in values.items() if value in text})
+    if not rules:
+        return catch
+    reason = f"it holds what looks like a secret ({', '.join(rules)})"
+    return Catch(replace(catch.origin, quote=""), Draft("", draft.type), refuse=reason)
 
 
 def _rank(catch: Catch) -> int:

@@ -72,7 +72,7 @@ def choose(app: App, told: Told, model: str | None) -> Choice:
     if not named:
         why = f"the model failed {PATIENCE} times ({told.given_up})" if told.given_up else ""
         found = _mechanical(signals, said, origin)
-        return Choice(_sign(_held(found, why) if why else found), reason=why)
+        return Choice(_sign(_held(found, why) if why else found, said), reason=why)
     at_once = _at_once(signals, said, origin)
     if told.waits:
         return replace(at_once, reason=told.waits, after=known.after, waits=True)
@@ -81,7 +81,7 @@ def choose(app: App, told: Told, model: str | None) -> Choice:
     except OverRun as error:  # to wait would not help
         why = f"no model was asked: {error.message} (budget.run_tokens)"
         _log(app, why)
-        return Choice(_sign(_held(_mechanical(signals, said, origin), why)), reason=why)
+        return Choice(_sign(_held(_mechanical(signals, said, origin), why), said), reason=why)
     except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
         if model and isinstance(error, BadInput):
             raise  # whoever named it just now is told at once
@@ -123,7 +123,7 @@ def _drafted(
         found = _mechanical(left, told.stretch.said, origin)
         taken += _held([one for one in found if one not in taken], why)
     catches = [one for one in taken if not _repeats(one, told.known.done)]
-    return Choice(_sign(catches), tokens=captured.usage.total, reason=why)
+    return Choice(_sign(catches, told.stretch.said), tokens=captured.usage.total, reason=why)
 
 
 def _problem(app: App, catch: Catch) -> str:
@@ -186,7 +186,7 @@ def _at_once(signals: Sequence[Signal], said: Sequence[Said], origin: Origin) ->
     """No model for now: what somebody asked for is done all the same, the rest waits."""
     asked = [one for one in signals if one.asked_for]
     done = tuple(Done(one.said.id, quote(one.quote)) for one in asked)
-    return Choice(_sign(_mechanical(asked, said, origin)), len(asked) < len(signals), done)
+    return Choice(_sign(_mechanical(asked, said, origin), said), len(asked) < len(signals), done)
 
 
 def _mechanical(
@@ -197,11 +197,13 @@ def _mechanical(
     return tuple(catches(signals, said, origin))
 
 
-def _sign(catches: Sequence[Catch]) -> tuple[Catch, ...]:
-    """Every draft says in its header where it comes from."""
+def _sign(catches: Sequence[Catch], said: Sequence[Said]) -> tuple[Catch, ...]:
+    """Every draft says in its header where it comes from; none repeats a secret."""
+    from memdir.core.triage.drafts import refuse_secrets
+
     return tuple(
-        Catch(one.origin, signed(one.draft, one.origin), one.forget, one.hold) if one.draft else one
-        for one in catches
+        replace(one, draft=signed(one.draft, one.origin)) if one.draft and not one.refuse else one
+        for one in refuse_secrets(catches, said)
     )
 
 

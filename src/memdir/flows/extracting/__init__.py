@@ -161,6 +161,8 @@ class _Sorting:
 
     def _route(self, catch: Catch, kind: str, stretch: Stretch, place: Place) -> Routed:
         later = self.later[place.app.store.root]
+        if catch.refuse:
+            return Routed(SKIP, catch, catch.refuse)
         if catch.draft and any(taken_back(catch.draft, wish) for wish in later):
             return Routed(SKIP, catch, "it was to be forgotten later on")
         if reason := _was_undone(catch, stretch, place):
