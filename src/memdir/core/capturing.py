@@ -22,6 +22,7 @@ class Signal:
     quote: str
     said: Said
     type: str = "unknown"
+    doubtful: bool = False  # somebody else may have written it
 
     @property
     def asked_for(self) -> bool:

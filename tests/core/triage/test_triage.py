@@ -206,11 +206,6 @@ def test_one_message_may_hold_several_things():
     assert kinds(person(text)) == [PERSONAL, POINTER]
 
 
-def test_a_statement_before_a_request_is_not_lost_in_the_question():
-    said = triage([person("I'm a backend dev with little CSS, could you center this?")])
-    assert [signal.quote for signal in said] == ["I'm a backend dev with little CSS"]
-
-
 def test_a_message_of_a_megabyte_gives_few_signals_and_keeps_both_ends():
     middle = "never push to main\n" * 60_000
     text = f"remember that we ship on Tuesdays\n{middle}"

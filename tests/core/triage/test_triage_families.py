@@ -63,7 +63,6 @@ def noticed(answers: bool, text: str) -> bool:
         (True, "hey, no force pushing please, other people are on that branch"),
         (True, "please stick to the standard library, this runs on air-gapped machines"),
         (True, "Just FYI we're not allowed to use GPL code"),
-        (True, "log levels matter here: warn pages someone at night"),
         (False, "prod is still on python 3.9"),
         (False, "the intern's last day is the 30th"),
         (False, "budget for this year is gone, so no new saas tools"),

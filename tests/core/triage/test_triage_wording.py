@@ -7,7 +7,7 @@ from memdir.core.draft import Draft
 from memdir.core.transcript import AGENT, PERSON, Said
 from memdir.core.triage import triage
 from memdir.core.triage.drafts import NOT_ASKED, PASTED, catches
-from memdir.core.triage.prose import sentences
+from memdir.core.triage.typed import sentences
 
 TUESDAY = 1772539200.0  # 2026-03-03, noon
 ORIGIN = Origin("claude_code", "s1")

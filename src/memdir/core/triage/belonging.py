@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from memdir.core.capturing import CORRECTION, FORGET, REMEMBER, Signal
 from memdir.core.transcript import PERSON
 from memdir.core.triage import hints, passing, rules, wishes, wording
-from memdir.core.triage.prose import Sentence, joined, sentence, sentences
+from memdir.core.triage.typed import Sentence, joined, sentence, sentences
 
 MOST = 3  # sentences that go on with one signal
 LONGEST = 240  # characters of one of them

@@ -23,8 +23,7 @@ from memdir.core.draft import Draft
 from memdir.core.transcript import AGENT, PERSON, Said
 from memdir.core.triage import days, said_days, tastes, wishes, wording
 from memdir.core.triage.belonging import Part, parts
-from memdir.core.triage.pasted import is_pasted
-from memdir.core.triage.prose import sentence, sentences
+from memdir.core.triage.typed import sentence, sentences
 
 SOURCE = "capture"
 LEAST = 3  # words that say something by themselves
@@ -159,7 +158,7 @@ def _hold(signal: Signal) -> str:
     """Why a person must agree first; nothing where a person has asked for it."""
     if signal.said.who != PERSON:
         return FROM_AGENT if signal.said.who == AGENT else FROM_TOOL
-    if is_pasted(signal.said.text, signal.quote):
+    if signal.doubtful:
         return PASTED
     return "" if signal.asked_for else NOT_ASKED
 

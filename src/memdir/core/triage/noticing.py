@@ -36,7 +36,7 @@ from memdir.core.triage.forms import unspaced
 from memdir.core.triage.languages import kind_abroad, passing_abroad
 from memdir.core.triage.odds import Turn, odds
 from memdir.core.triage.planted import planted
-from memdir.core.triage.prose import Sentence, joined, sentence, sentences
+from memdir.core.triage.typed import Sentence, joined, sentence, sentences
 
 OBJECTS = 2  # sentences in which an answer objects, if it does
 AGREED = 3  # sentences in which an answer agrees, if it does
@@ -106,7 +106,8 @@ def _of_person(one: Said, before: str) -> list[Signal]:
             found.pop()
         taken = last
         quote = joined(own[first : last + 1])
-        found.append(Signal(kind, quote, one, type_of(kind, quote)))
+        doubtful = any(each.doubtful for each in own[first : last + 1])
+        found.append(Signal(kind, quote, one, type_of(kind, quote), doubtful))
     return found
 
 

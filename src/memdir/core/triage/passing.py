@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memdir.core.triage.forms import either
-from memdir.core.triage.prose import Sentence
+from memdir.core.triage.typed import Sentence
 
 _LEAD = (
     r"(?:(?:and|so|but|ok|okay|hey|hm+|wait|also|btw|well|um+|oh|please|pls|now|then|first|next"

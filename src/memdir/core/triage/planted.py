@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memdir.core.triage.prose import LONGEST
+from memdir.core.triage.typed import MAX_SENTENCE_CHARACTERS as LONGEST
 
 LOOK = 200_000  # characters of an output
 MOST = 5  # wishes of one output

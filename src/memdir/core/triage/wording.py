@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from memdir.core.triage import wishes
 from memdir.core.triage.day_words import tongues
 from memdir.core.triage.forms import one_of
-from memdir.core.triage.prose import sentence
+from memdir.core.triage.typed import sentence
 from memdir.core.triage.rules import commands
 
 LINE = 300  # characters of a reason
