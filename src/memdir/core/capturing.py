@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 
 from memdir.core.draft import Draft
 from memdir.core.transcript import Said
 
-# What triage notices. The first two are asked for, the others are only noticed.
-REMEMBER, FORGET = "remember", "forget"
-CORRECTION, CONFIRMATION, PREFERENCE = "correction", "confirmation", "preference"
-DECISION, DEADLINE, POINTER, PERSONAL = "decision", "deadline", "pointer", "personal"
+# What a person asks for: a rule ("from now on …", "never …") is held until they agree.
+REMEMBER, FORGET, RULE = "remember", "forget", "rule"
 ASKED_FOR = (REMEMBER, FORGET)
 
 
@@ -56,3 +55,13 @@ class Catch:
     forget: str = ""
     hold: str = ""
     refuse: str = ""
+
+
+def day_of(said: Said | None) -> datetime.date | None:
+    """The user's day on which something was said, where that is known."""
+    if said is None or not said.time:
+        return None
+    try:
+        return datetime.datetime.fromtimestamp(said.time).astimezone().date()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -5,6 +5,5 @@ sets corpus locomo longmemeval   prompts with the memories that belong to them
 baselines                        simple searches that ours must beat in the same run
 recall answers own               the evaluations
 claims claims_set pairs pairs_*  claims about code, memories that say the same
-capture capture_set              what is noticed in conversations
 report page html                 how the figures are told
 """

@@ -1,4 +1,4 @@
-"""The phrases of `phrases.toml` as patterns: what people say to have something kept or forgotten."""
+"""The phrases of `phrases.toml` as patterns: how people ask to have something kept or forgotten."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ def mentions(kind: str, bare: str) -> bool:
     return bool(_anywhere(kind, "").search(bare))
 
 
+def without(kind: str, bare: str) -> str:
+    """The text without the words of that kind."""
+    return _anywhere(kind, "").sub("", bare)
+
+
 @functools.cache
 def announcement() -> re.Pattern[str]:
     """`the log says:`, group `colon`; or `this page`, group `points`."""
@@ -69,8 +74,8 @@ def _requests(kind: str) -> re.Pattern[str]:
 
 @functools.cache
 def _joint() -> re.Pattern[str]:
-    that = "|".join(map(_word, _entries("that")))
-    return re.compile(rf"(?:\s+[\w'-]{{1,20}}){{0,3}}\s*[:：]\s*|\s*,?\s*(?:{that})\s*")
+    that, back = _bounded("that"), _bounded("back")
+    return re.compile(rf"(?:\s*{back})?\s*[:：]\s*|\s*,?\s*{that}\s*")
 
 
 @functools.cache

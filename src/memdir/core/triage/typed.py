@@ -128,15 +128,20 @@ def joined(some: Sequence[Sentence]) -> str:
 
 def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
     """Up to `the page says:`; what stands near `this page` is doubtful."""
-    doubtful = False
+    doubtful, quoted_line = False, -1
     for item in some:
+        if item.line == quoted_line:
+            continue
         requests = [match for kind in phrases.REQUESTS if (match := phrases.find(kind, item.bare))]
         first = min((match.end() for match in requests), default=len(item.bare))
         mark = phrases.announcement().search(item.bare, 0, first)
         if mark and mark["colon"]:
             yield replace(item, text=item.text[: mark.end()], bare=item.bare[: mark.end()])
-            return
-        yield replace(item, doubtful=item.doubtful or doubtful or bool(mark and requests))
+            if not item.text[mark.end() :].strip():
+                return
+            quoted_line = item.line  # what was announced is the rest of this line
+        else:
+            yield replace(item, doubtful=item.doubtful or doubtful or bool(mark and requests))
         doubtful = doubtful or bool(mark) or (not requests and item.bare.endswith((":", "：")))
 
 

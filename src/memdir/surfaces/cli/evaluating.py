@@ -12,8 +12,6 @@ import click
 
 from memdir.app import App, open_app
 from memdir.core.errors import BadInput, Unwritable
-from memdir.evaluation.capture import evaluate_capture
-from memdir.evaluation.capture_set import read as read_capture
 from memdir.evaluation.claims import evaluate_claims
 from memdir.evaluation.claims_set import read as read_claims
 from memdir.evaluation.html import OURS, html_page
@@ -31,7 +29,6 @@ OWN, RECALL = "own", "recall"
 Measure = Callable[[str, Callable[[str], None]], tuple[Report, Fields]]
 # What is measured on labels that lie in one directory: a reader and a measure, one row each.
 LABELLED: dict[str, Measure] = {
-    "capture": lambda data, say: evaluate_capture(read_capture(data), say),
     "claims": lambda data, say: evaluate_claims(read_claims(data), say),
     "pairs": lambda data, say: _pairs(evaluate_pairs(data, say)),
 }
@@ -53,13 +50,12 @@ def evaluate(
     k: int | None,
     html: str | None,
 ) -> None:
-    """Measure memory: your own store, or recall, claims, pairs and capture on a test set.
+    """Measure memory: your own store, or recall, claims and pairs on a test set.
 
     `own` asks your store its own descriptions and links, and looks at duplicates, ages, the
     index and what every session carries. `recall` puts the prompts of a test set to memdir and
     to simple searches. `claims` judges labelled claims, `pairs` which memories say the same or
-    contradict each other, `capture` what in a conversation is worth keeping. Offline; nothing
-    is written but the page.
+    contradict each other. Offline; nothing is written but the page.
     """
     if html is not None:
         _check(html)
