@@ -6,9 +6,9 @@ from typing import Any
 
 PERSON, AGENT = "user", "assistant"
 WHEN = "2026-03-02T09:00:00Z"
-TUESDAY = "Remember that we deploy only on Tuesdays, because the release team is in then."
+TUESDAY = "Remember that we deploy only on Tuesdays. The release team is in then."
 OSLO = "Please remember: the staging cluster is in Oslo."
-NOTICED = "No, don't mock the database in tests. The mocked ones hid a broken migration."
+NOTICED = "Never mock the database in tests. The mocked ones hid a broken migration."
 
 
 class Conversation:

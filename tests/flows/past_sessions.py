@@ -15,10 +15,10 @@ from tests.repositories import Checkout
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
 HOUR = 3600
 
-TUESDAY = "Remember that we deploy only on Tuesdays, because the release team is in then."
+TUESDAY = "Remember that we deploy only on Tuesdays. The release team is in then."
 OSLO = "Please remember: the staging cluster is in Oslo."
-NO_MOCKS = "No, don't mock the database in tests. The mocked ones hid a broken migration."
-READABLE = "I prefer readable code over clever code."
+NO_MOCKS = "From now on don't mock the database in tests."
+READABLE = "Always prefer readable code over clever code."
 NO_FORCE = "Never force-push to main, you always do that!"
 
 

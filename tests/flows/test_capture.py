@@ -58,7 +58,7 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened, talk):
     outcome = capture(opened.app(), asked(talk))
     assert names(outcome) == ["we-deploy-only-on-tuesdays"]
     text = opened.read("we-deploy-only-on-tuesdays.md")
-    assert "The release team is in then." in text
+    assert text.endswith("\n\nwe deploy only on Tuesdays.\n")
     for line in ("source: capture", "session: s1", "message: s1-1", "said_by: person"):
         assert line in text
     assert "we-deploy-only-on-tuesdays.md" in opened.index
@@ -131,7 +131,7 @@ def test_every_third_turn_and_at_an_end_in_any_case(tmp_path):
     assert len(names(capture(opened.app(), asked(talk, ends=True)))) == 1
 
 
-def test_what_was_only_noticed_is_held(opened, talk):
+def test_a_rule_for_later_is_held(opened, talk):
     talk.say("Write the tests.", "I will mock the database.", NOTICED, "Understood.")
     outcome = capture(opened.app(), asked(talk))
     assert outcome.of(SAVED) == []

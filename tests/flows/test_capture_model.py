@@ -222,7 +222,7 @@ def test_a_wish_met_did_not_lose_what_else_the_same_message_said(opened):
 
 
 def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
-    second = "We decided to use Postgres instead of MySQL for the billing service."
+    second = "Always use Postgres instead of MySQL for the billing service."
     opened.talk.say("Write.", "I mock.", NOTICED, "Understood.", second, "Yes.")
     reading = {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "done": False}
     opened.answers({"answer": {**reading, "drafts": [DRAFT]}}, {"text": "hm"}, {"text": "hm"})
@@ -233,7 +233,7 @@ def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
 
 
 def test_a_bad_draft_beside_a_good_one_lost_what_it_was_about(opened):
-    second = "We decided to use Postgres instead of MySQL for the billing service."
+    second = "Always use Postgres instead of MySQL for the billing service."
     opened.talk.say("Write.", "I mock.", f"{NOTICED}\n\n{second}", "Understood.")
     secret = f"We use Postgres instead of MySQL for billing, with ghp_{'a1B2' * 9}"
     bad = {**DRAFT, "name": "postgres-for-billing", "description": second, "body": secret}

@@ -155,7 +155,7 @@ def test_a_model_that_was_given_up_says_why_the_rest_is_held(tmp_path):
         opened.now = run(opened, talk).after + 1
     (held,) = run(opened, talk).of(HELD)
     assert held.reason.startswith("the model failed 7 times (")
-    assert held.reason.endswith("nobody asked to keep this; it was only noticed")
+    assert held.reason.endswith("it is a rule for later; nobody asked to save it")
 
 
 def test_yes_saves_what_was_said_although_the_model_s_answer_could_not_be_used(tmp_path):

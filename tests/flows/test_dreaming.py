@@ -75,14 +75,18 @@ def test_new_entries_are_read_from_where_the_last_run_ended(opened):
     log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
     run(opened)
     opened.now += DAY
-    log_day(opened.app(), "Remember to ask Dana before touching the payment service.", "feedback")
+    log_day(
+        opened.app(),
+        "Remember that Dana is asked before the payment service is touched.",
+        "feedback",
+    )
     again, done = run(opened)
     assert again.oriented.logs.entries == 1
     assert len(paths(done, "created")) == 1
 
 
-def test_what_is_only_noticed_in_a_log_waits_for_a_person(opened):
-    log_day(opened.app(), "We decided to use PostgreSQL over MySQL because of jsonb.", "project")
+def test_a_rule_in_a_log_waits_for_a_person(opened):
+    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
     first, done = run(opened)
     assert paths(done, "created") == []
     assert [one.id for one in opened.app().inbox().list()] == first.held != []
@@ -96,12 +100,12 @@ def test_no_line_of_an_entry_is_dropped(opened):
     log_day(opened.app(), entry, "project")
     _, done = run(opened)
     text = opened.read(paths(done, "created")[0])
-    assert "Invoices are numbered per country.\n\nGermany begins anew every year." in text
+    assert "invoices are numbered per country.\n\nGermany begins anew every year." in text
     assert "Steps:\n- look up the country\n- take its number" in text
 
 
-def test_further_lines_of_what_is_only_noticed_are_held_with_it(opened):
-    entry = "We decided to use PostgreSQL over MySQL because of jsonb.\nThe old dumps stay."
+def test_further_lines_of_a_rule_are_held_with_it(opened):
+    entry = "From now on we use PostgreSQL, because of jsonb.\nThe old dumps stay."
     log_day(opened.app(), entry, "project")
     run(opened)
     (held,) = opened.app().inbox().list()
@@ -111,20 +115,19 @@ def test_further_lines_of_what_is_only_noticed_are_held_with_it(opened):
 def test_a_secret_in_a_further_line_is_neither_held_nor_saved(opened):
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
     asked = "Remember that invoices are numbered per country.\nThe key is "
-    noticed = "We decided to use PostgreSQL over MySQL because of jsonb.\nThe key is "
+    noticed = "From now on we use PostgreSQL, because of jsonb.\nThe key is "
     for text in (asked, noticed):
         entry = Entry(text + token, "project", "10:00")
         DailyLog(str(opened.root)).append(datetime.date(2026, 3, 2), entry)
     _, done = run(opened)
     assert paths(done, "created") == [] and any("secret" in text for text in done.remarks)
-    (held,) = opened.app().inbox().list()
-    assert token not in repr(held) and "PostgreSQL" in held.catch.draft.body
+    assert opened.app().inbox().list() == []
 
 
 def test_every_entry_is_accounted_for(opened):
     for text in ("Remember that invoices are numbered per country.", "All green.", "Lunch."):
         log_day(opened.app(), text, "project")
-    log_day(opened.app(), "We decided to use PostgreSQL over MySQL because of jsonb.", "project")
+    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
     logs = run(opened)[0].oriented.logs
     assert (logs.entries, len(logs.saved), len(logs.held), logs.silent) == (4, 1, 1, 2)
 
@@ -140,7 +143,7 @@ def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opene
 
 def test_a_dry_run_leaves_logs_inbox_and_store_alone(opened):
     log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
-    log_day(opened.app(), "We decided to use PostgreSQL over MySQL because of jsonb.", "project")
+    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
     opened.write("a.md", page("The build runs on Jenkins."))
     before = opened.files()
     _, done = run(opened, dry_run=True)

@@ -13,7 +13,7 @@ from memdir.flows.reviewing import approve, reject
 from tests.flows.conversing import PERSON
 from tests.flows.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
 
-ZUSTAND = "We decided to use Zustand for state because Redux is too heavy."
+ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too heavy."
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from memdir.core.routing import CLAUDE_MD, MEMORY
 from memdir.flows.extracting.settling import HOLD, LEAVE_OUT
 from tests.flows.past_sessions import NO_FORCE, Sessions
 
-SQLITE = "We decided to use SQLite instead of PostgreSQL because nobody should run a server."
-REST = "We decided to stay with REST rather than GraphQL because the clients are simple."
+SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
+REST = "Remember to add to the decision log: REST, because the clients are simple."
 RULES = "# Rules\n\n- Be kind.\n"
 
 
@@ -36,7 +36,7 @@ def test_git_applies_every_patch_in_any_order(past):
     assert "- Never force-push to main" in rules
     log = (past.shop / "docs/knowledge/decisions.md").read_text()
     assert log.startswith("# Decisions\n\n## 2026-03-02: ")
-    assert "SQLite" in log and "REST" in log and "**Why:**" in log
+    assert "SQLite" in log and "REST" in log
 
 
 def test_a_patch_that_was_applied_is_not_proposed_again(past):
@@ -72,7 +72,6 @@ def test_an_entry_of_a_page_says_its_heading_once(past):
     apply(patch)
     log = (past.shop / "docs/knowledge/decisions.md").read_text()
     assert log.count("SQLite") == log.count("REST") == 1
-    assert "\n\n**Why:** " in log
     assert past.extract().patches == []
 
 

@@ -11,7 +11,7 @@ from memdir import Memdir
 from memdir.core.errors import BadInput, MemdirError, Missing
 
 ASKED = "Please remember that we deploy only on Fridays, never on Mondays."
-NOTICED = "No, don't use pip here, we always use uv in this repository."
+NOTICED = "From now on don't use pip, use uv."
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": ASKED},
     {"role": "assistant", "content": "I will."},
@@ -43,7 +43,7 @@ def test_what_a_person_asked_for_is_saved_and_recalled(memory, folder):
     assert not (folder / f"{name}.md").exists()
 
 
-def test_what_was_only_noticed_is_held(memory, folder):
+def test_a_rule_for_later_is_held(memory, folder):
     outcome = memory.capture([{"role": "user", "content": NOTICED}])
     assert what(outcome) == ["held"]
     assert not [*folder.glob("*.md")]

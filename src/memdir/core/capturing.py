@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 
 from memdir.core.draft import Draft
 from memdir.core.transcript import Said
 
-# What triage notices. The first two are asked for, the others are only noticed.
-REMEMBER, FORGET = "remember", "forget"
-CORRECTION, CONFIRMATION, PREFERENCE = "correction", "confirmation", "preference"
-DECISION, DEADLINE, POINTER, PERSONAL = "decision", "deadline", "pointer", "personal"
+# What a person asks for: a rule ("from now on …", "never …") is held until they agree.
+REMEMBER, FORGET, RULE = "remember", "forget", "rule"
 ASKED_FOR = (REMEMBER, FORGET)
 
 
@@ -22,6 +21,7 @@ class Signal:
     quote: str
     said: Said
     type: str = "unknown"
+    doubtful: bool = False  # somebody else may have written it
 
     @property
     def asked_for(self) -> bool:
@@ -46,10 +46,22 @@ class Catch:
     """What is to become of one thing that capture came to.
 
     `forget` is what a person wants forgotten, and then there is no draft. `hold` is why a person
-    must agree first; empty where it may be saved at once.
+    must agree first; empty where it may be saved at once. `refuse` is why it must not be written
+    down anywhere: then it carries no text.
     """
 
     origin: Origin
     draft: Draft | None = None
     forget: str = ""
     hold: str = ""
+    refuse: str = ""
+
+
+def day_of(said: Said | None) -> datetime.date | None:
+    """The user's day on which something was said, where that is known."""
+    if said is None or not said.time:
+        return None
+    try:
+        return datetime.datetime.fromtimestamp(said.time).astimezone().date()
+    except (ValueError, OverflowError, OSError):
+        return None

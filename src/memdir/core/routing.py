@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memdir.core import drafting, exclusions, similarity
-from memdir.core.capturing import DECISION, REMEMBER, Catch
+from memdir.core.capturing import REMEMBER, Catch
 from memdir.core.draft import Draft, Wishes
 from memdir.core.drafting import Rules
 from memdir.core.errors import MemdirError
@@ -172,7 +172,7 @@ class Routed:
 
 
 def route(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
-    """The destination; `kind` is what triage noticed there."""
+    """The destination; `kind` is what a person asked for there."""
     draft = catch.draft
     asked = kind == REMEMBER and not catch.hold
     if draft is None:
@@ -227,13 +227,13 @@ def _destination(draft: Draft, catch: Catch, kind: str) -> tuple[str, str]:
         return CLAUDE_MD, "a person wanted it in CLAUDE.md"
     if person and _FOR_PAGE.search(said):
         return KNOWLEDGE, "a person wanted it written down for others"
-    if draft.type == "value" or (kind != DECISION and _is_choice(draft)):
+    if draft.type == "value" or _is_choice(draft):
         return VALUE, "what somebody holds to be better stays, whatever becomes of the code"
     if person and not asked and _is_short(draft) and _is_standing(draft.body):
         return CLAUDE_MD, "it is meant for every conversation, and much hangs on it"
     if draft.type in _TYPES_OF_VALUES:
         return VALUE, "a way of doing things that is to stay"
-    if person and not asked and _is_page(draft, text, kind):
+    if person and not asked and _is_page(draft, text):
         return KNOWLEDGE, "a decision with its reason, which people will want to read too"
     return MEMORY, "an agent should know it next time"
 
@@ -254,8 +254,8 @@ def _is_short(draft: Draft) -> bool:
     return len(standing_line(draft)) <= LONGEST_LINE
 
 
-def _is_page(draft: Draft, text: str, kind: str) -> bool:
-    if draft.type in _TYPES_OF_PAGES or kind == DECISION:
+def _is_page(draft: Draft, text: str) -> bool:
+    if draft.type in _TYPES_OF_PAGES:
         return bool(draft.why or _REASON.search(text))
     return len(draft.body) > LONG and draft.type not in ("feedback", "user")
 

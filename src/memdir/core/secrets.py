@@ -146,6 +146,7 @@ _NAME = pattern(
 )
 _LEAST_KINDS = 5  # different characters; fewer is a row of zeros or the like
 _LEAST_RUN = 10  # letters and digits in a row that make a key look random
+_MIN_VALUE_CHARACTERS = 6  # of a value that is looked for elsewhere
 _LEAST_BITS = 3.0  # Shannon entropy per character of such a key
 
 
@@ -165,6 +166,19 @@ def before_secrets(text: str) -> str:
     """The text up to its first secret: what of it may be shown in a name or an index."""
     found = (at for _, at in (*_by_format(text), *_by_label(text)))
     return text[: min(found, default=len(text))]
+
+
+def secret_values(text: str) -> Iterator[tuple[str, str]]:
+    """Rule and value of each secret, the value as `letters_and_digits`."""
+    for rule, start in (*_by_format(text), *_by_label(text)):
+        value = letters_and_digits(text[start:].split(None, 1)[0])
+        if len(value) >= _MIN_VALUE_CHARACTERS:
+            yield rule, value
+
+
+def letters_and_digits(text: str) -> str:
+    """The text without what capitals, names and punctuation change, to find a value again."""
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _by_format(text: str) -> Iterator[tuple[str, int]]:

@@ -3,6 +3,5 @@
 metrics                          what is counted
 sets corpus locomo longmemeval   prompts with the memories that belong to them
 recall answers own               the evaluations
-capture capture_set              what is noticed in conversations
 report page                      how the figures are told
 """

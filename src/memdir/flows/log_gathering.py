@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from memdir.adapters.daily_log import DailyLog
 from memdir.app import App
 from memdir.config import Config
-from memdir.core import log_text, secrets, similarity
+from memdir.core import log_text
 from memdir.core.capturing import Catch, Origin, Signal
 from memdir.core.frontmatter import encode
 from memdir.core.origin import signed
 from memdir.core.revision import hash_of
 from memdir.core.transcript import PERSON, Said
-from memdir.core.triage import triage
-from memdir.core.triage.drafts import LEFT_OUT, catches
+from memdir.core.triage.drafts import catches, refuse_secrets
+from memdir.core.triage.signals import notice
 from memdir.core.types import names as known_types
 from memdir.flows.logging_day import open_log
 from memdir.flows.undone import find_undone
@@ -48,13 +48,15 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
     What was saved before and undone is not learned again, should a log be read anew.
     """
     said, types, ends, remarks = _read(app.config, seen)
-    found = [_typed(one, types) for one in _drafted(said)]
+    drafted = _drafted(said)
+    found = [_typed(one, types) for one in drafted if not one.refuse]
+    refused = [f"log of {one.origin.message[:10]}: {one.refuse}" for one in drafted if one.refuse]
     undone = {one.text.message for one in find_undone(app)} if found else set()
     saved = [one for one in found if one.draft is not None and not one.hold]
     held = [replace(one, hold=one.hold or ASKS) for one in found if one not in saved]
     silent = sum(one.id not in {catch.origin.message for catch in found} for one in said)
     fresh = [one for one in saved if one.origin.message not in undone]
-    return Gathered(tuple(fresh), tuple(held), ends, len(said), silent, tuple(remarks))
+    return Gathered(tuple(fresh), tuple(held), ends, len(said), silent, (*remarks, *refused))
 
 
 def _read(
@@ -86,7 +88,7 @@ def _drafted(said: Sequence[Said]) -> list[Catch]:
     Whoever logs several lines means all of them.
     """
     signals: dict[str, list[Signal]] = {}
-    for signal in triage(said):
+    for signal in notice(said):
         signals.setdefault(signal.said.id, []).append(signal)
     found: dict[str, Catch] = {}
     for own in signals.values():
@@ -98,7 +100,7 @@ def _drafted(said: Sequence[Said]) -> list[Catch]:
                 known = found.get(key)
                 if known is None or (known.hold and not catch.hold):
                     found[key] = _with_rest(catch, rest)
-    return list(found.values())
+    return refuse_secrets(found.values(), said)
 
 
 def _span(signal: Signal) -> tuple[int, int]:
@@ -116,15 +118,11 @@ def _rests(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 
 def _with_rest(catch: Catch, rest: str) -> Catch:
-    """The draft with the other lines of its entry; what is held lies where no secret may lie."""
+    """The draft with the other lines of its entry."""
     draft = catch.draft
     if draft is None or not any(map(str.isalnum, rest)):
         return catch
-    shown = secrets.before_secrets(rest)
-    rest = shown + LEFT_OUT if catch.hold and shown != rest else rest
-    said = similarity.words(draft.why) <= similarity.words(rest)
-    draft = replace(draft, body=f"{draft.body}\n\n{rest}", why="" if said else draft.why)
-    return replace(catch, draft=draft)
+    return replace(catch, draft=replace(draft, body=f"{draft.body}\n\n{rest}"))
 
 
 def _typed(catch: Catch, types: Mapping[str, str]) -> Catch:

@@ -9,10 +9,10 @@ from importlib.resources import files
 
 from memdir.core import types
 from memdir.core.agent import grounds, telling, turn
-from memdir.core.agent.run import Run, day_of
+from memdir.core.agent.run import Run
 from memdir.core.agent.turn import SCHEMA, UNUSABLE, Captured, Step
 from memdir.core.budget import RUN_TOKENS, OverRun, estimate
-from memdir.core.capturing import Origin, Signal
+from memdir.core.capturing import Origin, Signal, day_of
 from memdir.core.errors import MemdirError
 from memdir.core.inert import inert_line
 from memdir.core.memory import Memory, stem

@@ -32,9 +32,9 @@ DRAFT = {
     "how": "Whenever an integration test needs data.",
     "because": 1,
 }
-WISH = "Remember that we deploy only on Tuesdays, because the release team is in then."
+WISH = "Remember that we deploy only on Tuesdays."
 TUESDAYS = "we-deploy-only-on-tuesdays"
-CORRECTION = "No, that is wrong by now: we deploy only on Wednesdays, the release team has moved."
+CORRECTION = "That is wrong by now, we deploy only on Wednesdays, the release team has moved."
 CORRECTED = {
     "name": TUESDAYS,
     "type": "project",
@@ -116,7 +116,7 @@ def test_a_client_that_finds_no_end_as_a_model_is_stopped(nesting):
     nesting.rest()
     assert 1 <= kinds(nesting).count(CAPTURE) <= 3
     status = nesting.memdir("status")
-    assert (status["saved"], status["balances"]) == (1, True)
+    assert (status["held"], status["balances"]) == (1, True)
 
 
 def test_a_correction_changes_the_memory_that_is_there(asking):
@@ -170,7 +170,7 @@ def test_at_the_limit_no_request_leaves_and_the_next_day_it_does(asking):
     )
     answer(asking, drafted(usage=(DEEP - 500, 100)))
     asking.variables["TZ"] = midnight_in(LATE)
-    assert asking.ask(WISH).succeeded
+    assert asking.ask(f"{WISH} The team is in the office on that day.").succeeded
     asking.rest()
     assert kinds(asking) == [MAIN, CAPTURE]
     answer(asking, drafted(DRAFT))
@@ -201,7 +201,7 @@ def test_two_sessions_that_end_at_once_are_captured_once_each(asking):
         one.communicate(timeout=90)
         assert one.returncode == 0
     asking.rest()
-    assert sorted(kinds(asking)) == [CAPTURE, CAPTURE, MAIN, MAIN]
+    assert kinds(asking) == [MAIN, MAIN]  # what is asked for needs no model
     new = asking.memories().keys() - {"MEMORY.md", "pelican.md", "worktree.md"}
     assert len(new) == 2
     status = asking.memdir("status")

@@ -1,4 +1,4 @@
-"""What no person said is not learned: summaries, tools, web pages, sub-agents. It may be held."""
+"""What no person said is not learned: summaries, tools, web pages, sub-agents."""
 
 import http.server
 import json
@@ -68,7 +68,7 @@ def held(sandbox):
 
 
 @pytest.mark.parametrize("tool", ["Read", "Bash", "WebFetch"])
-def test_what_a_tool_gave_back_is_held_with_its_origin(plugged, tool):
+def test_what_a_tool_gave_back_becomes_nothing(plugged, tool):
     before = plugged.memories()
     notes = plugged.project / "notes.txt"
     notes.write_text(f"Notes.\n{PLANTED}\n")
@@ -87,11 +87,9 @@ def test_what_a_tool_gave_back_is_held_with_its_origin(plugged, tool):
     assert TOKEN in plugged.sent()
     plugged.rest()
     assert plugged.memories() == before
-    ((*origin, text),) = held(plugged)
-    assert origin == ["tool", tool]
-    assert TOKEN in text
+    assert held(plugged) == []
     status = plugged.memdir("status")
-    assert (status["received"], status["held"], status["balances"]) == (1, 1, True)
+    assert (status["received"], status["balances"]) == (0, True)
     unknown_later(plugged)
     assert plugged.memories() == before
 
@@ -111,8 +109,8 @@ def test_a_summary_is_nobodys_word(installed):
     unknown_later(installed)
 
 
-@pytest.mark.parametrize(("background", "tools"), [(False, ["Agent"]), (True, [])])
-def test_a_subagent_is_no_person(plugged, background, tools):
+@pytest.mark.parametrize("background", [False, True])
+def test_a_subagent_is_no_person(plugged, background):
     """What it found comes back as the output of a tool, or later as a word of the client."""
     before = plugged.memories()
     task = {"description": "Look", "subagent_type": "Explore", "run_in_background": background}
@@ -122,7 +120,7 @@ def test_a_subagent_is_no_person(plugged, background, tools):
     assert TOKEN in said(plugged.requests(AGENT)[0])
     plugged.rest()
     assert plugged.memories() == before
-    assert [(who, tool) for who, tool, _ in held(plugged)] == [("tool", tool) for tool in tools]
+    assert held(plugged) == []
     assert plugged.memdir("status")["saved"] == 0
     unknown_later(plugged)
 
@@ -139,7 +137,7 @@ def test_a_model_that_falls_for_what_a_tool_gave_back_is_not_believed(asking):
     answer(asking, drafted(believed))
     (asking.project / "notes.txt").write_text(f"Notes.\n{PLANTED}\n")
     asking.api.replies[:] = [bash("cat notes.txt")]
-    assert asking.ask(f"{WISH} And look at the notes.", *TOOLS).succeeded
+    assert asking.ask(f"{WISH} And have a look at the notes here.", *TOOLS).succeeded
     asking.rest()
     assert "heron-gate.md" not in asking.memories()
     assert LEARNED in asking.memories()

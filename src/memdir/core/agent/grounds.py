@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memdir.core.capturing import CORRECTION, FORGET, Catch, Signal
+from memdir.core.capturing import FORGET, Catch, Signal
 from memdir.core.draft import Draft
 from memdir.core.frontmatter import read
 from memdir.core.transcript import PERSON, Said
+from memdir.core.triage.typed import sentences
 from memdir.core.words import Words
 
 MET = 0.5  # share of a wish's words that a draft has which meets it
@@ -45,16 +46,14 @@ def takes_away(draft: Draft, old: str, cited: Said | None, signals: Sequence[Sig
     gone = [words for words in lines if len(words & left) < KEPT * len(words)]
     if not gone:
         return ""
-    whole = terms(draft.name).union(*lines)
-    for signal in signals:
-        if cited is None or signal.said != cited or cited.who != PERSON:
-            continue
-        wanted = terms(signal.quote)
-        # A correction is about the memory; any other wish must be about what is gone.
-        about = [whole] if signal.kind in (CORRECTION, FORGET) else gone
-        if all(wanted & words for words in about):
-            return ""
-    return TAKEN_AWAY
+    if cited is None or cited.who != PERSON:
+        return TAKEN_AWAY
+    unwanted = [terms(item.quote) for item in signals if item.said == cited and item.kind == FORGET]
+    if any(words & terms(draft.name).union(*lines) for words in unwanted):
+        return ""
+    # Any other message must be about each line that is gone.
+    said = terms(" ".join(item.text for item in sentences(cited.text) if not item.doubtful))
+    return "" if all(said & words for words in gone) else TAKEN_AWAY
 
 
 def met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:

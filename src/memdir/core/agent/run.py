@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +16,7 @@ from memdir.core.agent.telling import (
     without_secrets,
 )
 from memdir.core.agent.turn import Captured, Wanted, new_lines
-from memdir.core.capturing import Catch, Origin, Signal
+from memdir.core.capturing import Catch, Origin, Signal, day_of
 from memdir.core.model import Usage
 from memdir.core.origin import SOURCE, quote, rests_on, untrusted
 from memdir.core.permissions.deciding import Look
@@ -150,13 +149,3 @@ class Run:
         for name, wanted in before.items():
             if name in self.told and self.unread.get(name) is wanted:
                 del self.unread[name]
-
-
-def day_of(said: Said | None) -> datetime.date | None:
-    """The user's day on which something was said, where that is known."""
-    if said is None or not said.time:
-        return None
-    try:
-        return datetime.datetime.fromtimestamp(said.time).astimezone().date()
-    except (ValueError, OverflowError, OSError):
-        return None

@@ -16,7 +16,6 @@ from memdir.core.secrets import before_secrets, find_secrets
 from memdir.core.transcript import AGENT, PERSON, TOOL, Said
 
 MOST_MESSAGES = 20
-NEAR = 3  # messages around one that was noticed
 MESSAGES_CHARACTERS = 7_000  # all of them together
 # Of one message: what was noticed, then by who said it.
 NOTICED_CHARACTERS = 1_500
@@ -35,18 +34,22 @@ BLOCK = "==="
 
 
 def numbered(said: Sequence[Said], signals: Sequence[Signal]) -> dict[int, Said]:
-    """The messages that are shown, by the number each has: those noticed and those around them."""
-    at = {id(one): number for number, one in enumerate(said, 1)}
-    noticed = [number for one in signals if (number := at.get(id(one.said), _find(said, one.said)))]
-    noticed = sorted(set(noticed)) or [len(said)]
-    distance = {n: min(abs(n - one) for one in noticed) for n in range(1, len(said) + 1)}
-    near = [n for n in distance if distance[n] <= NEAR and said[n - 1].text.strip()]
-    # The nearest first, of them the newest.
-    chosen = sorted(near, key=lambda n: (distance[n], -n))[:MOST_MESSAGES]
+    """The messages that are shown, by number: a person's, each with what stands around it.
+
+    Those with a request come first, then the newest; what does not fit is left out.
+    """
+    asked = {signal.said.id for signal in signals}
+    people = [
+        number for number, one in enumerate(said, 1) if one.who == PERSON and one.text.strip()
+    ]
+    people.sort(key=lambda number: (said[number - 1].id in asked, number), reverse=True)
+    near = [number + step for number in people or [len(said)] for step in (0, -1, 1)]
+    chosen = [n for n in dict.fromkeys(near) if 0 < n <= len(said) and said[n - 1].text.strip()]
     room = MESSAGES_CHARACTERS
     kept: list[int] = []
-    for number in chosen:
-        room -= min(len(said[number - 1].text), _limit(said[number - 1], number in noticed)) + 20
+    for number in chosen[:MOST_MESSAGES]:
+        one = said[number - 1]
+        room -= min(len(one.text), _limit(one, one.id in asked)) + 20
         if room < 0 and kept:
             break
         kept.append(number)
@@ -153,10 +156,6 @@ def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
         how=bare(draft.how),
         extra=tuple((key, bare(value)) for key, value in draft.extra),
     )
-
-
-def _find(said: Sequence[Said], one: Said) -> int:
-    return next((number for number, other in enumerate(said, 1) if other == one), 0)
 
 
 def _limit(one: Said, noticed: bool) -> int:

@@ -20,7 +20,7 @@ from memdir.core.errors import Missing
 from memdir.core.progress import PATIENCE, Progress, is_due
 from memdir.core.scope import below
 from memdir.core.transcript import Cursor, Said, Session, Stretch
-from memdir.flows.capturing.choosing import PURPOSE, Told, basis, choose
+from memdir.flows.capturing.choosing import PURPOSE, UNTIL_END, Told, basis, choose
 from memdir.flows.capturing.moving import Move
 from memdir.flows.capturing.outcome import (
     CLIENT,
@@ -179,8 +179,18 @@ def _take(move: Move, stretch: Stretch, waits: bool) -> Outcome:
     if _wrote_itself(stretch.said, app):
         return move.on(stretch.cursor, WROTE)
     given_up = known.why if request.model is None and _given_up(app, known) else ""
-    told = Told(known.session, request.client, stretch, known, WAITS if waits else "", given_up)
+    told = Told(
+        known.session,
+        request.client,
+        stretch,
+        known,
+        WAITS if waits else "",
+        given_up,
+        request.ends,
+    )
     chosen = choose(app, told, _model(app, request, known))
+    if chosen.reason == UNTIL_END and not chosen.catches:
+        return move.later()
     if not chosen.catches and not chosen.left:
         return move.on(stretch.cursor, NO_SIGNAL + _unread(stretch), chosen.tokens)
     return move.settle(stretch, chosen)

@@ -23,6 +23,7 @@ from memdir.core.transcript import Said, Stretch
 PURPOSE = "capture"
 MANIFEST = 20  # memories that a model is shown
 ASKED_CHARACTERS = 8_000  # of what was said, to find them
+UNTIL_END = "the model reads a conversation when it ends"
 TURN_SECONDS = 30.0  # most are done in one or two, and the worker lives for four
 
 
@@ -47,7 +48,8 @@ class Choice:
 class Told:
     """A stretch of a conversation; `waits` is why the model is not asked yet.
 
-    `given_up` is why it failed the last time, where it is not asked any more.
+    `given_up` is why it failed the last time, where it is not asked any more. While the
+    conversation goes on, `ends` is False: the model reads it once, at its end.
     """
 
     session: str
@@ -56,24 +58,29 @@ class Told:
     known: Progress
     waits: str = ""
     given_up: str = ""
+    ends: bool = True
 
 
 def choose(app: App, told: Told, model: str | None) -> Choice:
     """notice → (a model, within the budget) → drafts; what was done already is left out"""
-    from memdir.core.triage import triage
+    from memdir.core.triage.signals import is_worth_reading, notice
 
     said, known = told.stretch.said, told.known
-    signals = [one for one in triage(said) if not _was_done(one, known.done)]
-    if not signals:
-        return Choice()
-    origin = Origin(client=told.client, session=told.session)
+    signals = [one for one in notice(said) if not _was_done(one, known.done)]
     options = app.config.options
     named = (options.capture_model or options.model) if model is None else model
+    if not signals and not (named and is_worth_reading(said, ())):
+        return Choice()
+    origin = Origin(client=told.client, session=told.session)
     if not named:
         why = f"the model failed {PATIENCE} times ({told.given_up})" if told.given_up else ""
         found = _mechanical(signals, said, origin)
-        return Choice(_sign(_held(found, why) if why else found), reason=why)
+        return Choice(_sign(_held(found, why) if why else found, said), reason=why)
     at_once = _at_once(signals, said, origin)
+    if not at_once.left:  # only requests, which need no model
+        return replace(at_once, done=())
+    if not told.ends:
+        return replace(at_once, reason=UNTIL_END, waits=True)
     if told.waits:
         return replace(at_once, reason=told.waits, after=known.after, waits=True)
     try:
@@ -81,7 +88,7 @@ def choose(app: App, told: Told, model: str | None) -> Choice:
     except OverRun as error:  # to wait would not help
         why = f"no model was asked: {error.message} (budget.run_tokens)"
         _log(app, why)
-        return Choice(_sign(_held(_mechanical(signals, said, origin), why)), reason=why)
+        return Choice(_sign(_held(_mechanical(signals, said, origin), why), said), reason=why)
     except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
         if model and isinstance(error, BadInput):
             raise  # whoever named it just now is told at once
@@ -123,7 +130,7 @@ def _drafted(
         found = _mechanical(left, told.stretch.said, origin)
         taken += _held([one for one in found if one not in taken], why)
     catches = [one for one in taken if not _repeats(one, told.known.done)]
-    return Choice(_sign(catches), tokens=captured.usage.total, reason=why)
+    return Choice(_sign(catches, told.stretch.said), tokens=captured.usage.total, reason=why)
 
 
 def _problem(app: App, catch: Catch) -> str:
@@ -141,15 +148,7 @@ def _problem(app: App, catch: Catch) -> str:
 
 def _held(catches: Sequence[Catch], why: str) -> list[Catch]:
     """With the reason why no model has seen to them; what was asked for is saved all the same."""
-    from memdir.core.triage.drafts import NOT_ASKED
-
-    told = [
-        f"{why}; {NOT_ASKED}" if one.hold == NOT_ASKED else f"{one.hold}; {why}" for one in catches
-    ]
-    return [
-        replace(one, hold=text) if one.hold else one
-        for one, text in zip(catches, told, strict=True)
-    ]
+    return [replace(one, hold=f"{why}; {one.hold}") if one.hold else one for one in catches]
 
 
 def _log(app: App, why: str) -> None:
@@ -184,9 +183,12 @@ def _ask(
 
 def _at_once(signals: Sequence[Signal], said: Sequence[Said], origin: Origin) -> Choice:
     """No model for now: what somebody asked for is done all the same, the rest waits."""
+    from memdir.core.triage.signals import is_worth_reading
+
     asked = [one for one in signals if one.asked_for]
     done = tuple(Done(one.said.id, quote(one.quote)) for one in asked)
-    return Choice(_sign(_mechanical(asked, said, origin)), len(asked) < len(signals), done)
+    left = len(asked) < len(signals) or is_worth_reading(said, signals)
+    return Choice(_sign(_mechanical(asked, said, origin), said), left, done)
 
 
 def _mechanical(
@@ -197,11 +199,13 @@ def _mechanical(
     return tuple(catches(signals, said, origin))
 
 
-def _sign(catches: Sequence[Catch]) -> tuple[Catch, ...]:
-    """Every draft says in its header where it comes from."""
+def _sign(catches: Sequence[Catch], said: Sequence[Said]) -> tuple[Catch, ...]:
+    """Every draft says in its header where it comes from; none repeats a secret."""
+    from memdir.core.triage.drafts import refuse_secrets
+
     return tuple(
-        Catch(one.origin, signed(one.draft, one.origin), one.forget, one.hold) if one.draft else one
-        for one in catches
+        replace(one, draft=signed(one.draft, one.origin)) if one.draft and not one.refuse else one
+        for one in refuse_secrets(catches, said)
     )
 
 

@@ -10,7 +10,7 @@ from memdir.app import App
 from memdir.core.accounts import Entry
 from memdir.core.progress import Plan, Progress, pause
 from memdir.core.transcript import Cursor, Stretch
-from memdir.flows.capturing.choosing import Choice, basis
+from memdir.flows.capturing.choosing import UNTIL_END, Choice, basis
 from memdir.flows.capturing.outcome import NOT_YET, Outcome, Request
 from memdir.flows.capturing.planning import make_plan
 from memdir.flows.capturing.settling import carry_out, try_out
@@ -66,6 +66,8 @@ class Move:
                 why=chosen.reason,
                 done=(*self.known.done, *chosen.done),
             )
+            if chosen.reason == UNTIL_END:  # not read as far as its size says
+                after, progress = 0.0, replace(progress, size=self.known.size, after=0.0)
         plan = make_plan(self.app, progress, self.known, stretch, chosen, self._waiting())
         if self.app.dry_run:
             done = try_out(self.app, plan)

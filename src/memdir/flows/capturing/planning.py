@@ -76,6 +76,8 @@ def _hash(*texts: str) -> str:
 def _item(app: App, id: str, catch: Catch) -> Item:
     """What is to be retired is looked for now: later it would be gone, if a killed run did it."""
     draft = catch.draft
+    if catch.refuse:
+        return Item(id, catch, refuse=catch.refuse)
     if draft and not catch.hold:
         # Whoever insists on everything still gets a refusal for a secret: no plan may hold it.
         refuse = drafting.refusal(draft, app.rules(), Wishes(anyway=True))

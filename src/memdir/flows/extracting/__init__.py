@@ -30,8 +30,9 @@ from memdir.core.routing import (
 )
 from memdir.core.scope import below
 from memdir.core.taking_back import meant, order, taken_back
-from memdir.core.transcript import AGENT, PERSON, Cursor, Session, Stretch
-from memdir.core.triage import drafts, triage
+from memdir.core.transcript import PERSON, Cursor, Session, Stretch
+from memdir.core.triage.drafts import STANDING
+from memdir.core.triage.signals import notice
 from memdir.flows.capturing.choosing import Told, choose
 from memdir.flows.extracting.finding import Chosen, Past, find_past
 from memdir.flows.extracting.places import Place, Places
@@ -161,6 +162,8 @@ class _Sorting:
 
     def _route(self, catch: Catch, kind: str, stretch: Stretch, place: Place) -> Routed:
         later = self.later[place.app.store.root]
+        if catch.refuse:
+            return Routed(SKIP, catch, catch.refuse)
         if catch.draft and any(taken_back(catch.draft, wish) for wish in later):
             return Routed(SKIP, catch, "it was to be forgotten later on")
         if reason := _was_undone(catch, stretch, place):
@@ -176,20 +179,20 @@ class _Sorting:
             hold = f"a page should say it, but {problem}"
             return Routed(MEMORY, replace(catch, hold=hold), hold)
         # Also where a model should have seen to it, and could not.
-        noticed = routed.catch.hold.endswith((NOT_ASKED, drafts.NOT_ASKED))
+        noticed = routed.catch.hold.endswith((NOT_ASKED, STANDING))
         if self.chosen.yes and noticed and not untrusted(catch.origin):
             return replace(routed, catch=replace(routed.catch, hold=""))
         return routed
 
 
 def _signals(stretch: Stretch, catches: Sequence[Catch]) -> list[Signal]:
-    """What triage noticed in the messages that something was made of."""
+    """The requests in the messages that something was made of."""
     used = {catch.origin.message for catch in catches}
-    return triage([said for said in stretch.said if said.who == AGENT or said.id in used])
+    return notice([said for said in stretch.said if said.id in used])
 
 
 def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
-    """What triage noticed where this comes from: of several signs, the one most like it."""
+    """The kind of request that this comes from: of several, the one most like it."""
     body = similarity.words(catch.draft.body if catch.draft else catch.forget)
     near = [one for one in signals if one.said.id == catch.origin.message]
     best = max(near, key=lambda one: len(body & similarity.words(one.quote)), default=None)

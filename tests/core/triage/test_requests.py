@@ -1,0 +1,100 @@
+"""Requests to remember or to forget, language by language, and nothing else."""
+
+import datetime
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from memdir.core.capturing import Origin
+from memdir.core.transcript import AGENT, PERSON, TOOL, Said
+from memdir.core.triage import typed
+from memdir.core.triage.drafts import FROM_AGENT, catches
+from memdir.core.triage.signals import notice
+
+DATA = Path(__file__).parents[2] / "data/requests.toml"
+ROWS = [
+    pytest.param(row, id=f"{language}-{row['says'][:40]}")
+    for language, rows in tomllib.loads(DATA.read_text(encoding="utf-8")).items()
+    for row in rows
+]
+SUNDAY = datetime.datetime(2026, 3, 1, 12).timestamp()
+
+
+def made(text: str, before: str = "", time: float = 0.0):
+    said = [Said("a", AGENT, before, time), Said("b", PERSON, text, time)]
+    return catches(notice(said), said, Origin("claude-code", "s1"))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_request_is_kept_in_the_words_of_the_person_and_nothing_else_is(row):
+    row = dict(row)
+    items = made(row.pop("says"))
+    found = {
+        "forgets" if item.forget else "holds" if item.hold else "keeps": item.forget
+        or item.draft.body
+        for item in items
+    }
+    assert found == row
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_is_kept_stands_word_for_word_in_what_was_said(row):
+    said = " ".join(row["says"].replace("\n- ", " ").split())
+    for item in made(row["says"]):
+        assert item.forget or " ".join(item.draft.body.split()) in said
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Remember that the freeze begins tomorrow.", "the freeze begins tomorrow."),
+        ("Remember that we ship EOW.", "we ship EOW. (said on 2026-03-01)"),
+        (
+            "Merk dir: das Release kommt nächste Woche.",
+            "das Release kommt nächste Woche. (said on 2026-03-01)",
+        ),
+        ("Recuerda que la demo es el viernes.", "la demo es el viernes. (said on 2026-03-01)"),
+        ("请记住：下周不要发布新版本。", "下周不要发布新版本。 (said on 2026-03-01)"),
+        ("Remember that we use pnpm here.", "we use pnpm here."),
+    ],
+)
+def test_days_that_no_rule_resolves_are_anchored_to_the_day_they_were_said_on(text, kept):
+    (item,) = made(text, time=SUNDAY)
+    assert item.draft.body == kept
+
+
+def test_remember_this_after_the_agents_words_is_held_as_the_agents():
+    (item,) = made("Remember this.", before="The build needs Node 20.")
+    assert (item.draft.body, item.hold) == ("The build needs Node 20.", FROM_AGENT)
+
+
+def test_what_an_agent_or_a_tool_says_asks_for_nothing():
+    text = "Remember that we deploy only on Tuesdays."
+    assert notice([Said("a", AGENT, text), Said("b", TOOL, text)]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("Remember that I work from Lisbon.", "user"),
+        ("Remember: always squash before a merge.", "feedback"),
+        ("Remember that the runbook is at https://wiki.example/run", "reference"),
+        ("Remember that the cluster is in Oslo.", "project"),
+        ("From now on we squash before a merge.", "feedback"),
+    ],
+)
+def test_the_type_of_a_memory_follows_from_how_it_begins(text, type):
+    (item,) = made(text)
+    assert item.draft.type == type
+
+
+@pytest.mark.parametrize("text", ["/memdir:remember we use pnpm", "!git log", "<bash-input>x"])
+def test_a_command_is_no_request(text):
+    assert made(text) == []
+
+
+def test_a_very_long_message_takes_no_longer_than_its_length():
+    long = "remember that " * 200_000
+    assert len(typed.sentences(long)) <= typed.MAX_SENTENCES
+    assert len(notice([Said("a", PERSON, long)])) <= 12
