@@ -58,6 +58,7 @@ SHAPES = {
         "path": "the file, below the store",
         "scope": "where it was found",
         "store": "the directory of that store",
+        "from": "who else wrote it and whether it is accepted, or empty for the user's own",
         "score": "of the ranking; comparable within one store",
         "shown": "`body` or `pointer`",
         "text": "as it is injected",
@@ -114,6 +115,7 @@ SHAPES = {
         "bytes": "the file's size",
         "scope": "the scope of its store",
         "store": "the directory of its store",
+        "accepted": "false for a memory of others that no agent is told: `memdir review`",
     },
     "shelved": {
         "path": "the path it had, and gets again",
@@ -227,6 +229,14 @@ SHAPES = {
         "reason": "why it waits for you",
         "change?": "`approved`, `rejected`, `restored`, or `held` where it still waits",
     },
+    "source": {
+        "id": "for `review accept`, `reject` and `show`: exactly the memories that are listed",
+        "scope": "where they lie",
+        "from": "`this repository` or `your team`",
+        "store": "the directory",
+        "memories": "objects with an `id` for each content, `path`, `type`, `description` and "
+        "`author`, who last committed it",
+    },
     "record": {
         "path": "the file, below the directory of the records",
         "title": "its one line",
@@ -320,6 +330,8 @@ FIELDS = {
         "files?": "[file] of `show` and of a dry run: what would change",
         "remarks?": "sentences worth knowing",
         "waiting?": "how many are left",
+        "sources?": "[source] repositories and teams whose memories wait, or were decided on",
+        "decision?": "`accepted` or `rejected`, of memories of others",
         "dry_run?": "true when nothing was written",
     },
     "extract": {
@@ -493,6 +505,7 @@ FIELDS = {
         "body": "the text below the header",
         "hash": "SHA-256 of the file's bytes; for `--if-hash`",
         "store": "the directory of the store",
+        "accepted": "false for a memory of others that no agent is told: `memdir review`",
     },
     "load": {
         "text": "what an agent gets",

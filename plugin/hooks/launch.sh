@@ -18,45 +18,43 @@ if [ "$memdir_event" = pre-tool ]; then
 	[ -n "$memdir_place" ] || exit 0
 fi
 
-# What was found is remembered. Not where a variable of ours says: a repository can set those.
-memdir_folder=${CLAUDE_PLUGIN_DATA:-$HOME/.cache/memdir}
+[ -r "$CLAUDE_PLUGIN_ROOT/hooks/known.sh" ] || exit 0
+. "$CLAUDE_PLUGIN_ROOT/hooks/known.sh"
 
 # Hooks of ours in the settings do the same: then these are silent. Looked at once in each session.
 if [ "$memdir_event" = session-start ]; then
 	memdir_settings=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json
 	if grep -qs memdir/surfaces/hooks/start.py "$memdir_settings"; then
-		{ mkdir -p "$memdir_folder" && : >"$memdir_folder/silent"; } 2>/dev/null
+		memdir_note silent yes
 	elif [ -e "$memdir_folder/silent" ]; then
 		rm -f "$memdir_folder/silent"
 	fi
 fi
-[ -e "$memdir_folder/silent" ] && exit 0
+[ -O "$memdir_folder/silent" ] && exit 0
 
-memdir_python=
-[ -r "$memdir_folder/python" ] && IFS= read -r memdir_python <"$memdir_folder/python"
-case $memdir_python in
-/*) [ -x "$memdir_python" ] && exec "$memdir_python" -I -S "$memdir_code" "$memdir_event" ;;
-none) [ "$memdir_event" = session-start ] || exit 0 ;; # looked for once in each session
-esac
+if memdir_read_known; then
+	[ "$memdir_python" = none ] || exec "$memdir_python" -I -S "$memdir_code" "$memdir_event"
+	[ "$memdir_event" = session-start ] || exit 0 # looked for once in each session
+fi
 
 # The one that runs, not a stand-in such as pyenv's that looks for it each time; not a venv's.
 memdir_check='import sys, _sqlite3
 sys.version_info >= (3, 11) or sys.exit(1)
 print(sys._base_executable)'
+memdir_line='
+'
 memdir_python=none
 # Noted before the search: where one hangs and the client ends us, the next events do not try again.
-{ mkdir -p "$memdir_folder" && echo none >"$memdir_folder/python"; } 2>/dev/null
+memdir_note python none
 for memdir_name in python3.14 python3.13 python3.12 python3.11 python3; do
 	memdir_found=$(command -v "$memdir_name") || continue
 	case $memdir_found in /*) ;; *) continue ;; esac # `.` on the PATH would be the repository
 	memdir_found=$("$memdir_found" -I -S -c "$memdir_check" </dev/null 2>/dev/null) || continue
-	case $memdir_found in /*) [ -x "$memdir_found" ] || continue ;; *) continue ;; esac
+	case $memdir_found in *"$memdir_line"*) continue ;; /*) ;; *) continue ;; esac
+	[ -x "$memdir_found" ] || continue
 	memdir_python=$memdir_found
 	break
 done
 [ "$memdir_python" = none ] && exit 0
-{
-	printf '%s\n' "$memdir_python" >"$memdir_folder/python.$$" &&
-		mv -f "$memdir_folder/python.$$" "$memdir_folder/python"
-} 2>/dev/null
+memdir_note python "$memdir_python"
 exec "$memdir_python" -I -S "$memdir_code" "$memdir_event"

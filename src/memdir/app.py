@@ -14,6 +14,7 @@ from memdir.adapters.history.none import NoHistory
 from memdir.adapters.inbox import Inbox
 from memdir.adapters.ledger import Ledger
 from memdir.adapters.lock import Lock
+from memdir.adapters.own_writes import OwnWrites
 from memdir.adapters.shelf import Shelf
 from memdir.adapters.wrappers.dry_run import DryRun, DryShelf
 from memdir.adapters.wrappers.keep_old import KeepOld
@@ -134,6 +135,7 @@ class App:
             return self._try_out(Desk(DryRun(self.store), DryShelf(self.shelf), cause), act, told)
         with self.lock.held(f"memdir {verb}", self.tell):
             kept = self._announced(cause)
+            own = OwnWrites(state_folder(self.config), self.config.origin, self.store, verb)
             recorder = Recorder(self.store, kept)
             desk = Desk(KeepOld(recorder, kept, self.shelf, self.now()), self.shelf, cause)
             try:
@@ -145,6 +147,7 @@ class App:
                     _tell_half(error, desk.plan, recorder.written, kept)
                 raise
             finally:
+                own.accept(recorder.written, self.tell)
                 self._record(kept, desk.cause, recorder)
         return done
 

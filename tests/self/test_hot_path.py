@@ -10,6 +10,7 @@ from tests.self.source import SRC
 from tests.surfaces.hooked import EVENTS, SETTLED, Client
 
 HOT = (
+    "memdir.core.acceptance",
     "memdir.core.errors",
     "memdir.core.finding",
     "memdir.core.frontmatter",
@@ -34,6 +35,8 @@ HOT = (
     "memdir.core.words",
     "memdir.core.records.fields",
     "memdir.core.records.rendering",
+    "memdir.adapters.acceptance",
+    "memdir.adapters.wrappers.acceptance",
     "memdir.adapters.layouts.markdown",
     "memdir.adapters.layouts._light_records",
     "memdir.adapters.log_file",
@@ -62,6 +65,7 @@ HOT = (
     "memdir.surfaces.hooks.run",
     "memdir.surfaces.hooks.shell",
     "memdir.surfaces.hooks.standing",
+    "memdir.surfaces.hooks.told",
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.
 LIGHT = {

@@ -131,9 +131,18 @@ def python(folder: Path, name: str = "python3") -> Path:
     return folder / name
 
 
+def note_of(root: Path) -> Path:
+    """Where the launcher keeps what it found, beside the code it runs."""
+    return root / "memdir/surfaces/hooks/__pycache__/launcher/python"
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
 def hook(root: Path, programs: Path, event: str = "prompt", **variables: str):
     line = plugin_line(event)
-    given = {"CLAUDE_PLUGIN_ROOT": str(root), "CLAUDE_PLUGIN_DATA": str(root / "da ta")}
+    given = {"CLAUDE_PLUGIN_ROOT": str(root), "CLAUDE_PLUGIN_DATA": str(root.parent / "data")}
     done = subprocess.run(
         ["/bin/sh", "-c", line],
         env={"PATH": str(programs), "HOME": str(root.parent), **given, **variables},
@@ -148,8 +157,9 @@ def hook(root: Path, programs: Path, event: str = "prompt", **variables: str):
 def test_the_event_runs_with_a_python_that_is_remembered(root, programs):
     python(programs)
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
-    known = (root / "da ta/python").read_text().strip()
-    assert os.path.isabs(known) and "bin/python" in known
+    noted = note_of(root).read_text().strip()
+    assert os.path.isabs(noted) and "bin/python" in noted
+    assert [mode_of(path) for path in (note_of(root).parent, note_of(root))] == [0o700, 0o600]
     assert hook(root, programs, "session-end") == (0, "True 1 session-end\n", "")
     assert (programs / "looked").read_text() == "looked\n"  # once
 
@@ -171,14 +181,13 @@ def test_an_old_python_is_asked_once_in_a_session(root, programs):
 
 def test_a_python_that_is_gone_is_looked_for_again(root, programs):
     python(programs)
-    (root / "da ta").mkdir()
-    (root / "da ta/python").write_text("/gone/python3.12\n")
+    plant(root, "/gone/python3.12\n")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
 
 
 def test_what_cannot_be_remembered_is_looked_for_each_time(root, programs):
     python(programs)
-    (root / "da ta").write_text("a file stands there")
+    (root / "memdir/surfaces/hooks/__pycache__").write_text("a file stands there")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
 
@@ -188,11 +197,129 @@ def test_a_python_of_the_current_directory_is_not_run(root, programs):
     assert hook(root, programs, PATH=f".:{programs}") == (0, "", "")
 
 
-def test_a_repository_cannot_name_the_python(root, programs):
-    put(root.parent / "evil", "#!/bin/sh\necho planted\n")
-    (root.parent / "python").write_text(f"{root.parent}/evil\n")
-    planted = {name: str(root.parent) for name in ("MEMDIR_CACHE_DIR", "XDG_CACHE_HOME")}
-    assert hook(root, programs, **planted) == (0, "", "")
+def evil(folder: Path) -> Path:
+    """A program that tells on itself, by an answer and by a file."""
+    put(folder / "evil", f'#!/bin/sh\necho planted\n: >"{folder}/ran"\n')
+    return folder / "evil"
+
+
+def plant(root: Path, text: str) -> Path:
+    """A note of the interpreter as the launcher itself leaves it."""
+    note = note_of(root)
+    note.parent.mkdir(parents=True)
+    note.parent.chmod(0o700)
+    note.write_text(text)
+    note.chmod(0o600)
+    return note
+
+
+VARIABLES = ("CLAUDE_PLUGIN_DATA", "HOME", "MEMDIR_CACHE_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+
+
+@pytest.mark.parametrize("below", ["", ".cache/memdir", "memdir"])
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_a_repository_cannot_name_the_python(root, programs, tmp_path, variable, below):
+    repository = tmp_path / "clone"
+    folder = repository / below
+    folder.mkdir(parents=True)
+    (folder / "python").write_text(f"{evil(repository)}\n")
+    assert hook(root, programs, **{variable: str(repository)}) == (0, "", "")
+    python(programs)
+    told = hook(root, programs, "session-start", **{variable: str(repository)})
+    assert told == (0, "True 1 session-start\n", "")
+    assert not (repository / "ran").exists()
+
+
+def test_a_home_in_a_repository_has_no_file_of_the_user_written_over(root, programs, tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    clone = tmp_path / "clone"
+    (clone / ".cache/memdir").mkdir(parents=True)
+    (clone / ".claude").mkdir()
+    (clone / ".claude/settings.json").write_text("memdir/surfaces/hooks/start.py")
+    for name in ("python", "silent"):
+        (clone / ".cache/memdir" / name).symlink_to(mine)
+    for event in ("session-start", "prompt"):
+        assert hook(root, programs, event, HOME=str(clone), CLAUDE_PLUGIN_DATA="") == (0, "", "")
+    assert mine.read_text() == "precious"
+
+
+def loosened(path: Path) -> None:
+    path.chmod(path.stat().st_mode | 0o020)
+
+
+def opened(path: Path) -> None:
+    path.chmod(path.stat().st_mode | 0o002)
+
+
+@pytest.mark.parametrize("change", [loosened, opened])
+@pytest.mark.parametrize("which", ["folder", "note", "interpreter"])
+def test_a_note_that_others_could_have_written_is_not_believed(root, programs, which, change):
+    planted = evil(root.parent)
+    note = plant(root, f"{planted}\n")
+    assert hook(root, programs) == (0, "planted\n", "")  # as it is, the note would be believed
+    (root.parent / "ran").unlink()
+    change({"folder": note.parent, "note": note, "interpreter": planted}[which])
+    assert hook(root, programs) == (0, "", "")
+    assert not (root.parent / "ran").exists()
+
+
+def test_nothing_is_noted_where_others_could_change_it(root, programs):
+    python(programs)
+    folder = note_of(root).parent
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
+@pytest.mark.parametrize("which", ["folder", "note", "interpreter"])
+def test_a_note_or_an_interpreter_of_somebody_else_is_not_believed(root, programs, which):
+    planted = evil(root.parent)
+    note = plant(root, f"{planted}\n")
+    os.chown({"folder": note.parent, "note": note, "interpreter": planted}[which], 65534, -1)
+    assert hook(root, programs) == (0, "", "")
+    assert not (root.parent / "ran").exists()
+
+
+def test_a_note_or_its_folder_that_is_a_link_is_not_believed(root, programs, tmp_path):
+    planted = evil(tmp_path)
+    note = plant(root, f"{planted}\n")
+    note.rename(tmp_path / "elsewhere")
+    note.symlink_to(tmp_path / "elsewhere")
+    assert hook(root, programs) == (0, "", "")
+    note.unlink()
+    (tmp_path / "elsewhere").rename(note)
+    note.parent.rename(tmp_path / "folder")
+    note.parent.symlink_to(tmp_path / "folder")
+    assert hook(root, programs) == (0, "", "")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["evil\n", "./evil\n", "~/evil\n", "\n{evil}\n", "none\n{evil}\n", "{evil} \n", "{evil}", ""],
+)
+def test_what_is_no_line_with_a_whole_path_names_no_python(root, programs, text):
+    planted = evil(root.parent)
+    plant(root, text.format(evil=planted))
+    assert hook(root, programs) == (0, "", "")
+    assert not (root.parent / "ran").exists()
+
+
+def test_a_line_end_in_a_path_is_neither_noted_nor_cut_off(root, programs):
+    planted = evil(root.parent)
+    put(programs / "python3", f"#!/bin/sh\nprintf '%s\\n/x' '{planted}'\n")
+    assert hook(root, programs, "session-start") == (0, "", "")
+    assert note_of(root).read_text() == "none\n"
+    assert not (root.parent / "ran").exists()
+
+
+def test_a_note_that_is_a_pipe_is_not_waited_for(root, programs):
+    plant(root, "").unlink()
+    os.mkfifo(note_of(root), 0o600)
+    assert hook(root, programs) == (0, "", "")
 
 
 def test_missing_code_or_a_missing_launcher_is_silent(root, programs):
@@ -210,12 +337,6 @@ def test_in_an_installed_package_the_code_lies_above(tmp_path, programs):
     shutil.copytree(PLUGIN / "hooks", package / "plugin/hooks")
     python(programs)
     assert hook(package / "plugin", programs) == (0, "True 1 prompt\n", "")
-
-
-def test_a_folder_that_cannot_be_written_is_no_trouble(root, programs):
-    python(programs)
-    told = hook(root, programs, CLAUDE_PLUGIN_DATA="/proc/none")
-    assert told == (0, "True 1 prompt\n", "")
 
 
 def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, programs):
@@ -273,3 +394,16 @@ def test_without_python_or_its_package_the_command_says_what_to_do(tools):
     put(tools / "python3", "#!/bin/sh\ncase $* in *click*) exit 1;; esac\nexit 0\n")
     code, out, err = command(tools, "list")
     assert (code, out) == (1, "") and "pip' install click" in err
+
+
+def test_a_home_in_a_repository_brings_no_python_for_the_command(tools, tmp_path):
+    clone = tmp_path / "clone"
+    (clone / ".local/share/memdir/venv/bin").mkdir(parents=True)
+    (clone / "memdir/venv/bin").mkdir(parents=True)
+    for venv in (clone / ".local/share/memdir/venv", clone / "memdir/venv"):
+        evil(venv / "bin").rename(venv / "bin/python")
+    planted = {"HOME": str(clone), "XDG_DATA_HOME": str(clone), "CLAUDE_PLUGIN_DATA": str(clone)}
+    for words in (["list"], ["mcp"]):
+        code, out, err = command(tools, *words, **planted)
+        assert (code, out) == (1, "") and "Python 3.11 or newer" in err
+    assert not list(clone.rglob("ran"))

@@ -39,7 +39,7 @@ ASKED = {
     "edit": [("kept", "--pin"), ("kept", "--pin", "--dry-run")],
     "touch": [("kept",), ("kept", "--dry-run")],
     "capture": [("--transcript", "talk.jsonl", "--dry-run"), ("--transcript", "talk.jsonl")],
-    "review": [(), ("show", "--all"), ("approve", "--all", "--yes")],
+    "review": [(), ("show", "--all"), ("approve", "--all", "--yes"), ("accept", "--all", "--yes")],
     "extract": [("--dry-run",), ()],
     "log-day": [("Use uv.", "--dry-run"), ("Use uv.",)],
     "recall": [("uv or pip, which one do we use?",), ("the weather in May", "--always")],

@@ -117,9 +117,8 @@ def test_where_memory_is_off_nothing_is_told_and_nothing_made(mode, store, monke
 
 
 def test_an_index_that_cannot_be_read_does_not_hide_the_rest(store):
-    (store / "team").mkdir(parents=True)
+    memdir("remember", "Merges stop on 2026-03-05.", "--name", "freeze", "--scope", "team")
     (store / "MEMORY.md").mkdir()
-    (store / "team/MEMORY.md").write_text("- [Freeze](freeze.md) — no merges\n")
     answer = memdir("prompt")
     assert answer.code == 0 and "MEMORY.md" in answer.stderr
     assert "## How to save" in answer.text and "(freeze.md)" in answer.text

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.accepted import accept
 from tests.searching import memory
 from tests.self.source import PACKAGE
 
@@ -91,6 +92,7 @@ def test_every_scope_is_searched(hook):
     team.mkdir()
     (team / "zebra.md").write_text(memory("Zebra", "the zebra deploys on friday"))
     hook.stores.append(f"team={team}")
+    accept(hook.top / "state", team)
     assert "zebra.md" in hook.ask("when does the zebra deploy?")
 
 

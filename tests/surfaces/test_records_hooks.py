@@ -18,6 +18,7 @@ from memdir.surfaces.hooks.event import Event
 from memdir.surfaces.hooks.place import BY_AGENT, Here
 from memdir.surfaces.hooks.recorded import LightRecords, read_json
 from tests.acceptance.recording import read
+from tests.accepted import accept
 from tests.core.records.samples import CONTENTS, records, sample
 from tests.flows.conversing import AGENT, Conversation
 from tests.searching import memory
@@ -59,6 +60,8 @@ class Project:
         return Event(json.dumps(given).encode())
 
     def ask(self, text: str = ASKED, session: str = "") -> str:
+        accept(self.top / "state", self.records)
+        accept(self.top / "state", self.records, "records")
         asked = self.event("UserPromptSubmit", prompt=text, session_id=session)
         told, _ = prompt.answer("prompt", asked, self.here())
         return json.loads(told)["hookSpecificOutput"]["additionalContext"] if told else ""
@@ -179,6 +182,7 @@ def test_records_are_told_without_heavy_modules(tmp_path):
     client = Client(tmp_path)
     store = Records(str(client.project / ".claude/memory"), 1 << 20)
     store.put(DECISION, write_record(sample()))
+    accept(client.state, client.project / ".claude/memory", "records")
     given = client.event(EVENTS["prompt"], prompt=ASKED, session_id="")
     command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), "prompt"]
     for _ in range(2):  # the first one decides on the place and makes the catalog

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.accepted import accept
 from tests.searching import memory
 from tests.surfaces.hooked import EVENTS, SETTLED, Client, units
 
@@ -92,6 +93,8 @@ def test_rules_come_from_every_scope(client):
     )
     client.write("team.md", rule("Tests need no network."), client.store / "team")
     client.write("here.md", rule("Name branches after tickets."), client.project / ".claude/memory")
+    for shared in (client.store / "team", client.project / ".claude/memory"):
+        accept(client.state, shared)
     told = client.start_with("startup")
     for text in (RULE, "The user is a data scientist.", "no network.", "after tickets."):
         assert text in told
@@ -146,11 +149,12 @@ def test_without_an_index_to_keep_nobody_is_told_to_keep_one(client):
 
 
 def test_a_team_has_two_directories(client):
-    client.write("MEMORY.md", "- [Net](net.md) — no network in tests\n", client.store / "team")
+    client.write("net.md", rule("There is no network in tests."), client.store / "team")
+    accept(client.state, client.store / "team")
     client.env |= OFF
     told = client.start_with("startup")
     assert "in two directories:" in told
-    assert "no network in tests" in told
+    assert "(net.md) — There is no network in tests." in told
 
 
 @pytest.mark.parametrize("sign", ["w", "ä", "🧠"])

@@ -48,23 +48,30 @@ def commit_times(store: str, wanted: Collection[str]) -> Committed:
     root = find_repository(store)
     if not root or not wanted:
         return Committed()
-    below = os.path.relpath(store, root)
-    prefix = "" if below == "." else f"{below}/"
     try:
-        tracked = _blobs(root, prefix)
-        standing = {
-            prefix + path
-            for path in wanted
-            if prefix + path in tracked and _same(os.path.join(store, path), tracked[prefix + path])
-        }
-        times = _log(root, prefix, standing)
+        standing, prefix = _standing(root, store, wanted)
+        said = _log(root, prefix, standing, "%ct")
     except FileNotFoundError:
         return Committed(remarks=("there is no git here: ages come from the files alone",))
     except (OSError, subprocess.SubprocessError):
         return Committed(remarks=("git gave no answer: ages come from the files alone",))
+    times = {path: float(time) for path, time in said.items()}
     shallow = times and os.path.exists(os.path.join(root, ".git", "shallow"))
     remarks = (SHALLOW,) if shallow else ()
     return Committed({path[len(prefix) :]: time for path, time in times.items()}, remarks)
+
+
+def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
+    """Who last committed each of these files, where it stands as it was committed."""
+    root = find_repository(store)
+    if not root or not wanted:
+        return {}
+    try:
+        standing, prefix = _standing(root, store, wanted)
+        found = _log(root, prefix, standing, "%an")
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return {path[len(prefix) :]: author for path, author in found.items()}
 
 
 def find_ignored(store: str, paths: Collection[str]) -> frozenset[str]:
@@ -117,24 +124,37 @@ def _same(path: str, oid: str) -> bool:
     return kind(b"blob %d\0" % len(data) + data).hexdigest() == oid
 
 
-def _log(root: str, prefix: str, wanted: Collection[str]) -> dict[str, float]:
-    """The newest commit of each, asking no further back than needed."""
-    left, found = set(wanted), dict[str, float]()
+def _standing(root: str, store: str, wanted: Collection[str]) -> tuple[set[str], str]:
+    """Those of these files that stand as committed, by their path in the repository."""
+    below = os.path.relpath(store, root)
+    prefix = "" if below == "." else f"{below}/"
+    tracked = _blobs(root, prefix)
+    standing = {
+        prefix + path
+        for path in wanted
+        if prefix + path in tracked and _same(os.path.join(store, path), tracked[prefix + path])
+    }
+    return standing, prefix
+
+
+def _log(root: str, prefix: str, wanted: Collection[str], field: str) -> dict[str, str]:
+    """What the newest commit of each says in a field, asking no further back than needed."""
+    left, found = set(wanted), dict[str, str]()
     if not left:
         return found
-    with closing(_commits(root, prefix)) as commits:
-        for time, paths in commits:
+    with closing(_commits(root, prefix, field)) as commits:
+        for said, paths in commits:
             for path in left.intersection(paths):
-                found[path] = time
+                found[path] = said
                 left.remove(path)
             if not left:
                 break
     return found
 
 
-def _commits(root: str, prefix: str) -> Generator[tuple[float, list[str]], None, None]:
-    """Time and paths of each commit, the newest first; the process ends with the asking."""
-    words = ["log", "--format=%x01%ct", "--name-only", "-z", "--no-renames", "HEAD", "--"]
+def _commits(root: str, prefix: str, field: str) -> Generator[tuple[str, list[str]], None, None]:
+    """A field and the paths of each commit, the newest first; the process ends with the asking."""
+    words = ["log", f"--format=%x01{field}", "--name-only", "-z", "--no-renames", "HEAD", "--"]
     process = subprocess.Popen(
         ["git", *_SAFE, *words, prefix or "."],
         cwd=root,
@@ -158,7 +178,7 @@ def _commits(root: str, prefix: str) -> Generator[tuple[float, list[str]], None,
         out.close()
 
 
-def _commit(text: bytes) -> tuple[float, list[str]]:
+def _commit(text: bytes) -> tuple[str, list[str]]:
     head, *paths = [part.strip(b"\n") for part in text.split(b"\0")]
     first, _, more = head.partition(b"\n")
-    return float(first), [os.fsdecode(path) for path in (more, *paths) if path]
+    return first.decode("utf-8", "replace"), [os.fsdecode(path) for path in (more, *paths) if path]

@@ -18,6 +18,7 @@ from memdir.config.files import look
 from memdir.config.options import Options, read_options
 from memdir.config.place import SHOWN_CHARACTERS, Place, find_place, named_directory
 from memdir.config.stores import all_scopes, named_store, project_store, store_of
+from memdir.core.acceptance import origin_of
 from memdir.core.finding import Finding
 from memdir.core.scope import RECORDS, Scope, checkout_root, enabled, parse_scope, project_name
 
@@ -56,6 +57,13 @@ class Config:
     def layout(self) -> str:
         """How the store lies on disk: a member of the family of layouts."""
         return RECORDS if self.scope.kind == RECORDS else self.options.layout
+
+    @property
+    def origin(self) -> str:
+        """Who else writes the memories here; empty where they are the user's own."""
+        if self.foreign or self.store == self.scopes.get("user"):
+            return ""  # a person named it, or the home is a project
+        return origin_of(str(self.scope), self.store, self.checkout, self.shared)
 
     @property
     def own(self) -> str:

@@ -44,6 +44,7 @@ class Recalled:
     """A memory chosen for injection: where it lies, what it says, why it was chosen."""
 
     __slots__ = (
+        "giver",
         "memory",
         "note",
         "real",
@@ -77,6 +78,7 @@ class Recalled:
         self.sure = sure
         self.words = words or {}
         self.verdicts = verdicts  # on its claims, checked now
+        self.giver = ""  # where it comes from, unless it is the user's own
         self.note = remark  # what else the agent should know: another memory contradicts it
 
     @property
@@ -120,6 +122,7 @@ def pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
     age = dates.age_words(dates.age_days(memory.clock, now))
     scope = shorten(inert_line(recalled.scope), POINTER_CHARACTERS // 5) if scoped else ""
     start = f"- {scope}: " if scoped else "- "
+    age = f"{age}, {shorten(recalled.giver, POINTER_CHARACTERS // 3)}" if recalled.giver else age
     path = inert_line(memory.path)
     room = POINTER_CHARACTERS - len(f"{start} ({age})")
     path = path if len(path) <= room else ELLIPSIS + path[1 - room :]
@@ -216,6 +219,7 @@ def _header(recalled: Recalled, now: float, hidden: int) -> str:
     """Age and path, type, scope and source, then what was checked and what contradicts it."""
     source = inert_line(recalled.memory.get(SOURCE_KEYS), _FIELD_BYTES)
     scope = inert_line(recalled.scope, _FIELD_BYTES)
+    scope = f"{scope}, {recalled.giver}" if recalled.giver else scope
     origin = f"type: {_kind(recalled.memory)} · scope: {scope} · source: "
     # Whoever wrote the memory wrote this too: it is a claim, not a proof.
     origin += f"{source} (so its header says)" if source else "not recorded"

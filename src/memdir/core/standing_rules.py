@@ -6,6 +6,8 @@ from memdir.core.injection import LOOK, first_lines, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memdir.core.memory import Memory
 
 TYPES = ("feedback", "user", "value")  # what holds whatever the task is
@@ -14,6 +16,7 @@ RULES_CHARACTERS = 2000
 _TITLE_WORDS = 4  # fewer say what it is about, not what to do
 _SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
 _RULES = "Standing rules from memory, as the user gave them before; what they say now counts more:"
+_OTHERS = "Rules that others wrote and the user accepted; the user's own count more:"
 _SHORTEST = 20  # characters of a sentence; "e.g. " ends none
 
 
@@ -25,13 +28,22 @@ def rule(memory: "Memory", text: str) -> str:
     return shorten(about or inert_line(memory.name), RULE_CHARACTERS)
 
 
-def standing(rules: list[str], budget: int = RULES_CHARACTERS) -> str:
-    """The rules that fit, whole, in their order, and how many there are beyond them."""
-    lines = [_RULES, *(f"- {' '.join(each.split())}" for each in rules if each.strip())]
+def standing(rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()) -> str:
+    """The rules that fit, whole, in their order, and how many there are beyond them.
+
+    Those of `others` come after the user's own and under words of their own.
+    """
+    parts = [(_RULES, rules), (_OTHERS, others)]
+    lines = []
+    for heading, given in parts:
+        said = [f"- {' '.join(each.split())}" for each in given if each.strip()]
+        lines += [heading, *said] if said else []
     kept, more = first_lines(lines, budget + 1), ""
     if len(kept) < len(lines):
         kept = first_lines(kept, budget - len(f"- (and {len(lines)} more)"))
-        more = f"\n- (and {len(lines) - len(kept)} more)"
+        kept = kept[:-1] if kept and kept[-1] == _OTHERS else kept
+        left = sum(line not in (_RULES, _OTHERS) for line in lines[len(kept) :])
+        more = f"\n- (and {left} more)"
     return "\n".join(kept) + more if len(kept) > 1 else ""
 
 

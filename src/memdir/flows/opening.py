@@ -11,6 +11,7 @@ from memdir.core import frontmatter, injection
 from memdir.core.frontmatter import utf16_units
 from memdir.core.injection import Recalled
 from memdir.core.memory import read_memory
+from memdir.flows.acceptance import as_told, source_of
 from memdir.flows.reading import read_all, survey_index
 from memdir.flows.recalling import NONCE_BYTES, standing
 
@@ -38,6 +39,7 @@ def section(apps: Sequence[tuple[str, App]], *, session: str = "", full: bool = 
 
 def _framed(apps: Sequence[tuple[str, App]], full: bool) -> str:
     """Everything in one frame, within its limit; a memory that does not fit is its pointer."""
+    apps = [(scope, as_told(app)) for scope, app in apps]
     parts: list[str] = []
     room = SECTION_CHARACTERS - RESERVED
     for _, app in apps:
@@ -72,11 +74,12 @@ def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
-    told = []
+    told, source = [], source_of(app)
     for path, data in files:
         facts = app.store.facts(path)
         memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else app.now())
         one = Recalled(memory, scope, app.store.root, frontmatter.decode(data))
+        one.giver = source(path) if source else ""
         now = app.now()
         told.append((injection.body(one, now), injection.pointer(one, now, scoped)))
     return told

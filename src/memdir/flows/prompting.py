@@ -12,6 +12,7 @@ from memdir.core.errors import BadInput, MemdirError
 from memdir.core.memory import TEAM as FOLDER
 from memdir.core.model import tokens_of
 from memdir.core.prompting import NORMAL, TEAM, Setting
+from memdir.flows.acceptance import as_told
 from memdir.flows.logging_day import open_log
 from memdir.flows.recalling import NONCE_BYTES
 from memdir.steps.instruct import instruct
@@ -50,7 +51,7 @@ def prompt(
     config = first.config
     logs = open_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
-    read = _indexes([app for _, app in apps]) if indexes else None
+    read = _indexes([as_told(app) for _, app in apps]) if indexes else None
     text = instruct(setting, read, nonce=secrets.token_hex(NONCE_BYTES), limit=limit)
     return Prompt(text, tokens_of(text), mode)
 

@@ -14,6 +14,7 @@ from memdir.core.injection import Recalled
 from memdir.core.memory import Memory
 from memdir.core.selection import Selected
 from memdir.core.session_state import SessionState
+from memdir.flows.acceptance import as_told, source_of
 from memdir.flows.selecting import select_by_model
 from memdir.flows.verdicts import kept_verdicts, refresh_verdicts
 from memdir.steps.inject import Injected, inject, inject_once
@@ -64,14 +65,17 @@ def recall(
     abstain: bool = True,
     model: bool = False,
     verify: bool = False,
+    waiting: bool = False,
 ) -> Recall:
     """recall → (select) → verify → inject; with a session, what it was told is remembered
 
     Without `verify` a memory says what was left behind of its last look at the code, confirmed by
-    a glance; with it, the code is looked at now, however long that takes.
+    a glance; with it, the code is looked at now. With `waiting`, for a person, what
+    others wrote and nobody has accepted comes along, and says so.
     """
     start = time.perf_counter()
-    places = [Place(scope, app.store, app.search) for scope, app in apps]
+    apps = apps if waiting else [(scope, as_told(app)) for scope, app in apps]
+    places = [Place(scope, app.store, app.search, source_of(app)) for scope, app in apps]
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     state = sessions.load(session) if sessions else SessionState()
     found = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
@@ -111,4 +115,4 @@ def _tell(found: Recollection, sessions: Sessions | None, session: str, now: flo
 
 def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     """The rules that hold whatever the prompt is: their text, and the memories they come from."""
-    return remind([(scope, app.store) for scope, app in apps])
+    return remind([(scope, as_told(app).store) for scope, app in apps])

@@ -14,7 +14,7 @@ from memdir.core.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memdir.core.errors import MemdirError
     from memdir.core.finding import Finding
@@ -36,18 +36,26 @@ COMPARED = 16_384  # characters of a memory whose words are compared
 class Place:
     """A store in its scope, and the search over it."""
 
-    __slots__ = ("real", "scope", "search", "store")
+    __slots__ = ("real", "scope", "search", "source", "store")
 
-    def __init__(self, scope: str, store: "Store", search: "Search") -> None:
+    def __init__(
+        self,
+        scope: str,
+        store: "Store",
+        search: "Search",
+        source: "Callable[[str], str] | None" = None,
+    ) -> None:
         self.scope = scope
         self.store = store
         self.search = search
+        self.source = source  # who else wrote the memory at a path
         self.real = os.path.realpath(store.root)  # a session may reach it by several spellings
 
     def recalled(self, memory: "Memory") -> Recalled:
         """One of its memories."""
         one = Recalled(memory, self.scope, self.store.root)
         one.real = self.real
+        one.giver = self.source(memory.path) if self.source else ""
         return one
 
 
@@ -102,6 +110,8 @@ def recall(
                 recollection.bodies.append(one)
         elif len(recollection.pointers) < pointers:
             recollection.pointers.append(one)
+    for given in (recollection.bodies, recollection.pointers):
+        given.sort(key=lambda one: bool(one.giver))  # the user's own come first
     return recollection
 
 

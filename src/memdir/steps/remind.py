@@ -6,7 +6,7 @@ from memdir.core.standing_rules import RULES_CHARACTERS, TYPES, rule, standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memdir.core.memory import Memory
     from memdir.core.ports import Store
@@ -20,14 +20,19 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
         for memory in store.scan().memories
         if _kind(memory) in TYPES
     ]
-    found.sort(key=lambda one: _order(one[2]))
+    found.sort(key=lambda one: (_source(one[1]) is not None, _order(one[2])))
     rules: list[str] = []
-    room = RULES_CHARACTERS
+    room, own = RULES_CHARACTERS, 0
     for _, store, memory in found:
         # Beyond the room a rule only counts: nobody has to read its text.
-        rules.append(rule(memory, _text(store, memory)) if room > 0 else memory.name)
-        room -= len(rules[-1])
-    text = standing(rules)
+        said = rule(memory, _text(store, memory)) if room > 0 else memory.name
+        if source := _source(store):
+            said += f" ({source(memory.path)})"
+        else:
+            own += 1
+        rules.append(said)
+        room -= len(said)
+    text = standing(rules[:own], others=rules[own:])
     lines = frozenset(text.split("\n"))
     shown = [
         (scope, memory)
@@ -35,6 +40,12 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
         if f"- {said}" in lines
     ]
     return text, shown
+
+
+def _source(store: "Store") -> "Callable[[str], str] | None":
+    """Says who else wrote a memory of a store that others write."""
+    source: Callable[[str], str] | None = getattr(store, "source", None)
+    return source
 
 
 def _order(memory: "Memory") -> tuple[bool, bool, float, str]:

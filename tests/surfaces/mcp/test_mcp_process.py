@@ -218,7 +218,8 @@ def test_a_server_that_is_killed_has_kept_what_it_acknowledged(store):
 
 
 def test_the_plugin_starts_it_with_a_python_that_has_no_packages(tmp_path, home):
-    plugin = ROOT / "plugin"
+    plugin = tmp_path / "plugin"
+    shutil.copytree(ROOT / "plugin", plugin, ignore=shutil.ignore_patterns("__pycache__"))
     [(name, server)] = json.loads((plugin / ".mcp.json").read_bytes())["mcpServers"].items()
     command = server["command"].replace("${CLAUDE_PLUGIN_ROOT}", str(plugin))
     folder = tmp_path / "bin"
@@ -241,8 +242,11 @@ def test_the_plugin_starts_it_with_a_python_that_has_no_packages(tmp_path, home)
 
     assert (name, "alwaysLoad" in server) == ("memdir", False)
     assert begin(home) == (2, b"")
-    known = home / ".cache/memdir/python"  # left by a hook: no search any more
-    known.parent.mkdir(parents=True)
-    known.write_text(f"{python.rename(tmp_path / 'kept')}\n")
+    # Left by a hook: no search any more.
+    noted = plugin / "memdir/surfaces/hooks/__pycache__/launcher/python"
+    noted.parent.mkdir(0o700, parents=True)
+    noted.write_text(f"{python.rename(tmp_path / 'kept')}\n")
+    noted.chmod(0o600)
     assert begin(home) == (2, b"")
-    assert b"needs Python" in begin(tmp_path)[1]
+    noted.unlink()
+    assert b"needs Python" in begin(home)[1]

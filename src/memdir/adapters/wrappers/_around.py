@@ -1,14 +1,17 @@
-"""A store around another one: everything passes through; wrappers change what they are for."""
+"""A store around another one: everything passes through; wrappers change what they are for.
 
-from __future__ import annotations
+Read on the hot path.
+"""
 
-from memdir.core.ports import Scan, Store
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.core.ports import Scan, Store
 
 
 class Around:
     """Delegates every call to the store inside."""
 
-    def __init__(self, inside: Store) -> None:
+    def __init__(self, inside: "Store") -> None:
         self.inside = inside
         self.root = inside.root
 
@@ -27,7 +30,7 @@ class Around:
         """See the store inside."""
         return self.inside.index_path
 
-    def scan(self) -> Scan:
+    def scan(self) -> "Scan":
         """See the store inside."""
         return self.inside.scan()
 

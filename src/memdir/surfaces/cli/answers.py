@@ -6,12 +6,13 @@ import re
 import shlex
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from memdir.app import App, Done, Told
 from memdir.core import dates
 from memdir.core.draft import SKIPPED, Change
 from memdir.core.finding import Finding
+from memdir.core.held import Held
 from memdir.core.history import Logged
 from memdir.surfaces.cli.diffs import diff, kind
 from memdir.surfaces.cli.screen import Screen
@@ -154,3 +155,17 @@ def moment(seconds: float) -> str:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, ValueError, OSError):
         return dates.iso_time(seconds)
+
+
+def held_fields(held: Held) -> Fields:
+    """One draft that waits, as a program gets it."""
+    draft = held.catch.draft
+    day = draft.day.isoformat() if draft and draft.day else ""
+    return {
+        "id": held.id,
+        "time": dates.iso_time(held.time),
+        "draft": {**asdict(draft), "day": day, "extra": dict(draft.extra)} if draft else None,
+        "forget": held.catch.forget,
+        "origin": asdict(held.catch.origin),
+        "reason": held.reason,
+    }

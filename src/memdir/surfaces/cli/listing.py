@@ -7,11 +7,13 @@ import click
 from memdir import flows, registry
 from memdir.app import App
 from memdir.core import dates, manifest, types
+from memdir.core.acceptance import NOT_YET
 from memdir.core.drafting import check_type
 from memdir.core.finding import Finding
 from memdir.core.listing import Listed
 from memdir.core.memory import UNKNOWN
 from memdir.core.scope import RECORDS
+from memdir.flows.acceptance import waiting_paths
 from memdir.surfaces.cli.answers import Fields, finding_fields, finding_lines
 from memdir.surfaces.cli.screen import Cell, Screen
 from memdir.surfaces.cli.session import Session, command
@@ -33,8 +35,9 @@ def list_(session: Session, limit: int, type: str | None) -> None:
     """List the memories, the most recently confirmed first.
 
     `stale` is 0 for fresh and 100 for worn out; from 50 on a memory wants a look. A * marks
-    what is pinned.
+    what is pinned, `not accepted yet` what others wrote and no agent is told (memdir review).
     """
+    waiting: dict[str, frozenset[str]] = {}
     found: list[tuple[str, App, Listed]] = []
     findings: list[Finding] = list(session.config.findings)
     heads: list[tuple[str, App, int]] = []
@@ -43,18 +46,22 @@ def list_(session: Session, limit: int, type: str | None) -> None:
         wanted = [one for one in listed if type is None or one.memory.type == type]
         found += [(scope, app, one) for one in wanted]
         findings += broken
+        waiting[scope] = waiting_paths(app)
         heads.append((scope, app, len(wanted)))
     check_type(type or UNKNOWN)
     fields: Fields = {
         "store": session.config.store,
         "layout": heads[0][1].store.layout if heads else "markdown",
         "shape": heads[0][1].store.shape if heads else "no directory",
-        "memories": [_fields(scope, app, one) for scope, app, one in found],
+        "memories": [
+            {**_fields(scope, app, one), "accepted": one.memory.path not in waiting[scope]}
+            for scope, app, one in found
+        ],
         "findings": [finding_fields(finding) for finding in findings],
     }
     lines: list[str] = []
     if not session.screen.json:
-        lines = _lines(session, heads, found, limit)
+        lines = _lines(session, heads, found, limit, waiting)
         lines += ["", *finding_lines(session.screen, findings)] if findings else []
     session.screen.answer(fields, lines)
 
@@ -82,6 +89,7 @@ def _lines(
     heads: list[tuple[str, App, int]],
     found: list[tuple[str, App, Listed]],
     limit: int,
+    waiting: dict[str, frozenset[str]],
 ) -> list[str]:
     screen, lines = session.screen, list[str]()
     for at, (scope, app, total) in enumerate(heads):
@@ -93,7 +101,10 @@ def _lines(
         if shown:
             head: list[Cell] = [(text, "dim") for text in HEADINGS]
             widest = int(screen.columns * NAME_SHARE)
-            lines += ["", *screen.table([head, *[_row(one, widest) for one in shown]])]
+            lines += [
+                "",
+                *screen.table([head, *[_row(one, widest, waiting[scope]) for one in shown]]),
+            ]
         if len(shown) < total:
             lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
         if not total:
@@ -103,8 +114,9 @@ def _lines(
     return lines
 
 
-def _row(listed: Listed, widest: int) -> list[Cell]:
+def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
     memory = listed.memory
+    about = f"{NOT_YET}: {memory.description}" if memory.path in waiting else memory.description
     mark = " *" if memory.pinned else ""
     bar = BARS[min(listed.score * len(BARS) // 100, len(BARS) - 1)]
     name = line(memory.path.removesuffix(".md").removesuffix(".json"))
@@ -113,7 +125,7 @@ def _row(listed: Listed, widest: int) -> list[Cell]:
         memory.type,
         dates.age_words(listed.age_days),
         (f"{bar} {listed.score:3}", STYLES[listed.action]),
-        memory.description,
+        about,
     ]
 
 

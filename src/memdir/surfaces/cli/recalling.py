@@ -43,8 +43,9 @@ def recall(
 ) -> None:
     """Print exactly what an agent would be told for PROMPT (`-` reads standard input).
 
-    The memories that fit come whole, the next best as one line each; where nothing fits there is
-    no answer. Every scope that applies is searched unless --scope names one.
+    The memories that fit come whole, the next best as one line each, or nothing where none fits.
+    Every scope that applies is searched unless --scope names one. What is `not accepted yet`
+    comes from others and is shown to you alone: memdir review.
     """
     prompt = " ".join(words)
     text = read_text(STDIN, MOST_BYTES, "the prompt") if prompt == STDIN else prompt
@@ -59,11 +60,11 @@ def recall(
         abstain=not always,
         model=model,
         verify=not no_verify,
+        waiting=True,
     )
     if answer.selected and answer.selected.reason:
         session.screen.tell(f"chosen without the model: {answer.selected.reason}")
-    now = apps[0][1].now() if apps else 0.0
-    fields = _fields(answer, now)
+    fields = _fields(answer, apps[0][1].now() if apps else 0.0)
     lines = session.screen.folded(visible(answer.text))
     if explain:
         lines += ["", *_explained(session, answer)] if lines else _explained(session, answer)
@@ -109,6 +110,7 @@ def _memory(one: Recalled, whole: bool, now: float) -> Fields:
         "path": one.memory.path,
         "scope": one.scope,
         "store": one.root,
+        "from": one.giver,
         "score": round(one.score, 4),
         "shown": "body" if whole else "pointer",
         "text": injection.body(one, now) if whole else injection.pointer(one, now),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import click
 
@@ -19,6 +19,7 @@ from memdir.core.held import APPROVED, REJECTED, Held
 from memdir.core.transcript import AGENT, PERSON, TOOL
 from memdir.flows import reviewing as flow
 from memdir.flows.reviewing import Settled
+from memdir.surfaces.cli import others
 from memdir.surfaces.cli.answers import (
     Fields,
     advised,
@@ -27,6 +28,7 @@ from memdir.surfaces.cli.answers import (
     dry_files,
     finding_fields,
     finding_lines,
+    held_fields,
 )
 from memdir.surfaces.cli.editor import edit_text
 from memdir.surfaces.cli.inputs import read_draft, read_text
@@ -36,8 +38,8 @@ from memdir.surfaces.cli.session import Session, command
 from memdir.surfaces.cli.visible import count, cut
 
 LIST, SHOW, APPROVE, EDIT = "list", "show", "approve", "edit"
-REJECT, RESTORE = "reject", "restore"
-ACTIONS = (LIST, SHOW, APPROVE, EDIT, REJECT, RESTORE)
+ACCEPT, REJECT, RESTORE = "accept", "reject", "restore"
+ACTIONS = (LIST, SHOW, APPROVE, ACCEPT, EDIT, REJECT, RESTORE)
 ID_COLUMNS, TYPE_COLUMNS = 12, 10
 TEXT_LINES = 2  # of a draft in the list
 LOG = "log"  # the client of what a log says
@@ -67,20 +69,23 @@ def review(
     description: str | None,
     body_file: str | None,
 ) -> int:
-    """Decide on drafts that wait for a yes: list, show, approve, edit, reject or restore them.
+    """Decide on what waits for a yes: list, show, approve, accept, edit, reject or restore it.
 
     What was only noticed, or learned from a tool or from the agent alone, is held here; it is
     never recalled or injected. `show` prints the change it would make and where it comes from.
     `approve` saves it like any other memory, `edit` changes it first, by options or in your
     editor. `reject` lets go of it; for 30 days `restore` puts it back. The start of an ID will do.
+    Memories of a repository or a team wait here, too, until you `accept` them; changed, again.
     """
     app = session.app
-    given = {"type": type, "name": name, "description": description, "body": body_file}
-    edits = {field: text for field, text in given.items() if text is not None}
+    given = (("type", type), ("name", name), ("description", description), ("body", body_file))
+    edits = {field: text for field, text in given if text is not None}
     _check_usage(action, bool(ids) or every, bool(edits), rejected)
     wishes = Wishes(anyway, offered=(INSIST,))
     if action == LIST and not ids:
         return _look(session, app, rejected)
+    if (told := others.answer(session, action, ids, every and yes)) is not None:
+        return told
     back = action == RESTORE or rejected
     chosen = (flow.find_rejected if back else flow.find_held)(app, ids, every)
     if action in (LIST, SHOW):
@@ -88,10 +93,8 @@ def review(
     if action == EDIT:
         return _edit(session, app, chosen, edits)
     if every and chosen and not yes and not app.dry_run:
-        raise BadInput(
-            f"--all means {count(len(chosen), 'draft')}; nothing was decided",
-            next=f"look at them (memdir review), then: memdir review {action} --all --yes",
-        )
+        step = f"look at them (memdir review), then: memdir review {action} --all --yes"
+        raise BadInput(f"--all means {count(len(chosen), 'draft')}; nothing was decided", next=step)
     return _tell(session, app, _decide(app, action, chosen, wishes))
 
 
@@ -113,8 +116,11 @@ def _decide(app: App, action: str, chosen: Sequence[Held], wishes: Wishes) -> li
 def _look(session: Session, app: App, rejected: bool) -> int:
     screen, (held, broken) = session.screen, flow.look(app)
     chosen = flow.find_rejected(app, (), every=True) if rejected else held
-    lines = _list_lines(screen, app, chosen, rejected)
-    screen.answer(_look_fields(app, chosen, broken), [*lines, *finding_lines(screen, broken)])
+    sources = others.sources(session, rejected=rejected)
+    lines = _list_lines(screen, app, chosen, rejected) if chosen or not sources else []
+    lines += [*[""][: len(lines)], *others.source_lines(session, sources)] if sources else []
+    fields = {**_look_fields(app, chosen, broken), **others.source_fields(sources)}
+    screen.answer(fields, [*lines, *finding_lines(screen, broken)])
     return int(bool(broken))
 
 
@@ -219,20 +225,6 @@ def _back_lines(screen: Screen, app: App, found: Sequence[Settled]) -> list[str]
         which = rejected[0] if len(rejected) == 1 else "ID"
         lines += screen.block("Put it back:", screen.advise(f"memdir review restore {which}"), "")
     return lines
-
-
-def held_fields(held: Held) -> Fields:
-    """One draft that waits, as a program gets it."""
-    draft = held.catch.draft
-    day = draft.day.isoformat() if draft and draft.day else ""
-    return {
-        "id": held.id,
-        "time": dates.iso_time(held.time),
-        "draft": {**asdict(draft), "day": day, "extra": dict(draft.extra)} if draft else None,
-        "forget": held.catch.forget,
-        "origin": asdict(held.catch.origin),
-        "reason": held.reason,
-    }
 
 
 def _list_lines(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from memdir import flows
 from memdir.app import App, Done
 from memdir.core import dates, frontmatter
+from memdir.core.acceptance import NOT_YET
 from memdir.core.errors import BadInput, Missing
 from memdir.core.frontmatter import NEST, Document
 from memdir.core.index import Survey
@@ -14,6 +17,7 @@ from memdir.core.loading import MAX_CHARACTERS, MAX_LINES, Loaded
 from memdir.core.memory import read_memory
 from memdir.core.origin import told_by
 from memdir.core.revision import hash_of
+from memdir.flows.acceptance import waiting_paths
 from memdir.surfaces.cli.answers import Fields, advised, done_fields, done_lines
 from memdir.surfaces.cli.screen import Screen
 from memdir.surfaces.cli.session import Session, command
@@ -37,33 +41,35 @@ def show(session: Session, name: str, raw: bool) -> None:
     facts = app.store.facts(path)
     moment = facts[0] / 1e9 if facts else app.now()
     memory = read_memory(path, app.store.view(path, data), moment)
-    prefix = NEST + "."
     fields: Fields = {
         "path": path,
         "name": memory.name,
         "type": memory.type,
         "description": memory.description,
-        "metadata": {
-            key.removeprefix(prefix): value
-            for key, value in document.values.items()
-            if key.startswith(prefix)
-        },
+        "metadata": _below(document.values, NEST + "."),
         "header": {key: value for key, value in document.values.items() if key != NEST},
         "body": document.body,
         "hash": hash_of(data),
         "store": app.store.root,
+        "accepted": path not in (waiting := waiting_paths(app)),
     }
     age = dates.age_words(dates.age_days(memory.clock, app.now()))
     screen = session.screen
     title = f"{line(path)} · {memory.type} · {age}"
     body = document.body.strip("\n")
     lines = [screen.paint(title, "bold")]
+    if path in waiting:
+        lines += screen.block("", f"{NOT_YET}: {screen.advise('memdir review')}", "")
     if origin := told_by(document.values):
         lines += screen.block("", origin, "")
     if not body.startswith(memory.description):
         lines += screen.block("", memory.description, "")
     lines += ["", *visible(body).split("\n")]
     screen.answer(fields, lines)
+
+
+def _below(values: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {key.removeprefix(prefix): one for key, one in values.items() if key.startswith(prefix)}
 
 
 def _find(session: Session, name: str) -> tuple[App, str, bytes, Document]:

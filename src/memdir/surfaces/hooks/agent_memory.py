@@ -38,15 +38,15 @@ def told(agent: str, places: list[tuple[str, str]], here: "Here") -> str:
     parts: list[str] = []
     room = HOOK_CHARACTERS - RESERVED
     for number, (_, root) in enumerate(places):
-        part = _part(root, room // (len(places) - number), here.most_bytes)
+        part = _part(root, room // (len(places) - number), here)
         room -= utf16_units(part) + 2
         parts += [part] if part else []
     return frame(os.urandom(NONCE_BYTES).hex(), [], [], "\n\n".join(parts)).text
 
 
-def _part(root: str, room: int, most_bytes: int) -> str:
+def _part(root: str, room: int, here: "Here") -> str:
     how = _HOW.format(dir=inert_line(root, PATH_BYTES))
-    found = read_index(root, most_bytes)
+    found = read_index("agent", root, here)
     listed = listing(*found, room - utf16_units(how) - 2) if found else ""
     return f"{how}\n\n{listed}" if listed else ""
 

@@ -74,7 +74,11 @@ class Event:
 
     def with_report(self, answer: str, report: str) -> str:
         """The answer with a line that the user sees and no model reads."""
-        return self._made("SELECT json_set(?, '$.systemMessage', ?)", answer or "{}", report)
+        query = (
+            "SELECT json_set(?1, '$.systemMessage', "
+            "coalesce(json_extract(?1, '$.systemMessage') || char(10), '') || ?2)"
+        )
+        return self._made(query, answer or "{}", report)
 
     def line(self, **fields: str | int) -> str:
         """These fields as one line of JSON."""

@@ -12,10 +12,11 @@ from memdir.core.errors import MemdirError
 from memdir.core.frontmatter import decode, utf16_units
 from memdir.core.injection import HOOK_CHARACTERS, frame
 from memdir.core.store_key import store_key
-from memdir.surfaces.hooks.ending import enqueue
+from memdir.surfaces.hooks.ending import CALLER, enqueue
 from memdir.surfaces.hooks.place import BUILT_IN, INDEX, SHARED
 from memdir.surfaces.hooks.place import FOLDER as PLACES
 from memdir.surfaces.hooks.standing import standing_text
+from memdir.surfaces.hooks.told import view_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +41,18 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         sessions.begin_anew(asked.session)
     _make(here)
     nonce = os.urandom(NONCE_BYTES).hex()
-    text = _text(here, nonce)
-    is_new = bool(text) and _is_new(text.replace(nonce, ""), sessions, asked.session)
+    rules, notice = standing_text(here)
+    text = _text(here, rules, nonce)
+    whole = text.replace(nonce, "") + notice
+    is_new = bool(whole) and _is_new(whole, sessions, asked.session)
     enqueue(event, asked, here)  # should the session be killed, the next start makes up for it
-    return asked.context(NAME, text) if is_new else "", _work(asked.cwd, here)
+    if not is_new:
+        return "", _work(asked.cwd, here)
+    if os.environ.get(CALLER):  # only Claude Code shows the user a line of ours
+        text, notice = "\n\n".join(filter(None, [text, notice])), ""
+    told = asked.context(NAME, text) if text else ""
+    told = asked.with_report(told, notice) if notice else told
+    return told, _work(asked.cwd, here)
 
 
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
@@ -77,8 +86,8 @@ def _make(here: "Here") -> None:
             return  # a disk that is full or read-only: there may still be rules to tell
 
 
-def _text(here: "Here", nonce: str) -> str:
-    rules = frame(nonce, [], [], standing_text(here)).text
+def _text(here: "Here", standing: str, nonce: str) -> str:
+    rules = frame(nonce, [], [], standing).text
     if BUILT_IN in here.holds or PROJECT not in here.scopes:
         return rules
     from memdir.core.prompting import NORMAL, Setting
@@ -89,15 +98,16 @@ def _text(here: "Here", nonce: str) -> str:
     mode = BOTH if TEAM in stores else NORMAL
     setting = Setting(here.scopes[PROJECT], mode, INDEX in here.holds, SHARED in here.holds)
     room = HOOK_CHARACTERS - (utf16_units(rules) + 2 if rules else 0)
-    indexes = [found for root in stores.values() if (found := read_index(root, here.most_bytes))]
+    indexes = [found for scope, root in stores.items() if (found := read_index(scope, root, here))]
     text = instruct(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
 
 
-def read_index(root: str, most_bytes: int) -> tuple[str, str] | None:
+def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
     """The path and the text of a store's index; None where it cannot be read."""
-    store = Markdown(root, most_bytes)
+    store = Markdown(root, here.most_bytes)
     try:
-        return f"{root}/{store.index_path}", decode(store.index() or b"")
+        view = view_of(scope, store, here)
+        return f"{root}/{store.index_path}", decode((view or store).index() or b"")
     except MemdirError:
         return None

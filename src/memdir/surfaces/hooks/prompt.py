@@ -11,6 +11,7 @@ from memdir.core.store_key import store_key
 from memdir.steps.inject import inject_once
 from memdir.steps.recall import Place, recall
 from memdir.surfaces.hooks.place import SCAN
+from memdir.surfaces.hooks.told import view_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _told(asked: "Event", here: "Here") -> tuple[str, list[Verdicts]]:
     for scope, root in here.stores():
         store = Markdown(root, here.most_bytes)
         folder = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
-        places.append(Place(scope, store, _search(store, folder, here)))
+        places.append(_told_place(Place(scope, store, _search(store, folder, here)), here))
         caches[scope] = folder
     root, most = here.records(), 0
     if root:  # nearly no project has any: what reads them is imported where there are some
@@ -53,7 +54,7 @@ def _told(asked: "Event", here: "Here") -> tuple[str, list[Verdicts]]:
 
         place, folder, most = records_place(root, here, _search)
         if most:
-            places.append(place)
+            places.append(_told_place(place, here))
             caches[place.scope] = folder
     sessions = Sessions(here.state)
     found = recall(places, asked.prompt, sessions.load(asked.session))
@@ -66,6 +67,16 @@ def _told(asked: "Event", here: "Here") -> tuple[str, list[Verdicts]]:
     told = found.bodies, found.pointers
     injected = inject_once(*told, sessions, asked.session, now=time(), nonce=nonce)
     return injected.text, lacking if injected.text else []
+
+
+def _told_place(place: Place, here: "Here") -> Place:
+    """The place without what its repository or team brought and nobody has accepted."""
+    view = view_of(place.scope, place.store, here)
+    if view is None:
+        return place
+    from memdir.adapters.wrappers.acceptance import AcceptanceSearch
+
+    return Place(place.scope, view, AcceptanceSearch(place.search, view), view.source)
 
 
 def _search(store: "Store", folder: str, here: "Here") -> "Search":

@@ -24,6 +24,7 @@ from memdir.adapters.sessions import Sessions
 from memdir.app import open_app
 from memdir.config import Config, read_config
 from memdir.core.errors import BadInput, MemdirError, Missing
+from memdir.flows.acceptance import settle
 from memdir.flows.verdicts import refresh_verdicts
 from memdir.surfaces.hooks.hearing import hear
 from memdir.surfaces.hooks.jobs import Job, key, next_sessions, read_jobs, without_deadly
@@ -186,6 +187,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
             chosen, now=time.time, tell=lambda what: log(first.state_dir, NAME, what), actor=NAME
         )
         app.snapshot()
+        settle(app)
         app.search.find("what is there", 1)  # any question brings the catalog up to date
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)

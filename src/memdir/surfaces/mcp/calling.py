@@ -15,6 +15,7 @@ from memdir.core.errors import MemdirError
 from memdir.core.inert import inert_line
 from memdir.core.memory import UNKNOWN, read_memory
 from memdir.core.revision import hash_of
+from memdir.flows.acceptance import as_told
 from memdir.surfaces.mcp import changing, messages, words
 from memdir.surfaces.mcp.messages import Refused
 from memdir.surfaces.mcp.tools import TOOLS, Wrong, check
@@ -88,7 +89,7 @@ def _recall(stores: Stores, given: Fields, client: str) -> Told:
 
 def _read(stores: Stores, given: Fields, client: str) -> Told:
     scope, name = text_of(given, "scope"), text_of(given, "name")
-    app = stores.app(scope)
+    app = as_told(stores.app(scope))
     start = number_of(given, "line", 1)
     if not name:
         return Told(index_text(app, start) or "The index is empty: nothing was saved yet.")
@@ -117,6 +118,7 @@ def _list(stores: Stores, given: Fields, client: str) -> Told:
     rows: list[tuple[str, Listed]] = []
     remarks: list[str] = []
     for scope, app in stores.apps(text_of(given, "scope")):
+        app = as_told(app)
         listed, findings = flows.list_memories(app)
         rows += [(scope, one) for one in listed if kind in ("", one.memory.type)]
         remarks += [f"{one.message}; {one.fix}" for one in findings]

@@ -10,6 +10,7 @@ from memdir.core.errors import MemdirError
 from memdir.core.inert import inert_line
 from memdir.core.memory import read_memory
 from memdir.core.scope import MAIN_SCOPES, RECORDS
+from memdir.flows.acceptance import as_told
 from memdir.surfaces.mcp import messages, words
 from memdir.surfaces.mcp.calling import NANOSECONDS, index_text
 from memdir.surfaces.mcp.messages import Refused
@@ -33,7 +34,8 @@ def list_resources(stores: Stores, cursor: object) -> Fields:
     after = _key(_parsed(cursor, messages.PARAMS)) if cursor is not None else None
     found: dict[Key, Fields] = {}
     for scope, app in stores.apps():
-        found |= {_key((scope, path)): _entry(scope, path, about) for path, about in _told(app)}
+        told = _told(as_told(app))
+        found |= {_key((scope, path)): _entry(scope, path, about) for path, about in told}
     rest = sorted(key for key in found if after is None or key > after)
     fields: Fields = {"resources": [found[key] for key in rest[:PAGE]]}
     if len(rest) > PAGE:
@@ -45,7 +47,7 @@ def read_resource(stores: Stores, uri: object) -> Fields:
     """One document."""
     scope, path = _parsed(uri, messages.PARAMS)
     try:
-        text = _text(stores.app(scope), scope, path)
+        text = _text(as_told(stores.app(scope)), scope, path)
     except MemdirError as error:
         raise Refused(messages.INTERNAL, words.refusal(error).text, {"uri": uri}) from None
     if text is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memdir.core import injection
 from memdir.core.inert import clip, inert, inert_line, visible
+from memdir.flows.acceptance import source_of
 
 if TYPE_CHECKING:
     from memdir.app import App
@@ -66,6 +67,8 @@ def refusal(error: MemdirError) -> Told:
 def whole(app: App, scope: str, memory: Memory, text: str, start: int = 1) -> str:
     """A memory from a line on: header with age, origin and verdicts, then a page of its text."""
     one = injection.Recalled(memory, scope, app.store.root)
+    source = source_of(app)
+    one.giver = source(memory.path) if source else ""
     if app.config.code:
         from memdir.flows.verdicts import kept_verdicts
 

@@ -1,0 +1,40 @@
+"""What memdir writes for a person into a shared store needs no second yes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memdir.adapters.acceptance import open_acceptance, save
+from memdir.adapters.wrappers.acceptance import AcceptanceView
+from memdir.core.acceptance import PUT_BACK, UPKEEP
+from memdir.core.errors import MemdirError
+from memdir.core.ports import Store
+
+
+class OwnWrites:
+    """One change: begun before anything is written, for the holder of the lock."""
+
+    def __init__(self, folder: str, origin: str, store: Store, verb: str) -> None:
+        self.folder, self.origin, self.store = folder, origin, store
+        self.counts = bool(origin) and verb not in PUT_BACK
+        self.unaccepted: set[str] = set()
+        if self.counts and verb in UPKEEP:
+            view = AcceptanceView(store, open_acceptance(folder, origin, store))
+            self.unaccepted = {path for path in store.files() if not view.accepts(path)}
+
+    def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
+        """Put it down, unless it was made from something that nobody has accepted."""
+        made = {
+            path: data
+            for path, data in written.items()
+            if data is not None and self.store.is_memory(path)
+        }
+        if not self.counts or not made or not self.unaccepted.isdisjoint(written):
+            return
+        acceptance = open_acceptance(self.folder, self.origin, self.store)
+        for path, data in made.items():
+            acceptance.add(path, data)
+        try:
+            save(self.folder, acceptance.decisions)
+        except MemdirError as error:
+            tell(f"the change stands, but {error.message}. Next: memdir review")

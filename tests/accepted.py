@@ -1,0 +1,19 @@
+"""What a person said yes to, without the person."""
+
+import os
+from pathlib import Path
+
+from memdir.adapters.acceptance import load, save
+from memdir.core.acceptance import Acceptance
+from memdir.core.store_key import store_key
+
+
+def accept(state: Path, root: Path, layout: str = "") -> None:
+    """Accept every file that lies in a store now; with a `layout` those of that one."""
+    key = store_key(os.path.realpath(root) + (f"#{layout}" if layout else ""))
+    folder = str(state / "stores" / key)
+    acceptance = Acceptance("", load(folder))
+    for path in root.rglob("*"):
+        if path.is_file():
+            acceptance.add(str(path.relative_to(root)), path.read_bytes())
+    save(folder, acceptance.decisions)
