@@ -11,23 +11,32 @@ from memdir.core.errors import MemdirError
 from memdir.core.ports import Store
 
 
+RESTORE = "restore"
+
+
 class OwnWrites:
     """One change: begun before anything is written, for the holder of the lock."""
 
     def __init__(self, folder: str, origin: str, store: Store, verb: str) -> None:
         self.folder, self.origin, self.store = folder, origin, store
-        self.counts = bool(origin) and verb not in PUT_BACK
+        self.counts = bool(origin) and (verb == RESTORE or verb not in PUT_BACK)
         self.unaccepted: set[str] = set()
-        if self.counts and verb in UPKEEP:
+        self.only: set[str] | None = None
+        if self.counts and (verb in UPKEEP or verb == RESTORE):
             view = AcceptanceView(store, open_acceptance(folder, origin, store))
-            self.unaccepted = {path for path in store.files() if not view.accepts(path)}
+            there = [path for path in store.tree() if store.is_memory(path)]
+            self.unaccepted = {path for path in there if not view.accepts(path)}
+            if verb == RESTORE:  # a record changes in place; a file comes back as it was
+                self.only = set(there) - self.unaccepted
 
     def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
         """Put it down, unless it was made from something that nobody has accepted."""
         made = {
             path: data
             for path, data in written.items()
-            if data is not None and self.store.is_memory(path)
+            if data is not None
+            and self.store.is_memory(path)
+            and (self.only is None or path in self.only)
         }
         if not self.counts or not made or not self.unaccepted.isdisjoint(written):
             return
