@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,11 @@ CODE = Path(__file__).resolve().parents[2]
 # Settings of users name these two files: they stay where they are.
 HOOKS = "src/memdir/surfaces/hooks"
 SCRIPT = str(Path(sys.executable).parent / "memdir")
+START = (
+    "from importlib.metadata import entry_points as found\n"
+    "[script] = found(group='console_scripts', name='memdir')\n"
+    "script.load()()"
+)
 SECONDS = 60  # that a process may take beside others
 DAY_SECONDS = 86_400
 BEFORE_MIDNIGHT_SECONDS = 120  # in which a run could see two days
@@ -135,6 +141,12 @@ class Home:
             umask=0o022,
         )
         return Answer(done.returncode, done.stdout, done.stderr)
+
+    def installed(self, *words: str) -> Answer:
+        """The console script of the code and the Python that lie beside the home."""
+        path = os.pathsep.join([str(self.top / "code"), sysconfig.get_paths()["purelib"]])
+        line = [str(self.top / "bin/python3"), "-c", START, *words]
+        return self.run(line, PYTHONPATH=path)
 
     def hook(self, event: str, given: bytes, file: str = "start.py", **more: str) -> Answer:
         """A hook as a client runs it, and what it leaves to a worker."""

@@ -8,7 +8,7 @@
     ! a line of its standard error
 
 `memdir` runs in this process, `hook EVENT`, `cursor EVENT` and `mcp` in one of their own, `files`
-lists a folder and `histories` what git reads in them; everything else is for bash. Only `$`, `<`
+lists a folder, `histories` tells what git reads in them; everything else is for bash. Only `$`, `<`
 and `#` lines are read, the others are compared. The first line may say `# from nothing`: else the
 home is the one that `00-store.txt` makes.
 """
@@ -159,6 +159,8 @@ def _answer(home: Home, command: str, given: bytes) -> Answer:
         name, _, more[name] = words.pop(0).partition("=")
     if words[0] == "memdir":
         return home.memdir(*words[1:], given=given, **more)
+    if words[0] == "installed":
+        return home.installed(*words[1:])
     if words[0] in ("hook", "cursor"):
         file = "start.py" if words[0] == "hook" else "cursor.py"
         answer = home.hook(words[1], given, file, **more)
