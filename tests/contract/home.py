@@ -177,7 +177,7 @@ class Home:
             umask=0o022,
         )
         try:
-            yield Server(process)
+            yield Server(process, self)
             assert process.stdin and process.stdout
             process.stdin.close()
             assert process.stdout.read() == b"" and process.wait(SECONDS) == 0
@@ -190,8 +190,8 @@ class Home:
 
 
 class Server:
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        self.process = process
+    def __init__(self, process: "subprocess.Popen[bytes]", home: Home) -> None:
+        self.process, self.home = process, home
 
     def say(self, line: bytes) -> Any:
         """Its answer; None for a message that asks nothing."""

@@ -40,7 +40,8 @@ DAY = re.compile(
     rf"\b({YEAR}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?))?"
 )
 SECONDS = re.compile(r"\b1[789]\d{8}(?:\.\d+|\d{9})?\b")  # since 1970
-PLACEHOLDER = re.compile(r"<today(?:([+-])(\d+))?>|<id\d+>|\$HOME|\$STORE")
+PLACEHOLDER = re.compile(r"<today(?:([+-])(\d+))?>|<id\d+>|<secret>|\$HOME|\$STORE")
+SECRET = "AKIA" + "IOSFODNN7EXAMPL2"  # in two parts, or scanners take it for a real one
 # What else differs from run to run or from machine to machine.
 VARYING = (
     (re.compile(rf"\b{YEAR}/\d\d/(?=<)"), "<month>/"),
@@ -79,7 +80,7 @@ class Names:
         for path, name in ((self.home.store, "$STORE"), (self.home.home, "$HOME"), (CODE, "$CODE")):
             text = text.replace(str(path), name)
             text = text.replace(re.sub("[^A-Za-z0-9]", "-", str(path)), "-" + name[1:])
-        text = text.replace(str(self.home.top), "$TOP")
+        text = text.replace(str(self.home.top), "$TOP").replace(SECRET, "<secret>")
         text = re.sub(rf"(?:{python}|/usr(?:/local)?/bin)/python3(?:\.\d+)?", "$PYTHON", text)
         text = STORE_KEY.sub(r"<\1>", text)
         text = re.sub(r"[\w-]+-[0-9a-f]{12}(?=\.json|\b-records)", "<key>", text)
@@ -96,6 +97,8 @@ class Names:
         def value(found: re.Match[str]) -> str:
             if found[0] in ("$HOME", "$STORE"):
                 return self.home.environment[found[0][1:]]
+            if found[0] == "<secret>":
+                return SECRET
             if found[0].startswith("<id"):
                 return self.ids[int(found[0][3:-1]) - 1]
             days = int(f"{found[1] or '+'}{found[2] or 0}")
