@@ -44,7 +44,8 @@ PLACEHOLDER = re.compile(r"<today(?:([+-])(\d+))?>|<id\d+>|<secret>|\$HOME|\$STO
 SECRET = "AKIA" + "IOSFODNN7EXAMPL2"  # in two parts, or scanners take it for a real one
 # What else differs from run to run or from machine to machine.
 VARYING = (
-    (re.compile(rf"\b{YEAR}/\d\d/(?=<)"), "<month>/"),
+    (re.compile(rf"(?<=/logs/){YEAR}/\d\d\b"), "<month>"),
+    (re.compile(rf"(?<=/logs/){YEAR}\b"), "<year>"),
     (re.compile(rf"\b{YEAR}\d{{4}}T?\d{{6}}(?:\d{{3,6}})?Z?"), "<time>"),
     (re.compile(r"(?<![\d:])\d\d:\d\d(?::\d\d)?(?![\d:])"), "<clock>"),
     (re.compile(r"\b\d+(?:\.\d+)? ms\b"), "<n> ms"),
