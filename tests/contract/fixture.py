@@ -23,6 +23,7 @@ FIXTURE = Path(__file__).parent / "fixture-0.1.0"
 ARCHIVE, MADE_BY = FIXTURE / "home.tar.xz", FIXTURE / "made-by.txt"
 AGE_SECONDS = 600  # of what is tidied up once it is old
 TOP = "/dev/shm/memdir-0.1.0"  # in memory: every command waits for the disk
+LOCK = f"{TOP}-{os.geteuid()}.lock"
 PYTHON, PACKAGE = f"{TOP}/bin/python3", f"{TOP}/code/memdir"
 
 
@@ -30,9 +31,9 @@ PYTHON, PACKAGE = f"{TOP}/bin/python3", f"{TOP}/code/memdir"
 def _place() -> Iterator[Home]:
     """The place alone, with links to the code; skipped aloud where somebody else has it."""
     try:
-        lock = os.open(f"{TOP}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        pytest.skip(f"{TOP}.lock, which guards the place of the fixture: {error.strerror}")
+        pytest.skip(f"{LOCK}, which guards the place of the fixture: {error.strerror}")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.path.lexists(TOP) and (os.path.islink(TOP) or os.lstat(TOP).st_uid != os.geteuid()):
