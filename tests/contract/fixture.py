@@ -55,15 +55,16 @@ def _place() -> Iterator[Home]:
 
 @contextmanager
 def restored() -> Iterator[Home]:
-    """The fixture where it was made; its files are as old as the test."""
+    """The fixture, where it was made."""
     with _place() as home:
         shutil.rmtree(home.home)
         with tarfile.open(ARCHIVE) as archive:
-            archive.extractall(TOP, filter=_fresh)
+            archive.extraction_filter = lambda member, path: member  # ours; 3.11.2 knows none
+            archive.extractall(TOP, [_fresh(member) for member in archive.getmembers()])
         yield home
 
 
-def _fresh(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo:
+def _fresh(member: tarfile.TarInfo) -> tarfile.TarInfo:
     """What is tidied up once it is old is of late; everything else is as old as it was."""
     if member.name.startswith(("home/.local", "home/.cache")):
         member.mtime = int(time.time()) - AGE_SECONDS
