@@ -1,0 +1,175 @@
+"""What version 0.1.0 left behind is opened and goes on: no step by hand, nothing lost."""
+
+import json
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.fixture import restored
+from tests.contract.home import Home
+
+CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode", "cursor")
+SETTINGS = (".claude", ".codex", ".gemini", ".config/opencode", ".cursor")
+HELD = "f788cfebb23d"
+HOOK_LINE = re.compile(r"test -x \S+ && test -r \S+ && exec [^;]+; exit 0")
+
+
+@pytest.fixture
+def old() -> Iterator[Home]:
+    with restored() as home:
+        yield home
+
+
+def ask(home: Home, *words: str) -> Any:
+    """The JSON of a command that succeeds."""
+    answer = home.memdir(*words, "--json")
+    assert answer.code == 0, answer.out.decode() + answer.err.decode()
+    return json.loads(answer.out)
+
+
+def names(home: Home, *words: str) -> set[str]:
+    return {memory["name"] for memory in ask(home, "list", *words)["memories"]}
+
+
+def test_every_scope_still_lists_its_memories(old: Home) -> None:
+    project = {"deploy-tuesdays", "invoices-are-numbered-by-year", "old-totals", "use-uv"}
+    assert names(old) == project
+    assert names(old, "--scope", "user") == {"short-answers"}
+    assert names(old, "--scope", "local") == {"staging-oslo"}
+    assert names(old, "--scope", "team") == {"two-reviewers"}
+    assert names(old, "--scope", "agent:helper@user") == {"grep-first"}
+    assert names(old, "--scope", "records") == {"use-uv"}
+
+
+def test_a_memory_and_its_versions_are_shown(old: Home) -> None:
+    raw = old.memdir("show", "use-uv", "--raw").out
+    assert raw == (old.store / "use-uv.md").read_bytes() and b"Use uv, never pip." in raw
+    first = ask(old, "log", "use-uv")["changes"][-1]["id"]
+    assert ask(old, "show", f"use-uv@{first}")["description"] == "Use uv, never pip."
+
+
+def test_the_history_lists_what_was_done(old: Home) -> None:
+    verbs = [change["verb"] for change in ask(old, "log", "-n", "0")["changes"]]
+    done = ["save", "archive", "save", "retire", "save", "save", "edit", "save", "begin"]
+    assert verbs == done
+    assert len(ask(old, "log", "-n", "0", "--scope", "records")["changes"]) == 4
+
+
+def test_changes_are_undone_one_after_the_other(old: Home) -> None:
+    for _ in range(3):
+        ask(old, "undo")
+    assert names(old) == {"deploy-tuesdays", "old-totals", "use-uv"}
+    ask(old, "undo", "--scope", "records")
+    assert "tabs-not-spaces" in names(old, "--scope", "records")
+
+
+def test_trash_and_archive_give_memories_back(old: Home) -> None:
+    ask(old, "restore", "flask-plan", "migration-2023")
+    assert {"flask-plan", "migration-2023"} <= names(old)
+    assert b"The old plan was to use Flask." in (old.store / "flask-plan.md").read_bytes()
+    ask(old, "records", "restore", "tabs-not-spaces")
+    assert "tabs-not-spaces" in names(old, "--scope", "records")
+
+
+def test_a_draft_that_was_held_is_approved(old: Home) -> None:
+    assert [held["id"] for held in ask(old, "review", "list")["held"]] == [HELD]
+    ask(old, "review", "approve", HELD)
+    assert "dont-mock-the-database-in-tests" in names(old)
+    assert ask(old, "review", "list")["held"] == []
+
+
+def test_a_conversation_is_not_learned_twice(old: Home) -> None:
+    answer = ask(old, "capture", "--transcript", str(old.store / "../s1.jsonl"), "--no-model")
+    assert answer["received"] == 0
+
+
+def test_a_worker_takes_the_job_that_waits(old: Home) -> None:
+    queue = old.home / ".local/state/memdir/queue"
+    assert b'"session":"s2"' in queue.read_bytes()
+    event = {"session_id": "s3", "cwd": str(old.project), "source": "startup"}
+    old.hook("session-start", json.dumps(event).encode())
+    assert ask(old, "status")["queued"] == 0
+    assert "the-printer-is-called-bertha" in names(old)
+
+
+def test_a_session_is_told_nothing_twice(old: Home) -> None:
+    event = {"cwd": str(old.project), "prompt": "Where are the totals summed?"}
+    told = [
+        old.hook("prompt", json.dumps({**event, "session_id": session}).encode()).out
+        for session in ("s1", "new")
+    ]
+    assert told[0] == b"" and b"checked: src/totals.py removed" in told[1]
+
+
+def test_verdicts_are_those_of_before(old: Home) -> None:
+    verdicts = [claim["verdict"] for claim in ask(old, "verify", "old-totals")["claims"]]
+    assert verdicts.count("stale") == 3
+
+
+def test_the_budget_shows_the_call_of_before(old: Home) -> None:
+    (entry,) = ask(old, "budget", "--limit", "0")["entries"]
+    assert (entry["input_tokens"], entry["output_tokens"]) == (900, 20)
+    assert ask(old, "budget")["limits"]["day"] == 50_000
+
+
+def test_doctor_is_content(old: Home) -> None:
+    checks = json.loads(old.installed("doctor", "--json").out)["checks"]
+    wrong = {check["name"] for check in checks if not check["ok"]}
+    # Of a Python that has a name in /usr/bin, doctor rightly wants that name in the settings.
+    folders, name = ("/usr/bin", "/usr/local/bin"), f"python3.{sys.version_info.minor}"
+    python = os.path.realpath(sys.executable)
+    if any(os.path.realpath(f"{folder}/{name}") == python for folder in folders):
+        wrong -= {"setup", *CLIENTS}
+    assert wrong == set(), checks
+
+
+def test_every_hook_line_of_the_settings_answers(old: Home) -> None:
+    files = [path for folder in SETTINGS for path in (old.home / folder).rglob("*.js*")]
+    lines = {line for path in files for line in HOOK_LINE.findall(path.read_text("utf-8"))}
+    assert len(lines) >= 15
+    event = {"cwd": str(old.project), "workspace_roots": [str(old.project)]}
+    prompt = {"prompt": "Where are the totals summed?", "source": "startup"}
+    for number, line in enumerate(sorted(lines)):
+        given = json.dumps({**event, **prompt, "session_id": f"n{number}"})
+        answer = old.run(["sh", "-c", line], given.encode())
+        assert (answer.code, answer.err) == (0, b""), line
+        if line.endswith((" prompt; exit 0", " session-start; exit 0")):
+            assert b"Totals" in answer.out or b"Standing rules" in answer.out, line
+
+
+def test_every_server_of_the_settings_answers(old: Home) -> None:
+    def read(name: str) -> Any:
+        return json.loads((old.home / name).read_bytes())
+
+    codex = tomllib.loads((old.home / ".codex/config.toml").read_text())["mcp_servers"]["memdir"]
+    servers = [codex, read(".gemini/settings.json")["mcpServers"]["memdir"]]
+    servers += [read(".cursor/mcp.json")["mcpServers"]["memdir"]]
+    lines = [[server["command"], *server["args"]] for server in servers]
+    lines += [read(".config/opencode/opencode.json")["mcp"]["memdir"]["command"]]
+    for line in lines:
+        words = [word.replace("${workspaceFolder}", str(old.project)) for word in line]
+        answer = old.run(words, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        assert json.loads(answer.out)["result"] == {}, (line, answer.err)
+
+
+def test_setup_takes_its_lines_out_again_byte_for_byte(old: Home) -> None:
+    for client in CLIENTS:
+        ask(old, "setup", client, "--remove")
+    originals = {
+        path.relative_to(old.home / "originals"): path.read_bytes()
+        for path in (old.home / "originals").rglob("*")
+        if path.is_file()
+    }
+    assert len(originals) == 6
+    left: dict[Path, bytes] = {}
+    for folder in SETTINGS:
+        for path in (old.home / folder).rglob("*"):
+            if path.is_file() and not {"projects", "memory", "agent-memory"} & {*path.parts}:
+                left[path.relative_to(old.home)] = path.read_bytes()
+    assert left == originals
