@@ -10,7 +10,6 @@ from memdir.core.acceptance import PUT_BACK, UPKEEP
 from memdir.core.errors import MemdirError
 from memdir.core.ports import Store
 
-
 RESTORE = "restore"
 
 
