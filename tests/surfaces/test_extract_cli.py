@@ -10,11 +10,11 @@ from tests.repositories import Checkout
 from tests.surfaces.terminal import memdir, process, tree
 
 OSLO = "Please remember: the staging cluster is in Oslo."
-TUESDAY = "Remember that we deploy only on Tuesdays, because the release team is in then."
-NO_MOCKS = "No, don't mock the database in tests. The mocked ones hid a broken migration."
-READABLE = "I prefer readable code over clever code."
+TUESDAY = "Remember that we deploy only on Tuesdays. The release team is in then."
+NO_MOCKS = "From now on don't mock the database in tests."
+READABLE = "Always prefer readable code over clever code."
 NO_FORCE = "Never force-push to main, you always do that!"
-SQLITE = "We decided to use SQLite instead of PostgreSQL because nobody should run a server."
+SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
 FIELDS = ("before", "after", "changes", "batch", "lost")
 
 
@@ -52,7 +52,7 @@ def test_a_program_gets_the_fields_of_the_contract(talk, store):
     assert [one["destination"] for one in said["routed"]] == ["memory", "memory", "claude_md"]
     assert [one["outcome"] for one in said["routed"]] == ["saved", "held", "proposed"]
     first = said["routed"][0]
-    assert first["draft"]["body"] == "The staging cluster is in Oslo."
+    assert first["draft"]["body"] == "the staging cluster is in Oslo."
     assert first["origin"]["who"] == "person"
     assert first["origin"]["session"].startswith("0001cafe")
     assert all(one["reason"] for one in said["routed"])
@@ -69,8 +69,18 @@ def test_a_second_run_changes_nothing_and_says_so_to_a_program(talk, store):
 
 
 def test_a_person_sees_values_first_in_80_columns_and_the_next_steps(talk):
-    long = "I prefer " + "very " * 20 + "readable code over clever code."
-    talk(OSLO, "Noted.", NO_MOCKS, "Right.", READABLE, "Yes.", long, "Fine.", "Forget the crow.")
+    long = "Always prefer plain names over " + "very " * 20 + "short ones."
+    talk(
+        OSLO,
+        "Noted.",
+        NO_MOCKS,
+        "Right.",
+        READABLE,
+        "Yes.",
+        long,
+        "Fine.",
+        "Forget about the crow.",
+    )
     answer = memdir("extract")
     assert max(map(len, answer.text.split("\n"))) <= 80
     heads = [head for head in ("Values", "Memories", "Left out") if f"\n{head}\n" in answer.text]
@@ -132,12 +142,12 @@ def test_a_dry_run_writes_nothing_and_shows_what_would_be(talk, home, tmp_path):
     assert (answer.code, tree(home)) == (0, before)
     assert not (tmp_path / "patches").exists()
     assert "would be: 1 saved, 1 held, 1 proposed" in answer.text
-    assert "+The staging cluster is in Oslo." in answer.text
+    assert "+the staging cluster is in Oslo." in answer.text
     assert answer.text.endswith("dry run: nothing was written\n")
 
 
 def test_a_dry_run_shows_held_texts_whole_and_heads_what_follows_a_patch(talk):
-    long = "No, don't mock the database in tests, not " + "ever, " * 30 + "not even once."
+    long = "From now on don't mock the database in tests, not " + "ever, " * 30 + "not even once."
     talk(long, "Right.", NO_FORCE, "Sorry.", TUESDAY)
     text = memdir("extract", "--dry-run").text
     lines = text.splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memdir.core.capturing import FORGET, Catch, Signal
+from memdir.core.capturing import FORGET, RULE, Catch, Signal
 from memdir.core.draft import Draft
 from memdir.core.frontmatter import read
 from memdir.core.transcript import PERSON, Said
@@ -48,8 +48,10 @@ def takes_away(draft: Draft, old: str, cited: Said | None, signals: Sequence[Sig
         return ""
     if cited is None or cited.who != PERSON:
         return TAKEN_AWAY
-    unwanted = [terms(item.quote) for item in signals if item.said == cited and item.kind == FORGET]
-    if any(words & terms(draft.name).union(*lines) for words in unwanted):
+    asked = [
+        terms(item.quote) for item in signals if item.said == cited and item.kind in (FORGET, RULE)
+    ]
+    if any(words & terms(draft.name).union(*lines) for words in asked):
         return ""
     # Any other message must be about each line that is gone.
     said = terms(" ".join(item.text for item in sentences(cited.text) if not item.doubtful))
