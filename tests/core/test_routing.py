@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from memdir.core.capturing import DECISION, REMEMBER, Catch, Origin
+from memdir.core.capturing import REMEMBER, Catch, Origin
 from memdir.core.draft import Draft
 from memdir.core.drafting import Rules
 from memdir.core.routing import (
@@ -88,12 +88,6 @@ def test_each_thing_goes_where_it_belongs(body, type, to):
 def test_every_destination_has_a_reason():
     bodies = ["Readable over clever.", "Never force-push to main.", "The cluster is called heron."]
     assert all(routed(body).reason for body in bodies)
-
-
-def test_a_decision_with_its_reason_is_for_people_whatever_its_type():
-    body = "We picked SQLite over PostgreSQL because nobody should run a server."
-    assert routed(body, "project", kind=DECISION).to == KNOWLEDGE
-    assert routed("We picked SQLite.", "project", kind=DECISION).to == MEMORY
 
 
 def test_what_is_too_long_for_a_memory_is_longer_than_the_limit():

@@ -49,7 +49,7 @@ def test_what_a_model_drafts_is_held_unless_a_person_asked_for_it(past):
     made = past.extract(model=True)
     assert [(to, outcome) for to, outcome, _ in found(made)] == [(MEMORY, HOLD)]
     assert (made.tokens, past.memories()) == (110, {})
-    past.session(OSLO)
+    past.session(OSLO, "Noted.", "It was moved there in the spring of last year.")
     script(past, answer(OSLO_DRAFT))
     made = past.extract(model=True, last=1)
     assert [outcome for _, outcome, _ in found(made)] == [SAVE]

@@ -10,7 +10,7 @@ from memdir.adapters.looking import Looking
 from memdir.adapters.models.scripted import Scripted
 from memdir.core.agent.turn import Captured
 from memdir.core.budget import OverBudget, OverRun
-from memdir.core.capturing import CORRECTION, FORGET, REMEMBER, Origin, Signal
+from memdir.core.capturing import FORGET, REMEMBER, RULE, Origin, Signal
 from memdir.core.memory import read_memory
 from memdir.core.model import ModelUnavailable, tokens_of
 from memdir.core.revision import hash_of
@@ -26,7 +26,7 @@ SAID = [
     Said("m3", TOOL, "ok 12 passed", NOON, "Bash"),
     Said("m4", PERSON, WISH, NOON + 60),
 ]
-SIGNALS = [Signal(CORRECTION, WISH, SAID[3])]
+SIGNALS = [Signal(RULE, WISH, SAID[3])]
 OLD = "---\nname: tests\ndescription: How tests are run\ntype: feedback\n---\nRun all tests.\n"
 DRAFT = {
     "name": "real-database",
@@ -230,8 +230,8 @@ def test_a_memory_is_retired_only_where_a_person_named_it(look, kind, words, hel
     ("kind", "words", "held"),
     [
         (REMEMBER, "Remember that the billing job needs postgres.", True),
-        (CORRECTION, "No, the billing job needs postgres.", True),
-        (CORRECTION, "No, force pushing to main is fine now.", False),
+        (RULE, "No, the billing job needs postgres.", True),
+        (RULE, "No, force pushing to main is fine now.", False),
     ],
 )
 def test_lines_of_a_memory_do_not_vanish_unasked(look, kind, words, held):
@@ -430,17 +430,18 @@ def test_the_memories_are_listed_and_the_rest_is_counted(look):
     assert "(30 more memories are not listed.)" in model.asked[0].user
 
 
-def test_only_what_was_said_around_a_signal_is_sent(look):
+def test_a_request_is_sent_first_and_then_the_newest_words(look):
     said = [Said(f"m{at}", PERSON, f"message number {at}.") for at in range(200)]
     model = answers({"done": True})
     asked(model, look, said, [Signal(REMEMBER, said[100].text, said[100])])
     user = model.asked[0].user
     assert "[101] person: message number 100." in user
-    assert user.count("message number") == 7
+    assert "message number 199." in user
+    assert user.count("message number") == 20
     assert "Noticed: [101] remember" in user
 
 
-def test_many_signals_are_no_more_than_twenty_messages(look):
+def test_many_requests_are_no_more_than_twenty_messages(look):
     said = [Said(f"m{at}", PERSON, f"message number {at}.") for at in range(200)]
     model = answers({"done": True})
     asked(model, look, said, [Signal(REMEMBER, one.text, one) for one in said])

@@ -14,7 +14,7 @@ from memdir.adapters.looking import Looking
 from memdir.adapters.wrappers.metered import Metered
 from memdir.core.agent.turn import Captured
 from memdir.core.budget import Limits, OverBudget
-from memdir.core.capturing import CORRECTION, DEADLINE, REMEMBER, Origin, Signal
+from memdir.core.capturing import REMEMBER, RULE, Origin, Signal
 from memdir.core.memory import read_memory
 from memdir.core.model import ModelUnavailable
 from memdir.core.nested import NESTED
@@ -46,9 +46,9 @@ REPLIED = (
 )
 PRINTED = "tests/test_{0}.py::test_order PASSED\n" * 60
 WISHES = [
-    (CORRECTION, "No, don't mock the database there: from now on integration tests use a real one, "
+    (RULE, "No, don't mock the database there: from now on integration tests use a real one, "
      "because the mocked ones hid a broken migration last quarter."),
-    (DEADLINE, "By the way, there is a merge freeze from Thursday until the mobile team has cut "
+    (RULE, "By the way, there is a merge freeze from Thursday until the mobile team has cut "
      "its release, so nothing that is not critical goes in."),
     (REMEMBER, "Please remember that I want one bundled pull request for refactorings here and "
      "not many small ones."),

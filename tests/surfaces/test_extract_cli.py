@@ -70,7 +70,17 @@ def test_a_second_run_changes_nothing_and_says_so_to_a_program(talk, store):
 
 def test_a_person_sees_values_first_in_80_columns_and_the_next_steps(talk):
     long = "Always prefer plain names over " + "very " * 20 + "short ones."
-    talk(OSLO, "Noted.", NO_MOCKS, "Right.", READABLE, "Yes.", long, "Fine.", "Forget about the crow.")
+    talk(
+        OSLO,
+        "Noted.",
+        NO_MOCKS,
+        "Right.",
+        READABLE,
+        "Yes.",
+        long,
+        "Fine.",
+        "Forget about the crow.",
+    )
     answer = memdir("extract")
     assert max(map(len, answer.text.split("\n"))) <= 80
     heads = [head for head in ("Values", "Memories", "Left out") if f"\n{head}\n" in answer.text]

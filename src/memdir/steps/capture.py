@@ -21,8 +21,9 @@ from memdir.core.permissions.commands import NAMES
 from memdir.core.permissions.deciding import EDIT, READ, WRITE, Allowed, Denied, Look, decide
 from memdir.core.ports import Model
 from memdir.core.prompting import type_line
-from memdir.core.transcript import Said
+from memdir.core.transcript import PERSON, Said
 from memdir.core.triage.drafts import catches
+from memdir.core.triage.typed import own_words
 
 WORDS = "prompts/capture.md"
 SESSION_WORDS = "prompts/behaviour.md"
@@ -55,7 +56,9 @@ def capture(
     once something was drafted, that stays and the reason is told.
     """
     shown = telling.numbered(said, signals)
-    run = Run(shown, [*said], origin, look, signals)
+    # What a person pasted is not what they said.
+    own = [one._replace(text=own_words(one.text)) if one.who == PERSON else one for one in said]
+    run = Run(shown, own, origin, look, signals)
     given = run.give(stem(one.path) for one in known if "/" not in one.path)
     memories = telling.listed(known) + telling.whole(given)
     question, run.mark = _question(shown, signals, memories, total - len(known), look, seconds)

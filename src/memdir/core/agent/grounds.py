@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memdir.core.capturing import FORGET, Catch, Signal
+from memdir.core.capturing import FORGET, RULE, Catch, Signal
 from memdir.core.draft import Draft
 from memdir.core.frontmatter import read
 from memdir.core.transcript import PERSON, Said
-from memdir.core.triage.typed import sentences
+from memdir.core.triage.typed import own_words
 from memdir.core.words import Words
 
 MET = 0.5  # share of a wish's words that a draft has which meets it
@@ -30,7 +30,7 @@ def unwanted_by(
     """Where a person wanted this memory forgotten, in words that name no other one better."""
     mine = terms(name) | terms(read(text).get("description"))
     for signal in signals:
-        if signal.kind != FORGET or signal.said.who != PERSON:
+        if signal.kind != FORGET or signal.said.who != PERSON or signal.doubtful:
             continue
         wanted = terms(signal.quote) - terms(_ANY)
         shared = len(wanted & mine)
@@ -48,11 +48,12 @@ def takes_away(draft: Draft, old: str, cited: Said | None, signals: Sequence[Sig
         return ""
     if cited is None or cited.who != PERSON:
         return TAKEN_AWAY
-    unwanted = [terms(item.quote) for item in signals if item.said == cited and item.kind == FORGET]
-    if any(words & terms(draft.name).union(*lines) for words in unwanted):
+    meant = [item for item in signals if item.said == cited and not item.doubtful]
+    asked = [terms(item.quote) for item in meant if item.kind in (FORGET, RULE)]
+    if any(words & terms(draft.name).union(*lines) for words in asked):
         return ""
     # Any other message must be about each line that is gone.
-    said = terms(" ".join(item.text for item in sentences(cited.text) if not item.doubtful))
+    said = terms(own_words(cited.text))
     return "" if all(said & words for words in gone) else TAKEN_AWAY
 
 

@@ -112,6 +112,11 @@ def sentences(text: str) -> list[Sentence]:
     return list(_until_pasted(_doubted(text, result)))
 
 
+def own_words(text: str) -> str:
+    """What of a message the person most likely typed themselves."""
+    return joined([item for item in sentences(text) if not item.doubtful])
+
+
 def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
     """One sentence as patterns want it."""
     return Sentence(text, _bare(text[:MAX_SENTENCE_CHARACTERS]), block, line)
