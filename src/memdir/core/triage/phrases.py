@@ -18,6 +18,8 @@ MAX_LEADS = 4
 
 def find(kind: str, bare: str) -> re.Match[str] | None:
     """Where a sentence makes such a request: group `words` without the words before it."""
+    if not mentions(kind, bare):  # cheaper: most sentences ask for nothing
+        return None
     return _requests(kind).search(bare)
 
 
@@ -67,7 +69,7 @@ def _requests(kind: str) -> re.Pattern[str]:
     start = {RULE: rf"^{leads}", FROM_NOW: ""}.get(kind, rf"(?:^|{_MARKS}|{lead}\s*){leads}")
     verbs_first = [one for one in _languages().values() if not one.get("verb_last")]
     verbs_last = [one for one in _languages().values() if one.get("verb_last")]
-    first = "|".join(map(_word, _entries(kind, verbs_first)))
+    first = _either(_entries(kind, verbs_first))
     last = "|".join(_entries(kind, verbs_last)) or r"(?!)"
     return re.compile(rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_ENDS})")
 
@@ -84,7 +86,7 @@ def _anywhere(kind: str, start: str) -> re.Pattern[str]:
 
 
 def _bounded(kind: str) -> str:
-    return "(?:" + "|".join(map(_word, _entries(kind))) + ")"
+    return _either(_entries(kind))
 
 
 def _entries(kind: str, languages: list[dict[str, Any]] | None = None) -> list[str]:
@@ -92,9 +94,14 @@ def _entries(kind: str, languages: list[dict[str, Any]] | None = None) -> list[s
     return [phrase for language in some for phrase in language.get(kind, ())]
 
 
-def _word(phrase: str) -> str:
-    """The phrase as whole words, in scripts that put spaces between them."""
-    if not _SPACED.search(phrase):
-        return f"(?:{phrase})"
-    end = "" if phrase.endswith(("'", "\\b")) or phrase.rstrip(")").endswith(".") else r"(?!\w)"
-    return rf"(?<!\w)(?:{phrase}){end}"
+def _either(phrases: list[str]) -> str:
+    """Any of the phrases, as whole words in scripts that put spaces between them."""
+    spaced = [
+        f"(?:{phrase})" if phrase.endswith(("'", "\\b")) else rf"(?:{phrase})(?!\w)"
+        for phrase in phrases
+        if _SPACED.search(phrase)
+    ]
+    dense = [phrase for phrase in phrases if not _SPACED.search(phrase)]
+    # One look behind for all of them: inside a word, nothing else is tried.
+    whole = [rf"(?<!\w)(?:{'|'.join(spaced)})"] if spaced else []
+    return f"(?:{'|'.join([*whole, *dense])})"

@@ -41,19 +41,19 @@ def is_worth_reading(said: Sequence[Said], signals: Sequence[Signal]) -> bool:
 
 def request(said: Sentence) -> tuple[str, int, int]:
     """The kind of request in a sentence, and where its words begin and end; kind "" for none."""
-    if said.asks and "you" not in said.bare.split(",")[0].split()[:4]:
-        return "", 0, 0
     matches = [
-        (kind, match)
+        (match.start(match.lastgroup or 0), kind, match)
         for name, kind in _KINDS
         if (match := phrases.find(name, said.bare)) is not None
     ]
     if not matches:
         return "", 0, 0
-    kind, match = min(matches, key=lambda pair: pair[1].start(pair[1].lastgroup or 0))
-    if kind != REMEMBER and phrases.mentions("work", said.bare):
+    start, kind, match = min(matches, key=lambda item: item[0])
+    # "Can you remember that …?" asks for it; "remember that …?" asks about it.
+    asks = said.asks and (kind == RULE or "you" not in (match["lead"] or "").split())
+    if asks or (kind != REMEMBER and phrases.mentions("work", said.bare)):
         return "", 0, 0
-    return kind, *match.span(match.lastgroup or 0)
+    return kind, start, match.end()
 
 
 def statement(text: str) -> str:
