@@ -5,36 +5,31 @@ from __future__ import annotations
 import datetime
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from memdir import registry
 from memdir.adapters.history.none import NoHistory
-from memdir.adapters.inbox import Inbox
-from memdir.adapters.ledger import Ledger
 from memdir.adapters.lock import Lock
 from memdir.adapters.own_writes import OwnWrites
 from memdir.adapters.shelf import Shelf
 from memdir.adapters.wrappers.dry_run import DryRun, DryShelf
 from memdir.adapters.wrappers.keep_old import KeepOld
-from memdir.adapters.wrappers.metered import Metered
 from memdir.adapters.wrappers.recorder import Recorder
 from memdir.config import Config
 from memdir.core import ports
-from memdir.core.budget import Limits
 from memdir.core.draft import Change
 from memdir.core.drafting import Rules
 from memdir.core.errors import BadInput, HistoryBroken, MemdirError, Missing
 from memdir.core.history import Cause, Logged
 from memdir.core.memory import INDEX
-from memdir.core.model import member_and_name
 from memdir.core.store_key import store_key
 
 CLAUDE_MD = "CLAUDE.md"
 CLAUDE_MD_BYTES = 256 * 1024
 USUAL = "markdown"
-INBOX = "held"  # in the state folder of a store
 FEW = 10  # files that a message names one by one
 
 
@@ -59,10 +54,20 @@ class Desk:
     remarks: list[str] = field(default_factory=list)
     plan: list[str] = field(default_factory=list)  # the paths that are to be changed, in order
     undone: list[Logged] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    diff: list[tuple[str, bytes | None, bytes | None]] = field(default_factory=list)
+    dry_run: bool = False
 
-    def done(self, changes: list[Change]) -> Done:
+    @property
+    def done(self) -> Done:
         """What came of it."""
-        return Done(tuple(changes), tuple(self.remarks), undone=tuple(self.undone))
+        return Done(
+            tuple(self.changes),
+            tuple(self.remarks),
+            tuple(self.diff),
+            self.dry_run,
+            tuple(self.undone),
+        )
 
 
 Act = Callable[[Desk], list[Change]]
@@ -98,49 +103,28 @@ class App:
             claude_md=_read_claude_md(self.config.checkout),
         )
 
-    def model(
-        self, purpose: str, session: str = "", *, named: str = "", run: int | None = None
-    ) -> Metered:
-        """The model that the settings name, within the budget; an error where there is none.
+    @contextmanager
+    def changing(self, verb: str) -> Iterator[Desk]:
+        """The way of every change: lock, commit what others did, act, commit ours.
 
-        `named` is one for this purpose alone, `run` what its calls may cost together.
+        Afterwards `desk.done` says what was changed; print it then, when the lock is free again.
         """
-        options = self.config.options
-        wanted = named or options.model
-        if not wanted:
-            raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
-        member, name = member_and_name(wanted)
-        opened = registry.load("models", member, self.config.own).open_model(
-            name, options.model_base_url, self.config.environ
-        )
-        limits = Limits(options.session_tokens, options.day_tokens, run)
-        ledger = Ledger(self.config.state_dir, self.now)
-        return Metered(cast(ports.Model, opened), ledger, limits, purpose, session)
-
-    def inbox(self) -> ports.Inbox:
-        """What waits for a person's yes before it may enter this store."""
-        return Inbox(os.path.join(state_folder(self.config), INBOX))
-
-    def repo(self) -> ports.Repo:
-        """The code that this store's memories speak of; one that knows nothing without git."""
-        code = self.config.code
-        member = "git" if code else "none"
-        opened = registry.load("repos", member).open_repo(code, self.config.cache_dir)
-        return cast(ports.Repo, opened)
-
-    def change(self, verb: str, act: Act, told: Told) -> Done:
-        """The way of every change: lock, commit what others did, act, tell, commit ours."""
         cause = Cause(verb, actor=self.actor, batch=self.batch)
         if self.dry_run:
-            return self._try_out(Desk(DryRun(self.store), DryShelf(self.shelf), cause), act, told)
+            trial = DryRun(self.store)
+            desk = Desk(trial, DryShelf(self.shelf), cause, dry_run=True)
+            yield desk
+            desk.diff = [
+                (path, _standing(self.store, path), new) for path, new in trial.written.items()
+            ]
+            return
         with self.lock.held(f"memdir {verb}", self.tell):
             kept = self._announced(cause)
             own = OwnWrites(state_folder(self.config), self.config.origin, self.store, verb)
             recorder = Recorder(self.store, kept)
             desk = Desk(KeepOld(recorder, kept, self.shelf, self.now()), self.shelf, cause)
             try:
-                done = desk.done(act(desk))
-                told(done)
+                yield desk
             except BaseException as error:
                 desk.cause = replace(desk.cause, undoes=())  # half an undo takes nothing back
                 if isinstance(error, MemdirError):
@@ -149,7 +133,13 @@ class App:
             finally:
                 own.accept(recorder.written, self.tell)
                 self._record(kept, desk.cause, recorder)
-        return done
+
+    def change(self, verb: str, act: Act, told: Told) -> Done:
+        """`changing` for callers that hand over what to do and want to be told."""
+        with self.changing(verb) as desk:
+            desk.changes += act(desk)
+        told(desk.done)
+        return desk.done
 
     def snapshot(self) -> None:
         """Commit what others did, if nobody is writing just now; never waits."""
@@ -185,14 +175,6 @@ class App:
             kept.record(self.store, cause, recorder.written)
         except MemdirError as error:
             self.tell(f"the change stands, but {error.message}. Next: {error.next}")
-
-    def _try_out(self, desk: Desk, act: Act, told: Told) -> Done:
-        done = desk.done(act(desk))
-        written = cast(DryRun, desk.store).written
-        diff = tuple((path, _standing(self.store, path), new) for path, new in written.items())
-        done = replace(done, diff=diff, dry_run=True)
-        told(done)
-        return done
 
 
 def open_app(

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir import flows
 from memdir.adapters.captures import Captures
 from memdir.adapters.journal import Journal
@@ -135,7 +136,7 @@ def test_a_rule_for_later_is_held(opened, talk):
     talk.say("Write the tests.", "I will mock the database.", NOTICED, "Understood.")
     outcome = capture(opened.app(), asked(talk))
     assert outcome.of(SAVED) == []
-    assert len(outcome.of(HELD)) == len(opened.app().inbox().list()) > 0
+    assert len(outcome.of(HELD)) == len(open_inbox(opened.app()).list()) > 0
     assert memories(opened) == [] if opened.root.exists() else True
     assert report(outcome.decided).endswith("held (memdir review)")
     balanced(opened, held=len(outcome.of(HELD)))

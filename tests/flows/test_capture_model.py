@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir.adapters.ledger import Ledger, day_of
 from memdir.core.accounts import HELD, SAVED
 from memdir.core.budget import Limits
@@ -226,7 +227,7 @@ def test_a_bad_answer_lost_what_the_user_said_in_silence(opened, bad):
     assert len(outcome.of(SAVED)) == 1  # what was asked for
     (held,) = outcome.of(HELD)
     assert held.reason.startswith("the model's answer could not be used: ")
-    (waits,) = opened.app().inbox().list()
+    (waits,) = open_inbox(opened.app()).list()
     assert "mock the database" in waits.catch.draft.body
     assert "the model's answer could not be used" in status(opened.app()).last_trouble
     assert opened.counts() == (2, 1, 0, 1, 0)
@@ -259,7 +260,7 @@ def test_a_bad_draft_beside_a_good_one_lost_what_it_was_about(opened):
     outcome = opened.capture()
     assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
     assert len(outcome.of(HELD)) == 1
-    (waits,) = opened.app().inbox().list()
+    (waits,) = open_inbox(opened.app()).list()
     assert "Postgres" in waits.catch.draft.body
 
 

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir.app import open_app
 from memdir.config import read_config
 from memdir.core.accounts import HELD, REFUSED, SAVED
@@ -167,6 +168,6 @@ def test_yes_saves_what_was_said_although_the_model_s_answer_could_not_be_used(t
     held = past.extract(model=True)
     assert [outcome for _, outcome, _ in found(held)] == [HOLD]
     assert held.items[0].reason.startswith("the model's answer could not be used")
-    os.remove(past.app().inbox().folder + f"/{held.items[0].name}.json")
+    os.remove(open_inbox(past.app()).folder + f"/{held.items[0].name}.json")
     made = past.extract(model=True, yes=True)
     assert [outcome for _, outcome, _ in found(made)] == [SAVE]

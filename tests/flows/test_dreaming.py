@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir import flows
 from memdir.adapters.daily_log import DailyLog
 from memdir.adapters.dreams import Dreams
@@ -89,7 +90,7 @@ def test_a_rule_in_a_log_waits_for_a_person(opened):
     log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
     first, done = run(opened)
     assert paths(done, "created") == []
-    assert [one.id for one in opened.app().inbox().list()] == first.held != []
+    assert [one.id for one in open_inbox(opened.app()).list()] == first.held != []
 
 
 def test_no_line_of_an_entry_is_dropped(opened):
@@ -108,7 +109,7 @@ def test_further_lines_of_a_rule_are_held_with_it(opened):
     entry = "From now on we use PostgreSQL, because of jsonb.\nThe old dumps stay."
     log_day(opened.app(), entry, "project")
     run(opened)
-    (held,) = opened.app().inbox().list()
+    (held,) = open_inbox(opened.app()).list()
     assert held.catch.draft.body.endswith("\n\nThe old dumps stay.")
 
 
@@ -121,7 +122,7 @@ def test_a_secret_in_a_further_line_is_neither_held_nor_saved(opened):
         DailyLog(str(opened.root)).append(datetime.date(2026, 3, 2), entry)
     _, done = run(opened)
     assert paths(done, "created") == [] and any("secret" in text for text in done.remarks)
-    assert opened.app().inbox().list() == []
+    assert open_inbox(opened.app()).list() == []
 
 
 def test_every_entry_is_accounted_for(opened):
@@ -148,7 +149,7 @@ def test_a_dry_run_leaves_logs_inbox_and_store_alone(opened):
     before = opened.files()
     _, done = run(opened, dry_run=True)
     assert done.dry_run and done.diff
-    assert opened.files() == before and opened.app().inbox().list() == []
+    assert opened.files() == before and open_inbox(opened.app()).list() == []
     assert run(opened)[0].oriented.logs.entries == 2
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir.flows.extracting.settling import HOLD, LEAVE_OUT
 from tests.flows.conversing import PERSON
 from tests.flows.opened import tree
@@ -37,7 +38,7 @@ def test_a_poisoned_text_of_a_tool_is_never_saved_or_proposed(past, row):
     made = past.extract(yes=True)
     assert (past.memories(), made.patches) == ({}, [])
     assert {one.outcome for one in made.items} <= {HOLD, LEAVE_OUT}
-    assert all(held.catch.origin.tool == "WebFetch" for held in past.app().inbox().list())
+    assert all(held.catch.origin.tool == "WebFetch" for held in open_inbox(past.app()).list())
 
 
 @pytest.mark.parametrize("row", SECRETS)

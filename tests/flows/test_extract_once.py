@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir import flows
 from memdir.core.draft import Draft, Wishes
 from memdir.core.routing import KNOWLEDGE, SKIP
@@ -83,7 +84,7 @@ def test_an_undo_of_what_a_person_saved_keeps_nothing_away(past):
 def test_an_undone_approval_waits_and_is_not_found_twice(past):
     past.session(NO_MOCKS)
     past.extract()
-    approve(past.app(), past.app().inbox().list(), Wishes())
+    approve(past.app(), open_inbox(past.app()).list(), Wishes())
     flows.undo(past.app())
     past.extract()
     assert (len(past.held()), past.memories()) == (1, {})
@@ -93,7 +94,7 @@ def test_an_undone_approval_waits_and_is_not_found_twice(past):
 def test_a_dry_run_knows_what_a_review_has_settled(past, settle):
     past.session(NO_MOCKS)
     past.extract()
-    settle(past.app(), past.app().inbox().list())
+    settle(past.app(), open_inbox(past.app()).list())
     dry, real = (past.extract(dry_run=dry) for dry in (True, False))
     assert [one.outcome for one in dry.items] == [one.outcome for one in real.items] == [LEAVE_OUT]
 

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir import flows
 from memdir.core.draft import Draft, Wishes
 from memdir.core.errors import BadInput, Missing
@@ -263,7 +264,7 @@ def test_what_was_put_away_does_not_come_back(past):
 def test_what_a_person_rejected_is_not_held_again(past):
     past.session(NO_MOCKS)
     past.extract()
-    reject(past.app(), past.app().inbox().list())
+    reject(past.app(), open_inbox(past.app()).list())
     (one,) = past.extract().items
     assert (one.outcome, past.held()) == (LEAVE_OUT, [])
 

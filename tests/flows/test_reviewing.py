@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir import flows
 from memdir.core.capturing import Catch, Origin
 from memdir.core.draft import Draft, Wishes
@@ -27,7 +28,7 @@ def opened(tmp_path) -> Opened:
 
 def hold(opened: Opened, body: str = BODY, **more: object):
     draft = Draft(body, type="project", **more)
-    return opened.app().inbox().hold(Catch(ORIGIN, draft), "from a tool", opened.now)
+    return open_inbox(opened.app()).hold(Catch(ORIGIN, draft), "from a tool", opened.now)
 
 
 def approve(opened: Opened, *ids: str, anyway: bool = False, dry_run: bool = False):
@@ -60,7 +61,7 @@ def test_an_approved_draft_is_saved_with_where_it_comes_from(opened):
     assert told == {"source": "capture", "session": "s1", "message": "m1"}
     assert document.get("metadata.said_by") == "tool WebFetch"
     assert document.get("metadata.review") == held.id
-    assert opened.app().inbox().list() == []
+    assert open_inbox(opened.app()).list() == []
     flows.undo(opened.app())
     assert not [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
 
@@ -93,7 +94,7 @@ def test_what_may_not_be_saved_is_refused_after_a_yes_too_and_goes_on_waiting(op
     held = hold(opened, body)
     (settled,) = approve(opened, held.id)
     assert settled.how == "" and why in settled.done.changes[0].reason
-    assert opened.app().inbox().list() == [held]
+    assert open_inbox(opened.app()).list() == [held]
     assert not opened.root.exists() or "MEMORY.md" not in opened.files()
 
 
@@ -102,7 +103,7 @@ def test_one_that_is_refused_does_not_stop_the_others(opened):
     hold(opened, "No such version.", name="absent", expected="0" * 64)
     hold(opened, BODY)
     assert sorted(one.how for one in approve(opened)) == ["", "", "approved"]
-    assert len(opened.app().inbox().list()) == 2
+    assert len(open_inbox(opened.app()).list()) == 2
 
 
 def test_a_conflict_is_said_and_the_draft_goes_on_waiting(opened):
@@ -130,7 +131,7 @@ def test_a_dry_run_and_a_preview_change_nothing(opened):
     assert any(BODY.encode() in (new or b"") for _, _, new in shown.diff)
     reviewing.reject(opened.app(dry_run=True), [held])
     reviewing.rewrite(opened.app(dry_run=True), held, Draft("Other"))
-    assert opened.app().inbox().list() == [held]
+    assert open_inbox(opened.app()).list() == [held]
     assert not opened.root.exists()
 
 
@@ -139,17 +140,17 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
     approve(opened)
     done = flows.undo(opened.app(), told=lambda done: None)
-    assert {one.id for one in opened.app().inbox().list()} == {held.id, other.id}
+    assert {one.id for one in open_inbox(opened.app()).list()} == {held.id, other.id}
     assert sum("waits for a review again" in text for text in done.remarks) == 2
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
-    assert opened.app().inbox().list() == []
+    assert open_inbox(opened.app()).list() == []
 
 
 def test_a_dry_run_of_an_undo_leaves_the_inbox_alone(opened):
     hold(opened)
     approve(opened)
     done = flows.undo(opened.app(dry_run=True))
-    assert opened.app().inbox().list() == []
+    assert open_inbox(opened.app()).list() == []
     assert any("would wait for a review again" in text for text in done.remarks)
 
 
@@ -160,7 +161,7 @@ def test_undoing_that_undo_settles_the_draft_again(opened):
     flows.undo(opened.app())
     flows.undo(opened.app(), flows.log(opened.app())[0].id)
     assert any("pelican" in path for path in opened.files())
-    assert opened.app().inbox().list() == []
+    assert open_inbox(opened.app()).list() == []
 
 
 def test_an_undo_of_something_else_puts_no_draft_back(opened):
@@ -168,18 +169,18 @@ def test_an_undo_of_something_else_puts_no_draft_back(opened):
     approve(opened)
     opened.save("Something else altogether.", "other")
     flows.undo(opened.app())
-    assert opened.app().inbox().list() == []
+    assert open_inbox(opened.app()).list() == []
     assert any("pelican" in path for path in opened.files())
 
 
 def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
     opened.save(BODY, "pelican")
-    held = opened.app().inbox().hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
+    held = open_inbox(opened.app()).hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
     approve(opened, held.id)
     assert "pelican.md" not in opened.files()
     flows.undo(opened.app())
     assert "pelican.md" in opened.files()
-    assert [one.id for one in opened.app().inbox().list()] == [held.id]
+    assert [one.id for one in open_inbox(opened.app()).list()] == [held.id]
 
 
 def test_the_history_names_the_review_that_a_save_comes_from(opened):
@@ -194,10 +195,10 @@ def test_a_rejected_draft_can_be_put_back(opened):
     app = opened.app()
     assert {one.id for one in reviewing.find_rejected(app, (), True)} == {held.id, other.id}
     reviewing.restore(opened.app(dry_run=True), [held])
-    assert app.inbox().list() == []
+    assert open_inbox(app).list() == []
     chosen = reviewing.find_rejected(app, [held.id[:8]])
     assert [one.how for one in reviewing.restore(app, chosen)] == ["restored"]
-    assert app.inbox().list() == [held]
+    assert open_inbox(app).list() == [held]
     with pytest.raises(Missing, match="was rejected of late"):
         reviewing.find_rejected(app, [held.id])
 
@@ -205,7 +206,7 @@ def test_a_rejected_draft_can_be_put_back(opened):
 def test_a_rejected_draft_is_gone_and_the_journal_says_what_it_was(opened):
     held = hold(opened)
     reviewing.reject(opened.app(), [held])
-    inbox = opened.app().inbox()
+    inbox = open_inbox(opened.app())
     assert inbox.list() == []
     assert [(one["how"], one["what"]) for one in inbox.settled()] == [("rejected", BODY)]
     with pytest.raises(Missing):
@@ -232,7 +233,7 @@ def test_a_draft_may_be_put_in_other_words_before_the_yes(opened):
 def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
     opened.save(BODY, "pelican")
     wish = Catch(ORIGIN, forget="that thing about the birds")
-    held = opened.app().inbox().hold(wish, "from a tool", NOON)
+    held = open_inbox(opened.app()).hold(wish, "from a tool", NOON)
     (settled,) = approve(opened, held.id)
     assert settled.how == "" and f"edit {held.id} --name NAME" in settled.done.changes[0].reason
     with pytest.raises(Missing):
@@ -271,7 +272,7 @@ def test_an_approval_that_is_killed_anywhere_saves_once_and_loses_nothing(tmp_pa
         approve(opened)  # the person says yes again to what is still there
         bodies = [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
         assert len(bodies) == 1, calls
-        assert opened.app().inbox().list() == [] and opened.app().inbox().broken() == [], calls
+        assert open_inbox(opened.app()).list() == [] and open_inbox(opened.app()).broken() == [], calls
         assert opened.index.count("\n") == 1, calls
         calls += 3
     assert calls > 20

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir import Memdir
 from memdir.core.errors import BadInput, MemdirError, Missing
 
@@ -47,7 +48,7 @@ def test_a_rule_for_later_is_held(memory, folder):
     outcome = memory.capture([{"role": "user", "content": NOTICED}])
     assert what(outcome) == ["held"]
     assert not [*folder.glob("*.md")]
-    (held,) = memory.app.inbox().list()
+    (held,) = open_inbox(memory.app).list()
     assert "uv" in str(held)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memdir.adapters.inbox import open_inbox
 from memdir.adapters.inbox import Inbox
 from memdir.app import open_app
 from memdir.config import read_config
@@ -33,7 +34,7 @@ def hold(
     config = read_config(environ or dict(os.environ), cwd or os.getcwd())
     app = open_app(config, now=time.time, tell=print)
     draft = Draft(body, type="project", **more)
-    return app.inbox().hold(Catch(origin, draft), reason, time.time())
+    return open_inbox(app).hold(Catch(origin, draft), reason, time.time())
 
 
 def test_an_empty_inbox_says_so():

@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from memdir.adapters.disk import Disk, failure
 from memdir.adapters.journal import is_moment
 from memdir.adapters.lock import Lock
+from memdir.app import App, state_folder
 from memdir.core import dates
 from memdir.core.capturing import Catch, Origin
 from memdir.core.draft import Draft
@@ -278,3 +279,11 @@ def _is_kept(told: dict[str, str], now: float) -> bool:
 
 def _unheard(text: str) -> None:
     """Nobody waits long enough for this lock to be told of it."""
+
+
+INBOX = "held"  # in the state folder of a store
+
+
+def open_inbox(app: App) -> Inbox:
+    """What waits for a person's yes before it may enter this store."""
+    return Inbox(os.path.join(state_folder(app.config), INBOX))

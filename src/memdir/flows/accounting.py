@@ -6,6 +6,7 @@ import fcntl
 import os
 from dataclasses import dataclass
 
+from memdir.adapters.inbox import open_inbox
 from memdir.adapters.clients._plan import PLUGIN
 from memdir.adapters.journal import last_decision
 from memdir.adapters.ledger import Ledger, day_of
@@ -102,7 +103,7 @@ def _waiting(known: Progress, entry: Entry) -> Waiting:
 def _in_review(app: App) -> int | None:
     """How many drafts wait in the inbox, whoever held them."""
     try:
-        return app.inbox().count()
+        return open_inbox(app).count()
     except MemdirError:
         return None
 

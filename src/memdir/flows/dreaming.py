@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from memdir.adapters.inbox import open_inbox
+from memdir.flows.opening_repo import open_repo
 from memdir.adapters.committed import commit_times
 from memdir.adapters.dreams import Dreams
 from memdir.adapters.wrappers.dry_run import DryRun, DryShelf
@@ -160,7 +162,7 @@ def _orient(app: App, state: State) -> Oriented:
             stale[one.path] = (*stale.get(one.path, ()), one.message)
     disputed = _disputed(app)
     logs = gather_logs(app, state.logs)
-    code = app.repo().state().partition("+")[0]  # the commit: a store may lie in the work tree
+    code = open_repo(app).state().partition("+")[0]  # the commit: a store may lie in the work tree
     drifted, old = _worn_out(app, found)
     if state.done and code == state.code:  # no new reason; and an undo is not done again
         drifted, old = {}, (*drifted, *old)
@@ -293,7 +295,7 @@ def _hold(app: App, catches: Sequence[Catch]) -> tuple[list[str], list[str]]:
     held, refused = [], []
     for catch in catches:
         try:
-            held.append(app.inbox().hold(catch, catch.hold, app.now()).id)
+            held.append(open_inbox(app).hold(catch, catch.hold, app.now()).id)
         except MemdirError as error:
             refused.append(f"not held from a log: {error.message}")
     return held, refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memdir.adapters.inbox import open_inbox
 from memdir.app import App
 from memdir.core.errors import MemdirError
 from memdir.core.held import APPROVED, approved_by
@@ -26,7 +27,7 @@ def _again(app: App, id: str) -> list[str]:
     would = "would wait" if app.dry_run else "waits"
     try:
         if not app.dry_run:
-            app.inbox().reopen(id)
+            open_inbox(app).reopen(id)
     except MemdirError:  # it waits already, or it was approved too long ago
         return []
     return [f"the draft {id} {would} for a review again: memdir review"]
@@ -34,7 +35,7 @@ def _again(app: App, id: str) -> list[str]:
 
 def _settle(app: App, id: str, name: str) -> None:
     try:
-        app.inbox().settle(id, APPROVED, name, app.now())
+        open_inbox(app).settle(id, APPROVED, name, app.now())
     except MemdirError:  # somebody decided on it meanwhile
         return
 

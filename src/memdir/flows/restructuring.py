@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from memdir.flows.budgeting import open_model
 from memdir.app import App, Desk, Done
 from memdir.core import dates, frontmatter
 from memdir.core.claim import STALE
@@ -73,7 +74,7 @@ def _stale(app: App) -> dict[str, tuple[str, ...]]:
 def ask_for_ideas(app: App, purpose: str) -> Ideas:
     """What the model of the settings proposes; without one, or where it fails, the reason."""
     try:
-        opened = app.model(purpose)
+        opened = open_model(app, purpose)
     except MemdirError as error:
         ideas = Ideas(reason=error.message)
     else:

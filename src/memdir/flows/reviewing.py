@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memdir.adapters.inbox import open_inbox
 from memdir.app import App, Done, day_of
 from memdir.core import drafting, secrets
 from memdir.core.draft import RESTORED, SKIPPED, Change, Draft, Wishes
@@ -32,12 +33,12 @@ class Settled:
 
 def look(app: App) -> tuple[list[Held], list[Finding]]:
     """What waits, the oldest first, and what of it nobody can read; each file is read once."""
-    return app.inbox().look()
+    return open_inbox(app).look()
 
 
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     """These drafts, all or none; or every one that waits and can be read."""
-    inbox = app.inbox()
+    inbox = open_inbox(app)
     if every:
         return inbox.list()
     found = [inbox.read(id) for id in ids]
@@ -67,7 +68,7 @@ def approve(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
             done = _not_done(held, error)
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
-            app.inbox().settle(held.id, APPROVED, title(held), app.now())
+            open_inbox(app).settle(held.id, APPROVED, title(held), app.now())
         found.append(Settled(held, APPROVED if stands else "", done))
     return found
 
@@ -75,13 +76,13 @@ def approve(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
 def reject(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """Out of the inbox; for some days it can be put back, and it is not asked again."""
     for held in chosen if not app.dry_run else ():
-        app.inbox().settle(held.id, REJECTED, title(held), app.now())
+        open_inbox(app).settle(held.id, REJECTED, title(held), app.now())
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
 def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     """What was rejected and can still be put back: these, all or none; or every one of them."""
-    kept = app.inbox().rejected(app.now())
+    kept = open_inbox(app).rejected(app.now())
     if every:
         return kept
     by_id = {held.id: held for held in kept}
@@ -95,7 +96,7 @@ def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Hel
 def restore(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """Back into the inbox, where they wait as they did."""
     for held in chosen if not app.dry_run else ():
-        app.inbox().reopen(held.id)
+        open_inbox(app).reopen(held.id)
     return [Settled(held, RESTORED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
@@ -109,7 +110,7 @@ def rewrite(app: App, held: Held, draft: Draft) -> Held:
         catch = replace(held.catch, draft=draft)
     changed = replace(held, catch=catch)
     if not app.dry_run:
-        app.inbox().change(changed)
+        open_inbox(app).change(changed)
     return changed
 
 

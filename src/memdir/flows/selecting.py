@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memdir.flows.budgeting import open_model
 from memdir.app import App
 from memdir.core.errors import MemdirError
 from memdir.core.injection import Recalled
@@ -43,7 +44,7 @@ def select_by_model(
     local = [_key(one) for one in found.bodies]
     app = apps[0][1]
     try:
-        model = app.model(PURPOSE, session)
+        model = open_model(app, PURPOSE, session)
     except MemdirError as error:
         reason = f"{error.message} ({error.next})" if error.next else error.message
         return Selected(tuple(local), LOCAL, reason), found

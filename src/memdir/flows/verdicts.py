@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from memdir.flows.opening_repo import open_repo
 from memdir.adapters.verdicts import Verdicts, facts_of
 from memdir.app import App, cache_folder
 from memdir.core.claim import STALE, TRUE, Judged
@@ -34,7 +35,7 @@ def refresh_verdicts(
     """
     if not app.config.code:
         return 0
-    kept, state = kept_verdicts(app), app.repo().state()
+    kept, state = kept_verdicts(app), open_repo(app).state()
     memories = app.store.scan().memories
     if paths is None:
         kept.drop_all_but(memory.path for memory in memories)

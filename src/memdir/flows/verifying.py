@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memdir.flows.opening_repo import open_repo
 from memdir.app import App
 from memdir.core import frontmatter
 from memdir.flows.reading import find_all, read_all
@@ -34,7 +35,7 @@ def verify(app: App, names: Sequence[str] = (), say: Callable[[str], None] = _si
     files, findings = read_all(app, _paths(app, names) if names else None)
     texts = [(path, frontmatter.decode(app.store.view(path, data))) for path, data in files]
     beside = frozenset(app.store.files())
-    judged, remarks = check(texts, app.repo(), folder=_folder(app), beside=beside, say=say)
+    judged, remarks = check(texts, open_repo(app), folder=_folder(app), beside=beside, say=say)
     return Checked(judged, (*remarks, *(f"{one.message}; {one.fix}" for one in findings)))
 
 

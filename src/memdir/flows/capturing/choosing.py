@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memdir.flows.budgeting import open_model
 from memdir.adapters.log_file import log
 from memdir.app import App
 from memdir.core.agent.grounds import met
@@ -163,7 +164,7 @@ def _ask(
     from memdir.steps.capture import capture
 
     run = app.config.options.run_tokens
-    model = app.model(PURPOSE, origin.session, named=named, run=run)
+    model = open_model(app, PURPOSE, origin.session, named=named, run=run)
     text = "\n".join(one.quote for one in signals)[:ASKED_CHARACTERS]
     found = app.search.find(text, MANIFEST)
     captured = capture(

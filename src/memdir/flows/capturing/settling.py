@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memdir.adapters.inbox import open_inbox
 from memdir.adapters.captures import Captures
 from memdir.adapters.journal import decided
 from memdir.app import App
@@ -76,9 +77,9 @@ def _hold(app: App, item: Item, entry: Entry) -> Entry:
     catch = item.catch
     name = catch.draft.name if catch.draft else ""
     if not app.dry_run:
-        held = app.inbox().hold(catch, catch.hold, app.now())
+        held = open_inbox(app).hold(catch, catch.hold, app.now())
         try:
-            app.inbox().read(held.id)
+            open_inbox(app).read(held.id)
         except Missing:
             return replace(entry, name=name, reason="a review has settled it already")
         name = name or held.id

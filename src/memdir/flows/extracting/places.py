@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from memdir.adapters.inbox import open_inbox
 from memdir.adapters.patches import Page, read_page, read_pages
 from memdir.app import CLAUDE_MD, App, open_app
 from memdir.config import DIR, Config, read_config
@@ -113,7 +114,7 @@ def _memories(app: App) -> Iterator[Text]:
 
 
 def _waiting(app: App) -> Iterator[Text]:
-    for held in app.inbox().list():
+    for held in open_inbox(app).list():
         draft, origin = held.catch.draft, held.catch.origin
         if draft is not None:
             said = f"{draft.description}\n{draft.body}"

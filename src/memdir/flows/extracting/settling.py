@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from memdir.adapters.inbox import open_inbox
 from memdir.app import App, Desk, Done
 from memdir.core.draft import SKIPPED, Change, Draft, Wishes
 from memdir.core.errors import BadInput
@@ -129,7 +130,7 @@ def _save_one(one: Item, desk: Desk, place: Place, kept: list[tuple[Draft, str]]
 
 
 def _hold(app: App, one: Item, reason: str) -> Item:
-    catch, inbox = replace(one.routed.catch, hold=reason), app.inbox()
+    catch, inbox = replace(one.routed.catch, hold=reason), open_inbox(app)
     one = replace(one, routed=replace(one.routed, catch=catch), outcome=HOLD, reason=reason)
     if inbox.was_settled(id_of(catch)):
         return replace(one, outcome=LEAVE_OUT, reason="a review has settled it already")
@@ -150,7 +151,7 @@ def figures(places: Sequence[Place]) -> dict[str, int]:
     """What the stores hold, and what waits."""
     return {
         "memories": sum(len(stored_paths(place.app)) for place in places),
-        "held": sum(place.app.inbox().count() for place in places),
+        "held": sum(open_inbox(place.app).count() for place in places),
     }
 
 

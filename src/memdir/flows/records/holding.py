@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from memdir.adapters.inbox import open_inbox
+from memdir.flows.budgeting import open_model
 from memdir.adapters.captures import Captures
 from memdir.adapters.log_file import log
 from memdir.app import App, Done, state_folder
@@ -99,7 +101,7 @@ def _by_model(app: App, scored: Scored, one: Score, session: str, named: str) ->
     """draft → check → verify; one run of the budget"""
     settings, _ = settings_of(app.store)
     context = excerpt(scored, one, settings)
-    model = app.model(PURPOSE, session, named=named, run=app.config.options.run_tokens)
+    model = open_model(app, PURPOSE, session, named=named, run=app.config.options.run_tokens)
     asked = draft_question(one.type, settings.types[one.type].description, context)
     record = read_draft(model.answer(asked).data, one.type)
     if record is None:
@@ -121,8 +123,8 @@ def _catch(scored: Scored, record: Record, why: str, origin: Origin) -> Catch | 
 
 def _hold(app: App, catch: Catch) -> Held | None:
     try:
-        held = app.inbox().hold(catch, catch.hold, app.now())
-        app.inbox().read(held.id)
+        held = open_inbox(app).hold(catch, catch.hold, app.now())
+        open_inbox(app).read(held.id)
     except (BadInput, Missing):  # no room, or a review has settled it
         return None
     return held

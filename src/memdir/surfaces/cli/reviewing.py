@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import click
 
+from memdir.adapters.inbox import open_inbox
 from memdir.app import App
 from memdir.core import dates, frontmatter
 from memdir.core.capturing import Origin
@@ -126,7 +127,7 @@ def _look(session: Session, app: App, rejected: bool) -> int:
 
 def _look_closely(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> int:
     """Each with what approving it would change."""
-    screen, broken = session.screen, app.inbox().broken()
+    screen, broken = session.screen, open_inbox(app).broken()
     found = [Settled(held, "", flow.preview(app, held, wishes)) for held in chosen]
     fields = _look_fields(app, chosen, broken)
     fields["changes"] = [change_fields(c) for one in found for c in one.done.changes]
@@ -196,7 +197,7 @@ def _tell(session: Session, app: App, found: Sequence[Settled]) -> int:
         "held": [{**held_fields(one.held), "change": one.how or HELD} for one in found],
         "changes": [change_fields(c) for one in found for c in one.done.changes],
         "remarks": [text for one in found for text in one.done.remarks],
-        "waiting": len(app.inbox().list()),
+        "waiting": len(open_inbox(app).list()),
         "store": app.store.root,
         "dry_run": app.dry_run,
         "files": [file for one in found for file in dry_files(one.done)],
