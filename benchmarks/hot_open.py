@@ -8,12 +8,12 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src"))
 
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.core import frontmatter
-from memdir.core.loading import load
+from memdir.format.index import load
+from memdir.hot import memory
+from memdir.hot.layout import Markdown
 
 if len(sys.argv) > 1:
     store = Markdown(sys.argv[1])
     memories = store.scan().memories
-    loaded = load(frontmatter.decode(store.index() or b""))
+    loaded = load(memory.decode(store.index() or b""))
     print(len(memories), loaded.lines)

@@ -15,14 +15,14 @@ import time
 from collections.abc import Callable
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
-from memdir.core.scope import project_name
+from memdir.hot.place import project_name
 
 RUNS = 20
 MEMORIES = 200
 FIRST_MS = 300.0  # from the start to the first answers
 MOST_BYTES = 4096  # of tools/list
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-OURS = [sys.executable, "-m", "memdir.surfaces.mcp"]
+OURS = [sys.executable, "-m", "memdir.mcp"]
 COMMAND = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()", "mcp"]
 PLUGIN = [os.path.join(ROOT, "plugin/bin/memdir"), "mcp"]
 ONE_TOOL = """

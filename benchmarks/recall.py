@@ -7,12 +7,12 @@ import sqlite3
 import time
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.adapters.searches.fts import NAME, Fts
-from memdir.adapters.searches.scan import Scan
-from memdir.core.session_state import SessionState
-from memdir.core.words import Words
-from memdir.steps.recall import Place, recall
+from memdir.hot.catalog import NAME, Fts
+from memdir.hot.inject import SessionState
+from memdir.hot.layout import Markdown
+from memdir.hot.recall import Place, recall
+from memdir.hot.words import Words
+from memdir.recall.scan import Scan
 
 SIZES = (200, 1_000, 10_000, 100_000)
 GROWTH = (1_000, 100_000)  # between these, below linear

@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 from benchmarks.common import Row, fill, interleaved, memory_text, middle, scratch
-from memdir import flows
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.app import App, open_app
-from memdir.config import read_config
-from memdir.core.draft import Draft, Wishes
+from memdir.config.config import read_config
+from memdir.format.draft import Draft, Wishes
+from memdir.hot.layout import Markdown
+from memdir.store import changes
+from memdir.store.writer import App, open_app
 
 SAVE_RUNS, SCAN_RUNS, START_RUNS = 60, 9, 40
 HOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hot_open.py")
@@ -57,9 +57,9 @@ def _saves(folder: str, count: int) -> list[Row]:
         draft = Draft(body, type="project", name="the-one-we-save", description=body[:80].strip())
         told: list[float] = []
         start = time.perf_counter()
-        flows.save(app, draft, Wishes(), told=lambda done: told.append(time.perf_counter()))
+        changes.save(app, draft, Wishes(), told=lambda done: told.append(time.perf_counter()))
         after.append((time.perf_counter() - told[0]) * 1e3)
-        flows.retire(app, ["the-one-we-save"])
+        changes.retire(app, ["the-one-we-save"])
         return (told[0] - start) * 1e3
 
     floors, saves = interleaved(SAVE_RUNS, floor, save)

@@ -13,15 +13,14 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from benchmarks.common import WORDS, Row, scratch
-from memdir.adapters.repos.git import open_repo
-from memdir.adapters.verdicts import Verdicts, facts_of
-from memdir.core.claim import STALE, TRUE, UNKNOWN
-from memdir.core.claims import find_claims, wanted
-from memdir.core.injection import Recalled
-from memdir.core.memory import Memory
-from memdir.core.verdicts import Kept
-from memdir.flows.verdicts import rows_of
-from memdir.steps.verify import verify
+from memdir.claims.claim import STALE, TRUE, UNKNOWN
+from memdir.claims.find import find_claims
+from memdir.claims.judge import wanted
+from memdir.claims.repo import open_git_repo
+from memdir.claims.verify import rows_of, verify_claims
+from memdir.hot.inject import Recalled
+from memdir.hot.memory import Memory
+from memdir.hot.verdicts import Kept, Verdicts, facts_of
 
 FILES, COMMITS, MEMORIES = 50_000, 400, 1_000
 GOAL = 20.0  # seconds for the whole audit, cold
@@ -46,7 +45,7 @@ def measure() -> list[Row]:
         verdicts: list[str] = []
 
         def audit() -> None:
-            judged, _ = verify(texts, open_repo(code, cache))
+            judged, _ = verify_claims(texts, open_git_repo(code, cache))
             verdicts[:] = [one.verdict for some in judged.values() for one in some]
 
         rows = [_whole(folder, code, texts, floor)]
@@ -87,7 +86,7 @@ def _glance(code: str, home: str, texts: list[tuple[str, str]]) -> Row:
     """What a prompt pays for the verdicts on five memories that were looked at before."""
     kept = Verdicts(os.path.join(home, "kept"), code)
     memories = [Memory(path, text, 1.0, len(text)) for path, text in texts[:RECALLED]]
-    judged, _ = verify(texts[:RECALLED], open_repo(code, os.path.join(home, "glance")))
+    judged, _ = verify_claims(texts[:RECALLED], open_git_repo(code, os.path.join(home, "glance")))
     for memory in memories:
         kept.keep(memory.path, Kept(facts_of(memory), "0" * 40, rows_of(judged[memory.path], kept)))
     bodies = [Recalled(memory, "project", home) for memory in memories]
@@ -100,7 +99,7 @@ def _glance(code: str, home: str, texts: list[tuple[str, str]]) -> Row:
 
 def _look(code: str, cache: str, asked: object) -> list[Row]:
     """The look alone, without finding and judging claims."""
-    wall, cpu = _taken(lambda: open_repo(code, cache).look(asked))  # type: ignore[arg-type]
+    wall, cpu = _taken(lambda: open_git_repo(code, cache).look(asked))  # type: ignore[arg-type]
     listed, _ = _taken(lambda: _run(code, "ls-files", "-z"))
     status, _ = _taken(lambda: _run(code, "status", "--porcelain", "-uno"))
     note = f"{cpu:.2f} s of CPU; the floor is `git ls-files` and `git status`"

@@ -19,19 +19,18 @@ from pathlib import Path
 
 import click
 
-from memdir.app import Done
-from memdir.config.options import Options
-from memdir.core import errors
-from memdir.core.accounts import Entry
-from memdir.core.audit import Audit, Audited
-from memdir.core.draft import Change
-from memdir.flows.capturing.outcome import Outcome
-from memdir.flows.prompting import Prompt
-from memdir.flows.recalling import Recall
-from memdir.flows.verifying import Checked
-from memdir.surfaces.cli.run import SECTIONS, commands
-from memdir.surfaces.library import AsyncMemdir, Memdir, Prefetch
-from memdir.tools import MemoryTool, ToolAnswer, memory_tool
+from memdir import errors
+from memdir.audit.audit import Audit, Audited
+from memdir.capture.plan import Outcome
+from memdir.capture.progress import Entry
+from memdir.claims.verify import Checked
+from memdir.cli.main import SECTIONS, commands
+from memdir.config.settings import Options
+from memdir.format.draft import Change
+from memdir.library import AsyncMemdir, Memdir, Prefetch
+from memdir.memory_tool import MemoryTool, ToolAnswer, memory_tool
+from memdir.recall.answer import Prompt, Recall
+from memdir.store.writer import Done
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 LONGEST_LINE = 90  # of a signature; a longer one has a line per argument

@@ -15,13 +15,12 @@ from evals.claims import evaluate_claims
 from evals.claims_set import read as read_claims
 from evals.pairs import evaluate_pairs
 from evals.type_guess import evaluate_types
-from memdir.app import open_app
-from memdir.config import read_config
-from memdir.core.errors import MemdirError
-from memdir.evaluation.page import page
-from memdir.evaluation.recall import DEPTH, READERS, evaluate_recall
-from memdir.evaluation.report import Report, Say, fields
-from memdir.surfaces.cli.screen import Screen
+from memdir.cli.output import Screen
+from memdir.config.config import read_config
+from memdir.errors import MemdirError
+from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall
+from memdir.evals.report import Report, Say, fields, page
+from memdir.store.writer import open_app
 
 Answer = tuple[Report, dict[str, object]]
 

@@ -14,8 +14,8 @@ import textwrap
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from memdir.core import frontmatter
-from memdir.core.words import Words
+from memdir.hot import memory
+from memdir.hot.words import Words
 
 STEP = 0.5  # two words closer than this are equally rare
 REPOSITORIES = 3
@@ -49,7 +49,7 @@ def main(corpus: Path) -> None:
     words, files, used = Words(), Counter[str](), defaultdict[str, set[str]](set)
     texts = sorted(corpus.glob("*__*/**/*.md"))
     for path in texts:
-        document = frontmatter.read(path.read_text("utf-8", "replace"))
+        document = memory.read(path.read_text("utf-8", "replace"))
         said = (document.get("name"), document.get("description"), document.body)
         terms, _ = words.count("\n".join(said))
         files.update(terms.keys())

@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from memdir.core import frontmatter
-from memdir.core.errors import MemdirError
-from memdir.core.hit import Found, Hit
-from memdir.core.memory import Memory
-from memdir.core.ports import Store
+from memdir.errors import MemdirError
+from memdir.hot import memory as memory_module
+from memdir.hot.memory import Memory
+from memdir.hot.recall import Found, Hit
+from memdir.store.ports import Store
 
 K1, B = 1.2, 0.75  # the usual constants of BM25
 _WORD = re.compile(r"\w+")
@@ -29,7 +29,7 @@ class _Baseline:
         self._read: list[tuple[Memory, str]] = []
         for memory in store.scan().memories:
             try:
-                self._read.append((memory, frontmatter.decode(store.view(memory.path))))
+                self._read.append((memory, memory_module.decode(store.view(memory.path))))
             except MemdirError:
                 continue  # the evaluation of the store itself reports it
         self._prepare()

@@ -10,10 +10,19 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memdir.evaluation.intervals import wilson
-from memdir.evaluation.metrics import precision
-from memdir.evaluation.report import COUNT, SHARE, TEXT, Figure, Report, Section, Table, fields
-from memdir.evaluation.sets import bad_data, read_data, read_row
+from memdir.evals.recall_sets import bad_data, read_data, read_row
+from memdir.evals.report import (
+    COUNT,
+    SHARE,
+    TEXT,
+    Figure,
+    Report,
+    Section,
+    Table,
+    fields,
+    precision,
+    wilson,
+)
 
 MESSAGES = "messages.jsonl"
 GET_IT = "name the directory that holds messages.jsonl with --data"
@@ -44,11 +53,11 @@ class Message:
 
 def is_request(text: str, before: str) -> bool:
     """The product's recogniser; the one place to change when it moves."""
-    from memdir.core.transcript import AGENT, PERSON, Said
-    from memdir.core.triage import triage
+    from memdir.capture.signals import notice
+    from memdir.clients.conversation import AGENT, PERSON, Said
 
     said = [Said("0", AGENT, before, 0.0), Said("1", PERSON, text, 0.0)]
-    return any(signal.asked_for for signal in triage(said if before else said[1:]))
+    return any(signal.asked_for for signal in notice(said if before else said[1:]))
 
 
 def language_of(text: str) -> str:

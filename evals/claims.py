@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evals.claims_set import ClaimSet, Label, Labelled
-from memdir.core.claim import PATH, STALE, SYMBOL, TRUE, Judged
-from memdir.core.claims import judge, wanted
-from memdir.evaluation.intervals import wilson
-from memdir.evaluation.metrics import precision
-from memdir.evaluation.report import (
+from memdir.claims.claim import PATH, STALE, SYMBOL, TRUE, Judged
+from memdir.claims.judge import judge, wanted
+from memdir.claims.verify import verify_claims
+from memdir.evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -25,8 +24,9 @@ from memdir.evaluation.report import (
     Value,
     count,
     fields,
+    precision,
+    wilson,
 )
-from memdir.steps.verify import verify
 
 GONE = ("renamed", "removed", "moved")  # why a label is missing: the past of the repository has it
 EXHAUSTIVE = "exhaustive"  # the sample in which every checkable span of a file is labelled
@@ -89,7 +89,7 @@ def evaluate_claims(data: ClaimSet, say: Say) -> tuple[Report, dict[str, object]
 
 def _scored(repository: Labelled) -> list[Scored]:
     """Every label of a repository; beside ours what the obvious way says of the same spans."""
-    judged, _ = verify(repository.texts, repository.repo)
+    judged, _ = verify_claims(repository.texts, repository.repo)
     scored = [_score(label, judged[label.file]) for label in repository.labels]
     plain = [replace(one.judged.claim, aside="") if one.judged else None for one in scored]
     seen = repository.repo.look(wanted([one for one in plain if one]))

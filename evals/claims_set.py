@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 
 from evals.listing import open_repo
-from memdir.core.ports import Repo
-from memdir.evaluation.sets import bad_data, read_data, read_row
+from memdir.claims.repo import Repo
+from memdir.evals.recall_sets import bad_data, read_data, read_row
 
 CLAIMS = "claims.jsonl"
 GET_IT = "name the directory that holds claims.jsonl with --data"

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 
 from evals.listing_paths import Pasts, Paths
-from memdir.core.claim import Past, Seen, Uses, Wanted
-from memdir.core.errors import BadInput
+from memdir.claims.claim import Past, Seen, Uses, Wanted
+from memdir.errors import BadInput
 
 TREE, SYMBOLS, HISTORY, PAST_SYMBOLS, META = (
     "tree.txt",

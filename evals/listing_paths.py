@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from memdir.core.claim import Past
+from memdir.claims.claim import Past
 
 _STARS = re.compile(r"\*{1,3}")
 FEW = 20  # places that one name is answered with

@@ -26,9 +26,8 @@ from evals.pairs_measure import (
     left_out_verdicts,
     share_figure,
 )
-from memdir.core.likeness import MERGE, SHOW, Alike, find_alike
-from memdir.evaluation import metrics
-from memdir.evaluation.report import (
+from memdir.evals import report
+from memdir.evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -42,6 +41,7 @@ from memdir.evaluation.report import (
     count,
     fields,
 )
+from memdir.text.similar import MERGE, SHOW, Alike, find_alike
 
 GOAL = Goal(0.90)
 SURE = Goal(0.95)  # precision below which nothing is merged without a question
@@ -164,7 +164,7 @@ def _spread(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
         *(("highest", SHARE), (f"from {SHOW} on", COUNT)),
     )
     rows = tuple(
-        (name, len(held), held[0], metrics.median(held), held[-1], _reached(held))
+        (name, len(held), held[0], report.median(held), held[-1], _reached(held))
         for name, held in by_relation.items()
         if held
     )

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from evals.pairs_data import OPPOSED, RELATIONS, Pair, Single, Stores
 from evals.pairs_measure import Share, share_figure
-from memdir.core.agreement import MISSING, disagreements
-from memdir.core.contradiction import find_contradictions
-from memdir.core.pointer import below_store, read_pointers
-from memdir.evaluation.report import COUNT, TEXT, Figure, Section, Table
+from memdir.audit.disagree import MISSING, disagreements, find_contradictions
+from memdir.evals.report import COUNT, TEXT, Figure, Section, Table
+from memdir.format.pointer import below_store, read_pointers
 
 UNFOUND = "What only understanding would find is not found: a clean list proves nothing."
 

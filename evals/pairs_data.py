@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.core import frontmatter
-from memdir.core.errors import MemdirError
-from memdir.evaluation.sets import MAX_BYTES, bad_data, read_data, read_row
+from memdir.errors import MemdirError
+from memdir.evals.recall_sets import MAX_BYTES, bad_data, read_data, read_row
+from memdir.hot import memory as memory_module
+from memdir.hot.layout import Markdown
 
 PAIRS, ALONE = "pairs.jsonl", "inconsistencies.jsonl"
 GET_IT = "name the directory that holds pairs.jsonl with --data"
@@ -89,10 +89,10 @@ def read_stores(data: str, files: list[File]) -> Stores:
         texts = {}
         for memory in store.scan().memories:
             try:
-                texts[memory.path] = frontmatter.decode(store.read(memory.path))
+                texts[memory.path] = memory_module.decode(store.read(memory.path))
             except MemdirError:
                 continue  # one that cannot be read is compared with nothing
-        found[folder] = texts, frontmatter.decode(store.index() or b"")
+        found[folder] = texts, memory_module.decode(store.index() or b"")
     return found
 
 
@@ -116,6 +116,6 @@ def _file(data: str, labels: str, number: int, given: object) -> File:
         if os.path.getsize(place) > MAX_BYTES:
             raise bad_data(labels, number, f"{place} is too large")
         with open(place, "rb") as file:
-            return File(repo, path, frontmatter.decode(file.read()))
+            return File(repo, path, memory_module.decode(file.read()))
     except OSError as error:
         raise bad_data(labels, number, f"{place}: {error.strerror}") from None

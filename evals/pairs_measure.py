@@ -7,9 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memdir.evaluation.intervals import wilson
-from memdir.evaluation.metrics import CONFIDENCE, RESAMPLES, SEED, quantile
-from memdir.evaluation.report import SHARE, Figure, Goal
+from memdir.evals.report import CONFIDENCE, RESAMPLES, SEED, SHARE, Figure, Goal, quantile, wilson
 
 # The choices a fitted score would have: the weight of the heads, and what a link takes off.
 HEADS, LINKS = (0.3, 0.5, 0.7), (0.0, 0.05, 0.1)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from memdir.core import frontmatter
-from memdir.core.errors import Missing
-from memdir.core.memory import UNKNOWN, read_memory
-from memdir.evaluation.intervals import wilson
-from memdir.evaluation.report import (
+from memdir.errors import Missing
+from memdir.evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -19,14 +16,17 @@ from memdir.evaluation.report import (
     Table,
     Value,
     fields,
+    wilson,
 )
+from memdir.hot import memory
+from memdir.hot.memory import UNKNOWN, read_memory
 
 GET_IT = "name the directory with owner__repo/… memory directories with --data"
 
 
 def guess_type(text: str) -> str:
     """The product's guesser; the one place to change when it moves."""
-    from memdir.surfaces.cli.inputs import guess_type
+    from memdir.cli.command import guess_type
 
     return guess_type(text)
 
@@ -37,7 +37,7 @@ def evaluate_types(data: str) -> tuple[Report, dict[str, object]]:
     for path in sorted(Path(data).glob("*__*/**/*.md")):
         content = path.read_bytes()
         label = read_memory(path.name, content, 0.0).type
-        body = frontmatter.read(frontmatter.decode(content)).body
+        body = memory.read(memory.decode(content)).body
         if label != UNKNOWN and body.strip():
             guesses.setdefault(label, Counter())[guess_type(body)] += 1
     if not guesses:

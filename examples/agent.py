@@ -10,7 +10,7 @@ import uuid
 from anthropic import Anthropic
 from anthropic.types import MessageParam
 
-from memdir import Memdir
+from memdir.library import Memdir
 
 MODEL = os.environ.get("MODEL", "claude-sonnet-5-5")
 

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 MEMDIR = Path(sys.executable).with_name("memdir")
-FALLBACK = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
+FALLBACK = [sys.executable, "-c", "from memdir.cli.main import main; main()"]
 KEPT = ("PATH", "PYTHONPATH", "LANG", "TERM")
 WIDE = 70  # columns
 PRICING = "def price_order(order):\n    return sum(line.price for line in order.lines)\n"

@@ -8,7 +8,7 @@ import sys
 
 from anthropic import Anthropic
 
-from memdir.tools import memory_tool
+from memdir.memory_tool import memory_tool
 
 MODEL = os.environ.get("MODEL", "claude-sonnet-5-5")
 PROMPT = "Remember that releases are cut with make release, never by hand."

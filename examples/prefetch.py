@@ -11,7 +11,7 @@ import sys
 
 from anthropic import Anthropic
 
-from memdir import Memdir
+from memdir.library import Memdir
 
 MODEL = os.environ.get("MODEL", "claude-sonnet-5-5")
 

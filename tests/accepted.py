@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-from memdir.adapters.acceptance import load, save
-from memdir.core.acceptance import Acceptance
-from memdir.core.store_key import store_key
+from memdir.hot.acceptance import Acceptance, load, save
+from memdir.hot.place import store_key
 
 
 def accept(state: Path, root: Path, layout: str = "") -> None:

@@ -3,11 +3,13 @@
 import time
 from pathlib import Path
 
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.adapters.searches import fts, scan
-from memdir.core.finding import Finding
-from memdir.core.hit import Found
-from memdir.core.ports import Search
+from memdir.errors import Finding
+from memdir.hot import catalog
+from memdir.hot.catalog import Fts
+from memdir.hot.layout import Markdown
+from memdir.hot.recall import Found
+from memdir.recall import scan
+from memdir.store.ports import Search
 
 SETTLED = 0.06  # seconds after which a file counts as old enough to be trusted
 MANY = 50  # more than any store of the tests has to give
@@ -24,7 +26,7 @@ class Searched:
 
     @property
     def catalog(self) -> Path:
-        return self.cache / fts.NAME
+        return self.cache / catalog.NAME
 
     def write(self, path: str, data: bytes | str) -> Path:
         where = self.root / path
@@ -38,8 +40,8 @@ class Searched:
         self.fts().find("anything at all", MANY)
         assert self.catalog_findings("anything at all") == []
 
-    def fts(self) -> fts.Fts:
-        return fts.open_search(self.store, str(self.cache))
+    def fts(self) -> Fts:
+        return catalog.open_search(self.store, str(self.cache))
 
     def scan(self) -> Search:
         return scan.open_search(self.store, str(self.cache))

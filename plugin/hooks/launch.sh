@@ -3,8 +3,8 @@
 # Only builtins on the way to a Python that is known: a process more would cost a millisecond.
 
 memdir_code=$CLAUDE_PLUGIN_ROOT/memdir # in a checkout, and in the client's copy of one
-[ -r "$memdir_code/surfaces/hooks/start.py" ] || memdir_code=${CLAUDE_PLUGIN_ROOT%/*} # in a package
-memdir_code=$memdir_code/surfaces/hooks/start.py
+[ -r "$memdir_code/hot/start.py" ] || memdir_code=${CLAUDE_PLUGIN_ROOT%/*} # in a package
+memdir_code=$memdir_code/hot/start.py
 [ -r "$memdir_code" ] || exit 0
 
 # Before a tool only records are guarded: where there are none, nothing is started.
@@ -24,7 +24,7 @@ fi
 # Hooks of ours in the settings do the same: then these are silent. Looked at once in each session.
 if [ "$memdir_event" = session-start ]; then
 	memdir_settings=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json
-	if grep -qs memdir/surfaces/hooks/start.py "$memdir_settings"; then
+	if grep -qs memdir/hot/start.py "$memdir_settings"; then
 		memdir_note silent yes
 	elif [ -e "$memdir_folder/silent" ]; then
 		rm -f "$memdir_folder/silent"

@@ -14,16 +14,21 @@ tools       for models that call them: the Anthropic memory tool
 """
 
 __version__ = "0.1.0"
-__all__ = ["Memdir", "__version__"]
+__all__ = ["Memdir", "MemdirError", "__version__"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.surfaces.library import Memdir
+    from memdir.errors import MemdirError
+    from memdir.library import Memdir
 
 
 def __getattr__(name: str) -> object:
     if name == "Memdir":  # not before somebody asks: the hot path imports this package too
-        from memdir.surfaces.library import Memdir
+        from memdir.library import Memdir
 
         return Memdir
+    if name == "MemdirError":
+        from memdir.errors import MemdirError
+
+        return MemdirError
     raise AttributeError(f"module 'memdir' has no attribute {name!r}")

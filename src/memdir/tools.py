@@ -1,5 +1,5 @@
-"""Tools for models that call them: `from memdir.tools import memory_tool`."""
+"""`from memdir.tools import memory_tool`: the Anthropic memory tool on a store."""
 
-from memdir.surfaces.memory_tool import MemoryTool, ToolAnswer, memory_tool
+from memdir.memory_tool import MemoryTool, ToolAnswer, memory_tool
 
 __all__ = ["MemoryTool", "ToolAnswer", "memory_tool"]

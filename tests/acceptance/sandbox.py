@@ -17,7 +17,7 @@ from tests.acceptance.scripted_api import MAIN, Api, kind, said
 from tests.scripted_server import Request
 from tests.self.source import PACKAGE
 
-START = PACKAGE / "surfaces/hooks/start.py"
+START = PACKAGE / "hot/start.py"
 RECORDER = Path(__file__).parent / "recorder.py"
 RUN_SECONDS = 90
 END_SECONDS = 5  # for a client that was asked to end

@@ -6,14 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters import journal as journal_module
-from memdir.adapters.captures import DAMAGED, Captures
-from memdir.adapters.journal import Journal
-from memdir.core.accounts import HELD, RECEIVED, SAVED, Entry
-from memdir.core.capturing import Catch, Origin
-from memdir.core.draft import Draft
-from memdir.core.progress import Done, Item, Plan, Progress
-from memdir.core.transcript import Cursor
+from memdir.capture import progress
+from memdir.capture.progress import (
+    DAMAGED,
+    HELD,
+    RECEIVED,
+    SAVED,
+    Captures,
+    Done,
+    Entry,
+    Item,
+    Journal,
+    Plan,
+    Progress,
+)
+from memdir.capture.signals import Catch, Origin
+from memdir.clients.conversation import Cursor
+from memdir.format.draft import Draft
 
 DRAFT = Draft(
     "Text \ud800 \u2028 \x00.",
@@ -87,8 +96,8 @@ def entries(count: int, start: int = 0, decision: str = SAVED) -> list[Entry]:
 
 
 def test_the_journal_stays_small_and_its_sums_stay_right(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal_module, "MOST_BYTES", 4_000)
-    monkeypatch.setattr(journal_module, "KEPT", 5)
+    monkeypatch.setattr(progress, "MOST_BYTES", 4_000)
+    monkeypatch.setattr(progress, "KEPT", 5)
     journal = Journal(str(tmp_path / "journal"))
     journal.add([Entry("waits", RECEIVED, 1.0)])
     for number in range(300):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.adapters.clients._merge import read_values, write_values
-from memdir.adapters.clients._plan import UnsafeEdit
+from memdir.clients.edit_json import read_values, write_values
+from memdir.clients.receipt import UnsafeEdit
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -6,9 +6,9 @@ from multiprocessing import get_context
 
 import pytest
 
-from memdir.adapters.contexts import KEPT_SECONDS, LARGEST_DRAFT, Contexts
-from memdir.core.errors import MemdirError
-from memdir.core.records.errors import INPUT, READ, SECURITY, RecordError
+from memdir.errors import MemdirError
+from memdir.records.contexts import KEPT_SECONDS, LARGEST_DRAFT, Contexts
+from memdir.records.refusal import INPUT, READ, SECURITY, RecordError
 
 NOW = 2_000_000_000.0
 

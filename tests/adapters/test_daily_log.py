@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters import daily_log
-from memdir.adapters.daily_log import DailyLog
-from memdir.core.errors import BadInput, MemdirError
-from memdir.core.log_text import Entry, day_of, path_of, read, write
+from memdir.errors import BadInput, MemdirError
+from memdir.store import logs
+from memdir.store.logs import DailyLog, Entry, day_of, path_of, read, write
 
 DAY = datetime.date(2026, 3, 2)
 WRITERS, EACH = 8, 100
@@ -118,10 +117,10 @@ def test_what_is_no_file_in_the_place_of_a_log_is_refused_at_once(log, tmp_path,
 
 def test_an_entry_and_a_day_have_a_largest_size(log, monkeypatch):
     with pytest.raises(BadInput):
-        log.append(DAY, Entry("x" * daily_log.LONGEST_BYTES))
+        log.append(DAY, Entry("x" * logs.LONGEST_BYTES))
     log.append(DAY, Entry("first"))
     before = Path(log.path(DAY)).read_bytes()
-    monkeypatch.setattr(daily_log, "LARGEST_BYTES", len(before) + 5)
+    monkeypatch.setattr(logs, "LARGEST_BYTES", len(before) + 5)
     with pytest.raises(MemdirError):
         log.append(DAY, Entry("second"))
     assert Path(log.path(DAY)).read_bytes() == before

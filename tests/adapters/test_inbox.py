@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters import inbox as inbox_module
-from memdir.adapters.inbox import Inbox, read, write
-from memdir.core.capturing import Catch, Origin
-from memdir.core.draft import Draft
-from memdir.core.errors import BadInput, MemdirError, Missing
-from memdir.core.held import APPROVED, REJECTED, Held, id_of
+from memdir.capture import inbox as inbox_module
+from memdir.capture.inbox import APPROVED, REJECTED, Held, Inbox, id_of, read, write
+from memdir.capture.signals import Catch, Origin
+from memdir.errors import BadInput, MemdirError, Missing
+from memdir.format.draft import Draft
 from tests.flows.opened import NOON
 
 ORIGIN = Origin("claude-code", "s1", "m1", "tool", "WebFetch", "the words")

@@ -4,8 +4,8 @@ import fcntl
 import os
 import threading
 
-from memdir.adapters import queue
-from memdir.adapters.queue import Queue
+from memdir.hot import queue
+from memdir.hot.queue import Queue
 
 
 def test_a_hook_that_is_stopped_before_it_writes_loses_no_line(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ Those of `examples/own`, and with MEMDIR_TEST_OWN=FOLDER (such as ~/.config/memd
 import os
 from types import ModuleType
 
-from memdir import registry
+from memdir.store import registry
 from tests.self.source import ROOT
 
 EXAMPLES = str(ROOT / "examples/own")

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from memdir import registry
-from memdir.config import Config, read_config
-from memdir.core.errors import BadInput
-from memdir.flows.installing import Plan, Wish, clients, install
+from memdir.clients.receipt import Plan, Wish
+from memdir.clients.setup import clients, install
+from memdir.config.config import Config, read_config
+from memdir.errors import BadInput
+from memdir.store import registry
 from tests.hostile import inputs
 
 THEIRS = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say hi"}]}]}}

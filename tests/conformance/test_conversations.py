@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir import registry
-from memdir.core.model import Question, Turn, Usage
-from memdir.core.nested import NESTED
+from memdir.hot.log import NESTED
+from memdir.models.model import Question, Turn, Usage
+from memdir.store import registry
 from tests.scripted_server import Reply, serve
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows, registry
-from memdir.adapters.layouts.in_memory import InMemory
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.core.errors import HistoryBroken, MemdirError, Missing
-from memdir.core.history import Cause
-from memdir.core.ports import TRASH
+from memdir.capture import review
+from memdir.errors import HistoryBroken, MemdirError, Missing
+from memdir.hot.layout import Markdown
+from memdir.store import changes, look, registry
+from memdir.store.in_memory import InMemory
+from memdir.store.ports import TRASH, Cause
 from tests.flows.opened import NOON, Opened, memory
 
 BYTES = {
@@ -114,8 +114,8 @@ def test_git_finds_no_fault_and_reads_the_log(opened):
     opened.save("One", "a")
     opened.write("ünï cödé.md", memory("x"))
     opened.save("Two", "b", description="line: with “quotes”")
-    flows.retire(opened.app(), ["a"], reason='said "no"\nand more')
-    flows.undo(opened.app())
+    changes.retire(opened.app(), ["a"], reason='said "no"\nand more')
+    review.undo(opened.app())
     assert opened.git("fsck", "--strict", "--no-dangling") in (
         "",
         "notice: No default references\n",
@@ -144,7 +144,7 @@ def test_bytes_in_are_bytes_out_whatever_the_name(opened):
     app.snapshot()
     for path in BYTES:
         (opened.root / path).unlink()
-    flows.undo(opened.app())
+    review.undo(opened.app())
     kept = {path: opened.files()[path] for path in opened.files().keys() & BYTES.keys()}
     assert kept == BYTES
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
@@ -161,7 +161,7 @@ def test_a_name_that_is_not_utf8_is_kept_too(opened):
         pytest.skip("this file system takes only UTF-8 names")
     opened.app().snapshot()
     os.unlink(name)
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert Path(os.fsdecode(name)).read_bytes() == b"odd"
 
 
@@ -190,7 +190,7 @@ def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch,
     opened.save("aaa", "kept")
     opened.git("gc", "--quiet", "--prune=now")
     (opened.root / "api-token-rules.md").unlink()
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.read("api-token-rules.md") == "aaa\nbbb\r\n$Id$\n"
     assert not marks.exists()
     assert not (tmp_path / "elsewhere").exists()
@@ -204,7 +204,7 @@ def test_without_git_on_the_path_saving_log_and_undo_still_work(opened, monkeypa
     opened.save("One", "a")
     opened.save("Two", "a")
     assert opened.verbs() == ["begin", "save a", "save a"]
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "One" in opened.read("a.md")
     assert opened.said == []
 
@@ -217,13 +217,13 @@ def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_
     loose = list((opened.state / "history.git/objects").glob("??/*"))
     assert loose == []
     assert opened.verbs() == ["begin", "save a", "save a"]
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "One" in opened.read("a.md")
     assert opened.verbs()[-1] == "undo save a"
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
     (tmp_path / "nothing").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert [one.cause.verb for one in flows.log(opened.app())] == ["undo"]
+    assert [one.cause.verb for one in look.log(opened.app())] == ["undo"]
     assert "is packed" in opened.said[-1] and "install git" in opened.said[-1]
     opened.save("Three", "a")
     assert "Three" in opened.read("a.md")
@@ -266,7 +266,7 @@ def test_a_damaged_history_is_named_and_old_versions_go_to_the_trash(opened, dam
     opened.save("Two", "a")
     damage(opened.state / "history.git")
     (opened.state / "known.json").touch()
-    for ask in (lambda: flows.log(opened.app()), lambda: flows.undo(opened.app())):
+    for ask in (lambda: look.log(opened.app()), lambda: review.undo(opened.app())):
         try:
             assert ask() == []
             assert "history.git" in opened.said[-1]
@@ -290,7 +290,7 @@ def test_a_damaged_history_is_set_aside_and_a_new_one_begins(opened, damage):
     assert Path(kept).is_dir()
     opened.save("Two", "a")
     assert opened.verbs() == ["begin", "save a"]
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "One" in opened.read("a.md")
 
 
@@ -301,13 +301,13 @@ def test_one_damaged_version_hides_no_other(opened):
     oid = opened.git("rev-parse", "main~2:a.md").strip()
     (opened.state / "history.git/objects" / oid[:2] / oid[2:]).write_bytes(b"")
     assert opened.verbs() == ["begin", "save a", "save a", "save b"]
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "b.md" not in opened.files()
     with pytest.raises(HistoryBroken, match=oid):
-        flows.undo(opened.app())
+        review.undo(opened.app())
     assert "Two" in opened.read("a.md")
     opened.save("Four", "a")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "Two" in opened.read("a.md")
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir import registry
-from memdir.core.errors import BadInput, MemdirError
-from memdir.core.model import BadAnswer, ModelUnavailable, Question
+from memdir.errors import BadInput, MemdirError
+from memdir.models.model import BadAnswer, ModelUnavailable, Question
+from memdir.store import registry
 from tests.scripted_server import Reply, serve
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}

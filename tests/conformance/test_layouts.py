@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memdir.core import frontmatter
-from memdir.core.errors import BadInput, Missing
-from memdir.core.memory import INDEX, README, is_memory, read_memory
+from memdir.errors import BadInput, Missing
+from memdir.hot import memory as memory_module
+from memdir.hot.memory import INDEX, README, is_memory, read_memory
 from tests.conformance import own
 
 HEADER = b"---\nname: %s\ndescription: d\ntype: user\n---\n\nText\n"
@@ -296,7 +296,7 @@ HEADERS = [
 def test_a_scan_reads_the_same_header_as_a_whole_reader(store, text):
     store.put("a.md", text.encode())
     (memory,) = store.scan().memories
-    whole = frontmatter.read(text)
+    whole = memory_module.read(text)
     assert memory.values == whole.values
     assert memory.name == (whole.get("name") or "a")
 

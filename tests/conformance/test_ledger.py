@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.ledger import Ledger, read, write
-from memdir.adapters.models.scripted import Scripted
-from memdir.adapters.wrappers.metered import Metered
-from memdir.core.budget import Call, LedgerBroken, Limits, OverBudget, OverRun, Spent
-from memdir.core.errors import Busy, MemdirError, Unwritable
-from memdir.core.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
+from memdir.errors import Busy, MemdirError, Unwritable
+from memdir.models.budget import Call, LedgerBroken, Limits, OverBudget, OverRun, Spent
+from memdir.models.ledger import Ledger, Metered, read, write
+from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
+from memdir.models.scripted import Scripted
 
 NOON = 1772452800.0  # 2026-03-02
 DAY = "2026-03-02"

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.looking import LARGEST_BYTES, Looking
-from memdir.core.permissions.deciding import Allowed, decide
+from memdir.capture.agent_tools import LARGEST_BYTES, Allowed, Looking, decide
 
 
 @pytest.fixture
@@ -109,7 +108,7 @@ def test_a_long_output_is_cut_and_the_command_ended(look):
 
 def test_a_pipe_holds_nobody_up(look, monkeypatch):
     # Whoever opens the pipe waits for it longer than anybody waits for this test.
-    monkeypatch.setattr("memdir.adapters.looking.SECONDS", 3600.0)
+    monkeypatch.setattr("memdir.capture.agent_tools.SECONDS", 3600.0)
     os.mkfifo(Path(look.places.project, "pipe"))
     assert seen(look, "Read", file_path="pipe").startswith("(cannot be read")
     for command in ("cat pipe", "head -n 5 pipe", "wc -c pipe", "grep x pipe", "grep -r x pipe"):

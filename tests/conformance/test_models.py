@@ -14,19 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from memdir import registry
-from memdir.core.errors import BadInput
-from memdir.core.model import (
+from memdir.errors import BadInput
+from memdir.hot.log import NESTED
+from memdir.models.model import (
     BadAnswer,
+    Model,
     ModelFailed,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
     Question,
+    misfits,
 )
-from memdir.core.nested import NESTED
-from memdir.core.ports import Model
-from memdir.core.schema import misfits
+from memdir.store import registry
 from tests.conformance import own
 from tests.scripted_server import Reply, Script, serve
 

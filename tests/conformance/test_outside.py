@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from memdir import flows, registry
-from memdir.adapters.layouts.in_memory import InMemory
-from memdir.core.draft import Draft, Wishes
-from memdir.core.history import Cause
-from memdir.core.ports import TRASH
+from memdir.capture import review
+from memdir.format.draft import Draft, Wishes
+from memdir.store import changes, look, registry
+from memdir.store.in_memory import InMemory
+from memdir.store.ports import TRASH, Cause
 from tests.flows.opened import NOON, Opened, memory
 
 
@@ -24,10 +24,10 @@ def test_what_others_did_is_committed_before_ours(opened):
     opened.write("a.md", memory("a", body="Theirs"))
     opened.save("Ours", "a")
     assert opened.verbs() == ["begin", "save a", "outside", "save a"]
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "Theirs" in opened.read("a.md")
     assert opened.app().shelf.list(TRASH) == []
-    assert opened.app().history.find(flows.log(opened.app())[0].id).cause.undoes
+    assert opened.app().history.find(look.log(opened.app())[0].id).cause.undoes
 
 
 def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
@@ -50,7 +50,7 @@ def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
         assert path.stat().st_size == before.st_size
         opened.app().snapshot()
         seen += 1
-        newest = flows.log(opened.app())[0]
+        newest = look.log(opened.app())[0]
         standing = opened.app().history.content(newest.id, "a.md")
         assert standing == path.read_bytes(), f"edit {count} was not seen"
     assert seen == 20
@@ -77,11 +77,11 @@ def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
         path.write_bytes(path.read_bytes().replace(b"One", b"Two"))
         time.sleep(0.05)  # longer than the clock's tick
 
-    flows.save(app, Draft("One", name="a"), Wishes(), meanwhile)
+    changes.save(app, Draft("One", name="a"), Wishes(), meanwhile)
     opened.save("Three", "b")
     assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
     opened.save("Four", "a")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "Two" in opened.read("a.md")
 
 
@@ -106,7 +106,7 @@ def test_a_killed_writers_change_gets_its_name(opened):
     opened.write("c.md", memory("c"))
     opened.save("Two", "b")
     assert opened.verbs() == ["begin", "save a", "edit a.md", "outside c.md", "save b"]
-    newest = flows.log(opened.app())
+    newest = look.log(opened.app())
     assert [one.cause.actor for one in newest] == [
         "tester",
         "outside",
@@ -145,12 +145,12 @@ def test_a_full_state_disk_loses_no_change_from_the_log(opened, monkeypatch):
     monkeypatch.setattr(
         type(app.history.objects.disk), "put_all", lambda self, files: failing(files)
     )
-    flows.save(app, Draft("Ours", name="a"), Wishes(anyway=True))
+    changes.save(app, Draft("Ours", name="a"), Wishes(anyway=True))
     monkeypatch.undo()
     opened.app().snapshot()
-    changed = {path for one in flows.log(opened.app()) for kind, path in one.paths if kind == "D"}
+    changed = {path for one in look.log(opened.app()) for kind, path in one.paths if kind == "D"}
     assert "b.md" in changed
     shelf = opened.app().shelf
     versions = [shelf.read(one) for one in shelf.list(TRASH) if one.path == "a.md"]
-    history = [opened.app().history.content(one.id, "a.md") for one in flows.log(opened.app())]
+    history = [opened.app().history.content(one.id, "a.md") for one in look.log(opened.app())]
     assert any(data and b"Theirs" in data for data in versions + history)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from memdir.config import Config, read_config
-from memdir.core.errors import BadInput
-from memdir.flows.installing import Wish, clients, install
+from memdir.clients.receipt import Wish
+from memdir.clients.setup import clients, install
+from memdir.config.config import Config, read_config
+from memdir.errors import BadInput
 from tests.conformance import own
 
 OWN = [name.replace("_", "-") for name in own.own("clients")]

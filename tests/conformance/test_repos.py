@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from evals import listing
-from memdir import registry
-from memdir.core.claim import Past, Seen, Uses, Wanted
-from memdir.core.ports import Repo
+from memdir.claims.claim import Past, Seen, Uses, Wanted
+from memdir.claims.repo import Repo
+from memdir.store import registry
 from tests.repositories import TEXT, Checkout, look
 
 PACKAGE = '{"scripts": {"dev": "vite"}, "dependencies": {"left-pad": "1"}}'

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir import registry
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.core.ports import Search
+from memdir.hot.layout import Markdown
+from memdir.store import registry
+from memdir.store.ports import Search
 from tests.conformance import own
 from tests.conftest import SHARED
 from tests.searching import MANY, Searched, answers, memory, paths

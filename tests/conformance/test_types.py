@@ -2,8 +2,8 @@
 
 import pytest
 
-from memdir.core import types
-from memdir.core.types import Type
+from memdir.hot import types
+from memdir.hot.types import Type
 from tests.conformance import own
 
 OURS = types.names()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.core.accounts import (
+from memdir.capture.progress import (
     DECISIONS,
     HELD,
     RECEIVED,

@@ -4,15 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.agreement import (
-    DIFFERS,
-    ITSELF,
-    MISSING,
-    POINTER,
-    UNRELATED,
-    VAGUE,
-    disagreements,
-)
+from memdir.audit.disagree import DIFFERS, ITSELF, MISSING, POINTER, UNRELATED, VAGUE, disagreements
 
 BODY = "Install packages with uv, never with pip, because uv.lock pins every version."
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.asking import wants_nothing
+from memdir.hot.recall import wants_nothing
 
 IGNORE = "it asks to ignore memory"
 

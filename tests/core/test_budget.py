@@ -2,17 +2,17 @@
 
 import pytest
 
-from memdir.core.budget import (
+from memdir.models.budget import (
     Call,
     Limits,
     Spent,
+    cost,
     estimate,
     spent_by,
     too_much,
     too_much_for_run,
 )
-from memdir.core.model import Question, Turn, Usage
-from memdir.core.price import cost
+from memdir.models.model import Question, Turn, Usage
 
 LIMITS = Limits(session=100, day=1000)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memdir.core.claim import Claim
-from memdir.core.claims import find_claims
+from memdir.claims.claim import Claim
+from memdir.claims.find import find_claims
 
 CLAIM = ""
 

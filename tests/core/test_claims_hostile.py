@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Past, Seen
-from memdir.core.claims import find_claims, judge, wanted
-from memdir.core.claims.finding import MOST
+from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Past, Seen
+from memdir.claims.find import MOST, find_claims
+from memdir.claims.judge import judge, wanted
 from tests import hostile
 
 MARKS = "`/.*{}[]()<>|~#:-_@$\\\"' \n\ta1Z→…é中\0\x1b\ud800"

@@ -2,8 +2,9 @@
 
 import pytest
 
-from memdir.core.claim import Past, Seen, Uses, Wanted
-from memdir.core.claims import find_claims, judge, wanted
+from memdir.claims.claim import Past, Seen, Uses, Wanted
+from memdir.claims.find import find_claims
+from memdir.claims.judge import judge, wanted
 
 GONE = Past("src/auth.py", "3f2c1e9aa", "2026-03-02")
 SEEN = Seen(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.contradiction import (
+from memdir.audit.disagree import (
     OPPOSITE,
     RENAMED,
     SUPERSEDED,

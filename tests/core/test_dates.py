@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.dates import DAY, age_days, age_words, iso_day, iso_time, parse_time
+from memdir.hot.safe import DAY, age_days, age_words, iso_day, iso_time, parse_time
 
 NEW_YEAR = 1_767_225_600  # 2026-01-01T00:00:00Z
 

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core import types
-from memdir.core.draft import Draft, Wishes
-from memdir.core.drafting import (
+from memdir.errors import BadInput
+from memdir.format.draft import (
     DESCRIPTION_AIM,
     MAX_DESCRIPTION,
+    Draft,
     Rules,
+    Wishes,
     check,
     check_line,
     complete,
@@ -20,7 +21,7 @@ from memdir.core.drafting import (
     refusal,
     set_reasons,
 )
-from memdir.core.errors import BadInput
+from memdir.hot import types
 from tests.hostile import inputs
 
 MONDAY = datetime.date(2026, 3, 2)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.exclusions import why_not
+from memdir.format.exclusions import why_not
 
 DIFF = """diff --git a/x.py b/x.py
 index 1234567..89abcde 100644

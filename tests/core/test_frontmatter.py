@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memdir.core import frontmatter
-from memdir.core.frontmatter import FENCE, decode, edit, encode, quote, read, unquote, write
+from memdir.hot import memory
+from memdir.hot.memory import FENCE, decode, edit, encode, quote, read, unquote, write
 from tests.hostile import inputs
 
 FEWEST_FILES = 371  # of the corpus; fewer would mean that this test looks at nothing
@@ -195,7 +195,7 @@ def test_an_edit_leaves_every_other_field_and_the_body_alone(text, key, value):
     edited = edit(document, key, value)
     assert edited.body == document.body
     for other, old in document.values.items():
-        if other not in (key, frontmatter.NEST):
+        if other not in (key, memory.NEST):
             assert edited.values[other] == old
 
 

@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.errors import BadInput, Missing
-from memdir.core.history import (
-    BEGIN,
-    UNDO,
-    Cause,
-    Logged,
-    read_message,
-    to_undo,
-    write_message,
-)
+from memdir.errors import BadInput, Missing
+from memdir.store.ports import BEGIN, UNDO, Cause, Logged, read_message, to_undo, write_message
 
 text = st.text()
 paths = st.lists(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.core import index
-from memdir.core.index import heal, rebuild, replace_pointer, survey
-from memdir.core.pointer import write_pointer
+from memdir.format import index
+from memdir.format.index import heal, rebuild, replace_pointer, survey
+from memdir.format.pointer import write_pointer
 
 ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.alignment import align
-from memdir.core.index_merge import merge_indexes
+from memdir.format.index_merge import merge_indexes
+from memdir.text.merge import align
 
 A, B, C, D = (f"- [{n.upper()}]({n}.md) — about {n}\n" for n in "abcd")
 BASE = "# Index\n\n" + A + B

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memdir.core.inert import clip, inert, inert_line, visible
+from memdir.hot.safe import clip, inert, inert_line, make_visible
 from tests.conftest import SHARED
 from tests.hostile import inputs
 
@@ -172,7 +172,7 @@ def test_ordinary_text_and_code_come_back_as_they_are(text):
     ],
 )
 def test_hidden_characters_are_left_out(text, seen):
-    assert visible(text) == seen
+    assert make_visible(text) == seen
 
 
 def test_a_line_is_one_line_and_judged_as_one():

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.core.dates import DAY
-from memdir.core.frontmatter import decode, utf16_units
-from memdir.core.injection import (
+from memdir.hot.inject import (
     BODY_BYTES,
     BODY_LINES,
     HOOK_CHARACTERS,
@@ -20,8 +18,9 @@ from memdir.core.injection import (
     frame,
     pointer,
 )
-from memdir.core.memory import Memory, read_memory
-from memdir.core.standing_rules import RULE_CHARACTERS, RULES_CHARACTERS, rule, standing
+from memdir.hot.memory import Memory, decode, read_memory, utf16_units
+from memdir.hot.safe import DAY
+from memdir.hot.standing import RULE_CHARACTERS, RULES_CHARACTERS, rule, standing
 from tests.hostile import inputs
 
 NOW = 1_772_452_800.0  # noon of 2026-03-02

@@ -2,23 +2,28 @@
 
 import pytest
 
-from memdir.core import frontmatter
-from memdir.core.index import survey
-from memdir.core.inspection.bodies import inspect_body, relative_date
-from memdir.core.inspection.headers import inspect_header
-from memdir.core.inspection.ignored import inspect_ignored
-from memdir.core.inspection.page import Page, command
-from memdir.core.inspection.pairs import inspect_pairs
-from memdir.core.inspection.pointers import inspect_index, inspect_no_index
-from memdir.core.inspection.safety import inspect_safety
-from memdir.core.memory import read_memory
-from memdir.core.outline import Lookup
+from memdir.audit.inspect import (
+    Page,
+    command,
+    inspect_body,
+    inspect_header,
+    inspect_ignored,
+    inspect_index,
+    inspect_no_index,
+    inspect_pairs,
+    inspect_safety,
+    relative_date,
+)
+from memdir.format.index import survey
+from memdir.format.outline import Lookup
+from memdir.hot import memory
+from memdir.hot.memory import read_memory
 
 HEADER = "---\nname: x\ndescription: How the tests are run here\ntype: feedback\n---\n\n"
 
 
 def page(text: str, path: str = "x.md") -> Page:
-    data = frontmatter.encode(text)
+    data = memory.encode(text)
     return Page(read_memory(path, data, 0.0), text)
 
 

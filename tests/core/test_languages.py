@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.core.ranking import SURE
+from memdir.hot.recall import SURE
 from tests.searching import Searched, memory
 
 TOP = 3

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.likeness import MERGE, NEAREST, SHOW, find_alike
+from memdir.text.similar import MERGE, NEAREST, SHOW, find_alike
 
 
 def memory(name: str, description: str, body: str, type: str = "feedback") -> str:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.core.frontmatter import utf16_units
-from memdir.core.loading import MAX_CHARACTERS, MAX_LINES, layers, load
+from memdir.format.index import load
+from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, utf16_units
+from memdir.text.markdown import layers
 
 ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 

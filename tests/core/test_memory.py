@@ -2,9 +2,9 @@
 
 import pytest
 
-from memdir.core.listing import list_by_age
-from memdir.core.manifest import NEWEST, manifest
-from memdir.core.memory import Memory, is_memory, read_memory, stem
+from memdir.audit.ages import list_by_age
+from memdir.hot.memory import Memory, is_memory, read_memory, stem
+from memdir.recall.choose import NEWEST, manifest
 
 DAY = 86_400
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z

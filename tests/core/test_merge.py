@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.merge import merge
+from memdir.text.merge import merge
 
 ROWS = {
     # what: base, ours, theirs, merged, places that did not fit

@@ -2,16 +2,16 @@
 
 import pytest
 
-from memdir.core.errors import BadInput
-from memdir.core.model import (
+from memdir.errors import BadInput
+from memdir.models.model import (
     BadAnswer,
     Question,
     Usage,
     answered,
     member_and_name,
+    misfits,
     tokens_of,
 )
-from memdir.core.schema import misfits
 
 NAMES = {"type": "array", "items": {"type": "string"}}
 SCHEMA = {

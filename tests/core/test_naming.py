@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.errors import BadInput, Missing
-from memdir.core.memory import Memory, read_memory
-from memdir.core.naming import (
+from memdir.errors import BadInput, Missing
+from memdir.format.names import (
     MAX_NAME,
     RESERVED,
     check_name,
@@ -19,6 +18,7 @@ from memdir.core.naming import (
     slugify,
     title_for,
 )
+from memdir.hot.memory import Memory, read_memory
 from tests.hostile import inputs
 
 

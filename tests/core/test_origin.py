@@ -4,11 +4,10 @@ import datetime
 
 import pytest
 
-from memdir.core.capturing import Origin
-from memdir.core.draft import Draft, Wishes
-from memdir.core.drafting import Rules, check, refusal
-from memdir.core.origin import LONGEST_QUOTE, SOURCE, rests_on, signed, untrusted
-from memdir.core.transcript import AGENT, PERSON, TOOL, Said
+from memdir.capture.origin import LONGEST_QUOTE, SOURCE, rests_on, signed, untrusted
+from memdir.capture.signals import Origin
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.format.draft import Draft, Rules, Wishes, check, refusal
 from tests.flows.opened import NOON
 
 HERE = Origin(client="claude-code", session="s1")

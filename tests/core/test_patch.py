@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from memdir.core.patch import LEARNED, fits, patch, with_lines, with_section
+from memdir.capture.pages import LEARNED, fits, patch, with_lines, with_section
 
 
 def applied(folder, path, old, new):

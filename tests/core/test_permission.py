@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.permissions.deciding import TOOLS, Allowed, Denied, decide
-from memdir.core.permissions.paths import Places
+from memdir.capture.agent_tools import TOOLS, Allowed, Denied, Places, decide
 
 # A project `P` with a store `S` beside it; links as below. A row is a tool and its input: one
 # text is the input's only value.

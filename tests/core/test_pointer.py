@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memdir.core.loading import POINTER_AIM
-from memdir.core.pointer import one_line, read_pointers, write_pointer
+from memdir.format.pointer import one_line, read_pointers, write_pointer
+from memdir.hot.memory import POINTER_AIM
 
 ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core import prompting, types
-from memdir.core.injection import HOOK_CHARACTERS
-from memdir.core.model import tokens_of
-from memdir.core.prompting import LOG, MODES, NORMAL, TEAM, Setting
-from memdir.core.types import Type
-from memdir.steps.instruct import WORDS, instruct
+from memdir.hot import behaviour, types
+from memdir.hot.behaviour import LOG, MODES, NORMAL, TEAM, WORDS, Setting, instruct
+from memdir.hot.inject import HOOK_CHARACTERS
+from memdir.hot.types import Type
+from memdir.models.model import tokens_of
 from tests.self.source import SRC
 from tests.self.test_hot_path import too_heavy
 
@@ -141,16 +140,16 @@ def test_what_holds_in_every_mode_is_said_in_every_mode(name):
 
 
 def test_every_block_is_said_somewhere_and_every_value_is_known():
-    heads = [line for line in words().split("\n") if line.startswith(prompting.BLOCK)]
+    heads = [line for line in words().split("\n") if line.startswith(behaviour.BLOCK)]
     for head in heads:
-        conditions = set(head.removeprefix(prompting.BLOCK).split())
+        conditions = set(head.removeprefix(behaviour.BLOCK).split())
         assert conditions <= CONDITIONS
-        assert any(conditions <= {*setting(name).holds(), prompting.EMPTY} for name in SETTINGS), (
+        assert any(conditions <= {*setting(name).holds(), behaviour.EMPTY} for name in SETTINGS), (
             head
         )
     assert all("$" not in instruct(setting(name)) for name in SETTINGS)
     with pytest.raises(StopIteration):
-        prompting.behaviour("===\n$nothing", known(), Setting(ROOT))
+        behaviour.behaviour("===\n$nothing", known(), Setting(ROOT))
 
 
 def test_an_unknown_mode_is_a_mistake_of_the_caller():
@@ -213,8 +212,8 @@ def test_each_type_is_one_line_from_its_own_file(mode):
 
 
 def test_one_more_type_is_one_more_line():
-    before = prompting.behaviour(words(), known(), Setting(ROOT, TEAM)).split("\n")
-    after = prompting.behaviour(words(), [*known(), PLANTED], Setting(ROOT, TEAM)).split("\n")
+    before = behaviour.behaviour(words(), known(), Setting(ROOT, TEAM)).split("\n")
+    after = behaviour.behaviour(words(), [*known(), PLANTED], Setting(ROOT, TEAM)).split("\n")
     assert [line for line in after if line not in before] == [
         "- pelican: When one lands → Feed it → Team",
         "type: feedback | project | reference | user | value | pelican",
@@ -308,7 +307,7 @@ def test_an_index_that_says_nothing_is_called_empty():
 # -- the hot path ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["memdir.core.prompting", "memdir.steps.instruct"])
+@pytest.mark.parametrize("name", ["memdir.hot.behaviour", "memdir.hot.behaviour"])
 def test_a_hook_can_afford_it(name):
     assert too_heavy(name) == []
 

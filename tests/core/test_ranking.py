@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core import background
-from memdir.core.ranking import (
+from memdir.hot import recall
+from memdir.hot.recall import (
     FIRST,
     MAX_TERMS,
     RULE_START,
@@ -13,11 +13,11 @@ from memdir.core.ranking import (
     Matches,
     final,
     gain,
-    rarity,
+    rarity_ranking,
     read_prompt,
+    weights,
 )
-from memdir.core.weighing import weights
-from memdir.core.words import IMPLIED, PIECE, Words
+from memdir.hot.words import IMPLIED, PIECE, Words
 
 
 def fields(**given: str) -> list[str]:
@@ -63,9 +63,9 @@ def test_a_weight_is_a_whole_number_that_can_be_kept():
 
 def test_a_rare_word_is_worth_more():
     assert gain(1, 1, 100) > gain(1, 50, 100) > gain(1, 100, 100) > 0
-    assert rarity("zebra") == background.UNKNOWN > rarity("test")
-    assert rarity("alreadi") < background.UNKNOWN  # the first of a line
-    assert rarity("\n") == background.UNKNOWN
+    assert rarity_ranking("zebra") == recall.UNKNOWN > rarity_ranking("test")
+    assert rarity_ranking("alreadi") < recall.UNKNOWN  # the first of a line
+    assert rarity_ranking("\n") == recall.UNKNOWN
 
 
 def test_the_score_is_the_sum_of_what_the_words_added():
@@ -148,7 +148,7 @@ def test_any_prompt_has_at_most_so_many_terms(prompt):
 
 
 def test_every_line_of_the_background_is_found():
-    for line in background._TABLE.strip().split("\n"):
+    for line in recall._TABLE.strip().split("\n"):
         level, *stems = line.split(" ")
         for one in (stems[0], stems[-1]):
-            assert background.rarity(one) == float(level), one
+            assert recall.rarity(one) == float(level), one

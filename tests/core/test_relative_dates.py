@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.core.relative_dates import make_absolute
+from memdir.text.dates import make_absolute
 
 MONDAY = date(2026, 3, 2)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memdir.core.restructuring.planning import Plan, plan
-from memdir.core.restructuring.work import Given, Page
-from memdir.core.revision import Style
+from memdir.format.draft import Style
+from memdir.upkeep.restructure import Plan, plan
+from memdir.upkeep.worksheet import Given, Page
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z, a Monday
 TEXT = "---\nname: {}\ndescription: {}\ntype: {}\n---\n\n{}\n"

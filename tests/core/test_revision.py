@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core import dates
-from memdir.core.draft import Draft
-from memdir.core.errors import BadInput, Conflict
-from memdir.core.frontmatter import decode, encode, read
-from memdir.core.revision import PLACES, Revision, Style, hash_of, new_text, revise, style_of
+from memdir.errors import BadInput, Conflict
+from memdir.format.draft import PLACES, Draft, Revision, Style, hash_of, new_text, revise, style_of
+from memdir.hot import safe
+from memdir.hot.memory import decode, encode, read
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
 DAY = 86_400
@@ -174,8 +173,8 @@ def test_a_new_body_cannot_become_a_header(body):
 def test_no_clock_makes_a_memory_older_than_its_birth(days):
     first = encode(new_text(Draft("Text", description="d"), "a", NOON, Style()))
     second = read(revised(first, body="New", now=NOON + days * DAY))
-    created = dates.parse_time(second.get("metadata.created"))
-    modified = dates.parse_time(second.get("metadata.modified"))
+    created = safe.parse_time(second.get("metadata.created"))
+    modified = safe.parse_time(second.get("metadata.modified"))
     assert created == NOON
     assert modified == max(NOON, NOON + days * DAY)
 

@@ -4,10 +4,7 @@ import datetime
 
 import pytest
 
-from memdir.core.capturing import REMEMBER, Catch, Origin
-from memdir.core.draft import Draft
-from memdir.core.drafting import Rules
-from memdir.core.routing import (
+from memdir.capture.route import (
     CLAUDE_MD,
     KNOWLEDGE,
     LONG,
@@ -22,7 +19,9 @@ from memdir.core.routing import (
     route,
     standing_line,
 )
-from memdir.core.transcript import AGENT, PERSON, TOOL
+from memdir.capture.signals import REMEMBER, Catch, Origin
+from memdir.clients.conversation import AGENT, PERSON, TOOL
+from memdir.format.draft import Draft, Rules
 
 RULES = Rules(now=0.0, day=datetime.date(2026, 3, 2))
 NOTHING = Known([])

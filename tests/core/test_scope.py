@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.errors import BadInput
-from memdir.core.scope import (
+from memdir.errors import BadInput
+from memdir.hot.place import (
     AGENT_FOLDER_BYTES,
     GIT_FILE_BYTES,
     NAME_CHARACTERS,

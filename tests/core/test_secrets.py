@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.secrets import _TOKENS, Secret, before_secrets, find_secrets
+from memdir.text.secrets import _TOKENS, Secret, before_secrets, find_secrets
 
 HEX = "0123456789abcdef"
 ALNUM = string.ascii_letters + string.digits

@@ -5,12 +5,12 @@ from importlib.resources import files
 
 import pytest
 
-from memdir.core.manifest import NEWEST
-from memdir.core.memory import Memory
-from memdir.core.selection import (
+from memdir.hot.memory import Memory
+from memdir.recall.choose import (
     LINE_CHARACTERS,
     MAX_TOKENS,
     MOST,
+    NEWEST,
     PROMPT_CHARACTERS,
     SCHEMA,
     TOP,
@@ -19,7 +19,7 @@ from memdir.core.selection import (
     parse,
 )
 
-WORDS = files("memdir.steps").joinpath("prompts/select.md").read_text(encoding="utf-8")
+WORDS = files("memdir.recall").joinpath("prompts/select.md").read_text(encoding="utf-8")
 
 
 def memory(path: str, mtime: float = 0.0, description: str = "about it") -> Memory:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.sentences import MOST_SENTENCES, sentences
+from memdir.text.prose import MOST_SENTENCES, sentences
 
 
 @pytest.mark.parametrize(

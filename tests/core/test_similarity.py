@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.frontmatter import decode, read
-from memdir.core.similarity import FEWEST_WORDS, SAME, SHORTEST, find_twin, words
+from memdir.hot.memory import decode, read
+from memdir.text.similar import FEWEST_WORDS, SAME, SHORTEST, find_twin, words
 
 LISTING = [
     "Use tabs for indentation in all Go files",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core import types
-from memdir.core.claim import (
+from memdir.audit.staleness import Moments, action, clock, raised, score, stale_kinds
+from memdir.claims.claim import (
     BRANCH,
     PACKAGE,
     PATH,
@@ -19,8 +19,8 @@ from memdir.core.claim import (
     Claim,
     Judged,
 )
-from memdir.core.memory import Memory
-from memdir.core.staleness import Moments, action, clock, raised, score, stale_kinds
+from memdir.hot import types
+from memdir.hot.memory import Memory
 
 # type, half-life = days to 50 points, days to about 90 points
 TABLE = [

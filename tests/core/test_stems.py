@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.stems import stem
+from memdir.hot.words import stem
 
 # A word and what all steps together make of it; grouped by the step that it is the example of.
 PORTER = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memdir.core.draft import Draft
-from memdir.core.taking_back import meant, taken_back
+from memdir.capture.forget import meant, taken_back
+from memdir.format.draft import Draft
 
 ZUSTAND = "We decided to use Zustand for state."
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core import types
-from memdir.core.types import UNKNOWN, Type
+from memdir.hot import types
+from memdir.hot.types import UNKNOWN, Type
 
 HALF_LIVES = {
     "value": 365,
@@ -86,6 +86,6 @@ def test_one_type_costs_one_import_and_no_heavy_module():
     source = str(Path(types.__file__).parents[3])
     command = [sys.executable, "-I", "-S", "-c", code, source]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    ours = {name for name in loaded if name.startswith("memdir.core.types.")}
-    assert ours == {"memdir.core.types.user"}
+    ours = {name for name in loaded if name.startswith("memdir.hot.types.")}
+    assert ours == {"memdir.hot.types"}
     assert not loaded & {"re", "typing", "datetime", "dataclasses", "pathlib", "json", "enum"}

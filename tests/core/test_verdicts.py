@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.verdicts import MOST_FOUND, MOST_STALE, Kept, read, told, write
+from memdir.hot.verdicts import MOST_FOUND, MOST_STALE, Kept, read, told, write
 
 FACTS = (1_700_000_000_000, 42)
 STATE = "3f2c1e9aa0b1c2d3e4f5"

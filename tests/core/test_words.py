@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.core.words import LONGEST, PIECE, STOP, Words, implied, split
+from memdir.hot.words import LONGEST, PIECE, STOP, Words, implied, split
 
 
 def terms(text: str) -> dict[str, float]:

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from memdir.surfaces.cli import evaluating
-from memdir.surfaces.cli.screen import Screen
+from memdir.cli import evaluate
+from memdir.cli.output import Screen
 from tests.evaluation.made import QUERIES
 from tests.surfaces.terminal import memdir
 from tests.surfaces.test_looks import too_wide
@@ -104,8 +104,8 @@ class Terminal(io.StringIO):
 def test_who_waits_at_a_terminal_is_told_what_is_under_way(monkeypatch, json, patience, heard):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(evaluating, "PATIENCE_SECONDS", patience)
+    monkeypatch.setattr(evaluate, "PATIENCE_SECONDS", patience)
     screen = Screen({})
     screen.json = json
-    evaluating._teller(screen)("asking 80 prompts")
+    evaluate._teller(screen)("asking 80 prompts")
     assert stream.getvalue() == ("memdir: asking 80 prompts …\n" if heard else "")

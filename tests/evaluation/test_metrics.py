@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from memdir.evaluation import metrics
-from memdir.evaluation.intervals import wilson
+from memdir.evals import report
+from memdir.evals.report import wilson
 
 RANKING = ["a", "b", "c", "d"]
 GOLD = ("b", "d", "z")
@@ -13,59 +13,59 @@ GOLD = ("b", "d", "z")
 
 @pytest.mark.parametrize(("k", "share"), [(1, 0), (2, 1 / 3), (3, 1 / 3), (4, 2 / 3), (20, 2 / 3)])
 def test_recall_is_the_share_of_the_gold_among_the_first(k, share):
-    assert metrics.recall_at(k, RANKING, GOLD) == pytest.approx(share)
+    assert report.recall_at(k, RANKING, GOLD) == pytest.approx(share)
 
 
 def test_gold_named_twice_or_returned_twice_counts_once():
-    assert metrics.recall_at(5, ["a", "a"], ["a", "a", "b"]) == 0.5
+    assert report.recall_at(5, ["a", "a"], ["a", "a", "b"]) == 0.5
 
 
 @pytest.mark.parametrize(("gold", "value"), [(("a",), 1), (GOLD, 0.5), (("d",), 0.25), (("z",), 0)])
 def test_the_reciprocal_rank_is_that_of_the_first_gold(gold, value):
-    assert metrics.reciprocal_rank(RANKING, gold) == value
+    assert report.reciprocal_rank(RANKING, gold) == value
 
 
 def test_ndcg_discounts_by_the_logarithm_of_the_rank():
     gain = 1 / math.log2(3) + 1 / math.log2(5)  # ranks 2 and 4
     ideal = 1 + 1 / math.log2(3) + 1 / math.log2(4)  # three gold memories on top
-    assert metrics.ndcg_at(10, RANKING, GOLD) == pytest.approx(gain / ideal)
-    assert metrics.ndcg_at(10, RANKING, GOLD) == pytest.approx(0.4982, abs=1e-4)
-    assert metrics.ndcg_at(10, ["z", "d", "b"], GOLD) == 1
-    assert metrics.ndcg_at(2, ["b", "d"], GOLD) == 1
-    assert metrics.ndcg_at(10, [], GOLD) == 0
+    assert report.ndcg_at(10, RANKING, GOLD) == pytest.approx(gain / ideal)
+    assert report.ndcg_at(10, RANKING, GOLD) == pytest.approx(0.4982, abs=1e-4)
+    assert report.ndcg_at(10, ["z", "d", "b"], GOLD) == 1
+    assert report.ndcg_at(2, ["b", "d"], GOLD) == 1
+    assert report.ndcg_at(10, [], GOLD) == 0
 
 
 def test_precision_of_nothing_said_is_unknown():
-    assert metrics.precision(3, 4) == 0.75
-    assert metrics.precision(0, 0) is None
+    assert report.precision(3, 4) == 0.75
+    assert report.precision(0, 0) is None
 
 
 @pytest.mark.parametrize(("share", "value"), [(0, 1), (0.5, 2.5), (0.95, 3.85), (1, 4), (1 / 3, 2)])
 def test_a_quantile_lies_between_its_neighbours_in_proportion(share, value):
-    assert metrics.quantile([1, 2, 3, 4], share) == pytest.approx(value)
+    assert report.quantile([1, 2, 3, 4], share) == pytest.approx(value)
 
 
 def test_median_and_p95_need_no_order_and_may_be_absent():
-    assert metrics.median([3, 1, 2]) == 2
-    assert metrics.p95([1, 0]) == pytest.approx(0.95)
-    assert metrics.median([]) is None and metrics.p95([]) is None
+    assert report.median([3, 1, 2]) == 2
+    assert report.p95([1, 0]) == pytest.approx(0.95)
+    assert report.median([]) is None and report.p95([]) is None
 
 
 def test_a_mean_has_its_n_and_the_same_interval_every_time():
     values = [1.0, 0.0] * 50
-    found = metrics.mean(values)
+    found = report.mean(values)
     assert found is not None and (found.value, found.n) == (0.5, 100)
     # The normal approximation: 1.96 × sqrt(0.25 / 100) on either side.
     assert found.low == pytest.approx(0.402, abs=0.03)
     assert found.high == pytest.approx(0.598, abs=0.03)
-    assert metrics.mean(values) == found
+    assert report.mean(values) == found
     uneven = [1 / rank for rank in range(1, 30)]
-    assert metrics.mean(uneven, seed=1) != metrics.mean(uneven, seed=2)
+    assert report.mean(uneven, seed=1) != report.mean(uneven, seed=2)
 
 
 def test_values_that_do_not_vary_have_no_interval_and_nothing_has_no_mean():
-    assert metrics.mean([0.25] * 4) == metrics.Mean(0.25, 4, 0.25, 0.25)
-    assert metrics.mean([]) is None
+    assert report.mean([0.25] * 4) == report.Mean(0.25, 4, 0.25, 0.25)
+    assert report.mean([]) is None
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 import pytest
 
-from memdir.core import frontmatter
-from memdir.core.finding import Finding
-from memdir.core.listing import Listed
-from memdir.core.memory import Memory
-from memdir.evaluation import upkeep
-from memdir.evaluation.asking import MOST, ask_descriptions, ask_links, paraphrase, sample
-from memdir.evaluation.sets import Query
+from memdir.audit.ages import Listed
+from memdir.errors import Finding
+from memdir.evals import own as own_module
+from memdir.evals.own import MOST, ask_descriptions, ask_links, paraphrase, sample
+from memdir.evals.recall_sets import Query
+from memdir.hot import memory
+from memdir.hot.memory import Memory
 from tests.evaluation.made import STORES, write_store
 from tests.surfaces.terminal import memdir, tree
 
@@ -17,7 +17,7 @@ TEXT = "Use the uv tool to install packages and never pip for the parser project
 
 def documents(**bodies: str) -> dict:
     texts = {path: f"---\nname: {path}\n---\n{body}\n" for path, body in bodies.items()}
-    return {f"{path}.md": frontmatter.read(text) for path, text in texts.items()}
+    return {f"{path}.md": memory.read(text) for path, text in texts.items()}
 
 
 def test_a_paraphrase_drops_stop_words_and_every_third_word_and_is_always_the_same():
@@ -61,16 +61,16 @@ def test_a_large_store_is_sampled_the_same_way_every_time():
     [(0, "up to a week"), (7, "up to a week"), (8, "up to a month"), (365, "up to a year")],
 )
 def test_ages_are_counted_in_bands(days, band):
-    section = upkeep.evaluate_ages([Listed(Memory("x.md", "", 0, 0), days, 0, "keep")])
+    section = own_module.evaluate_ages([Listed(Memory("x.md", "", 0, 0), days, 0, "keep")])
     assert dict(section.charts[0].bars)[band] == 1
     assert [figure.value for figure in section.figures] == [1, 0, 0]
 
 
 def test_hygiene_counts_all_and_shows_some():
     findings = [Finding("odd", f"{at}.md", "is odd") for at in range(30)]
-    section = upkeep.evaluate_hygiene(findings, [("a.md", "gone"), ("a.md", "gone")])
+    section = own_module.evaluate_hygiene(findings, [("a.md", "gone"), ("a.md", "gone")])
     assert section.figures[0].value == 31
-    assert len(section.tables[0].rows) == upkeep.ROWS
+    assert len(section.tables[0].rows) == own_module.ROWS
     assert section.remarks == ("Shown: 20 of 31.",)
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from memdir.evaluation.page import bar, page
-from memdir.evaluation.report import (
+from memdir.cli.output import Screen
+from memdir.evals.report import (
     COUNT,
     MS,
     SHARE,
@@ -17,12 +17,13 @@ from memdir.evaluation.report import (
     Report,
     Section,
     Table,
+    bar,
     fields,
     of_mean,
+    page,
     spell,
 )
-from memdir.surfaces.cli.screen import Screen
-from memdir.surfaces.cli.visible import width
+from memdir.text.terminal import width
 
 HOSTILE = (
     "<script>alert(1)</script>\"'&<img src=https://example.com/x> \x1b[2J\u202e\udc80"

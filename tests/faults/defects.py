@@ -14,18 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from memdir import app as app_module
-from memdir.adapters import disk
-from memdir.adapters.history import _objects, git
-from memdir.adapters.lock import Lock
-from memdir.core.accounts import RECEIVED, SAVED, Entry
-from memdir.core.draft import RETIRED, Change
-from memdir.core.memory import stem
-from memdir.core.revision import hash_of
-from memdir.flows import capturing, changing, reading
-from memdir.flows.capturing import moving, settling
-from memdir.steps import edit as edit_step
-from memdir.steps import save as save_step
+from memdir.capture import capture
+from memdir.capture import plan as plan_module
+from memdir.capture.progress import RECEIVED, SAVED, Entry
+from memdir.format.draft import RETIRED, Change, hash_of
+from memdir.hot import disk
+from memdir.hot.memory import stem
+from memdir.store import changes, git_objects, history, look, save, writer
+from memdir.store.lock import Lock
 
 FIXED = ".memdir-fixed.tmp"
 
@@ -113,7 +109,7 @@ def _no_lock() -> None:
 
 
 def _no_version_check() -> None:
-    for module in (save_step, edit_step):
+    for module in (save, save):
         _ignore_expected(module)
 
 
@@ -133,41 +129,41 @@ def _unlink_first() -> None:
         shelf.lay(room, path, data, now)
         return Change(RETIRED, stem(path), path, hash_of(data))
 
-    _replace(changing, "retire_step", retire)
+    _replace(changes, "retire_step", retire)
 
 
 def _told_first() -> None:
-    real = app_module.App.change
+    real = writer.App.change
 
-    def change(self: app_module.App, verb: str, act: Any, told: Any) -> Any:
+    def change(self: writer.App, verb: str, act: Any, told: Any) -> Any:
         told(None)
         return real(self, verb, act, lambda done: None)
 
-    _replace(app_module.App, "change", change)
+    _replace(writer.App, "change", change)
 
 
 def _ref_first() -> None:
     """The branch moves before the objects it reaches are there."""
     waiting: list[tuple[str, bytes]] = []
-    write, set_head = _objects.Objects.write, _objects.Objects.set_head
+    write, set_head = git_objects.Objects.write, git_objects.Objects.set_head
 
-    def remember(self: _objects.Objects, kind: str, *contents: bytes) -> list[str]:
+    def remember(self: git_objects.Objects, kind: str, *contents: bytes) -> list[str]:
         waiting.extend((kind, data) for data in contents)
         wholes = [kind.encode() + b" %d\0" % len(data) + data for data in contents]
         return [hashlib.sha1(whole, usedforsecurity=False).hexdigest() for whole in wholes]
 
-    def move(self: _objects.Objects, oid: str) -> None:
+    def move(self: git_objects.Objects, oid: str) -> None:
         set_head(self, oid)
         while waiting:
             write(self, *waiting.pop(0))
 
-    _replace(_objects.Objects, "write", remember)
-    _replace(_objects.Objects, "set_head", move)
+    _replace(git_objects.Objects, "write", remember)
+    _replace(git_objects.Objects, "set_head", move)
 
 
 def _names_not_forced() -> None:
     """What a killed writer named is believed, although no disk may have it yet."""
-    _replace(git, "force_names", lambda root: None)
+    _replace(history, "force_names", lambda root: None)
 
 
 def _decided_first() -> None:
@@ -176,31 +172,31 @@ def _decided_first() -> None:
     def carry_out(app: Any, captures: Any, plan: Any, again: bool = False) -> Any:
         for what in (RECEIVED, SAVED):
             captures.journal.add([Entry(item.id, what, app.now()) for item in plan.items])
-        done = [settling._settle(app, item, again) for item in plan.items]
+        done = [plan_module._settle(app, item, again) for item in plan.items]
         captures.keep(plan.progress)
         captures.finish()
         return done
 
-    for where in (capturing, moving):
+    for where in (capture, plan_module):
         _replace(where, "carry_out", carry_out)
 
 
 def _cursor_first() -> None:
     """The cursor moves before the memories are there, and there is no plan."""
-    real = settling.carry_out
+    real = plan_module.carry_out
 
     def carry_out(app: Any, captures: Any, plan: Any, again: bool = False) -> Any:
         captures.keep(plan.progress)
         captures.finish()
         return real(app, captures, plan, again)
 
-    for where in (capturing, moving):
+    for where in (capture, plan_module):
         _replace(where, "carry_out", carry_out)
 
 
 def _date_only() -> None:
     """Trash expires by its date alone, whatever the clock says."""
-    _replace(reading, "KEPT_NEWEST", 0)
+    _replace(look, "KEPT_NEWEST", 0)
 
 
 DEFECTS: dict[str, Callable[[], None]] = {

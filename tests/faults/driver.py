@@ -16,22 +16,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from memdir.capture import plan, review
+
 HERE = Path(__file__).resolve().parent
 for folder in (HERE.parents[1], HERE.parents[1] / "src"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
-from memdir import flows  # noqa: E402
-from memdir.adapters.disk import failure  # noqa: E402
-from memdir.adapters.queue import Queue  # noqa: E402
-from memdir.adapters.transcripts import claude_code  # noqa: E402
-from memdir.app import App, Done, Told, open_app  # noqa: E402
-from memdir.config import read_config  # noqa: E402
-from memdir.core.draft import Change, Draft, Wishes  # noqa: E402
-from memdir.core.errors import MemdirError, Unwritable  # noqa: E402
-from memdir.core.ports import ARCHIVE, TRASH  # noqa: E402
-from memdir.core.revision import Revision, hash_of  # noqa: E402
-from memdir.flows import capturing  # noqa: E402
+from memdir.capture import capture as capture_module  # noqa: E402
+from memdir.clients import claude_code  # noqa: E402
+from memdir.config.config import read_config  # noqa: E402
+from memdir.errors import MemdirError, Unwritable  # noqa: E402
+from memdir.format.draft import Change, Draft, Revision, Wishes, hash_of  # noqa: E402
+from memdir.hot.disk import failure  # noqa: E402
+from memdir.hot.queue import Queue  # noqa: E402
+from memdir.store import changes  # noqa: E402
+from memdir.store.ports import ARCHIVE, TRASH  # noqa: E402
+from memdir.store.writer import App, Done, Told, open_app  # noqa: E402
 from tests.faults import texts  # noqa: E402
 
 NOW = 1_772_020_800.0  # the clock of every operation: bytes must not depend on the day
@@ -45,51 +46,51 @@ Operation = Callable[[App, Told], object]
 
 def create(app: App, told: Told) -> None:
     draft = Draft(texts.CREATED, name="gamma", type="reference", description="third memory")
-    flows.save(app, draft, AS_IT_IS, told)
+    changes.save(app, draft, AS_IT_IS, told)
 
 
 def update(app: App, told: Told) -> None:
     """With the hash of the version that was read, as a careful client does it."""
     read = hash_of(texts.MEMORIES["beta.md"].encode())
     draft = Draft(texts.UPDATED, name="beta", description="second memory, changed", expected=read)
-    flows.save(app, draft, AS_IT_IS, told)
+    changes.save(app, draft, AS_IT_IS, told)
 
 
 def edit(app: App, told: Told) -> None:
     fields = (("description", "second memory, with other words"),)
-    flows.edit(app, "beta", Revision("", fields), AS_IT_IS, told)
+    changes.edit(app, "beta", Revision("", fields), AS_IT_IS, told)
 
 
 def touch(app: App, told: Told) -> None:
-    flows.touch(app, ["alpha", "beta"], told)
+    changes.touch(app, ["alpha", "beta"], told)
 
 
 def retire(app: App, told: Told) -> None:
-    flows.retire(app, ["beta"], TRASH, told=told)
+    changes.retire(app, ["beta"], TRASH, told=told)
 
 
 def archive(app: App, told: Told) -> None:
-    flows.retire(app, ["beta", "delta"], ARCHIVE, told=told)
+    changes.retire(app, ["beta", "delta"], ARCHIVE, told=told)
 
 
 def restore(app: App, told: Told) -> None:
-    flows.restore(app, ["zeta"], told)
+    changes.restore(app, ["zeta"], told)
 
 
 def purge(app: App, told: Told) -> None:
-    flows.purge(app, ["zeta"], told=told)
+    changes.purge(app, ["zeta"], told=told)
 
 
 def undo(app: App, told: Told) -> None:
-    flows.undo(app, told=told)
+    review.undo(app, told=told)
 
 
 def rebuild(app: App, told: Told) -> None:
-    flows.rebuild_index(app, told)
+    changes.rebuild_index(app, told)
 
 
 def bring(app: App, told: Told) -> None:
-    flows.bring_in(app, [(path, text.encode()) for path, text in texts.BROUGHT.items()], told)
+    changes.bring_in(app, [(path, text.encode()) for path, text in texts.BROUGHT.items()], told)
 
 
 def commit(app: App, told: Told) -> None:
@@ -102,7 +103,7 @@ def capture(app: App, told: Told) -> None:
     """A conversation that asks for one memory and wants another gone: a batch of two."""
     path = f"{app.config.home}/{texts.TRANSCRIPT}"
     reader = claude_code.open_reader(app.config.home, {})  # our own code is on no broken disk
-    outcome = capturing.capture(app, capturing.Request(path, "s1"), reader)
+    outcome = capture_module.capture(app, plan.Request(path, "s1"), reader)
     paths = [f"{entry.name}.md" for entry in outcome.decided if entry.what == "saved"]
     told(Done(tuple(Change("created", path[:-3], path) for path in paths)))
 
@@ -121,7 +122,7 @@ def enqueue(app: App, told: Told) -> None:
 def later(app: App, told: Told, name: str = "later") -> None:
     """The next write: whatever happened before, it must work and bring all in step."""
     draft = Draft(texts.LATER, name=name, description=f"written {name}")
-    flows.save(app, draft, AS_IT_IS, told)
+    changes.save(app, draft, AS_IT_IS, told)
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -217,9 +218,9 @@ def run_once(root: str, operation: str, world: World = WORLD) -> int:
 
 def forget_how_old_files_are() -> None:
     """Else how often files are read would depend on how many milliseconds old they are."""
-    from memdir.adapters.history import _known
+    from memdir.store import history
 
-    _known.TICK_NS = ENDLESS_NS
+    history.TICK_NS = ENDLESS_NS
 
 
 def main(arguments: list[str]) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from memdir.core.errors import Conflict, Missing
+from memdir.errors import Conflict, Missing
 from tests.faults import checker, defects, driver, kernel, linear, seeds
 from tests.faults.linear import Op
 from tests.faults.stage import Tally
@@ -214,7 +214,7 @@ def _rebuild(root: str, defect: str, over: str) -> Log:
 
 def time_the_lock(waits: list[float]) -> None:
     """Note how long this process waits whenever it takes the lock."""
-    from memdir.adapters.lock import Lock
+    from memdir.store.lock import Lock
 
     real = Lock.held
 

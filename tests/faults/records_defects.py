@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from memdir.core.memory import stem
-from memdir.core.records.record import write_record
-from memdir.flows.records import indexing, writing
-from memdir.steps import amend, turn
+from memdir.hot.memory import stem
+from memdir.records import index_md, lifecycle, update, write
+from memdir.records.record import write_record
 from tests.faults import defects
 from tests.faults.defects import _replace
 
 
 def _no_hash_check() -> None:
     """The last one wins: what stands there now counts as read."""
-    for module in (amend, turn):
+    for module in (write, lifecycle):
         _replace(module, "expect", lambda *given: None)
-    real = amend.merge
+    real = update.merge
 
     def merge(old: Any, new: Any, *more: Any) -> Any:
         return real(old, new | {"changes": [*old["changes"], new["changes"][-1]]}, *more)
 
-    _replace(amend, "merge", merge)
+    _replace(write, "merge", merge)
 
 
 def _old_name_first() -> None:
@@ -33,17 +32,17 @@ def _old_name_first() -> None:
         store.put(place, data)
         return data
 
-    _replace(amend, "_rename", rename)
+    _replace(write, "_rename", rename)
 
 
 def _both_names() -> None:
     """A rename as it was once: the old version stays active beside the new one."""
-    real = amend.amend
+    real = write.amend
 
     def amended(path: str, draft: Any, store: Any, *more: Any) -> Any:
         return real(path, draft, _Late(store, path), *more)
 
-    _replace(writing, "amend", amended)
+    _replace(write, "amend", amended)
 
 
 class _Late:
@@ -62,7 +61,7 @@ class _Late:
 
 def _index_left() -> None:
     """The index is brought in step by nobody."""
-    _replace(indexing, "bring_in_step", lambda store: False)
+    _replace(index_md, "bring_in_step", lambda store: False)
 
 
 DEFECTS = {

@@ -10,14 +10,14 @@ import json
 import os
 from typing import Any
 
-from memdir import flows
-from memdir.app import App, Told, open_app
-from memdir.config import read_config
-from memdir.core.errors import BadInput
-from memdir.core.revision import hash_of
-from memdir.flows.records import batching, indexing, saving, tidying, writing
-from memdir.flows.records.intents import read_intents
-from memdir.flows.records.writing import Wanted
+from memdir.capture import review
+from memdir.config.config import read_config
+from memdir.errors import BadInput
+from memdir.format.draft import hash_of
+from memdir.records import batch, index_md, lifecycle, write
+from memdir.records.batch import read_intents
+from memdir.records.write import Wanted
+from memdir.store.writer import App, Told, open_app
 from tests.core.records.samples import CONTENTS
 from tests.faults import driver, seeds
 
@@ -68,7 +68,7 @@ def _noted(root: str) -> str:
 
 def create(app: App, told: Told) -> None:
     new = draft("decision", "Queue in one file", related_files=["a.py", "b.py"])
-    writing.write(app, Wanted("create", "decision", draft=new), told)
+    write.write(app, Wanted("create", "decision", draft=new), told)
 
 
 def update(app: App, told: Told) -> None:
@@ -83,46 +83,46 @@ def _update(app: App, told: Told, **more: Any) -> None:
     """With the hash of the version that was read, long before any accident."""
     new = {"changes": [{"summary": "because"}], **more}
     read = app.config.environ[READ]
-    writing.write(app, Wanted("update", target=USED, draft=new, expected=read), told)
+    write.write(app, Wanted("update", target=USED, draft=new, expected=read), told)
 
 
 def delete(app: App, told: Told) -> None:
-    writing.write(app, Wanted("delete", target=TABS, reason="superseded"), told)
+    write.write(app, Wanted("delete", target=TABS, reason="superseded"), told)
 
 
 def archive(app: App, told: Told) -> None:
-    writing.change_status(app, [TABS, PULL], "archive", "kept for ever", told)
+    write.change_status(app, [TABS, PULL], "archive", "kept for ever", told)
 
 
 def unarchive(app: App, told: Told) -> None:
-    writing.write(app, Wanted("unarchive", target=FROZEN), told)
+    write.write(app, Wanted("unarchive", target=FROZEN), told)
 
 
 def restore(app: App, told: Told) -> None:
-    writing.change_status(app, [OLD], "", "needed again", told)
+    write.change_status(app, [OLD], "", "needed again", told)
 
 
 def tidy(app: App, told: Told) -> None:
-    tidying.tidy(app, told)
+    lifecycle.tidy(app, told)
 
 
 def window(app: App, told: Told) -> None:
-    tidying.window(app, told)
+    lifecycle.window(app, told)
 
 
 def summary(app: App, told: Told) -> None:
     """A session summary for which the window has to be rolled."""
     new = draft("session_summary", "The sixth session")
-    writing.write(app, Wanted("create", "session_summary", draft=new), told)
+    write.write(app, Wanted("create", "session_summary", draft=new), told)
 
 
 def save(app: App, told: Told) -> None:
-    saving.save_record(app, "preference", draft("preference", "Long lines wrap"), "said", told)
+    write.save_record(app, "preference", draft("preference", "Long lines wrap"), "said", told)
 
 
 def save_again(app: App, told: Told) -> None:
     said = draft("preference", "Tabs not spaces", tags=["storage", "style"])
-    saving.save_record(app, "preference", said, "said again", told)
+    write.save_record(app, "preference", said, "said again", told)
 
 
 def commit(app: App, told: Told) -> None:
@@ -145,27 +145,27 @@ def commit(app: App, told: Told) -> None:
             "reason": "they are rotated",
         },
     ]
-    results, done = batching.commit(app, read_intents({"intents": intents}, lambda path: b""))
+    results, done = batch.commit(app, read_intents({"intents": intents}, lambda path: b""))
     for one in results:
-        if one.outcome != batching.DONE:
+        if one.outcome != batch.DONE:
             raise BadInput(f"{one.path}: {one.outcome}: {one.reason}", next="look at the batch")
     told(done)
 
 
 def index(app: App, told: Told) -> None:
-    done = indexing.rebuild(app)
+    done = index_md.rebuild(app)
     if done.remarks:  # what nobody could read is told, and then it may not be in the index
         raise BadInput("; ".join(done.remarks), next="look at the disk")
     told(done)
 
 
 def undo(app: App, told: Told) -> None:
-    flows.undo(app, told=told)
+    review.undo(app, told=told)
 
 
 def later(app: App, told: Told) -> None:
     """The next command: whatever happened before, it must work and bring all in step."""
-    writing.write(app, Wanted("create", "decision", draft=draft("decision", "Afterwards")), told)
+    write.write(app, Wanted("create", "decision", draft=draft("decision", "Afterwards")), told)
 
 
 OPERATIONS: dict[str, driver.Operation] = {
@@ -243,12 +243,12 @@ def _leave(root: str, operation: str) -> None:
 
 def _put(root: str, operation: str, days: float, type: str, title: str) -> None:
     app = open_root(root, print, operation, now=driver.NOW - days * DAY)
-    writing.write(app, Wanted("create", type, draft=draft(type, title)))
+    write.write(app, Wanted("create", type, draft=draft(type, title)))
 
 
 def _act(root: str, operation: str, days: float, action: str, path: str) -> None:
     app = open_root(root, print, operation, now=driver.NOW - days * DAY)
-    writing.write(app, Wanted(action, target=path, reason="no longer"))
+    write.write(app, Wanted(action, target=path, reason="no longer"))
 
 
 def _settings(root: str, said: dict[str, Any]) -> None:

@@ -15,12 +15,11 @@ import time
 from collections import Counter
 from typing import Any
 
-from memdir.core.errors import Missing
-from memdir.core.records import errors as codes
-from memdir.core.records.errors import RecordError
-from memdir.core.revision import hash_of
-from memdir.flows.records import indexing, tidying, writing
-from memdir.flows.records.writing import Wanted
+from memdir.errors import Missing
+from memdir.format.draft import hash_of
+from memdir.records import index_md, lifecycle, refusal, write
+from memdir.records.refusal import RecordError
+from memdir.records.write import Wanted
 from tests.faults import defects, linear, race, seeds
 from tests.faults import records_checker as checker
 from tests.faults import records_driver as driver
@@ -37,11 +36,11 @@ AHEAD = 40 * driver.DAY  # the clock of a gc: every retired record is past its g
 ABSENT, ACTIVE, RETIRED = None, "active", "retired"
 # What an action hears of a record that is not where it would have to be.
 REFUSED = {
-    codes.OCC_CONFLICT: "conflict",
-    codes.READ: "missing",
-    codes.OVERWRITE: "overwrite",
-    codes.ANTI_RESURRECTION: "retired",
-    codes.ACTION_CODES["update"]: "retired",
+    refusal.OCC_CONFLICT: "conflict",
+    refusal.READ: "missing",
+    refusal.OVERWRITE: "overwrite",
+    refusal.ANTI_RESURRECTION: "retired",
+    refusal.ACTION_CODES["update"]: "retired",
 }
 State = tuple[str, str] | None  # status and hash; None: there is no such record
 
@@ -148,9 +147,9 @@ class _Writer:
         wanted, given = self._wanted(path, what, data, mark)
         start = time.monotonic_ns()
         try:
-            [change] = writing.write(self.app(), wanted).changes
+            [change] = write.write(self.app(), wanted).changes
         except (RecordError, Missing) as error:
-            code = getattr(error, "record_code", codes.READ)
+            code = getattr(error, "record_code", refusal.READ)
             if code not in REFUSED:
                 raise
             self._note(path, start, what, given, REFUSED[code])
@@ -178,7 +177,7 @@ class _Writer:
     def tidy(self) -> None:
         """A gc concerns every record: it purges the retired ones, and only those."""
         start = time.monotonic_ns()
-        done = tidying.tidy(self.app(AHEAD))
+        done = lifecycle.tidy(self.app(AHEAD))
         gone = {change.path for change in done.changes}
         for path in PATHS:
             self._note(path, start, "gc", (), "done" if path in gone else "stays")
@@ -204,7 +203,7 @@ def _rebuild(root: str, defect: str, over: str) -> Log:
     log = Log()
     while not os.path.exists(over):
         try:
-            indexing.rebuild(driver.open_root(root, _quiet, now=time.time()))
+            index_md.rebuild(driver.open_root(root, _quiet, now=time.time()))
         except Exception as error:
             log.failed.append(f"{type(error).__name__}: {error}")
         time.sleep(0.02)

@@ -6,8 +6,8 @@ import os
 import time
 from collections.abc import Sequence
 
-from memdir.core.records import errors as codes
-from memdir.core.records.errors import RecordError
+from memdir.records import refusal
+from memdir.records.refusal import RecordError
 from tests.faults import records_checker as checker
 from tests.faults import records_defects as _defects  # noqa: F401  (they register themselves)
 from tests.faults import records_driver as driver
@@ -17,7 +17,7 @@ from tests.faults.records_driver import BELOW, LATER
 from tests.faults.stage import USABLE_SECONDS, Stage
 
 # What a person hears who gives the same command again after it was cut off, and that is right.
-DONE_ALREADY = (codes.OCC_CONFLICT, codes.READ)
+DONE_ALREADY = (refusal.OCC_CONFLICT, refusal.READ)
 # Run again, a batch finds what it had created, and an undo takes one more change back.
 ONCE = frozenset(("commit", "undo-rename"))
 

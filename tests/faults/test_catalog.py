@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.adapters.searches import _catalog, _freshness, _upkeep
+from memdir.hot import catalog
+from memdir.hot.layout import Markdown
+from memdir.recall import catalog_write
 from tests.searching import MANY, Searched, answers, memory, paths
 from tests.self.source import ROOT, SRC
 
@@ -78,7 +79,7 @@ def _version(number: int) -> Callable[[Path], None]:
 def _other_tables(path: Path) -> None:
     path.unlink()
     with sqlite3.connect(path) as database:
-        database.execute(f"PRAGMA user_version = {_catalog.VERSION}")
+        database.execute(f"PRAGMA user_version = {catalog.VERSION}")
         database.execute("CREATE TABLE memory (other)")
     database.close()
 
@@ -93,8 +94,8 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "a link to the old one": _link_to("elsewhere"),
     "a link to nowhere": _link_to("nowhere"),
     "a link to itself": _link_to("catalog.sqlite"),
-    "an older version": _version(_catalog.VERSION - 1),
-    "a newer version": _version(_catalog.VERSION + 1),
+    "an older version": _version(catalog.VERSION - 1),
+    "a newer version": _version(catalog.VERSION + 1),
     "other tables": _other_tables,
 }
 
@@ -411,7 +412,7 @@ def letters(number: int) -> str:
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Searched:
     searched = Searched(tmp_path_factory.mktemp("large"))
-    for number in range(_freshness.SMALL + 100):
+    for number in range(catalog.SMALL + 100):
         folder = f"f{number % 7}/" if number % 2 else ""
         searched.write(f"{folder}m{number}.md", memory(f"M{number}", f"{letters(number)} shared"))
     searched.settle()
@@ -449,8 +450,8 @@ def test_a_large_store_notices_an_edited_index_at_once(large):
 
 
 def test_the_lock_is_given_back(searched):
-    with pytest.raises(RuntimeError), _upkeep.Guard(str(searched.catalog)):
+    with pytest.raises(RuntimeError), catalog_write.Guard(str(searched.catalog)):
         raise RuntimeError
-    with _upkeep.Guard(str(searched.catalog)), pytest.raises(_upkeep.Busy):
-        _upkeep.Guard(str(searched.catalog)).__enter__()
+    with catalog_write.Guard(str(searched.catalog)), pytest.raises(catalog_write.Busy):
+        catalog_write.Guard(str(searched.catalog)).__enter__()
     assert is_healed(searched)

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from memdir.adapters.layouts.records import Records, open_store
-from memdir.app import Done
-from memdir.core.errors import Unwritable
-from memdir.core.records.record import write_record
-from memdir.flows.records.indexing import bring_in_step
+from memdir.errors import Unwritable
+from memdir.records.folders import Records, open_store
+from memdir.records.index_md import bring_in_step
+from memdir.records.record import write_record
+from memdir.store.writer import Done
 from tests.faults import records_checker as checker
 from tests.faults import records_driver as driver
 from tests.faults.checker import Expected

@@ -4,11 +4,12 @@ import os
 import subprocess
 from pathlib import Path
 
-from memdir import flows
-from memdir.app import App, open_app
-from memdir.config import read_config
-from memdir.core.draft import Draft, Wishes
-from memdir.core.revision import Revision
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.config.config import read_config
+from memdir.format.draft import Draft, Revision, Wishes
+from memdir.store import changes, look
+from memdir.store.writer import App, open_app
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z, a Monday
 DAY = 86_400
@@ -37,7 +38,7 @@ class Opened:
 
     def save(self, body: str, name: str = "", **fields: object):
         """Save a draft; near-duplicates are no matter here."""
-        return flows.save(self.app(), Draft(body, name=name, **fields), Wishes(anyway=True))
+        return changes.save(self.app(), Draft(body, name=name, **fields), Wishes(anyway=True))
 
     def write(self, path: str, data: bytes | str) -> Path:
         """What somebody else puts into the store."""
@@ -59,7 +60,7 @@ class Opened:
 
     def verbs(self) -> list[str]:
         """The log, the oldest first, as `verb name`."""
-        logged = flows.log(self.app())
+        logged = look.log(self.app())
         return [f"{one.cause.verb} {one.cause.name}".strip() for one in reversed(logged)]
 
     @property
@@ -98,19 +99,19 @@ def memory(name: str, description: str = "", body: str = "Text", type: str = "us
 
 
 def edit(opened: Opened, name: str, body: str):
-    return flows.edit(opened.app(), name, Revision("", body=body), Wishes())
+    return changes.edit(opened.app(), name, Revision("", body=body), Wishes())
 
 
 def still_works(opened: Opened) -> None:
     """The other memories are listed, can be changed, and the change can be undone."""
     before = opened.read("good.md")
-    listed, _ = flows.list_memories(opened.app())
+    listed, _ = ages.list_memories(opened.app())
     assert "good.md" in [one.memory.path for one in listed]
-    flows.touch(opened.app(), ["good"])
+    changes.touch(opened.app(), ["good"])
     assert "last_verified" in opened.read("good.md")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.read("good.md") == before
 
 
 def findings(opened: Opened) -> dict[str, str]:
-    return {finding.path: finding.message for finding in flows.list_memories(opened.app())[1]}
+    return {finding.path: finding.message for finding in ages.list_memories(opened.app())[1]}

@@ -3,12 +3,10 @@
 import os
 from pathlib import Path
 
-from memdir.app import App, open_app
-from memdir.config import read_config
-from memdir.core.scope import project_name
-from memdir.flows.extracting import extract
-from memdir.flows.extracting.finding import Chosen
-from memdir.flows.extracting.settling import Extraction
+from memdir.capture.extract import Chosen, Extraction, extract
+from memdir.config.config import read_config
+from memdir.hot.place import project_name
+from memdir.store.writer import App, open_app
 from tests.flows.conversing import Conversation
 from tests.repositories import Checkout
 

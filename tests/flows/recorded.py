@@ -5,11 +5,11 @@ import hashlib
 import json
 from pathlib import Path
 
-from memdir.app import App, open_app
-from memdir.config import read_config
-from memdir.core.records import index_text
-from memdir.flows.records.placing import everything
-from memdir.flows.records.writing import Wanted, write
+from memdir.config.config import read_config
+from memdir.records import index_md
+from memdir.records.lookup import everything
+from memdir.records.write import Wanted, write
+from memdir.store.writer import App, open_app
 from tests.core.records.samples import CONTENTS
 from tests.flows.opened import NOON, tree
 
@@ -78,7 +78,7 @@ class Recorded:
 
     def in_step(self) -> bool:
         """Is the index what the records make of it, byte for byte?"""
-        return self.index == index_text.build(everything(self.app().store)[0].items())
+        return self.index == index_md.build(everything(self.app().store)[0].items())
 
 
 def draft(type: str = "decision", **changed: object) -> dict:

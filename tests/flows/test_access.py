@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.core.errors import Busy, Unwritable
+from memdir.audit import ages
+from memdir.errors import Busy, Unwritable
+from memdir.store import changes, look
 from tests.flows.opened import Opened, edit, findings, memory, still_works
 
 
@@ -69,7 +70,7 @@ def test_an_unreadable_file_is_named_kept_and_stays_in_the_index(readable):
     def work() -> None:
         (readable.root / "beta.md").chmod(0)
         assert "Permission denied" in findings(readable)["beta.md"]
-        flows.touch(readable.app(), ["good"])
+        changes.touch(readable.app(), ["good"])
         readable.save("Third", "third")
         assert "beta.md" in readable.index
         try:
@@ -94,7 +95,7 @@ def test_an_unreadable_folder_is_named_and_its_memories_are_not_gone(readable):
         assert readable.read("deep/x.md") == memory("x")
         assert "deep/x.md" in readable.index
         removed = [
-            path for one in flows.log(readable.app()) for kind, path in one.paths if kind == "D"
+            path for one in look.log(readable.app()) for kind, path in one.paths if kind == "D"
         ]
         assert removed == []
 
@@ -171,8 +172,8 @@ def test_a_stopped_holder_is_named_and_nothing_is_written(opened, holder):
     assert any(f"pid {holder.pid}" in line for line in opened.said)
     assert opened.files() == before
     start = time.monotonic()
-    flows.list_memories(opened.app())  # readers never wait
-    flows.log(opened.app())
+    ages.list_memories(opened.app())  # readers never wait
+    look.log(opened.app())
     assert time.monotonic() - start < 2
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.app import open_app
-from memdir.config import read_config
-from memdir.flows.auditing import Wish, audit
-from memdir.flows.dating import clocks
+from memdir.audit import ages as ages_module
+from memdir.audit.ages import clocks
+from memdir.audit.audit import Wish, audit
+from memdir.capture import review
+from memdir.config.config import read_config
+from memdir.store import changes, look
+from memdir.store.writer import open_app
 from tests.flows.opened import DAY, NOON, Opened, memory, tree
 
 LONG_AGO = 40  # days
@@ -68,7 +70,7 @@ def test_a_fresh_clone_makes_no_memory_young_and_none_old(origin, tmp_path):
     app = local(clone, tmp_path / "home")
     expected = {"old.md": LONG_AGO, "new.md": 3, "dated.md": 10}
     assert ages(app) == expected
-    listed, _ = flows.list_memories(app)
+    listed, _ = ages_module.list_memories(app)
     assert {one.memory.path: one.age_days for one in listed} == expected
     # Nor does an archive that was unpacked with the dates of the epoch.
     for path in (clone / ".claude/memory").iterdir():
@@ -108,11 +110,11 @@ def test_an_edit_from_outside_makes_a_dated_memory_young_again(opened):
     old = memory("plan").replace("type: user", "type: user\nmodified: 2025-06-01")
     opened.write("MEMORY.md", "- [Plan](plan.md) — the plan\n")
     opened.write("plan.md", old)
-    flows.log(opened.app())  # the history sees it for the first time
+    look.log(opened.app())  # the history sees it for the first time
     assert ages(opened.app()) == {"plan.md": 274}
     opened.now += DAY
     opened.write("plan.md", old + "More.\n")
-    flows.log(opened.app())
+    look.log(opened.app())
     opened.now += 5 * DAY
     assert ages(opened.app()) == {"plan.md": 5}
 
@@ -121,9 +123,9 @@ def test_an_undone_edit_leaves_no_youth_behind(opened):
     old = memory("plan").replace("type: user", "type: user\nmodified: 2025-06-01")
     opened.write("MEMORY.md", "- [Plan](plan.md) — the plan\n")
     opened.write("plan.md", old)
-    flows.log(opened.app())
+    look.log(opened.app())
     opened.write("plan.md", old + "More.\n")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.read("plan.md") == old
     assert ages(opened.app()) == {"plan.md": 274}
 
@@ -131,7 +133,7 @@ def test_an_undone_edit_leaves_no_youth_behind(opened):
 def test_without_dates_the_history_says_when_it_came(opened):
     opened.save("The first thing.", name="first")
     opened.write("later.md", "No header at all.\n")
-    flows.log(opened.app())
+    look.log(opened.app())
     opened.now += 7 * DAY
     os.utime(opened.root / "later.md", (0, 0))  # a tool that keeps old times
     assert clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
@@ -141,7 +143,7 @@ def test_touch_makes_a_memory_young_and_many_at_once(opened):
     for name in ("a", "b", "c"):
         opened.write(f"{name}.md", memory(name).replace("type: user", "modified: 2025-01-01"))
     assert set(ages(opened.app()).values()) == {425}
-    flows.touch(opened.app(), ["a", "b"])
+    changes.touch(opened.app(), ["a", "b"])
     assert ages(opened.app()) == {"a.md": 0, "b.md": 0, "c.md": 425}
 
 

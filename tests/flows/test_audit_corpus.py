@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from memdir.flows.auditing import audit
+from memdir.audit.audit import audit
 from tests.conftest import SHARED
 from tests.flows.opened import Opened, tree
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.projects import find_projects
-from memdir.core.scope import project_name
-from memdir.flows.auditing import Wish, audit
-from memdir.flows.projects import GONE, open_projects
+from memdir.audit.audit import Wish, audit
+from memdir.audit.projects import GONE, find_projects, open_projects
+from memdir.hot.place import project_name
 from tests.flows.opened import NOON, memory
 from tests.flows.opened import tree as files_of
 from tests.flows.world import World

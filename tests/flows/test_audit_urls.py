@@ -5,10 +5,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from memdir.adapters import urls
-from memdir.adapters.urls import Reply, check_urls
-from memdir.core.claim import NOT_A_CLAIM, PATH, STALE, TRUE, UNKNOWN, URL, Claim, Judged
-from memdir.flows.auditing import ask_web
+from memdir.audit.audit import ask_web
+from memdir.claims import urls
+from memdir.claims.claim import NOT_A_CLAIM, PATH, STALE, TRUE, UNKNOWN, URL, Claim, Judged
+from memdir.claims.urls import Reply, check_urls
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -5,22 +5,13 @@ import os
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir import flows
-from memdir.adapters.captures import Captures
-from memdir.adapters.journal import Journal
-from memdir.core.accounts import HELD, REFUSED, SAVED
-from memdir.flows.accounting import status
-from memdir.flows.capturing import (
-    Request,
-    begin,
-    capture,
-    captures_of,
-    missed,
-    report,
-    settling,
-)
-from memdir.flows.capturing.outcome import GONE, NO_SIGNAL, NOT_YET, NOTHING_NEW, WROTE
+from memdir.capture import plan, review
+from memdir.capture.capture import begin, capture, captures_of, missed
+from memdir.capture.inbox import open_inbox
+from memdir.capture.plan import GONE, NO_SIGNAL, NOT_YET, NOTHING_NEW, WROTE, Request, report
+from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
+from memdir.care.status import status
+from memdir.store import changes
 from tests.flows.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.flows.opened import NOON, Opened
 
@@ -146,7 +137,7 @@ def test_one_undo_takes_back_one_capture(opened, talk):
     opened.save("An older one.", "older")
     talk.say(TUESDAY, "Yes.", OSLO, "Yes.")
     assert len(names(capture(opened.app(), asked(talk)))) == 2
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert memories(opened) == ["older.md"]
 
 
@@ -192,7 +183,7 @@ def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened, tal
     assert outcome.decided[0].reason == "retired"
     assert report(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
     assert memories(opened) == ["lunch.md"]
-    flows.restore(opened.app(), ["staging-cluster"])
+    changes.restore(opened.app(), ["staging-cluster"])
     assert memories(opened) == ["lunch.md", "staging-cluster.md"]
 
 
@@ -222,7 +213,7 @@ class Steps:
         for holder, names in (
             (Captures, ("announce", "keep", "finish")),
             (Journal, ("add",)),
-            (settling, ("save", "retire")),
+            (plan, ("save", "retire")),
         ):
             for name in names:
                 monkeypatch.setattr(holder, name, self.watched(getattr(holder, name)))

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir.adapters.ledger import Ledger, day_of
-from memdir.core.accounts import HELD, SAVED
-from memdir.core.budget import Limits
-from memdir.core.model import Usage
-from memdir.core.progress import PATIENCE
-from memdir.flows.accounting import status
-from memdir.flows.capturing import Request, capture, missed, open_reader, settling
-from memdir.flows.capturing.outcome import NO_SIGNAL, NOTHING_NEW
+from memdir.capture import plan
+from memdir.capture.capture import capture, missed, open_reader
+from memdir.capture.inbox import open_inbox
+from memdir.capture.plan import NO_SIGNAL, NOTHING_NEW, Request
+from memdir.capture.progress import HELD, PATIENCE, SAVED
+from memdir.care.status import status
+from memdir.models.budget import Limits
+from memdir.models.ledger import Ledger, day_of
+from memdir.models.model import Usage
 from tests.flows.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.flows.opened import DAY, Opened
 
@@ -188,7 +188,7 @@ def test_a_killed_run_does_not_ask_the_model_twice(opened, monkeypatch):
 
     opened.talk.say("Write tests.", "I will mock it.", NOTICED, "Understood.")
     with monkeypatch.context() as patched:
-        patched.setattr(settling, "save", killed)
+        patched.setattr(plan, "save", killed)
         with pytest.raises(Killed):
             opened.capture()
     opened.script.unlink()

@@ -5,16 +5,15 @@ import os
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir.app import open_app
-from memdir.config import read_config
-from memdir.core.accounts import HELD, REFUSED, SAVED
-from memdir.flows.accounting import status
-from memdir.flows.capturing import Request, capture
-from memdir.flows.capturing.outcome import CUT, LOST
-from memdir.flows.capturing.placing import place_of, project_of
-from memdir.flows.extracting.settling import HOLD, SAVE
-from memdir.flows.reading import list_memories
+from memdir.audit.ages import list_memories
+from memdir.capture.capture import capture, place_of, project_of
+from memdir.capture.extract import HOLD, SAVE
+from memdir.capture.inbox import open_inbox
+from memdir.capture.plan import CUT, LOST, Request
+from memdir.capture.progress import HELD, REFUSED, SAVED
+from memdir.care.status import status
+from memdir.config.config import read_config
+from memdir.store.writer import open_app
 from tests.flows.conversing import NOTICED, PERSON, TUESDAY, Conversation
 from tests.flows.opened import NOON, Opened
 from tests.flows.past_sessions import NO_MOCKS, OSLO, Sessions, found
@@ -141,7 +140,7 @@ def test_a_lost_place_and_a_long_conversation_are_told(opened, talk, monkeypatch
         file.write(json.dumps(other) + "\n")
     assert run(opened, talk).remarks == (LOST,)
     assert LOST in status(opened.app()).last_trouble
-    monkeypatch.setattr("memdir.adapters.transcripts._jsonl.WINDOW", 300)
+    monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
     talk.say("Hello. " * 60, "Hi.")
     assert CUT in run(opened, talk).remarks
 

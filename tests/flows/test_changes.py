@@ -4,11 +4,12 @@ import datetime
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import Draft, Wishes
-from memdir.core.errors import BadInput, Conflict, Missing
-from memdir.core.frontmatter import read
-from memdir.core.revision import Revision, hash_of
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput, Conflict, Missing
+from memdir.format.draft import Draft, Revision, Wishes, hash_of
+from memdir.hot.memory import read
+from memdir.store import changes, look
 from tests.flows.opened import DAY, NOON, Opened, memory, tree
 
 LONG = (
@@ -22,14 +23,14 @@ def opened(tmp_path):
 
 
 def save(opened: Opened, draft: Draft, **wishes: bool):
-    return flows.save(opened.app(), draft, Wishes(**wishes))
+    return changes.save(opened.app(), draft, Wishes(**wishes))
 
 
 def edit(
     opened: Opened, name: str, *fields: tuple[str, str], body=None, expected="", **wishes: bool
 ):
     revision = Revision("", fields, body, expected)
-    return flows.edit(opened.app(), name, revision, Wishes(**wishes))
+    return changes.edit(opened.app(), name, revision, Wishes(**wishes))
 
 
 # -- saving --------------------------------------------------------------------------------
@@ -154,15 +155,15 @@ def test_a_secret_never_reaches_the_disk_unless_the_user_insists(opened):
 def test_a_secret_is_refused_in_a_shared_scope_even_when_insisting(opened):
     key = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"
     draft = Draft(f"the key is {key}", name="k", type="project")
-    (change,) = flows.save(
+    (change,) = changes.save(
         opened.app(scope="team"), draft, Wishes(anyway=True, secret=True)
     ).changes
     assert change.kind == "skipped"
     assert "shared" in change.reason
     assert not any(key.encode() in data for data in tree(opened.top).values())
-    flows.save(opened.app(scope="team"), Draft("Fine", name="k"), Wishes())
+    changes.save(opened.app(scope="team"), Draft("Fine", name="k"), Wishes())
     revision = Revision("", body=f"now {key}")
-    (change,) = flows.edit(opened.app(scope="team"), "k", revision, Wishes(secret=True)).changes
+    (change,) = changes.edit(opened.app(scope="team"), "k", revision, Wishes(secret=True)).changes
     assert change.kind == "skipped"
     assert not any(key.encode() in data for data in tree(opened.top).values())
 
@@ -286,14 +287,14 @@ def test_touching_sets_last_verified_and_nothing_else(opened):
     opened.write("b.md", memory("b"))
     before = {path: opened.read(path) for path in ("a.md", "b.md")}
     opened.now += 3 * DAY
-    flows.touch(opened.app(), ["a", "b", "a"])
+    changes.touch(opened.app(), ["a", "b", "a"])
     for path, old in before.items():
         added = [line for line in opened.read(path).split("\n") if line not in old.split("\n")]
         assert "  last_verified: 2026-03-05T12:00:00Z" in added
         assert set(added) <= {"metadata:", "  last_verified: 2026-03-05T12:00:00Z"}
         assert [line for line in old.split("\n") if line not in opened.read(path).split("\n")] == []
     assert opened.verbs()[-1] == "touch a and 1 more"
-    listed, _ = flows.list_memories(opened.app())
+    listed, _ = ages.list_memories(opened.app())
     assert {one.age_days for one in listed} == {0}
 
 
@@ -303,35 +304,35 @@ def test_touching_sets_last_verified_and_nothing_else(opened):
 def test_a_memory_and_its_earlier_versions_are_shown(opened):
     save(opened, Draft("One", name="a"))
     save(opened, Draft("Two", name="a"))
-    flows.retire(opened.app(), ["a"])
-    retired, second, first, _ = [one.id for one in flows.log(opened.app())]
+    changes.retire(opened.app(), ["a"])
+    retired, second, first, _ = [one.id for one in look.log(opened.app())]
     for version, text in ((first, b"One"), (second, b"Two")):
-        path, data, _ = flows.show(opened.app(), f"a@{version[:8]}")
+        path, data, _ = look.show(opened.app(), f"a@{version[:8]}")
         assert (path, text in data) == ("a.md", True)
     for wanted in ("a", f"a@{retired}", "a@ffffffff", f"b@{first}"):
         with pytest.raises(Missing):
-            flows.show(opened.app(), wanted)
+            look.show(opened.app(), wanted)
     opened.write("user@host.md", memory("u"))
-    assert flows.show(opened.app(), "user@host.md")[0] == "user@host.md"
-    assert flows.show(opened.app(), "user@host")[0] == "user@host.md"
+    assert look.show(opened.app(), "user@host.md")[0] == "user@host.md"
+    assert look.show(opened.app(), "user@host")[0] == "user@host.md"
 
 
 # -- dry run -------------------------------------------------------------------------------
 
 DRY = {
-    "save": lambda app: flows.save(app, Draft("New", name="new"), Wishes()),
-    "update": lambda app: flows.save(app, Draft("New", name="a"), Wishes()),
-    "edit": lambda app: flows.edit(app, "a", Revision("", body="New"), Wishes()),
-    "touch": lambda app: flows.touch(app, ["a", "b"]),
-    "retire": lambda app: flows.retire(app, ["a"]),
-    "archive": lambda app: flows.retire(app, ["a"], "archive"),
-    "restore": lambda app: flows.restore(app, ["c"]),
-    "purge": lambda app: flows.purge(app, ["c"]),
-    "undo": lambda app: flows.undo(app),
-    "index": lambda app: flows.rebuild_index(app),
-    "import": lambda app: flows.bring_in(app, [("d.md", b"x"), ("a.md", b"y")]),
-    "list": lambda app: flows.list_memories(app),
-    "log": lambda app: flows.log(app),
+    "save": lambda app: changes.save(app, Draft("New", name="new"), Wishes()),
+    "update": lambda app: changes.save(app, Draft("New", name="a"), Wishes()),
+    "edit": lambda app: changes.edit(app, "a", Revision("", body="New"), Wishes()),
+    "touch": lambda app: changes.touch(app, ["a", "b"]),
+    "retire": lambda app: changes.retire(app, ["a"]),
+    "archive": lambda app: changes.retire(app, ["a"], "archive"),
+    "restore": lambda app: changes.restore(app, ["c"]),
+    "purge": lambda app: changes.purge(app, ["c"]),
+    "undo": lambda app: review.undo(app),
+    "index": lambda app: changes.rebuild_index(app),
+    "import": lambda app: changes.bring_in(app, [("d.md", b"x"), ("a.md", b"y")]),
+    "list": lambda app: ages.list_memories(app),
+    "log": lambda app: look.log(app),
 }
 
 
@@ -340,7 +341,7 @@ def test_a_dry_run_writes_nothing_anywhere(opened, verb):
     save(opened, Draft("One", name="a"))
     save(opened, Draft("Two", name="b"), anyway=True)
     save(opened, Draft("Three", name="c"), anyway=True)
-    flows.retire(opened.app(), ["c"])
+    changes.retire(opened.app(), ["c"])
     opened.write("outside.md", memory("outside"))
     before = tree(opened.top)
     done = DRY[verb](opened.app(dry_run=True))
@@ -357,7 +358,7 @@ def test_a_dry_run_writes_nothing_anywhere(opened, verb):
 
 
 def test_a_dry_run_in_an_empty_home_makes_no_directory(opened):
-    done = flows.save(opened.app(dry_run=True), Draft("One", name="a"), Wishes())
+    done = changes.save(opened.app(dry_run=True), Draft("One", name="a"), Wishes())
     assert [path for path, _, _ in done.diff] == ["a.md", "MEMORY.md"]
     assert tree(opened.home) == {}
 
@@ -373,8 +374,8 @@ def test_a_clock_set_back_between_two_saves_harms_nothing(opened):
     document = read(opened.read("a.md"))
     assert document.values["metadata.modified"] == document.values["metadata.created"]
     assert opened.verbs() == ["begin", "save a", "save a", "save b"]
-    flows.undo(opened.app())
-    flows.undo(opened.app())
+    review.undo(opened.app())
+    review.undo(opened.app())
     assert "One" in opened.read("a.md")
     assert "b.md" not in opened.files()
 
@@ -384,7 +385,7 @@ def test_a_clock_ten_years_ahead_for_one_save_harms_nothing(opened):
     save(opened, Draft("Ahead", name="a"))
     opened.now = NOON
     save(opened, Draft("Now", name="a"))
-    listed, _ = flows.list_memories(opened.app())
+    listed, _ = ages.list_memories(opened.app())
     assert "Now" in opened.read("a.md")
     assert [one.memory.path for one in listed] == ["a.md"]
     assert opened.verbs() == ["begin", "save a", "save a"]

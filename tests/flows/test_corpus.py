@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import Draft, Wishes
-from memdir.core.memory import is_memory
-from memdir.core.revision import Revision
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.format.draft import Draft, Revision, Wishes
+from memdir.hot.memory import is_memory
+from memdir.store import changes, look
 from tests.conftest import SHARED
 from tests.flows.opened import Opened
 
@@ -55,7 +56,7 @@ def gone(old: list, new: list) -> list:
 
 
 def test_every_memory_is_listed_with_its_own_words(opened):
-    listed, findings = flows.list_memories(opened.app())
+    listed, findings = ages.list_memories(opened.app())
     standalone = opened.app().store.standalone()
     paths = set(memories(opened)) or ({"MEMORY.md"} if standalone else set())
     assert {one.memory.path for one in listed} == paths
@@ -70,8 +71,8 @@ def test_a_save_leaves_every_file_and_every_foreign_line_as_it_was(opened):
     standalone = opened.app().store.standalone()
     index = index_path(opened)
     lines = index.read_text("utf-8").splitlines() if index.exists() else []
-    dangling = {pointer.target for pointer in flows.survey_index(opened.app()).dangling}
-    done = flows.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
+    dangling = {pointer.target for pointer in look.survey_index(opened.app()).dangling}
+    done = changes.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
     assert [one.kind for one in done.changes] == ["created"]
     after = opened.files()
     for path, data in before.items():
@@ -89,16 +90,16 @@ def test_a_save_leaves_every_file_and_every_foreign_line_as_it_was(opened):
 
 def test_undo_brings_back_every_byte(opened):
     before = opened.files()
-    flows.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
-    flows.undo(opened.app())
+    changes.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
+    review.undo(opened.app())
     assert opened.files() == before
 
 
 def test_the_index_is_in_step_after_one_change_and_stays_so(opened):
-    flows.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
-    survey = flows.survey_index(opened.app())
+    changes.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
+    survey = look.survey_index(opened.app())
     assert survey.orphans == []
-    done = flows.rebuild_index(opened.app())
+    done = changes.rebuild_index(opened.app())
     assert [one.kind for one in done.changes] == ["skipped"]
 
 
@@ -107,32 +108,32 @@ def test_touching_and_taking_it_back_changes_nothing(opened):
     names = sorted(before)[:5]
     if not names:
         pytest.skip("this directory is an index alone")
-    flows.touch(opened.app(), names)
+    changes.touch(opened.app(), names)
     for path, data in before.items():
         old, new = data.split(b"\n"), (opened.root / path).read_bytes().split(b"\n")
         assert gone(old, new) == []
         assert len(new) - len(old) <= (4 if path in names else 0)
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert memories(opened) == before
 
 
 def test_an_edit_changes_one_line_and_the_pointer_only_if_it_was_ours(opened):
     before = memories(opened)
-    listed = [one for one in flows.list_memories(opened.app())[0] if one.memory.path in before]
+    listed = [one for one in ages.list_memories(opened.app())[0] if one.memory.path in before]
     if not listed:
         pytest.skip("this directory is an index alone")
     path = listed[0].memory.path
     index = index_path(opened)
     old_index = index.read_bytes() if index.exists() else b""
-    dangling = flows.survey_index(opened.app()).dangling
+    dangling = look.survey_index(opened.app()).dangling
     revision = Revision("", (("description", "Something else"),))
-    flows.edit(opened.app(), path, revision, Wishes())
+    changes.edit(opened.app(), path, revision, Wishes())
     old, new = before[path].split(b"\n"), (opened.root / path).read_bytes().split(b"\n")
     assert len([line for line in new if line not in old]) <= 2 or before[path][:3] != b"---"
     assert {**memories(opened), path: b""} == {**before, path: b""}
     lost = gone(old_index.split(b"\n"), index_path(opened).read_bytes().split(b"\n"))
     assert len(lost) <= len(dangling) + 1
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert memories(opened) == before
 
 
@@ -140,8 +141,8 @@ def test_retiring_everything_and_restoring_it_brings_every_memory_back(opened):
     before = memories(opened)
     if not before:
         pytest.skip("this directory is an index alone")
-    flows.retire(opened.app(), sorted(before))
+    changes.retire(opened.app(), sorted(before))
     assert memories(opened) == {}
-    flows.restore(opened.app(), sorted(before))
+    changes.restore(opened.app(), sorted(before))
     assert memories(opened) == before
-    assert flows.survey_index(opened.app()).orphans == []
+    assert look.survey_index(opened.app()).orphans == []

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memdir.core.index import heal, over_limit, survey
-from memdir.core.loading import load
+from memdir.format.index import heal, load, over_limit, survey
 
 INDEXES = ("MEMORY.md", "README.md")  # one directory has its index in the read-me file
 NEVER_MEMORIES = {"memory.md", "readme.md", "index.md"}

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from memdir import doctor, flows
-from memdir.app import App
-from memdir.core.check import Check
-from memdir.core.errors import HistoryBroken, Unwritable
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.care import doctor
+from memdir.errors import HistoryBroken, Unwritable
+from memdir.store import changes, look
+from memdir.store.writer import App
+from memdir.upkeep.worksheet import Check
 from tests.flows.opened import DAY, Opened
 
 SECONDS = 30
@@ -36,49 +39,49 @@ def objects(opened: Opened, oid: str) -> Path:
 
 def damage(opened: Opened, position: int) -> str:
     """Write rubbish over the commit at this place of the log; gives its id."""
-    oid = flows.log(opened.app())[position].id
+    oid = look.log(opened.app())[position].id
     objects(opened, oid).chmod(0o600)
     objects(opened, oid).write_bytes(b"rubbish")
     return oid
 
 
 def test_the_log_shows_what_can_be_read_and_names_the_damage_once(opened):
-    before = [one.id for one in flows.log(opened.app())]
+    before = [one.id for one in look.log(opened.app())]
     bad = damage(opened, 3)
-    found = flows.log(opened.app())
+    found = look.log(opened.app())
     assert [one.id for one in found] == before[:3]
     (said,) = [text for text in opened.said if bad in text]
     assert "doctor --fix" in said and before[2][:8] in said
 
 
 def test_a_change_that_can_be_read_can_be_shown_and_undone(opened):
-    log = flows.log(opened.app())
+    log = look.log(opened.app())
     bad = damage(opened, 3)
-    assert flows.diff(opened.app(), log[0].id)[0] == log[0]
-    assert b"Version 3" in flows.show(opened.app(), f"a@{log[1].id[:8]}")[1]
-    flows.undo(opened.app(), log[1].id[:8])
+    assert look.diff(opened.app(), log[0].id)[0] == log[0]
+    assert b"Version 3" in look.show(opened.app(), f"a@{log[1].id[:8]}")[1]
+    review.undo(opened.app(), log[1].id[:8])
     assert "Version 2" in opened.read("a.md")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert not (opened.root / "b.md").exists()
     with pytest.raises(HistoryBroken, match=bad):
-        flows.diff(opened.app(), log[4].id)
+        look.diff(opened.app(), log[4].id)
 
 
 def test_everything_since_a_moment_is_undone_only_where_all_of_it_can_be_read(opened):
-    log = flows.log(opened.app())
+    log = look.log(opened.app())
     bad = damage(opened, 3)
     before = opened.files()
     with pytest.raises(HistoryBroken, match=bad):
-        flows.undo(opened.app(), since=log[4].time)
+        review.undo(opened.app(), since=log[4].time)
     assert opened.files() == before
-    flows.undo(opened.app(), since=log[1].time)
+    review.undo(opened.app(), since=log[1].time)
     assert "Version 2" in opened.read("a.md")
 
 
 def test_a_history_whose_newest_change_is_damaged_is_an_error(opened):
     bad = damage(opened, 0)
     with pytest.raises(HistoryBroken, match=bad):
-        flows.log(opened.app())
+        look.log(opened.app())
 
 
 @pytest.mark.parametrize("position", [0, 3, 5])
@@ -91,13 +94,13 @@ def test_doctor_finds_damage_anywhere_and_starts_anew_beside_it(opened, position
     assert opened.files() == before
     assert (opened.state / "history.git.damaged-1/HEAD").is_file()
     assert opened.verbs() == ["begin"]
-    flows.retire(opened.app(), ["b"])
-    flows.undo(opened.app())
+    changes.retire(opened.app(), ["b"])
+    review.undo(opened.app())
     assert opened.files() == before
 
 
 def test_doctor_finds_an_old_version_whose_bytes_are_damaged(opened):
-    oldest = flows.log(opened.app())[-2]
+    oldest = look.log(opened.app())[-2]
     blob = opened.git("rev-parse", f"{oldest.id}:a.md").strip()
     objects(opened, blob).unlink()
     found = check_up(opened)["history"]
@@ -121,7 +124,7 @@ def test_a_packed_history_without_git_is_left_as_it_is(opened, monkeypatch):
     assert not found.ok and "packed" in found.message and found.fix.startswith("install git")
     assert not list(opened.state.glob("*.damaged-*"))
     with pytest.raises(HistoryBroken, match="packed"):
-        flows.log(opened.app())
+        look.log(opened.app())
     opened.save("Still works", "c")
     assert before.keys() <= opened.files().keys()
 
@@ -147,13 +150,13 @@ def test_something_else_in_the_place_of_the_history_is_said_and_mended(opened, k
     found = check_up(opened)["history"]
     assert not found.ok and "stands there" in found.message and "doctor --fix" in found.fix
     with pytest.raises(HistoryBroken, match="stands there"):
-        flows.log(opened.app())
+        look.log(opened.app())
     opened.save("Still works", "c")
     assert any("Old versions go to the trash" in said for said in opened.said)
     assert check_up(opened, fix=True)["history"].ok
     assert os.path.lexists(opened.state / "history.git.damaged-1")
     opened.save("Again", "c")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "Still works" in opened.read("c.md")
 
 
@@ -176,7 +179,7 @@ def in_time():
 def test_a_table_that_is_no_file_makes_nobody_wait(opened, in_time, name, kind):
     stand_in(opened.state / name, kind)
     opened.save("Still works", "a")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "Version 3" in opened.read("a.md")
     if name == "known.json":
         found = check_up(opened)["history"]
@@ -192,6 +195,6 @@ def test_a_lock_that_is_no_file_is_said_and_makes_nobody_wait(opened, in_time, k
         opened.save("Other", "a")
     assert str(opened.state / "lock") in refused.value.message and refused.value.next
     assert opened.app().lock.holder() == "an unknown process"
-    assert [one.memory.path for one in flows.list_memories(opened.app())[0]] == ["b.md", "a.md"]
+    assert [one.memory.path for one in ages.list_memories(opened.app())[0]] == ["b.md", "a.md"]
     assert not check_up(opened)["lock"].ok
     assert opened.files() == before

@@ -10,18 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir import flows
-from memdir.adapters.daily_log import DailyLog
-from memdir.adapters.dreams import Dreams
-from memdir.app import Done, state_folder
-from memdir.core.dreaming import PAUSE, SESSIONS, THROTTLE, State, find_disputed, not_yet, too_few
-from memdir.core.errors import Busy
-from memdir.core.log_text import Entry
-from memdir.core.transcript import Session
-from memdir.flows import dreaming
-from memdir.flows.dreaming import Run
-from memdir.flows.logging_day import log_day
+from memdir.capture import review
+from memdir.capture.inbox import open_inbox
+from memdir.clients.conversation import Session
+from memdir.errors import Busy
+from memdir.store import look
+from memdir.store.logs import DailyLog, Entry, log_day
+from memdir.store.writer import Done, state_folder
+from memdir.upkeep import dream
+from memdir.upkeep.dream import (
+    PAUSE,
+    SESSIONS,
+    THROTTLE,
+    Dreams,
+    Run,
+    State,
+    find_disputed,
+    not_yet,
+    too_few,
+)
 from tests.flows.opened import DAY, NOON, Opened
 from tests.repositories import Checkout
 
@@ -33,7 +40,7 @@ def opened(tmp_path: Path) -> Opened:
 
 def run(opened: Opened, *, dry_run: bool = False) -> tuple[Run, Done]:
     told: list[tuple[Run, Done]] = []
-    dreaming.run(opened.app(dry_run=dry_run), lambda run, done: told.append((run, done)))
+    dream.run(opened.app(dry_run=dry_run), lambda run, done: told.append((run, done)))
     return told[0]
 
 
@@ -136,7 +143,7 @@ def test_every_entry_is_accounted_for(opened):
 def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opened):
     log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
     run(opened)
-    flows.undo(opened.app())
+    review.undo(opened.app())
     Path(state_folder(opened.app().config), "dream.json").unlink()
     _, done = run(opened)
     assert paths(done, "created") == []
@@ -179,7 +186,7 @@ def test_memories_that_say_the_same_become_one_and_relative_dates_are_written_ou
     left = next(path for path in ("importer.md", "importer-files.md") if path in opened.files())
     assert "2026-02-19" in opened.read(left)
     assert first.before.duplicates == 1 and first.plan.after.duplicates == 0
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.files() == before
 
 
@@ -194,9 +201,9 @@ def test_old_and_wrong_goes_into_the_trash_old_alone_stays(opened):
     before = opened.files()
     first, done = run(opened)
     assert paths(done, "retired") == ["wrong.md"]
-    assert [one.path for one in flows.missed(opened.app())] == ["wrong.md"]
+    assert [one.path for one in look.missed(opened.app())] == ["wrong.md"]
     assert first.oriented.old == ("old.md",) and first.lost == []
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.files() == before
     # Who took it back is not asked again, until the code gives a new reason.
     assert paths(run(opened)[1], "retired") == []
@@ -229,7 +236,7 @@ def test_what_claude_md_says_otherwise_since_is_put_away_what_is_newer_is_marked
     after = opened.files()
     assert run(opened)[1].changes == () and opened.files() == after
     assert (opened.project / "CLAUDE.md").read_bytes() == kept
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.files() == before
 
 
@@ -257,7 +264,7 @@ class Asked:
 
 def test_by_itself_it_runs_only_where_it_was_switched_on(opened):
     asked = Asked(sessions(9))
-    assert "dream.enabled" in dreaming.run_if_due(opened.app(), asked)
+    assert "dream.enabled" in dream.run_if_due(opened.app(), asked)
     assert asked.times == 0
 
 
@@ -265,24 +272,24 @@ def test_by_itself_it_waits_for_time_and_sessions(tmp_path):
     opened = Opened(tmp_path, dream="true")
     opened.write("a.md", "The build runs on Jenkins.\n")
     few, enough = Asked(sessions(SESSIONS)), Asked(sessions(SESSIONS + 1, NOON + 2 * DAY))
-    assert "4 other sessions" in dreaming.run_if_due(opened.app(), few, "s0")
-    assert "minutes ago" in dreaming.run_if_due(opened.app(), enough, "s0")
+    assert "4 other sessions" in dream.run_if_due(opened.app(), few, "s0")
+    assert "minutes ago" in dream.run_if_due(opened.app(), enough, "s0")
     assert (few.times, enough.times) == (1, 0)
     opened.now += THROTTLE
-    assert dreaming.run_if_due(opened.app(), enough, "s0") == ""
+    assert dream.run_if_due(opened.app(), enough, "s0") == ""
     assert "MEMORY.md" in opened.files()
     opened.now += PAUSE - 1
-    assert "hours ago" in dreaming.run_if_due(opened.app(), enough, "s0")
+    assert "hours ago" in dream.run_if_due(opened.app(), enough, "s0")
     assert enough.times == 1
     opened.now += 1
-    assert dreaming.run_if_due(opened.app(), enough, "s0") == ""
+    assert dream.run_if_due(opened.app(), enough, "s0") == ""
 
 
 def test_sessions_before_the_last_run_do_not_count(tmp_path):
     opened = Opened(tmp_path, dream="true")
-    assert dreaming.run_if_due(opened.app(), Asked(sessions(9)), "") == ""
+    assert dream.run_if_due(opened.app(), Asked(sessions(9)), "") == ""
     opened.now += 2 * PAUSE
-    assert "0 other sessions" in dreaming.run_if_due(opened.app(), Asked(sessions(9)), "")
+    assert "0 other sessions" in dream.run_if_due(opened.app(), Asked(sessions(9)), "")
 
 
 @pytest.mark.parametrize(
@@ -306,10 +313,10 @@ def test_a_run_that_failed_does_not_count_as_done(tmp_path):
     log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
     (opened.root / "MEMORY.md").mkdir()
     with pytest.raises(Exception, match=r"MEMORY\.md"):
-        dreaming.run_if_due(opened.app(), Asked(sessions(9)))
+        dream.run_if_due(opened.app(), Asked(sessions(9)))
     (opened.root / "MEMORY.md").rmdir()
     opened.now += THROTTLE
-    assert dreaming.run_if_due(opened.app(), Asked(sessions(9))) == ""
+    assert dream.run_if_due(opened.app(), Asked(sessions(9))) == ""
     assert any("invoices" in path for path in opened.files())
 
 
@@ -331,9 +338,9 @@ def test_one_at_a_time_and_a_dead_run_blocks_nobody(tmp_path):
         assert holder.stdout.readline() == b"True\n"
         with pytest.raises(Busy, match="another run"):
             run(opened)
-        assert "under way" in dreaming.run_if_due(opened.app(), Asked(sessions(9)))
+        assert "under way" in dream.run_if_due(opened.app(), Asked(sessions(9)))
         holder.send_signal(signal.SIGKILL)
-    assert dreaming.run_if_due(opened.app(), Asked(sessions(9))) == ""
+    assert dream.run_if_due(opened.app(), Asked(sessions(9))) == ""
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"done": "x"}', b'{"done": NaN}', b"\xff"])

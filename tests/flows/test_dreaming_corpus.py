@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.app import Done
-from memdir.core.claim import PATH
-from memdir.core.ports import TRASH
-from memdir.flows import dreaming
-from memdir.flows.dreaming import Run
+from memdir.capture import review
+from memdir.claims import verify
+from memdir.claims.claim import PATH
+from memdir.store import look
+from memdir.store.ports import TRASH
+from memdir.store.writer import Done
+from memdir.upkeep import dream
+from memdir.upkeep.dream import Run
 from tests.conftest import SHARED
 from tests.flows.kept import not_kept
 from tests.flows.opened import DAY, Opened
@@ -40,7 +42,7 @@ def roots() -> list[object]:
 
 def run(opened: Opened, *, dry_run: bool = False) -> tuple[Run, Done]:
     told: list[tuple[Run, Done]] = []
-    dreaming.run(opened.app(dry_run=dry_run), lambda run, done: told.append((run, done)))
+    dream.run(opened.app(dry_run=dry_run), lambda run, done: told.append((run, done)))
     return told[0]
 
 
@@ -59,7 +61,7 @@ def opened(request, tmp_path: Path) -> Opened:
 def forgotten(opened: Opened) -> None:
     """Code whose every file that the memories name was removed again."""
     claims = [
-        one.claim for judged in flows.verify(opened.app()).memories.values() for one in judged
+        one.claim for judged in verify.verify(opened.app()).memories.values() for one in judged
     ]
     named = {one.text.rstrip("/") for one in claims if one.kind == PATH}
     paths = sorted(path for path in named if PLAIN.fullmatch(path))
@@ -86,6 +88,6 @@ def test_nothing_is_lost_one_undo_takes_it_back_and_a_second_run_rests(opened):
     assert first.lost == []
     second, rested = run(opened)
     assert rested.changes == () and second.batch == "" and opened.files() == after
-    assert {one.cause.batch for one in flows.log(opened.app())[:1]} == {first.batch}
-    flows.undo(opened.app())
+    assert {one.cause.batch for one in look.log(opened.app())[:1]} == {first.batch}
+    review.undo(opened.app())
     assert opened.files() == before

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir.flows.extracting.settling import HOLD, LEAVE_OUT
+from memdir.capture.extract import HOLD, LEAVE_OUT
+from memdir.capture.inbox import open_inbox
 from tests.flows.conversing import PERSON
 from tests.flows.opened import tree
 from tests.flows.past_sessions import OSLO, Sessions

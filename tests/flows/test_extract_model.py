@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from memdir.core.errors import BadInput
-from memdir.core.routing import CLAUDE_MD, MEMORY, VALUE
-from memdir.flows.extracting.settling import HOLD, PROPOSE, SAVE
+from memdir.capture.extract import HOLD, PROPOSE, SAVE
+from memdir.capture.route import CLAUDE_MD, MEMORY, VALUE
+from memdir.errors import BadInput
 from tests.flows.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
 
 REAL = {

@@ -4,13 +4,15 @@ import subprocess
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir import flows
-from memdir.core.draft import Draft, Wishes
-from memdir.core.routing import KNOWLEDGE, SKIP
-from memdir.flows.capturing import Request, capture
-from memdir.flows.extracting.settling import HOLD, LEAVE_OUT, SAVE
-from memdir.flows.reviewing import approve, reject
+from memdir.capture import review
+from memdir.capture.capture import capture
+from memdir.capture.extract import HOLD, LEAVE_OUT, SAVE
+from memdir.capture.inbox import open_inbox
+from memdir.capture.plan import Request
+from memdir.capture.review import approve, reject
+from memdir.capture.route import KNOWLEDGE, SKIP
+from memdir.format.draft import Draft, Wishes
+from memdir.store import changes, look
 from tests.flows.conversing import PERSON
 from tests.flows.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
 
@@ -25,7 +27,7 @@ def past(tmp_path):
 def test_what_was_undone_is_not_learned_again(past):
     past.session(OSLO, "Noted.", TUESDAY)
     past.extract()
-    flows.undo(past.app())
+    review.undo(past.app())
     made = past.extract()
     assert (past.memories(), past.held(), made.changes) == ({}, [], [])
     assert {one.outcome for one in made.items} == {LEAVE_OUT}
@@ -36,7 +38,7 @@ def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
     talk = past.session(OSLO)
     capture(past.app(), Request(str(talk.path)))
     assert len(past.memories()) == 1
-    flows.undo(past.app())
+    review.undo(past.app())
     past.extract()
     assert (past.memories(), past.held()) == ({}, [])
 
@@ -44,7 +46,7 @@ def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
 def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
     talk = past.session(OSLO)
     past.extract()
-    flows.undo(past.app())
+    review.undo(past.app())
     outcome = capture(past.app(), Request(str(talk.path)))
     assert past.memories() == {}
     assert [(one.what, one.reason) for one in outcome.decided] == [
@@ -58,7 +60,7 @@ def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
 def test_what_is_said_again_after_the_undo_is_learned(past):
     past.session(OSLO)
     past.extract()
-    flows.undo(past.app())
+    review.undo(past.app())
     past.session().record(PERSON, OSLO, timestamp="2026-03-02T15:00:00Z")
     past.extract()
     assert len(past.memories()) == 1
@@ -67,15 +69,15 @@ def test_what_is_said_again_after_the_undo_is_learned(past):
 def test_an_undo_that_was_undone_counts_for_nothing(past):
     past.session(OSLO)
     past.extract()
-    flows.undo(past.app())
-    flows.undo(past.app(), flows.log(past.app())[0].id)
+    review.undo(past.app())
+    review.undo(past.app(), look.log(past.app())[0].id)
     (one,) = past.extract().items
     assert one.reason == "the-staging-cluster-is-in-oslo.md says it already"
 
 
 def test_an_undo_of_what_a_person_saved_keeps_nothing_away(past):
-    flows.save(past.app(), Draft("The staging cluster is in Oslo."), Wishes())
-    flows.undo(past.app())
+    changes.save(past.app(), Draft("The staging cluster is in Oslo."), Wishes())
+    review.undo(past.app())
     past.session(OSLO)
     past.extract()
     assert len(past.memories()) == 1
@@ -85,7 +87,7 @@ def test_an_undone_approval_waits_and_is_not_found_twice(past):
     past.session(NO_MOCKS)
     past.extract()
     approve(past.app(), open_inbox(past.app()).list(), Wishes())
-    flows.undo(past.app())
+    review.undo(past.app())
     past.extract()
     assert (len(past.held()), past.memories()) == (1, {})
 

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from memdir.core.routing import CLAUDE_MD, MEMORY
-from memdir.flows.extracting.settling import HOLD, LEAVE_OUT
+from memdir.capture.extract import HOLD, LEAVE_OUT
+from memdir.capture.route import CLAUDE_MD, MEMORY
 from tests.flows.past_sessions import NO_FORCE, Sessions
 
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."

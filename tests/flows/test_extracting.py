@@ -5,13 +5,14 @@ import subprocess
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir import flows
-from memdir.core.draft import Draft, Wishes
-from memdir.core.errors import BadInput, Missing
-from memdir.core.routing import CLAUDE_MD, KNOWLEDGE, MEMORY, SKIP, VALUE
-from memdir.flows.extracting.settling import HOLD, LEAVE_OUT, LEFT, PROPOSE, SAVE
-from memdir.flows.reviewing import reject
+from memdir.capture import review
+from memdir.capture.extract import HOLD, LEAVE_OUT, LEFT, PROPOSE, SAVE
+from memdir.capture.inbox import open_inbox
+from memdir.capture.review import reject
+from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, SKIP, VALUE
+from memdir.errors import BadInput, Missing
+from memdir.format.draft import Draft, Wishes
+from memdir.store import changes
 from tests.flows.conversing import PERSON
 from tests.flows.opened import tree
 from tests.flows.past_sessions import (
@@ -66,11 +67,11 @@ def test_a_second_run_saves_and_holds_nothing_twice(past):
 
 
 def test_one_undo_takes_the_whole_extraction_back(past):
-    flows.save(past.app(), Draft("The queue is called crow."), Wishes())
+    changes.save(past.app(), Draft("The queue is called crow."), Wishes())
     stood = past.memories()
     past.session(OSLO, "Noted.", TUESDAY)
     assert len(past.extract().changes) == 2
-    flows.undo(past.app())
+    review.undo(past.app())
     assert past.memories() == stood
 
 
@@ -255,7 +256,7 @@ def test_what_the_agent_wrote_down_itself_is_not_saved_again(past):
 def test_what_was_put_away_does_not_come_back(past):
     past.session(OSLO)
     past.extract()
-    flows.retire(past.app(), [OSLO_FILE])
+    changes.retire(past.app(), [OSLO_FILE])
     (one,) = past.extract().items
     assert (one.outcome, past.memories()) == (LEAVE_OUT, {})
     assert "in the trash" in one.reason
@@ -337,11 +338,11 @@ def test_a_session_may_be_named_by_its_file(past):
 
 
 def test_a_full_inbox_loses_nothing(past, monkeypatch):
-    monkeypatch.setattr("memdir.adapters.inbox.MOST", 1)
+    monkeypatch.setattr("memdir.capture.inbox.MOST", 1)
     past.session(NO_MOCKS, "Right.", READABLE)
     made = past.extract()
     assert sorted(one.outcome for one in made.items) == [HOLD, LEFT]
     assert made.lost == []
-    monkeypatch.setattr("memdir.adapters.inbox.MOST", 5)
+    monkeypatch.setattr("memdir.capture.inbox.MOST", 5)
     past.extract()
     assert len(past.held()) == 2

@@ -4,9 +4,11 @@ import os
 
 import pytest
 
-from memdir import flows
-from memdir.adapters.history import git
-from memdir.core.errors import BadInput
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput
+from memdir.store import history
+from memdir.store import look as look_module
 from tests.flows.opened import Opened, memory
 from tests.flows.world import World
 
@@ -23,8 +25,8 @@ def state(opened: Opened) -> list[str]:
 
 
 def look(opened: Opened) -> None:
-    flows.list_memories(opened.app())
-    flows.log(opened.app())
+    ages.list_memories(opened.app())
+    look_module.log(opened.app())
     opened.app().snapshot()
 
 
@@ -47,7 +49,7 @@ def test_reading_what_has_the_shape_of_a_store_protects_it(opened):
     opened.write("a.md", memory("a"))
     look(opened)
     (opened.root / "a.md").unlink()
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.read("a.md") == memory("a")
 
 
@@ -57,7 +59,7 @@ def test_the_first_change_takes_what_stood_there_along(opened):
     opened.save("New", "b")
     (opened.root / "a.md").unlink()
     look(opened)
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.read("a.md") == memory("a")
 
 
@@ -77,7 +79,7 @@ def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
     opened.write("a.md", memory("a"))
     opened.save("One", "b")
     before = len(opened.verbs())
-    monkeypatch.setattr(git, name, limit)
+    monkeypatch.setattr(history, name, limit)
     for count in range(9):
         opened.write(f"data/{count}.txt", "x" * 500)
     look(opened)
@@ -88,18 +90,18 @@ def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
     for count in range(9):
         (opened.root / f"data/{count}.txt").unlink()
     assert len(opened.verbs()) == before + 1
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "One" in opened.read("b.md")
 
 
 def test_a_flood_on_the_first_day_leaves_the_old_version_in_the_trash(opened, monkeypatch):
-    monkeypatch.setattr(git, "MOST_FILES", 5)
+    monkeypatch.setattr(history, "MOST_FILES", 5)
     opened.write("a.md", memory("a", body="Old words"))
     for count in range(9):
         opened.write(f"data/{count}.txt", "x")
     opened.save("New words", "a")
     assert any("Old versions go to the trash" in said for said in opened.said)
-    (kept,) = [one for one in flows.shelved(opened.app()) if one.path == "a.md"]
+    (kept,) = [one for one in look_module.shelved(opened.app()) if one.path == "a.md"]
     assert b"Old words" in opened.app().shelf.read(kept)
 
 

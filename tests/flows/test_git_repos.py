@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.core.claim import Past
+from memdir.claims.claim import Past
 from tests.repositories import TEXT, Checkout
 
 

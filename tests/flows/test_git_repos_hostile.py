@@ -11,13 +11,12 @@ from array import array
 
 import pytest
 
-from memdir.adapters.repos import _cache, _manifests
-from memdir.adapters.repos._bounds import Bounds
-from memdir.adapters.repos._cache import MAGIC, Cache
-from memdir.adapters.repos._patterns import Patterns
-from memdir.adapters.repos._process import Git
-from memdir.adapters.repos._work_tree import WorkTree
-from memdir.core.claim import Wanted
+from memdir.claims import code_index, manifests
+from memdir.claims.checkout import Bounds
+from memdir.claims.claim import Wanted
+from memdir.claims.code_index import MAGIC, Cache
+from memdir.claims.tree import Patterns, WorkTree
+from memdir.store.git import Git
 from tests.repositories import TEXT, Checkout, look
 
 WANTED = {"paths": ["a.py", "gone.py"], "symbols": ["the_name", "gone_name"]}
@@ -68,7 +67,7 @@ def test_the_work_tree_refuses_parts_that_lead_out(checkout, tmp_path, path):
 
 def test_a_manifest_with_an_endless_key_is_not_parsed(checkout, monkeypatch):
     parsed = []
-    monkeypatch.setattr(_manifests.tomllib, "loads", lambda text: parsed.append(text) or {})
+    monkeypatch.setattr(manifests.tomllib, "loads", lambda text: parsed.append(text) or {})
     key = "a." * 4_000 + "a=1\n"
     checkout.commit({"pyproject.toml": key, "x/pyproject.toml": "a=1\n" * 30_000})
     seen = checkout.look()
@@ -235,7 +234,7 @@ def test_a_part_that_unpacks_without_end_is_no_cache(checkout):
         file.write(data)
     assert len(data) < 1 << 20 and cache.load("past", lambda parts: parts) is None
     with pytest.raises(ValueError, match="larger"):
-        _cache._unpack(data, 1 << 20)
+        code_index._unpack(data, 1 << 20)
 
 
 def test_a_repository_names_no_ignore_file_outside(checkout, tmp_path, monkeypatch):
@@ -256,7 +255,7 @@ def test_the_hint_for_a_stranger_s_folder_quotes_it(tmp_path, monkeypatch):
     checkout = Checkout(tmp_path / "a folder; rm x")
     checkout.commit({"a.py": TEXT})
     monkeypatch.setitem(
-        __import__("memdir.adapters.repos._process", fromlist=["x"]).ENVIRONMENT,
+        __import__("memdir.store.git", fromlist=["x"]).ENVIRONMENT,
         "GIT_TEST_ASSUME_DIFFERENT_OWNER",
         "1",
     )

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from memdir.adapters.repos._bounds import Bounds
-from memdir.adapters.repos.git import open_repo
-from memdir.core.claim import Past
+from memdir.claims.checkout import Bounds
+from memdir.claims.claim import Past
+from memdir.claims.repo import open_git_repo
 from tests.repositories import TEXT, Checkout, look
 
 
@@ -169,7 +169,7 @@ def test_a_merge_in_progress_is_looked_at(checkout):
 
 def test_a_place_that_is_gone_says_so(tmp_path):
     for root in (str(tmp_path / "gone"), ""):
-        repo = open_repo(root, str(tmp_path / "cache"))
+        repo = open_git_repo(root, str(tmp_path / "cache"))
         (remark,) = look(repo, paths=["a"]).remarks
         assert "no claim was checked" in remark and repo.state() == ""
 
@@ -189,7 +189,7 @@ def test_a_broken_repository_says_so_and_the_one_above_is_not_taken(checkout):
     checkout.commit({"a.py": TEXT})
     inner = checkout.folder / "inner"
     (inner / ".git").mkdir(parents=True)
-    seen = look(open_repo(str(inner), str(inner) + ".cache"), paths=["a.py"])
+    seen = look(open_git_repo(str(inner), str(inner) + ".cache"), paths=["a.py"])
     assert seen.known == frozenset() and "git cannot read" in seen.remarks[0]
 
 
@@ -267,7 +267,7 @@ def test_progress_is_told_only_when_it_takes_long(checkout, monkeypatch):
     checkout.commit({"a.py": TEXT})
     said: list[str] = []
     look_now = checkout.repo().look
-    from memdir.core.claim import Wanted
+    from memdir.claims.claim import Wanted
 
     look_now(Wanted(symbols=frozenset(["line"])), said.append)
     assert said == []

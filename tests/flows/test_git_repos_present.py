@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.adapters.repos._bounds import Bounds
+from memdir.claims.checkout import Bounds
 from tests.repositories import TEXT, Checkout, look
 
 NAME = "special_price_calc"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.claim import Wanted
+from memdir.claims.claim import Wanted
 from tests.repositories import TEXT, Checkout
 
 WANTED = {
@@ -234,17 +234,17 @@ def test_a_cache_that_cannot_be_written_changes_no_answer(checkout, tmp_path):
     expected = checkout.look(**WANTED)
     blocked = tmp_path / "blocked"
     blocked.write_text("no folder")
-    from memdir.adapters.repos.git import open_repo
+    from memdir.claims.repo import open_git_repo
 
-    repo = open_repo(str(checkout.folder), str(blocked))
+    repo = open_git_repo(str(checkout.folder), str(blocked))
     wanted = Wanted(**{key: frozenset(names) for key, names in WANTED.items()})
     assert repo.look(wanted) == expected
 
 
 def test_the_caches_of_old_repositories_make_room(checkout, monkeypatch):
-    from memdir.adapters.repos import _cache
+    from memdir.claims import code_index
 
-    monkeypatch.setattr(_cache, "REPOSITORIES", 2)
+    monkeypatch.setattr(code_index, "REPOSITORIES", 2)
     above = Path(str(checkout.folder) + ".cache/repos")
     for number, name in enumerate(["oldest", "older", "newest"]):
         (above / name).mkdir(parents=True)

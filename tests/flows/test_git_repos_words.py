@@ -4,8 +4,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from memdir.adapters.repos.git import open_repo
-from memdir.core.claim import Past, Uses
+from memdir.claims.claim import Past, Uses
+from memdir.claims.repo import open_git_repo
 from tests.repositories import Checkout, look
 
 
@@ -144,7 +144,7 @@ def same(checkout):
     """The look with the cache so far; somebody who never looked before must see the same."""
     warm = checkout.look(paths=PATHS, symbols=NAMES)
     with TemporaryDirectory() as empty:
-        cold = look(open_repo(str(checkout.folder), empty), paths=PATHS, symbols=NAMES)
+        cold = look(open_git_repo(str(checkout.folder), empty), paths=PATHS, symbols=NAMES)
     assert warm == cold
     return warm
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from memdir import flows
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.core.errors import BadInput, MemdirError, Unwritable
+from memdir.capture import review
+from memdir.errors import BadInput, MemdirError, Unwritable
+from memdir.hot.layout import Markdown
+from memdir.store import changes, look
 from tests.flows.opened import Opened, memory
 
 NAMES = ("a", "b", "c")
@@ -44,24 +45,24 @@ def full(monkeypatch):
 
 
 def touched(opened):
-    flows.touch(opened.app(), NAMES)
+    changes.touch(opened.app(), NAMES)
 
 
 def undone(opened):
-    flows.undo(opened.app(), flows.log(opened.app())[0].id)
+    review.undo(opened.app(), look.log(opened.app())[0].id)
 
 
 ACTS = {
     "touch": (lambda o: None, touched),
-    "retire": (lambda o: None, lambda o: flows.retire(o.app(), NAMES)),
+    "retire": (lambda o: None, lambda o: changes.retire(o.app(), NAMES)),
     "restore": (
-        lambda o: flows.retire(o.app(), NAMES),
-        lambda o: flows.restore(o.app(), NAMES),
+        lambda o: changes.retire(o.app(), NAMES),
+        lambda o: changes.restore(o.app(), NAMES),
     ),
     "undo": (touched, undone),
     "import": (
-        lambda o: flows.retire(o.app(), NAMES),
-        lambda o: flows.bring_in(o.app(), [(f"{n}.md", memory(n).encode()) for n in NAMES]),
+        lambda o: changes.retire(o.app(), NAMES),
+        lambda o: changes.bring_in(o.app(), [(f"{n}.md", memory(n).encode()) for n in NAMES]),
     ),
 }
 
@@ -81,7 +82,7 @@ def test_what_was_done_and_what_was_not_is_said_and_the_history_has_it(opened, f
     changed = {path for path, data in opened.files().items() if before.get(path) != data}
     changed |= before.keys() - opened.files().keys()
     assert changed == {"a.md"}
-    newest = flows.log(opened.app())[0]
+    newest = look.log(opened.app())[0]
     assert ([path for _, path in newest.paths], newest.cause.undoes) == (["a.md"], ())
 
 
@@ -96,11 +97,11 @@ def test_without_a_history_the_trash_is_named(tmp_path, full):
 
 
 def test_several_are_restored_together_or_not_at_all(opened):
-    flows.retire(opened.app(), NAMES)
+    changes.retire(opened.app(), NAMES)
     opened.write("b.md", memory("b", body="another"))
     before = opened.files()
     with pytest.raises(BadInput, match=r"b\.md: another memory stands there now") as refused:
-        flows.restore(opened.app(), NAMES)
+        changes.restore(opened.app(), NAMES)
     assert opened.files() == before
     assert "Done before" not in refused.value.message
 
@@ -108,6 +109,6 @@ def test_several_are_restored_together_or_not_at_all(opened):
 def test_one_memory_that_cannot_be_written_says_no_more_than_that(opened, full):
     full()
     with pytest.raises(MemdirError) as broken:
-        flows.retire(opened.app(), ["a"])
+        changes.retire(opened.app(), ["a"])
     assert "Not done" not in broken.value.message
     assert "index is not in step" in broken.value.message

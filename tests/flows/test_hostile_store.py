@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import Draft, Wishes
-from memdir.core.errors import BadInput, MemdirError, Unwritable
-from memdir.core.frontmatter import read
-from memdir.core.index import survey
-from memdir.core.revision import Revision
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput, MemdirError, Unwritable
+from memdir.format.draft import Draft, Revision, Wishes
+from memdir.format.index import survey
+from memdir.hot.memory import read
+from memdir.store import changes, look
 from tests.flows.opened import DAY, Opened, edit, findings, memory, still_works, tree
 from tests.hostile import inputs
 
@@ -74,15 +75,15 @@ def test_what_is_no_file_is_named_and_neither_read_nor_written(opened, plant):
     calls = (
         lambda: opened.save("New", "beta"),
         lambda: edit(opened, "beta", "New"),
-        lambda: flows.retire(opened.app(), ["beta"]),
-        lambda: flows.show(opened.app(), "beta"),
+        lambda: changes.retire(opened.app(), ["beta"]),
+        lambda: look.show(opened.app(), "beta"),
     )
     for call in calls:
         with pytest.raises(MemdirError) as refused:
             call()
         assert "beta" in refused.value.message
         assert refused.value.next
-    done = flows.bring_in(opened.app(), [("beta.md", b"x"), ("other.md", b"y")])
+    done = changes.bring_in(opened.app(), [("beta.md", b"x"), ("other.md", b"y")])
     assert [one.kind for one in done.changes] == ["skipped", "created"]
     assert victim.read_text() == "precious"
     assert "beta.md" not in opened.index
@@ -101,8 +102,8 @@ def test_an_index_that_is_no_file_is_refused_and_what_stands_is_said(opened, pla
     assert "MEMORY.md" in refused.value.message
     assert "New" in opened.read("new.md")
     assert victim.read_text() == "precious"
-    assert len(flows.list_memories(opened.app())[0]) == 2
-    for call in (lambda: flows.load(opened.app()), lambda: flows.survey_index(opened.app())):
+    assert len(ages.list_memories(opened.app())[0]) == 2
+    for call in (lambda: look.load(opened.app()), lambda: look.survey_index(opened.app())):
         with pytest.raises(Unwritable):
             call()
 
@@ -112,8 +113,8 @@ def test_a_linked_folder_is_not_entered(opened, tmp_path):
     outside.mkdir()
     (outside / "x.md").write_text(memory("x"))
     (opened.root / "deep").symlink_to(outside)
-    assert len(flows.list_memories(opened.app())[0]) == 1
-    flows.bring_in(opened.app(), [("deep/y.md", b"x")])
+    assert len(ages.list_memories(opened.app())[0]) == 1
+    changes.bring_in(opened.app(), [("deep/y.md", b"x")])
     assert sorted(path.name for path in outside.iterdir()) == ["x.md"]
     still_works(opened)
 
@@ -125,7 +126,7 @@ def test_a_folder_that_becomes_a_link_takes_nothing_out_of_the_store(opened, tmp
     (opened.root / "deep").symlink_to(tmp_path / "outside")
     before = tree(tmp_path / "outside")
     with pytest.raises(MemdirError):
-        flows.undo(opened.app())
+        review.undo(opened.app())
     assert tree(tmp_path / "outside") == before
 
 
@@ -158,7 +159,7 @@ def test_a_name_swapped_with_a_link_during_saves_never_writes_outside(opened):
         app = opened.app()
         for number in range(150):
             try:
-                flows.save(app, Draft(f"Number {number}", name="beta"), Wishes(anyway=True))
+                changes.save(app, Draft(f"Number {number}", name="beta"), Wishes(anyway=True))
                 outcomes["saved"] += 1
             except MemdirError:
                 outcomes["refused"] += 1
@@ -175,8 +176,8 @@ def test_a_store_that_is_a_file_is_refused_with_its_path(tmp_path):
     app = opened.app()
     opened.root.write_text("not a directory")
     for call in (
-        lambda: flows.save(app, Draft("x", name="a"), Wishes()),
-        lambda: flows.list_memories(app),
+        lambda: changes.save(app, Draft("x", name="a"), Wishes()),
+        lambda: ages.list_memories(app),
     ):
         with pytest.raises(Unwritable, match="memory"):
             call()
@@ -192,9 +193,9 @@ def test_a_hostile_title_or_description_stays_inside_its_own_line(opened, hostil
     revision = Revision("", ((field, hostile.value),))
     if hostile.verdict == "reject":
         with pytest.raises(BadInput, match=field):
-            flows.edit(opened.app(), "good", revision, Wishes())
+            changes.edit(opened.app(), "good", revision, Wishes())
         return
-    flows.edit(opened.app(), "good", revision, Wishes())
+    changes.edit(opened.app(), "good", revision, Wishes())
     assert read(opened.read("good.md")).values[field] == hostile.value
     (line,) = opened.index.splitlines()
     assert line.startswith("- [")
@@ -212,7 +213,7 @@ def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
     if hostile.setup == "index deleted by hand":
         (opened.root / "MEMORY.md").unlink()
     elif "older copy" in hostile.setup:
-        flows.retire(opened.app(), ["b"])
+        changes.retire(opened.app(), ["b"])
         opened.write("MEMORY.md", old + "- [B](b.md) — About b\n")
     else:
         opened.write("MEMORY.md", f"{hostile.value}\n" + old)
@@ -231,7 +232,7 @@ def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
         assert not (opened.root / "b.md").exists()
     elif not hostile.setup:
         assert opened.index.startswith(f"{hostile.value}\n")
-    loaded = flows.load(opened.app())
+    loaded = look.load(opened.app())
     assert loaded.characters < 25_000 or loaded.warning
     still_works(opened)
 
@@ -242,7 +243,7 @@ def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
 @pytest.mark.parametrize("hostile", inputs("clocks and dates", "updated_at"))
 def test_a_hostile_date_in_a_header_is_kept_and_the_memory_works(opened, hostile):
     opened.write("a.md", f"---\nname: a\nmodified: {hostile.value}\n---\nText\n")
-    listed = {one.memory.path: one for one in flows.list_memories(opened.app())[0]}
+    listed = {one.memory.path: one for one in ages.list_memories(opened.app())[0]}
     assert listed["a.md"].memory.values["modified"] == hostile.value
     if hostile.id == "CL05":
         assert listed["a.md"].age_days == 60
@@ -253,11 +254,11 @@ def test_a_hostile_date_in_a_header_is_kept_and_the_memory_works(opened, hostile
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Adak", "Asia/Kathmandu"])
 def test_another_time_zone_gives_the_same_ages(opened, zone, monkeypatch):
     opened.now += 5 * DAY
-    before = [one.age_days for one in flows.list_memories(opened.app())[0]]
+    before = [one.age_days for one in ages.list_memories(opened.app())[0]]
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
-        assert [one.age_days for one in flows.list_memories(opened.app())[0]] == before
+        assert [one.age_days for one in ages.list_memories(opened.app())[0]] == before
         opened.save("x", "x")
         assert "created: 2026-03-07T12:00:00Z" in opened.read("x.md")
     finally:
@@ -269,8 +270,8 @@ def test_another_time_zone_gives_the_same_ages(opened, zone, monkeypatch):
 def test_an_absurd_clock_stops_nobody(opened, now):
     opened.now = now
     opened.save("Absurd", "absurd")
-    flows.retire(opened.app(), ["absurd"])
-    flows.restore(opened.app(), ["absurd"])
+    changes.retire(opened.app(), ["absurd"])
+    changes.restore(opened.app(), ["absurd"])
     assert "Absurd" in opened.read("absurd.md")
     still_works(opened)
 
@@ -289,9 +290,9 @@ def test_a_file_over_the_limit_is_named_and_its_bytes_are_never_lost(opened):
     big = b"---\nname: big\n---\n" + b"x" * 5_000_000
     opened.write("big.md", big)
     assert "5,000,018 bytes" in findings(opened)["big.md"]
-    assert "big.md" not in [one.memory.path for one in flows.list_memories(opened.app())[0]]
+    assert "big.md" not in [one.memory.path for one in ages.list_memories(opened.app())[0]]
     opened.save("Small now", "big")
-    kept = [opened.app().shelf.read(one) for one in flows.shelved(opened.app())]
+    kept = [opened.app().shelf.read(one) for one in look.shelved(opened.app())]
     assert kept == [big]
     still_works(opened)
 
@@ -322,7 +323,7 @@ def test_fifty_thousand_files_are_listed_and_one_more_is_saved(opened):
     start = time.process_time()
     assert len(opened.app().store.scan().memories) == 50_001
     assert time.process_time() - start < 20
-    assert flows.load(opened.app()).text
+    assert look.load(opened.app()).text
 
 
 def test_debris_of_a_killed_writer_is_swept_and_nothing_else(opened):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.adapters.exchange import Brought, read_source
-from memdir.core.draft import CREATED, SKIPPED
+from memdir.clients.archive import Brought, read_source
+from memdir.format.draft import CREATED, SKIPPED
+from memdir.store import changes, look
 from tests.conftest import SHARED
 from tests.flows.opened import Opened
 
@@ -75,14 +75,14 @@ def test_a_source_stays_as_it_is_and_a_second_import_changes_nothing(root, tmp_p
     opened = Opened(tmp_path)
     app = opened.app()
     brought = read_source(str(root))
-    done = flows.bring_in(app, brought.files, origin="there")
+    done = changes.bring_in(app, brought.files, origin="there")
     assert {change.kind for change in done.changes} <= {CREATED}
     stored = opened.files()
     assert all(stored[path] == data for path, data in brought.files)
-    logged = flows.log(app)
-    again = flows.bring_in(app, read_source(str(root)).files)
+    logged = look.log(app)
+    again = changes.bring_in(app, read_source(str(root)).files)
     assert {change.kind for change in again.changes} <= {SKIPPED}
     assert opened.files() == stored
-    assert flows.log(app) == logged
+    assert look.log(app) == logged
     assert logged[0].cause.reason == "from there"
     assert seen(root) == before

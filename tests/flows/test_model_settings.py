@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memdir.config import Options
+from memdir.config.settings import Options
 from tests.flows.world import World
 
 

@@ -2,11 +2,12 @@
 
 import pytest
 
-from memdir import flows
-from memdir.adapters.layouts.in_memory import InMemory
-from memdir.adapters.layouts.markdown import Markdown
-from memdir.adapters.machine import look_around
-from memdir.steps.examine import examine
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.care.doctor import examine, look_around
+from memdir.hot.layout import Markdown
+from memdir.store import changes, look
+from memdir.store.in_memory import InMemory
 from tests.flows.opened import DAY, NOON, Opened, findings, memory, still_works
 
 
@@ -38,9 +39,9 @@ def test_a_file_without_text_is_listed_readable_and_reported(opened, kind):
     opened.write("odd.md", data)
     assert problem in findings(opened)["odd.md"]
     assert any(problem in said for said in said_by_doctor(opened))
-    listed = [one.memory.path for one in flows.list_memories(opened.app())[0]]
+    listed = [one.memory.path for one in ages.list_memories(opened.app())[0]]
     assert "odd.md" in listed
-    assert flows.show(opened.app(), "odd")[1] == data
+    assert look.show(opened.app(), "odd")[1] == data
     still_works(opened)
     assert opened.files()["odd.md"] == data
 
@@ -84,23 +85,23 @@ def test_an_index_that_is_all_there_is_counts_as_one_memory(tmp_path, kind):
     opened = Opened(tmp_path)
     opened.write("MEMORY.md", ALONE[kind])
     app = opened.app()
-    listed, found = flows.list_memories(app)
+    listed, found = ages.list_memories(app)
     assert ([one.memory.path for one in listed], found) == (["MEMORY.md"], [])
     assert (listed[0].memory.type, app.store.shape) == ("unknown", "standalone index")
-    assert flows.read_all(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
+    assert look.read_all(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
     inside = InMemory()
     inside.put("MEMORY.md", ALONE[kind].encode())
     assert [one.path for one in inside.scan().memories] == ["MEMORY.md"]
     opened.save("First", "first")
     assert ALONE[kind] in opened.read("notes.md")
-    assert len(flows.list_memories(opened.app())[0]) == 2
+    assert len(ages.list_memories(opened.app())[0]) == 2
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# Memory\n", "# A\n\n## B\n", "- [Gone](gone.md)\n"])
 def test_an_index_that_says_nothing_is_no_memory(tmp_path, text):
     opened = Opened(tmp_path)
     opened.write("MEMORY.md", text)
-    assert flows.list_memories(opened.app())[0] == []
+    assert ages.list_memories(opened.app())[0] == []
 
 
 def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path):
@@ -108,7 +109,7 @@ def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path
     opened = Opened(tmp_path)
     opened.write("MEMORY.md", ALONE["paragraphs"])
     opened.save("First", "first")
-    assert flows.shelved(opened.app()) == []
+    assert look.shelved(opened.app()) == []
     assert opened.verbs() == ["begin", "save first"]
 
 
@@ -121,12 +122,12 @@ BEYOND = 300_000_000_000.0  # the year 11476
 def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
     opened.now = now
     opened.save("Later words", "later")
-    flows.retire(opened.app(), ["later"])
-    assert [one.path for one in flows.shelved(opened.app())] == ["later.md"]
-    flows.restore(opened.app(), ["later"])
+    changes.retire(opened.app(), ["later"])
+    assert [one.path for one in look.shelved(opened.app())] == ["later.md"]
+    changes.restore(opened.app(), ["later"])
     assert "Later words" in opened.read("later.md")
-    flows.undo(opened.app())
-    assert flows.list_memories(opened.app()) and flows.log(opened.app())
+    review.undo(opened.app())
+    assert ages.list_memories(opened.app()) and look.log(opened.app())
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
 def test_a_memory_dated_beyond_the_calendar_is_listed(opened, moment):
     text = memory("odd").replace("type: user", f"type: user\nmodified: {moment}")
     opened.write("odd.md", text)
-    assert len(flows.list_memories(opened.app())[0]) == 2
+    assert len(ages.list_memories(opened.app())[0]) == 2
     still_works(opened)
 
 
@@ -144,6 +145,6 @@ def test_a_change_of_a_clock_that_was_ahead_is_not_taken_for_a_new_one(opened):
     opened.save("Made with a wrong clock", "wrong")
     opened.now = NOON + DAY
     opened.save("Made today", "today")
-    flows.undo(opened.app(), since=NOON + DAY / 2)
+    review.undo(opened.app(), since=NOON + DAY / 2)
     assert (opened.root / "wrong.md").exists()
     assert not (opened.root / "today.md").exists()

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from memdir import Memdir, registry
-from memdir.core import types
-from memdir.core.errors import BadInput
+from memdir.errors import BadInput
+from memdir.hot import types
+from memdir.library import Memdir
+from memdir.store import registry
 from tests.self.source import ROOT
 from tests.surfaces.terminal import memdir
 
@@ -109,7 +110,7 @@ def test_ours_keep_their_names_and_helpers_are_no_members(own):
     lay(own, "searches", "_helper", "")
     lay(own, "searches", "not-a-name", "")
     assert registry.members("searches", str(own)) == registry.members("searches")
-    assert registry.load("searches", "fts", str(own)).__name__ == "memdir.adapters.searches.fts"
+    assert registry.load("searches", "fts", str(own)).__name__ == "memdir.hot.catalog"
 
 
 def test_a_file_that_fails_says_which_and_why(own):

@@ -6,17 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memdir import flows
-from memdir.adapters.sessions import Sessions
-from memdir.app import App, open_app
-from memdir.config import read_config
-from memdir.core.frontmatter import utf16_units
-from memdir.core.hit import Found
-from memdir.core.injection import BODY_BYTES, BODY_LINES, HOOK_CHARACTERS
-from memdir.core.injection import body as body_text
-from memdir.core.session_state import SESSION_BYTES
-from memdir.flows.recalling import Recall
-from memdir.steps.recall import BODIES, POINTERS
+from memdir.config.config import read_config
+from memdir.hot.inject import BODY_BYTES, BODY_LINES, HOOK_CHARACTERS, SESSION_BYTES, Sessions
+from memdir.hot.inject import body as body_text
+from memdir.hot.memory import utf16_units
+from memdir.hot.recall import BODIES, POINTERS, Found
+from memdir.recall import answer
+from memdir.recall.answer import Recall, recall
+from memdir.store.writer import App, open_app
 from tests.flows.opened import NOON
 from tests.searching import memory
 
@@ -63,7 +60,7 @@ class Scopes:
         ]
 
     def recall(self, prompt: str = PROMPT, **options: object) -> Recall:
-        return flows.recall(self.apps(), prompt, **options)  # type: ignore[arg-type]
+        return answer.recall(self.apps(), prompt, **options)  # type: ignore[arg-type]
 
     @property
     def sessions(self) -> Sessions:
@@ -204,7 +201,7 @@ def test_always_answers_also_when_nothing_fits_well(scopes):
 
 def test_no_store_no_answer(scopes):
     assert scopes.recall().text == ""
-    assert flows.recall([], PROMPT, session="s").text == ""
+    assert answer.recall([], PROMPT, session="s").text == ""
 
 
 # -- what the agent has already ----------------------------------------------------------------
@@ -252,7 +249,7 @@ def test_a_private_memory_that_cannot_be_read_does_not_hide_the_team(scopes):
         return read(path)
 
     apps[0][1].store.read = gone  # type: ignore[method-assign]
-    answer = flows.recall(apps, PROMPT)
+    answer = recall(apps, PROMPT)
     assert [one.scope for one in answer.injected.bodies] == ["team"]
     # Gone while the catalog was brought up to date, it is no finding; gone afterwards, it is one.
     assert {finding.kind for finding in answer.found.findings} <= {"missing"}
@@ -270,7 +267,7 @@ def test_a_memory_that_vanishes_before_it_is_read_is_a_finding_and_hides_no_othe
         return found
 
     app.search.find = find_and_lose  # type: ignore[method-assign]
-    answer = flows.recall([(scope, app)], PROMPT)
+    answer = recall([(scope, app)], PROMPT)
     assert bodies(answer) == ["pelican.md"]
     assert [one.path for one in answer.found.findings if one.kind == "missing"] == [str(mine)]
 
@@ -295,7 +292,7 @@ def test_the_same_memory_is_as_sure_in_a_large_store_as_in_a_small_one(scopes):
     for number in range(200):
         scopes.write(f"m{number}.md", memory(f"M{number}", f"matter {number}"), "user")
     scopes.write("sub/pelican.md", PELICAN, "user")
-    small, large = (flows.recall([app], PROMPT).chosen for app in scopes.apps())
+    small, large = (recall([app], PROMPT).chosen for app in scopes.apps())
     assert (small[0].memory.path, large[0].memory.path) == ("pelican.md", "sub/pelican.md")
     assert large[0].sure == small[0].sure
     assert large[0].score > 2 * small[0].score
@@ -308,6 +305,6 @@ def test_a_store_that_cannot_be_opened_hides_no_other(scopes):
     apps = scopes.apps()
     scopes.root("user").rmdir()
     scopes.root("user").write_text("a file where a store should be")
-    answer = flows.recall(apps, PROMPT)
+    answer = recall(apps, PROMPT)
     assert bodies(answer) == ["pelican.md"]
     assert len(answer.found.findings) >= 1

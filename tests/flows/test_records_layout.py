@@ -6,11 +6,15 @@ import subprocess
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import Draft, Wishes
-from memdir.core.errors import MemdirError, Missing
-from memdir.flows.auditing import audit
-from memdir.flows.records.placing import settings_of
+from memdir.audit import ages
+from memdir.audit.audit import audit
+from memdir.capture import review
+from memdir.claims import verify
+from memdir.errors import MemdirError, Missing
+from memdir.format.draft import Draft, Wishes
+from memdir.recall import answer
+from memdir.records.lookup import settings_of
+from memdir.store import changes, look
 from tests.flows.recorded import PATH, Recorded
 
 
@@ -22,12 +26,12 @@ def kept(tmp_path):
 
 
 def recall(kept: Recorded, prompt: str) -> list[str]:
-    found = flows.recall([("records", kept.app())], prompt)
+    found = answer.recall([("records", kept.app())], prompt)
     return [one.memory.path for one in found.chosen]
 
 
 def test_a_record_is_listed_by_its_title_and_type(kept):
-    (listed,), findings = flows.list_memories(kept.app())
+    (listed,), findings = ages.list_memories(kept.app())
     memory = listed.memory
     assert (memory.path, memory.name) == (PATH, "use-sqlite-for-the-catalog")
     assert (memory.type, memory.description) == ("decision", "Use SQLite for the catalog")
@@ -36,13 +40,13 @@ def test_a_record_is_listed_by_its_title_and_type(kept):
 
 
 def test_a_record_is_shown_as_markdown_and_raw_as_its_bytes(kept):
-    path, data, document = flows.show(kept.app(), "use-sqlite-for-the-catalog")
+    path, data, document = look.show(kept.app(), "use-sqlite-for-the-catalog")
     assert (path, data) == (PATH, kept.bytes())
     assert "## Rationale" in document.body
     old = kept.bytes()
     kept.update(confidence=0.9)
-    version = flows.log(kept.app())[1].id
-    assert flows.show(kept.app(), f"use-sqlite-for-the-catalog@{version[:12]}")[1] == old
+    version = look.log(kept.app())[1].id
+    assert look.show(kept.app(), f"use-sqlite-for-the-catalog@{version[:12]}")[1] == old
 
 
 def test_a_record_is_recalled_by_its_content_until_it_is_retired(kept):
@@ -60,7 +64,7 @@ def test_a_record_is_recalled_by_its_content_until_it_is_retired(kept):
 @pytest.mark.parametrize("action", ["delete", "archive"])
 def test_what_is_put_away_is_no_memory_and_no_finding(kept, action):
     kept.act(action, PATH)
-    listed, findings = flows.list_memories(kept.app())
+    listed, findings = ages.list_memories(kept.app())
     assert (listed, findings) == ([], [])
     assert kept.app().store.files() == []
     with pytest.raises(Missing):
@@ -81,7 +85,7 @@ BROKEN = {
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_a_broken_record_is_a_finding_and_hides_no_other(kept, data):
     kept.write("decisions/broken.json", data)
-    listed, (finding,) = flows.list_memories(kept.app())
+    listed, (finding,) = ages.list_memories(kept.app())
     assert [one.memory.path for one in listed] == [PATH]
     assert finding.path == "decisions/broken.json"
     assert finding.fix
@@ -94,7 +98,7 @@ def test_a_broken_record_is_a_finding_and_hides_no_other(kept, data):
 def test_a_record_that_breaks_a_rule_is_a_memory_with_a_finding(kept):
     record = kept.record() | {"surprise": 1}
     kept.write(PATH, json.dumps(record))
-    listed, (finding,) = flows.list_memories(kept.app())
+    listed, (finding,) = ages.list_memories(kept.app())
     assert [one.memory.path for one in listed] == [PATH]
     assert "surprise" in finding.message
 
@@ -106,7 +110,7 @@ def test_links_and_pipes_are_never_followed(kept, tmp_path):
     (kept.root / "runbooks").symlink_to(tmp_path)
     os.mkfifo(kept.root / "decisions/pipe.json")
     (kept.root / "decisions/folder.json").mkdir()
-    listed, findings = flows.list_memories(kept.app())
+    listed, findings = ages.list_memories(kept.app())
     assert [one.memory.path for one in listed] == [PATH]
     odd = {"decisions/link.json", "decisions/pipe.json", "decisions/folder.json", "runbooks"}
     assert {one.path for one in findings} == odd
@@ -138,22 +142,22 @@ def test_the_claims_of_a_record_are_verified(kept):
     (kept.project / ".git").rmdir()
     subprocess.run(["git", "-C", str(kept.project), "init", "-q"], check=True)
     kept.update(content={"context": "See `src/gone.py` for it."})
-    checked = flows.verify(kept.app())
+    checked = verify.verify(kept.app())
     assert any(PATH in path for path in checked.memories)
 
 
 def test_the_same_directory_may_hold_markdown_memories(kept):
     local = kept.app(scope="local")
-    flows.save(local, Draft("Use tabs.", name="tabs"), Wishes())
-    assert [one.memory.path for one in flows.list_memories(local)[0]] == ["tabs.md"]
-    assert [one.memory.path for one in flows.list_memories(kept.app())[0]] == [PATH]
+    changes.save(local, Draft("Use tabs.", name="tabs"), Wishes())
+    assert [one.memory.path for one in ages.list_memories(local)[0]] == ["tabs.md"]
+    assert [one.memory.path for one in ages.list_memories(kept.app())[0]] == [PATH]
     before = kept.files()
     kept.act("delete", PATH)
-    log = [path for one in flows.log(local) for _, path in one.paths]
+    log = [path for one in look.log(local) for _, path in one.paths]
     assert set(log) == {"tabs.md", "MEMORY.md"}
-    flows.undo(kept.app())
+    review.undo(kept.app())
     assert kept.files() == before
-    flows.undo(local)
+    review.undo(local)
     assert "tabs.md" not in kept.files()
     assert kept.bytes()
 
@@ -163,7 +167,7 @@ def test_what_somebody_else_changed_can_be_undone(kept):
     before = kept.files()
     kept.write(PATH, b"{}")
     kept.write("index.md", "mine")
-    flows.undo(kept.app())
+    review.undo(kept.app())
     assert kept.files() == before
 
 

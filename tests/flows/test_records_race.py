@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.records.errors import RecordError
-from memdir.flows.records.tidying import tidy
-from memdir.flows.records.writing import Wanted, write
+from memdir.records.lifecycle import tidy
+from memdir.records.refusal import RecordError
+from memdir.records.write import Wanted, write
 from tests.flows.recorded import Recorded, draft
 
 # In the fast run a small race; RECORDS_RACE="8 25" is the long one.

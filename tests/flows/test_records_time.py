@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import ARCHIVED, PURGED, RETIRED
-from memdir.flows.records import asking
-from memdir.flows.records.tidying import tidy, window
+from memdir.capture import review
+from memdir.format.draft import ARCHIVED, PURGED, RETIRED
+from memdir.records import write
+from memdir.records.lifecycle import tidy, window
 from tests.flows.opened import DAY
 from tests.flows.recorded import PATH, Recorded
 
@@ -44,7 +44,7 @@ def test_one_undo_takes_back_the_summary_and_what_it_pushed_out(kept):
     before = kept.files()
     kept.now += 60
     kept.create("Session 9", "session_summary")
-    flows.undo(kept.app())
+    review.undo(kept.app())
     assert kept.files() == before
 
 
@@ -83,7 +83,7 @@ def test_the_grace_period_decides_and_the_settings_say_how(kept, archives, days,
     assert [change.kind for change in done.changes] == ([kind] if kind else [])
     assert (kept.root / PATH).exists() == (kind != PURGED)
     if kind == PURGED:
-        flows.undo(kept.app())
+        review.undo(kept.app())
         assert kept.record()["record_status"] == "retired"
 
 
@@ -136,6 +136,6 @@ def test_the_status_says_what_is_due(kept):
     kept.act("delete", PATH)
     summaries(kept, 1)
     kept.now += 91 * DAY
-    found = asking.standing(kept.app())
+    found = write.standing(kept.app())
     assert found.due == {"window": 0, "retention": 1, "gc": 1}
     assert found.health["counts"]["decision"]["retired"] == 1

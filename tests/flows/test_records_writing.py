@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import ARCHIVED, CREATED, RESTORED, RETIRED, SKIPPED, UPDATED
-from memdir.core.records.errors import RecordError
-from memdir.flows.records.saving import save_record
-from memdir.flows.records.writing import Wanted, write
+from memdir.capture import review
+from memdir.format.draft import ARCHIVED, CREATED, RESTORED, RETIRED, SKIPPED, UPDATED
+from memdir.records.refusal import RecordError
+from memdir.records.write import Wanted, save_record, write
+from memdir.store import look
 from tests.core.records.samples import CONTENTS
 from tests.flows.opened import DAY
 from tests.flows.recorded import PATH, TITLE, Recorded, draft
@@ -248,7 +248,7 @@ def test_a_title_of_other_words_renames_the_file_and_undo_brings_it_back(kept):
     assert kept.record(change.path)["id"] == "postgres-holds-the-catalog-now"
     assert not (kept.root / PATH).exists()
     assert PATH not in kept.index
-    flows.undo(kept.app())
+    review.undo(kept.app())
     assert kept.files() == before
 
 
@@ -304,9 +304,9 @@ def test_undo_brings_every_file_back_byte_for_byte(kept, action):
     else:
         act(kept, action)
     assert kept.files() != before
-    flows.undo(kept.app())
+    review.undo(kept.app())
     assert kept.files() == before
-    flows.undo(kept.app())
+    review.undo(kept.app())
     assert kept.files() != before
 
 
@@ -314,8 +314,8 @@ def test_undo_of_an_older_change_leaves_the_index_in_step(kept):
     kept.create()
     kept.create("Another one", "runbook")
     kept.create("A third one")
-    log = flows.log(kept.app())
-    flows.undo(kept.app(), log[1].id)
+    log = look.log(kept.app())
+    review.undo(kept.app(), log[1].id)
     assert not (kept.root / "runbooks/another-one.json").exists()
     assert kept.in_step()
 

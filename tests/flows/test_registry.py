@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from memdir import registry
-from memdir.core.errors import BadInput
+from memdir.errors import BadInput
+from memdir.store import registry
 
 
 def test_members_are_the_files_of_a_family():
@@ -22,14 +22,14 @@ def test_members_are_the_files_of_a_family():
 
 def test_listing_a_family_imports_none_of_it():
     code = "import sys; from memdir import registry; registry.members('layouts');"
-    code += "sys.exit(any(name.startswith('memdir.adapters') for name in sys.modules))"
+    code += "sys.exit(any(name.startswith('memdir') for name in sys.modules))"
     environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 0
 
 
 def test_a_member_is_loaded_by_its_name():
     name = registry.members("layouts")[0]
-    assert registry.load("layouts", name).__name__ == f"memdir.adapters.layouts.{name}"
+    assert registry.load("layouts", name).__name__ == f"memdir.hot.layout.{name}"
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "_files", "__init__", "../layouts", "a.b", "os"])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.app import Done
-from memdir.core.history import Cause
-from memdir.core.restructuring.planning import Plan
-from memdir.flows.restructuring import restructure
+from memdir.capture import review
+from memdir.store import look
+from memdir.store.ports import Cause
+from memdir.store.writer import Done
+from memdir.upkeep.restructure import Plan, restructure
 from tests.conftest import SHARED
 from tests.flows.kept import not_kept
 from tests.flows.opened import Opened
@@ -76,8 +76,8 @@ def apply(root: Path, top: Path) -> Applied:
     rested = opened.files()
     cause = None
     if first[1].changes:
-        cause = flows.log(opened.app())[0].cause
-        flows.undo(opened.app())
+        cause = look.log(opened.app())[0].cause
+        review.undo(opened.app())
     return Applied(before, dry, dried, first, after, second, rested, cause, opened.files())
 
 

@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from memdir import flows
-from memdir.core.errors import KnowledgeAtRisk
-from memdir.core.restructuring.knowledge import Lost
-from memdir.core.restructuring.planning import Plan, plan
-from memdir.flows.restructuring import look, restructure
-from memdir.steps.consolidate import consolidate
+from memdir.capture import review
+from memdir.errors import KnowledgeAtRisk
+from memdir.upkeep.restructure import Plan, consolidate, look, plan, restructure
+from memdir.upkeep.worksheet import Lost
 from tests.flows.opened import DAY, NOON, Opened
 
 TEXT = "---\nname: {0}\ndescription: what {0} is about\ntype: project\n---\n\n{1}\n"
@@ -78,7 +76,7 @@ def test_a_readme_that_serves_as_the_index_stays_and_undo_leaves_it_too(opened):
     assert opened.read("README.md") == readme
     assert "(a.md)" in opened.index and "(b.md)" in opened.index
     assert "the letter a, as it is written here" in opened.read("a.md")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.files() == before
 
 

@@ -4,10 +4,9 @@ import random
 
 import pytest
 
-from memdir import flows
-from memdir.core.memory import is_memory
-from memdir.core.restructuring.planning import Plan
-from memdir.flows.restructuring import restructure
+from memdir.capture import review
+from memdir.hot.memory import is_memory
+from memdir.upkeep.restructure import Plan, restructure
 from tests.flows.kept import not_kept
 from tests.flows.opened import Opened
 
@@ -26,7 +25,7 @@ def proven(opened: Opened) -> Plan:
     again = run(opened)
     assert again.nothing, again.reasons
     if not plan.nothing:
-        flows.undo(opened.app())
+        review.undo(opened.app())
         assert opened.files() == before
         _put_back(opened, after)
     return plan

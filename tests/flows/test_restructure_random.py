@@ -6,8 +6,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memdir import flows
-from memdir.flows.restructuring import restructure
+from memdir.capture import review
+from memdir.upkeep.restructure import restructure
 from tests.flows.kept import not_kept
 from tests.flows.opened import Opened
 
@@ -59,5 +59,5 @@ def test_whatever_an_index_holds_is_there_afterwards(lines, end, closed, others)
         again = restructure(opened.app(), lambda plan, done: None)
         assert again.nothing, (again.reasons, opened.files())
         if not plan.nothing:
-            flows.undo(opened.app())
+            review.undo(opened.app())
         assert opened.files() == before

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir import flows
-from memdir.core.capturing import Catch, Origin
-from memdir.core.draft import Draft, Wishes
-from memdir.core.errors import BadInput, Missing
-from memdir.flows import reviewing
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.capture.inbox import open_inbox
+from memdir.capture.signals import Catch, Origin
+from memdir.errors import BadInput, Missing
+from memdir.format.draft import Draft, Wishes
+from memdir.recall import answer
+from memdir.store import look
 from tests.flows.opened import DAY, NOON, Opened
 
 ORIGIN = Origin("claude-code", "s1", "m1", "tool", "WebFetch", "the pelican job …")
@@ -33,7 +35,7 @@ def hold(opened: Opened, body: str = BODY, **more: object):
 
 def approve(opened: Opened, *ids: str, anyway: bool = False, dry_run: bool = False):
     app = opened.app(dry_run=dry_run)
-    return reviewing.approve(app, reviewing.find_held(app, ids, not ids), Wishes(anyway))
+    return review.approve(app, review.find_held(app, ids, not ids), Wishes(anyway))
 
 
 def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
@@ -42,27 +44,27 @@ def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
     hold(opened)
     app = opened.app()
     assert opened.files() == before
-    assert "pelican" not in flows.load(app).text
-    assert "pelican" not in flows.section([("project", app)])
-    recalled = flows.recall(
+    assert "pelican" not in look.load(app).text
+    assert "pelican" not in answer.section([("project", app)])
+    recalled = answer.recall(
         [("project", app)], "how does the pelican job restart the staging cluster?"
     )
     assert "pelican" not in repr(recalled)
-    assert [one.memory.path for one in flows.list_memories(app)[0]] == ["other.md"]
+    assert [one.memory.path for one in ages.list_memories(app)[0]] == ["other.md"]
 
 
 def test_an_approved_draft_is_saved_with_where_it_comes_from(opened):
     held = hold(opened)
     (settled,) = approve(opened, held.id)
     assert (settled.how, settled.done.changes[0].kind) == ("approved", "created")
-    _, _, document = flows.show(opened.app(), settled.done.changes[0].path)
+    _, _, document = look.show(opened.app(), settled.done.changes[0].path)
     assert document.body.strip() == BODY
     told = {key: document.get(f"metadata.{key}") for key in ("source", "session", "message")}
     assert told == {"source": "capture", "session": "s1", "message": "m1"}
     assert document.get("metadata.said_by") == "tool WebFetch"
     assert document.get("metadata.review") == held.id
     assert open_inbox(opened.app()).list() == []
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert not [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
 
 
@@ -79,7 +81,7 @@ def test_several_approvals_are_one_undo(opened):
     hold(opened)
     hold(opened, "Invoices are numbered per country, without gaps, by law.")
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.files() == before
 
 
@@ -126,11 +128,11 @@ def test_what_the_store_says_already_needs_a_second_yes(opened):
 def test_a_dry_run_and_a_preview_change_nothing(opened):
     held = hold(opened)
     (settled,) = approve(opened, held.id, dry_run=True)
-    shown = reviewing.preview(opened.app(), held, Wishes())
+    shown = review.preview(opened.app(), held, Wishes())
     assert settled.done.diff == shown.diff and shown.dry_run
     assert any(BODY.encode() in (new or b"") for _, _, new in shown.diff)
-    reviewing.reject(opened.app(dry_run=True), [held])
-    reviewing.rewrite(opened.app(dry_run=True), held, Draft("Other"))
+    review.reject(opened.app(dry_run=True), [held])
+    review.rewrite(opened.app(dry_run=True), held, Draft("Other"))
     assert open_inbox(opened.app()).list() == [held]
     assert not opened.root.exists()
 
@@ -139,7 +141,7 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     opened.save("Something else altogether.", "other")
     held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
     approve(opened)
-    done = flows.undo(opened.app(), told=lambda done: None)
+    done = review.undo(opened.app(), told=lambda done: None)
     assert {one.id for one in open_inbox(opened.app()).list()} == {held.id, other.id}
     assert sum("waits for a review again" in text for text in done.remarks) == 2
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
@@ -149,7 +151,7 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
 def test_a_dry_run_of_an_undo_leaves_the_inbox_alone(opened):
     hold(opened)
     approve(opened)
-    done = flows.undo(opened.app(dry_run=True))
+    done = review.undo(opened.app(dry_run=True))
     assert open_inbox(opened.app()).list() == []
     assert any("would wait for a review again" in text for text in done.remarks)
 
@@ -158,8 +160,8 @@ def test_undoing_that_undo_settles_the_draft_again(opened):
     opened.save("Something else altogether.", "other")
     hold(opened)
     approve(opened)
-    flows.undo(opened.app())
-    flows.undo(opened.app(), flows.log(opened.app())[0].id)
+    review.undo(opened.app())
+    review.undo(opened.app(), look.log(opened.app())[0].id)
     assert any("pelican" in path for path in opened.files())
     assert open_inbox(opened.app()).list() == []
 
@@ -168,7 +170,7 @@ def test_an_undo_of_something_else_puts_no_draft_back(opened):
     hold(opened)
     approve(opened)
     opened.save("Something else altogether.", "other")
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert open_inbox(opened.app()).list() == []
     assert any("pelican" in path for path in opened.files())
 
@@ -178,7 +180,7 @@ def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
     held = open_inbox(opened.app()).hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
     approve(opened, held.id)
     assert "pelican.md" not in opened.files()
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert "pelican.md" in opened.files()
     assert [one.id for one in open_inbox(opened.app()).list()] == [held.id]
 
@@ -186,48 +188,48 @@ def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
 def test_the_history_names_the_review_that_a_save_comes_from(opened):
     held = hold(opened)
     approve(opened, held.id)
-    assert flows.log(opened.app())[0].cause.reason == f"review {held.id}"
+    assert look.log(opened.app())[0].cause.reason == f"review {held.id}"
 
 
 def test_a_rejected_draft_can_be_put_back(opened):
     held, other = hold(opened), hold(opened, "Another thing.")
-    reviewing.reject(opened.app(), [held, other])
+    review.reject(opened.app(), [held, other])
     app = opened.app()
-    assert {one.id for one in reviewing.find_rejected(app, (), True)} == {held.id, other.id}
-    reviewing.restore(opened.app(dry_run=True), [held])
+    assert {one.id for one in review.find_rejected(app, (), True)} == {held.id, other.id}
+    review.restore(opened.app(dry_run=True), [held])
     assert open_inbox(app).list() == []
-    chosen = reviewing.find_rejected(app, [held.id[:8]])
-    assert [one.how for one in reviewing.restore(app, chosen)] == ["restored"]
+    chosen = review.find_rejected(app, [held.id[:8]])
+    assert [one.how for one in review.restore(app, chosen)] == ["restored"]
     assert open_inbox(app).list() == [held]
     with pytest.raises(Missing, match="was rejected of late"):
-        reviewing.find_rejected(app, [held.id])
+        review.find_rejected(app, [held.id])
 
 
 def test_a_rejected_draft_is_gone_and_the_journal_says_what_it_was(opened):
     held = hold(opened)
-    reviewing.reject(opened.app(), [held])
+    review.reject(opened.app(), [held])
     inbox = open_inbox(opened.app())
     assert inbox.list() == []
     assert [(one["how"], one["what"]) for one in inbox.settled()] == [("rejected", BODY)]
     with pytest.raises(Missing):
-        reviewing.find_held(opened.app(), [held.id])
+        review.find_held(opened.app(), [held.id])
 
 
 def test_the_journal_names_no_secret(opened):
     held = hold(opened, "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
-    reviewing.reject(opened.app(), [held])
+    review.reject(opened.app(), [held])
     assert "ghp_" not in (opened.state / "held/settled.jsonl").read_text()
 
 
 def test_a_draft_may_be_put_in_other_words_before_the_yes(opened):
     held = hold(opened)
     draft = replace(held.catch.draft, body="Pelicans restart staging at 6.", type="reference")
-    reviewing.rewrite(opened.app(), held, draft)
+    review.rewrite(opened.app(), held, draft)
     (settled,) = approve(opened, held.id)
     text = opened.read(settled.done.changes[0].path)
     assert "Pelicans restart" in text and "type: reference" in text
     with pytest.raises(BadInput):
-        reviewing.rewrite(opened.app(), hold(opened, "Another."), Draft(" "))
+        review.rewrite(opened.app(), hold(opened, "Another."), Draft(" "))
 
 
 def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
@@ -237,12 +239,12 @@ def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
     (settled,) = approve(opened, held.id)
     assert settled.how == "" and f"edit {held.id} --name NAME" in settled.done.changes[0].reason
     with pytest.raises(Missing):
-        reviewing.rewrite(opened.app(), held, Draft("", name="penguin"))
-    reviewing.rewrite(opened.app(), held, Draft("", name="pelican"))
+        review.rewrite(opened.app(), held, Draft("", name="penguin"))
+    review.rewrite(opened.app(), held, Draft("", name="pelican"))
     (settled,) = approve(opened, held.id)
     assert [one.kind for one in settled.done.changes] == ["retired"]
     assert "pelican.md" not in opened.files()
-    assert [one.path for one in flows.missed(opened.app())] == ["pelican.md"]
+    assert [one.path for one in look.missed(opened.app())] == ["pelican.md"]
 
 
 def killed_after(calls: int, opened: Opened) -> bool:
@@ -272,7 +274,9 @@ def test_an_approval_that_is_killed_anywhere_saves_once_and_loses_nothing(tmp_pa
         approve(opened)  # the person says yes again to what is still there
         bodies = [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
         assert len(bodies) == 1, calls
-        assert open_inbox(opened.app()).list() == [] and open_inbox(opened.app()).broken() == [], calls
+        assert open_inbox(opened.app()).list() == [] and open_inbox(opened.app()).broken() == [], (
+            calls
+        )
         assert opened.index.count("\n") == 1, calls
         calls += 3
     assert calls > 20

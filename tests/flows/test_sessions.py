@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.adapters import sessions as module
-from memdir.adapters.sessions import Sessions
+from memdir.hot import inject
+from memdir.hot.inject import Sessions
 from tests.flows.test_recall import ODD_IDS, PELICAN, Scopes, bodies
 
 
@@ -40,7 +40,7 @@ def test_different_ids_have_different_files(tmp_path):
     for session in ODD_IDS:
         sessions.add_told(session, [], 1)
     # Halves of a character that no file name can hold are one and the same.
-    assert len(list((tmp_path / module.FOLDER).iterdir())) == len(ODD_IDS)
+    assert len(list((tmp_path / inject.FOLDER).iterdir())) == len(ODD_IDS)
 
 
 def test_no_id_is_a_session_that_nobody_continues(scopes):
@@ -118,10 +118,10 @@ def test_old_files_go_and_young_ones_stay(tmp_path):
     sessions = Sessions(str(tmp_path))
     for name in ("old", "young"):
         sessions.add_told(name, ["/x"], 1)
-    (tmp_path / module.FOLDER / "dir").mkdir()
+    (tmp_path / inject.FOLDER / "dir").mkdir()
     long_ago = 1_000_000_000
     for name in ("old", "dir"):
-        os.utime(tmp_path / module.FOLDER / name, (long_ago, long_ago))
-    sessions.prune((tmp_path / module.FOLDER / "young").stat().st_mtime + 5)
-    assert sorted(os.listdir(tmp_path / module.FOLDER)) == ["dir", "young"]
+        os.utime(tmp_path / inject.FOLDER / name, (long_ago, long_ago))
+    sessions.prune((tmp_path / inject.FOLDER / "young").stat().st_mtime + 5)
+    assert sorted(os.listdir(tmp_path / inject.FOLDER)) == ["dir", "young"]
     Sessions(str(tmp_path / "nowhere")).prune(0)

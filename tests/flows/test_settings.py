@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.config import Options
-from memdir.core.errors import BadInput
+from memdir.config.settings import Options
+from memdir.errors import BadInput
 from tests.flows.world import OVERRIDE, REMOTE, World, kinds
 
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from memdir import flows
-from memdir.core.errors import BadInput, Busy, Conflict, Missing, Unwritable
-from memdir.flows import sharing
+from memdir.capture import review
+from memdir.errors import BadInput, Busy, Conflict, Missing, Unwritable
+from memdir.share import share as share_module
+from memdir.store import look
 from tests.flows.opened import Opened, memory, tree
 
 TEXT = memory("freeze", "The freeze", "No merges in March.", "project")
@@ -23,11 +24,11 @@ def opened(tmp_path) -> Opened:
 def share(opened: Opened, *names: str, **options: object):
     dry_run = bool(options.pop("dry_run", False))
     source, target = opened.app(dry_run=dry_run), opened.app(dry_run=dry_run, scope="team")
-    return sharing.share(source, target, names, **options)
+    return share_module.share(source, target, names, **options)
 
 
 def team_log(opened: Opened) -> list[str]:
-    logged = flows.log(opened.app(scope="team"))
+    logged = look.log(opened.app(scope="team"))
     return [f"{one.cause.verb} {one.cause.name}".strip() for one in reversed(logged)]
 
 
@@ -49,8 +50,8 @@ def test_a_move_leaves_one_copy_and_undo_works_on_each_side(opened):
     assert shared.moved == ("freeze.md",)
     assert not (opened.root / "freeze.md").exists() and "freeze.md" not in opened.index
     assert opened.verbs()[-1] == "share freeze" and team_log(opened)[-1] == "share freeze"
-    flows.undo(opened.app())
-    flows.undo(opened.app(scope="team"))
+    review.undo(opened.app())
+    review.undo(opened.app(scope="team"))
     after = {path: data for path, data in opened.files().items() if not path.startswith("team")}
     assert after == before
     assert tree(opened.root / "team") == {}
@@ -58,7 +59,7 @@ def test_a_move_leaves_one_copy_and_undo_works_on_each_side(opened):
 
 def test_what_was_moved_is_in_the_trash_too(opened):
     share(opened, "freeze", move=True)
-    assert [one.path for one in flows.shelved(opened.app())] == ["freeze.md"]
+    assert [one.path for one in look.shelved(opened.app())] == ["freeze.md"]
 
 
 def test_the_diff_tells_both_stores_apart(opened):
@@ -231,7 +232,7 @@ def test_a_memory_that_cannot_be_read_is_named(opened):
 
 def test_one_store_is_not_shared_with_itself(opened):
     with pytest.raises(BadInput, match="already"):
-        sharing.share(opened.app(scope="team"), opened.app(scope="team"), ["x"])
+        share_module.share(opened.app(scope="team"), opened.app(scope="team"), ["x"])
 
 
 def test_a_link_to_what_stays_private_is_told(opened):
@@ -239,7 +240,7 @@ def test_a_link_to_what_stays_private_is_told(opened):
     assert share(opened, "plan").done.remarks == (
         "plan.md leads to what stays private: ann.md, freeze.md",
     )
-    flows.undo(opened.app(scope="team"))
+    review.undo(opened.app(scope="team"))
     said = share(opened, "plan", "freeze").done.remarks
     assert said == ("plan.md leads to what stays private: ann.md",)
 
@@ -262,7 +263,7 @@ def test_what_was_changed_meanwhile_is_not_taken_away(opened):
             opened.write("freeze.md", TEXT)
             return lock.held(who, tell)
 
-    shared = sharing.share(source, replace(target, lock=Slow()), ["freeze"], move=True)
+    shared = share_module.share(source, replace(target, lock=Slow()), ["freeze"], move=True)
     assert shared.moved == () and opened.read("freeze.md") == TEXT
     assert any("changed meanwhile" in remark for remark in shared.done.remarks)
 
@@ -274,5 +275,5 @@ def test_where_the_move_fails_the_error_says_what_stands(opened):
 
     source = replace(opened.app(), lock=Taken())
     with pytest.raises(Busy, match="team has it now, but it is still here"):
-        sharing.share(source, opened.app(scope="team"), ["freeze"], move=True)
+        share_module.share(source, opened.app(scope="team"), ["freeze"], move=True)
     assert opened.read("team/freeze.md") == opened.read("freeze.md")

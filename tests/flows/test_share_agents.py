@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from memdir import flows
-from memdir.app import App, open_app
-from memdir.config import read_config
-from memdir.core.draft import Draft, Wishes
-from memdir.flows.sharing import share
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.config.config import read_config
+from memdir.format.draft import Draft, Wishes
+from memdir.recall import answer
+from memdir.share.share import share
+from memdir.store import changes, look
+from memdir.store.writer import App, open_app
 from tests.repositories import Checkout
 
 NOON = 1_772_452_800.0
@@ -39,7 +42,7 @@ def opened(project, home):
 
 def save(app: App, body: str = RULE, name: str = "migrations", **fields: str):
     draft = Draft(body, name=name, type=fields.pop("type", "feedback"), **fields)
-    return flows.save(app, draft, Wishes(anyway=True))
+    return changes.save(app, draft, Wishes(anyway=True))
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -55,10 +58,10 @@ def test_an_agent_recalls_loads_and_is_told_of_its_own(place, opened):
     scope = f"agent:reviewer@{place}"
     app = opened(scope)
     save(app)
-    found = flows.recall([(scope, app)], "review the migrations, please")
+    found = answer.recall([(scope, app)], "review the migrations, please")
     assert RULE in found.text
-    assert "migrations.md" in flows.load(app).text
-    told = flows.prompt([(scope, app)])
+    assert "migrations.md" in look.load(app).text
+    told = answer.prompt([(scope, app)])
     assert app.store.root in told.text and "migrations.md" in told.text
 
 
@@ -67,15 +70,15 @@ def test_another_agent_and_the_project_do_not_get_it(place, opened):
     save(opened(f"agent:reviewer@{place}"))
     for scope in (f"agent:tester@{place}", "project", "user", "local", "team"):
         app = opened(scope)
-        assert flows.list_memories(app)[0] == []
-        assert not flows.recall([(scope, app)], "review the migrations, please").text
+        assert ages.list_memories(app)[0] == []
+        assert not answer.recall([(scope, app)], "review the migrations, please").text
 
 
 def test_the_same_agent_has_three_memories_that_do_not_mix(opened):
     for place in PLACES:
         save(opened(f"agent:reviewer@{place}"), f"{place} {RULE}", f"in-{place}")
     for place in PLACES:
-        listed, _ = flows.list_memories(opened(f"agent:reviewer@{place}"))
+        listed, _ = ages.list_memories(opened(f"agent:reviewer@{place}"))
         assert [one.memory.path for one in listed] == [f"in-{place}.md"]
 
 
@@ -90,8 +93,8 @@ def test_a_name_becomes_one_folder_and_leads_nowhere(name, opened, project):
 def test_a_change_of_an_agent_s_memory_is_undone_like_any(opened):
     app = opened("agent:reviewer@project")
     save(app)
-    flows.undo(app)
-    assert flows.list_memories(app)[0] == []
+    review.undo(app)
+    assert ages.list_memories(app)[0] == []
 
 
 def test_the_shared_scope_of_an_agent_takes_no_secret(opened):
@@ -113,4 +116,4 @@ def test_what_an_agent_learned_can_be_shared_with_the_team(opened):
     shared = share(agent, team, ["migrations"])
     assert [change.kind for change in shared.done.changes] == ["created"]
     assert shared.diff[0][0] == "team/migrations.md"
-    assert flows.list_memories(team)[0][0].memory.path == "migrations.md"
+    assert ages.list_memories(team)[0][0].memory.path == "migrations.md"

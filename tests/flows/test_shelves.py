@@ -2,11 +2,12 @@
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import Draft, Wishes
-from memdir.core.errors import BadInput, Missing
-from memdir.core.ports import ARCHIVE, TRASH
-from memdir.core.revision import Revision
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput, Missing
+from memdir.format.draft import Draft, Revision, Wishes
+from memdir.store import changes, look
+from memdir.store.ports import ARCHIVE, TRASH
 from tests.flows.opened import DAY, Opened, memory
 
 STANDALONE = (
@@ -20,7 +21,7 @@ def opened(tmp_path):
 
 
 def shelved(opened: Opened) -> list[tuple[str, str]]:
-    return [(one.room, one.path) for one in flows.shelved(opened.app())]
+    return [(one.room, one.path) for one in look.shelved(opened.app())]
 
 
 # -- retire and archive --------------------------------------------------------------------
@@ -31,14 +32,14 @@ def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, k
     opened.write("deep/a.md", b"---\r\nname: a\r\n---\r\n\xff")
     opened.save("Two", "b")
     before = opened.files()
-    done = flows.retire(opened.app(), ["deep/a.md"], room, reason="too old")
+    done = changes.retire(opened.app(), ["deep/a.md"], room, reason="too old")
     assert [one.kind for one in done.changes] == [kind]
     assert "deep/a.md" not in opened.files()
     assert "deep/a.md" not in opened.index
     assert shelved(opened) == [(room, "deep/a.md")]
-    assert flows.log(opened.app())[0].cause.reason == "too old"
+    assert look.log(opened.app())[0].cause.reason == "too old"
     assert not any(path.suffix == ".md" for path in opened.root.rglob("*/*") if path.is_file())
-    flows.restore(opened.app(), ["a"])
+    changes.restore(opened.app(), ["a"])
     assert opened.files() == before
     assert shelved(opened) == []
 
@@ -46,9 +47,9 @@ def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, k
 def test_the_same_name_twice_is_one_memory(opened):
     opened.save("One", "a")
     opened.save("Two", "b")
-    done = flows.retire(opened.app(), ["a", "a.md", "b"])
+    done = changes.retire(opened.app(), ["a", "a.md", "b"])
     assert [one.path for one in done.changes] == ["a.md", "b.md"]
-    done = flows.restore(opened.app(), ["a", "a", "b"])
+    done = changes.restore(opened.app(), ["a", "a", "b"])
     assert [one.path for one in done.changes] == ["a.md", "b.md"]
     assert opened.index == "- [A](a.md) — One\n- [B](b.md) — Two\n"
 
@@ -57,11 +58,11 @@ def test_one_wrong_name_stops_all(opened):
     opened.save("One", "a")
     before = opened.files()
     with pytest.raises(Missing):
-        flows.retire(opened.app(), ["a", "nothing"])
+        changes.retire(opened.app(), ["a", "nothing"])
     with pytest.raises(Missing):
-        flows.restore(opened.app(), ["nothing"])
+        changes.restore(opened.app(), ["nothing"])
     with pytest.raises(Missing):
-        flows.purge(opened.app(), ["nothing"])
+        changes.purge(opened.app(), ["nothing"])
     assert opened.files() == before
     assert shelved(opened) == []
 
@@ -69,10 +70,10 @@ def test_one_wrong_name_stops_all(opened):
 def test_the_newest_copy_is_restored_first_whatever_its_shelf(opened):
     for number, room in enumerate((TRASH, ARCHIVE, TRASH)):
         opened.save(f"Version {number}", "a")
-        flows.retire(opened.app(), ["a"], room)
+        changes.retire(opened.app(), ["a"], room)
         opened.now += DAY
     for number in (2, 1, 0):
-        flows.restore(opened.app(), ["a"])
+        changes.restore(opened.app(), ["a"])
         assert f"Version {number}" in opened.read("a.md")
         (opened.root / "a.md").unlink()
     assert shelved(opened) == []
@@ -80,21 +81,21 @@ def test_the_newest_copy_is_restored_first_whatever_its_shelf(opened):
 
 def test_a_clock_set_back_does_not_change_which_copy_is_the_newest(opened):
     opened.save("Old", "a")
-    flows.retire(opened.app(), ["a"])
+    changes.retire(opened.app(), ["a"])
     opened.now -= 9 * DAY
     opened.save("New", "a")
-    flows.retire(opened.app(), ["a"])
-    flows.restore(opened.app(), ["a"])
+    changes.retire(opened.app(), ["a"])
+    changes.restore(opened.app(), ["a"])
     assert "New" in opened.read("a.md")
 
 
 def test_a_memory_that_took_the_place_meanwhile_is_not_overwritten(opened):
     opened.save("Old", "a")
-    flows.retire(opened.app(), ["a"])
+    changes.retire(opened.app(), ["a"])
     opened.save("New", "a")
     before = opened.files()
     with pytest.raises(BadInput, match="another memory stands there now") as refused:
-        flows.restore(opened.app(), ["a"])
+        changes.restore(opened.app(), ["a"])
     assert "memdir retire a" in refused.value.next
     assert opened.files() == before
     assert shelved(opened) == [(TRASH, "a.md")]
@@ -104,8 +105,8 @@ def test_without_a_history_a_retired_memory_lies_in_the_trash_once(tmp_path):
     opened = Opened(tmp_path, history=0)
     opened.save("One", "a")
     opened.save("Two", "b")
-    flows.retire(opened.app(), ["a"])
-    flows.retire(opened.app(), ["b"], ARCHIVE)
+    changes.retire(opened.app(), ["a"])
+    changes.retire(opened.app(), ["b"], ARCHIVE)
     assert [row for row in shelved(opened) if row[1] != "MEMORY.md"] == [
         (TRASH, "a.md"),
         (ARCHIVE, "b.md"),
@@ -116,11 +117,11 @@ def test_an_archive_of_another_tool_can_be_restored_from(opened):
     opened.write("archive/old.md", memory("old"))
     opened.save("One", "a")
     assert shelved(opened) == [(ARCHIVE, "old.md")]
-    flows.restore(opened.app(), ["old"])
+    changes.restore(opened.app(), ["old"])
     assert opened.read("old.md") == memory("old")
     assert "old.md" in opened.index
     assert not (opened.root / "archive/old.md").exists()
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.read("archive/old.md") == memory("old")
 
 
@@ -130,13 +131,13 @@ def test_an_archive_of_another_tool_can_be_restored_from(opened):
 def test_purging_takes_every_copy_of_that_name_and_no_other(opened):
     for _ in range(2):
         opened.save("One", "a")
-        flows.retire(opened.app(), ["a"])
+        changes.retire(opened.app(), ["a"])
     opened.save("Two", "b")
-    flows.retire(opened.app(), ["b"])
-    done = flows.purge(opened.app(), ["a"])
+    changes.retire(opened.app(), ["b"])
+    done = changes.purge(opened.app(), ["a"])
     assert [one.kind for one in done.changes] == ["purged", "purged"]
     assert shelved(opened) == [(TRASH, "b.md")]
-    assert flows.log(opened.app(), "a")  # the history is not touched
+    assert look.log(opened.app(), "a")  # the history is not touched
 
 
 def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
@@ -144,15 +145,15 @@ def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
     for number in range(103):
         shelf.lay(TRASH, f"m{number}.md", b"x", opened.now + number)
     shelf.lay(ARCHIVE, "kept.md", b"x", opened.now)
-    assert flows.expired_trash(opened.app()) == []
+    assert look.expired_trash(opened.app()) == []
     opened.now += 31 * DAY  # old enough, but the newest hundred stay
-    expired = flows.expired_trash(opened.app())
+    expired = look.expired_trash(opened.app())
     assert [one.path for one in expired] == ["m2.md", "m1.md", "m0.md"]
-    done = flows.purge(opened.app(), [], expired=True)
+    done = changes.purge(opened.app(), [], expired=True)
     assert [one.path for one in done.changes] == ["m2.md", "m1.md", "m0.md"]
     assert len(shelf.list(TRASH)) == 100
     opened.now += 365 * DAY
-    assert flows.expired_trash(opened.app()) == []
+    assert look.expired_trash(opened.app()) == []
     assert [one.path for one in shelf.list(ARCHIVE)] == ["kept.md"]
 
 
@@ -161,7 +162,7 @@ def test_a_clock_far_ahead_empties_no_trash(opened):
     for number in range(20):
         shelf.lay(TRASH, f"m{number}.md", b"x", opened.now)
     opened.now += 3650 * DAY
-    flows.purge(opened.app(), [], expired=True)
+    changes.purge(opened.app(), [], expired=True)
     assert len(shelf.list(TRASH)) == 20
 
 
@@ -177,7 +178,7 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
     assert STANDALONE.strip("\n") in opened.read("notes.md")
     assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md) — New\n"
     assert [one.path for one in opened.app().shelf.list(TRASH)] == []
-    flows.undo(opened.app())
+    review.undo(opened.app())
     assert opened.read("MEMORY.md") == STANDALONE
     assert list(opened.files()) == ["MEMORY.md"]
 
@@ -200,26 +201,26 @@ def test_the_content_of_a_standalone_index_survives_a_memory_called_notes(opened
 def test_a_standalone_index_cannot_be_archived_nor_edited_but_retired(opened):
     opened.write("MEMORY.md", STANDALONE)
     with pytest.raises(BadInput, match="cannot be archived") as refused:
-        flows.retire(opened.app(), ["MEMORY.md"], ARCHIVE)
+        changes.retire(opened.app(), ["MEMORY.md"], ARCHIVE)
     assert "retire" in refused.value.next
     with pytest.raises(BadInput, match="is the index"):
-        flows.edit(opened.app(), "MEMORY", Revision("", body="x"), Wishes())
+        changes.edit(opened.app(), "MEMORY", Revision("", body="x"), Wishes())
     assert opened.read("MEMORY.md") == STANDALONE
-    flows.retire(opened.app(), ["MEMORY.md"])
+    changes.retire(opened.app(), ["MEMORY.md"])
     assert opened.files() == {}
-    flows.restore(opened.app(), ["MEMORY.md"])
+    changes.restore(opened.app(), ["MEMORY.md"])
     assert opened.read("MEMORY.md") == STANDALONE
 
 
 def test_a_store_without_a_directory_is_read_as_empty_and_made_by_the_first_save(opened):
     app = opened.app()
-    assert flows.list_memories(app) == ([], [])
-    assert flows.load(app).text == ""
-    assert flows.shelved(app) == []
+    assert ages.list_memories(app) == ([], [])
+    assert look.load(app).text == ""
+    assert look.shelved(app) == []
     with pytest.raises(Missing):
-        flows.show(app, "a")
+        look.show(app, "a")
     with pytest.raises(Missing):
-        flows.retire(app, ["a"])
+        changes.retire(app, ["a"])
     opened.save("One", "a")
     assert sorted(opened.files()) == ["MEMORY.md", "a.md"]
 
@@ -238,13 +239,13 @@ def test_without_an_index_by_choice_none_is_made_and_none_is_touched(tmp_path):
     opened = Opened(tmp_path, index=0)
     opened.save("One", "a")
     opened.save("Two", "b")
-    flows.retire(opened.app(), ["a"])
-    flows.undo(opened.app())
+    changes.retire(opened.app(), ["a"])
+    review.undo(opened.app())
     assert sorted(opened.files()) == ["a.md", "b.md"]
     opened.write("MEMORY.md", "- [Gone](gone.md) - x\n")
     opened.save("Three", "c")
     assert opened.index == "- [Gone](gone.md) - x\n"
-    flows.rebuild_index(opened.app())
+    changes.rebuild_index(opened.app())
     assert "c.md" in opened.index
 
 
@@ -256,10 +257,10 @@ def test_a_readme_serves_as_the_index_where_it_is_one(opened):
     assert opened.read("README.md") == (
         "# Memories\n\nHow to use them.\n\n- [A](a.md) — mine\n- [B](b.md) — Two\n"
     )
-    flows.retire(opened.app(), ["a"])
+    changes.retire(opened.app(), ["a"])
     assert "a.md" not in opened.read("README.md")
-    assert flows.load(opened.app()).text.startswith("# Memories")
-    flows.retire(opened.app(), ["b"])
+    assert look.load(opened.app()).text.startswith("# Memories")
+    changes.retire(opened.app(), ["b"])
     assert opened.read("README.md") == "# Memories\n\nHow to use them.\n\n"
 
 
@@ -269,7 +270,7 @@ def test_orphans_and_pointers_to_nothing_are_healed_with_the_next_change(opened)
     opened.write(
         "MEMORY.md", "# Mine\n- [Gone](gone.md) — x\n" + opened.index + "See [docs](docs/x.md).\n"
     )
-    survey = flows.survey_index(opened.app())
+    survey = look.survey_index(opened.app())
     assert survey.orphans == ["orphan.md"]
     assert [pointer.target for pointer in survey.dangling][:1] == ["gone.md"]
     done = opened.save("Two", "b")
@@ -295,9 +296,9 @@ def test_an_index_over_its_limit_shows_the_most_valuable_first_and_loses_nothing
         day = f"2026-01-{number % 28 + 1:02}"
         text = memory(f"m{number:03}", f"d{number}\nmodified: {day}", type="reference")
         opened.write(f"m{number:03}.md", text)
-    flows.rebuild_index(opened.app())
+    changes.rebuild_index(opened.app())
     opened.write("MEMORY.md", "My first line.\n\n" + opened.index + "\nMy last line.\n")
-    done = flows.save(
+    done = changes.save(
         opened.app(), Draft("Never", name="pin", pinned=True, type="reference"), Wishes(anyway=True)
     )
     opened.save("Use tabs", "tabs", type="feedback")
@@ -310,20 +311,20 @@ def test_an_index_over_its_limit_shows_the_most_valuable_first_and_loses_nothing
     assert pointers[1].startswith("- [Tabs](tabs.md)")
     assert "(m027.md)" in pointers[2]  # the freshest of the rest
     assert any("over its limit" in remark for remark in done.remarks)
-    loaded = flows.load(opened.app())
+    loaded = look.load(opened.app())
     assert "tabs.md" in loaded.text
     assert loaded.cut_lines > 0
-    assert flows.rebuild_index(opened.app()).changes[0].kind == "skipped"
+    assert changes.rebuild_index(opened.app()).changes[0].kind == "skipped"
 
 
 def test_rebuilding_gives_the_same_bytes_for_the_same_files(opened):
     for name in ("b", "a", "c"):
         opened.write(f"{name}.md", memory(name))
-    flows.rebuild_index(opened.app())
+    changes.rebuild_index(opened.app())
     first = opened.index
-    assert flows.rebuild_index(opened.app()).changes[0].kind == "skipped"
+    assert changes.rebuild_index(opened.app()).changes[0].kind == "skipped"
     (opened.root / "MEMORY.md").unlink()
-    flows.rebuild_index(opened.app())
+    changes.rebuild_index(opened.app())
     assert opened.index == first
 
 
@@ -345,7 +346,7 @@ def test_an_import_overwrites_nothing_and_says_what_it_left_out(opened):
         ("c\n.md", b"x"),
         ("deep/d.md", b"deep"),
     ]
-    done = flows.bring_in(opened.app(), files)
+    done = changes.bring_in(opened.app(), files)
     assert [one.kind for one in done.changes] == [
         *("skipped", "created", "skipped", "skipped", "skipped", "skipped", "skipped", "skipped"),
         "created",

@@ -2,10 +2,9 @@
 
 import pytest
 
-from memdir import flows
-from memdir.adapters.machine import look_around
-from memdir.core.ports import Store
-from memdir.steps.examine import examine
+from memdir.care.doctor import examine, look_around
+from memdir.store import changes, look
+from memdir.store.ports import Store
 from tests.flows.opened import Opened, memory
 
 LINES = [
@@ -44,14 +43,14 @@ def test_a_line_that_leads_to_something_stays(opened, line):
     assert line in opened.index.splitlines()
     assert "gone.md" not in opened.index
     assert not any("linked" in remark for remark in done.remarks)
-    flows.rebuild_index(opened.app())
+    changes.rebuild_index(opened.app())
     assert line in opened.index.splitlines()
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_it_is_reported_as_no_memory_and_not_as_dangling(opened, line):
     opened.write("MEMORY.md", opened.index + line + "\n")
-    found = flows.survey_index(opened.app())
+    found = look.survey_index(opened.app())
     assert ([p.line for p in found.no_memories], found.dangling) == ([2], [])
     (check,) = [one for one in checks(opened) if one.name == "index"]
     assert not check.ok and "no memory" in check.message and "line 2" in check.message
@@ -67,12 +66,12 @@ def checks(opened: Opened):
 def test_the_same_memory_in_two_sections_keeps_both_lines_and_nothing_is_said(opened):
     text = "## One\n- [Good](good.md) — one\n\n## Two\n- [Good](good.md) — two\n"
     opened.write("MEMORY.md", text)
-    done = flows.rebuild_index(opened.app())
+    done = changes.rebuild_index(opened.app())
     assert (opened.index, done.remarks) == (text, ())
 
 
 def test_a_line_that_a_list_says_twice_is_called_that(opened):
     opened.write("MEMORY.md", "- [Good](good.md) — one\n- [Good](good.md) — two\n")
-    done = flows.rebuild_index(opened.app())
+    done = changes.rebuild_index(opened.app())
     (remark,) = done.remarks
     assert "said this twice" in remark and "pointer to nothing" not in remark

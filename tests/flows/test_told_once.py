@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.sessions import MOST_BYTES, Sessions
-from memdir.core.injection import Recalled
-from memdir.core.memory import read_memory
-from memdir.core.session_state import SESSION_BYTES
-from memdir.steps.recall import COMPARED, Place, Reader, recall
+from memdir.hot.inject import MOST_BYTES, SESSION_BYTES, Recalled, Sessions
+from memdir.hot.memory import read_memory
+from memdir.hot.recall import COMPARED, Place, Reader, recall
 from tests.flows.opened import NOON
 from tests.flows.test_recall import PELICAN, PROMPT, Scopes, bodies, pointers
 from tests.searching import Searched, memory

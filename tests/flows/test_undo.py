@@ -8,10 +8,10 @@ import textwrap
 
 import pytest
 
-from memdir import flows
-from memdir.core.draft import Wishes
-from memdir.core.errors import Conflict, MemdirError, Missing
-from memdir.core.revision import Revision
+from memdir.capture import review
+from memdir.errors import Conflict, MemdirError, Missing
+from memdir.format.draft import Revision, Wishes
+from memdir.store import changes, look
 from tests.flows.opened import DAY, NOON, Opened, memory, tree
 
 MANY = 23  # files that a consolidation once deleted in a day, with no way back
@@ -23,12 +23,12 @@ def opened(tmp_path):
 
 
 def undo(opened: Opened, change: str = "", **options: object):
-    return flows.undo(opened.app(), change, **options)
+    return review.undo(opened.app(), change, **options)
 
 
 def ids(opened: Opened) -> list[str]:
     """The ids of the log, the oldest first."""
-    return [one.id for one in reversed(flows.log(opened.app()))]
+    return [one.id for one in reversed(look.log(opened.app()))]
 
 
 def files(opened: Opened) -> dict[str, bytes]:
@@ -40,12 +40,12 @@ def files(opened: Opened) -> dict[str, bytes]:
 CHANGES = {
     "save": lambda o: o.save("New", "new"),
     "update": lambda o: o.save("Other", "a"),
-    "edit": lambda o: flows.edit(o.app(), "a", Revision("", (("type", "value"),), "X"), Wishes()),
-    "touch": lambda o: flows.touch(o.app(), ["a", "b"]),
-    "retire": lambda o: flows.retire(o.app(), ["a", "b"]),
-    "archive": lambda o: flows.retire(o.app(), ["a"], "archive"),
-    "index": lambda o: (o.write("c.md", memory("c")), flows.rebuild_index(o.app())),
-    "import": lambda o: flows.bring_in(o.app(), [("x/y.md", b"1"), ("z.md", b"2")]),
+    "edit": lambda o: changes.edit(o.app(), "a", Revision("", (("type", "value"),), "X"), Wishes()),
+    "touch": lambda o: changes.touch(o.app(), ["a", "b"]),
+    "retire": lambda o: changes.retire(o.app(), ["a", "b"]),
+    "archive": lambda o: changes.retire(o.app(), ["a"], "archive"),
+    "index": lambda o: (o.write("c.md", memory("c")), changes.rebuild_index(o.app())),
+    "import": lambda o: changes.bring_in(o.app(), [("x/y.md", b"1"), ("z.md", b"2")]),
 }
 
 
@@ -62,7 +62,7 @@ def test_every_kind_of_change_can_be_undone_and_redone(opened, verb):
     after = files(opened)
     undo(opened)
     assert files(opened) == before
-    newest = flows.log(opened.app())[0]
+    newest = look.log(opened.app())[0]
     assert newest.cause.verb == "undo"
     undo(opened, newest.id)
     assert files(opened) == after
@@ -134,7 +134,7 @@ def test_undo_of_an_old_change_with_a_later_edit_is_a_conflict(opened):
 
 
 def test_a_conflict_in_one_file_stops_the_undo_of_all(opened):
-    flows.bring_in(opened.app(), [("x.md", b"1"), ("y.md", b"2")])
+    changes.bring_in(opened.app(), [("x.md", b"1"), ("y.md", b"2")])
     opened.write("y.md", "changed since")
     opened.app().snapshot()
     before = files(opened)
@@ -207,12 +207,12 @@ def test_everything_since_a_moment_is_undone_in_one_step(opened):
     opened.save("Two", "a")
     opened.write("outside.md", memory("outside"))
     opened.save("Three", "b")
-    flows.retire(opened.app(), ["a"])
+    changes.retire(opened.app(), ["a"])
     opened.now += DAY
     undo(opened, since=moment)
     assert files(opened) == before
     assert opened.verbs()[-1] == "undo retire a and 3 more"
-    newest = flows.log(opened.app())[0].id
+    newest = look.log(opened.app())[0].id
     undo(opened, newest)
     assert "a.md" not in files(opened)
     assert "b.md" in files(opened)
@@ -230,7 +230,7 @@ def test_since_before_an_undo_takes_that_back_too(opened):
 
 
 def test_a_batch_is_undone_by_its_id(opened):
-    flows.bring_in(opened.app(), [(f"m{n}.md", b"x") for n in range(5)])
+    changes.bring_in(opened.app(), [(f"m{n}.md", b"x") for n in range(5)])
     opened.save("Beside", "b")
     undo(opened, ids(opened)[1])
     assert sorted(files(opened)) == ["MEMORY.md", "b.md"]
@@ -272,13 +272,13 @@ def test_an_outside_process_deletes_many_memories_and_all_come_back(opened):
 def test_the_same_after_we_have_saved_something_since(opened):
     for count in range(MANY):
         opened.write(f"m{count:02}.md", memory(f"m{count:02}"))
-    flows.rebuild_index(opened.app())
+    changes.rebuild_index(opened.app())
     before = files(opened)
     for count in range(MANY):
         (opened.root / f"m{count:02}.md").unlink()
     opened.write("MEMORY.md", "gone\n")
     opened.save("Later", "later")
-    outside = [one.id for one in flows.log(opened.app()) if one.cause.verb == "outside"]
+    outside = [one.id for one in look.log(opened.app()) if one.cause.verb == "outside"]
     undo(opened, outside[0])
     kept = files(opened)
     assert {path: kept[path] for path in before if path != "MEMORY.md"} == {
@@ -363,7 +363,7 @@ def test_undo_without_a_history_says_how_to_get_one(tmp_path):
         undo(opened)
     assert "MEMDIR_HISTORY" in off.value.next
     kept = [
-        opened.app().shelf.read(one) for one in flows.shelved(opened.app()) if one.path == "a.md"
+        opened.app().shelf.read(one) for one in look.shelved(opened.app()) if one.path == "a.md"
     ]
     assert any(b"One" in data for data in kept)
 
@@ -372,7 +372,7 @@ def test_a_dry_undo_shows_what_would_come_back(opened):
     opened.save("One", "a")
     opened.save("Two", "a")
     before = tree(opened.home)
-    done = flows.undo(opened.app(dry_run=True))
+    done = review.undo(opened.app(dry_run=True))
     assert tree(opened.home) == before
     (row,) = [row for row in done.diff if row[0] == "a.md"]
     assert (b"Two" in row[1], b"One" in row[2]) == (True, True)
@@ -383,7 +383,7 @@ def test_a_dry_undo_takes_back_what_others_did_last_as_the_real_one_does(opened)
     opened.save("Two", "b")
     (opened.root / "a.md").unlink()
     before = tree(opened.home)
-    dry = flows.undo(opened.app(dry_run=True))
+    dry = review.undo(opened.app(dry_run=True))
     assert tree(opened.home) == before
     real = undo(opened)
     assert [one.path for one in dry.changes] == [one.path for one in real.changes] == ["a.md"]

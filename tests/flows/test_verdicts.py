@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from memdir.adapters.checkout import head_of
-from memdir.app import open_app
-from memdir.config import read_config
-from memdir.core.injection import Recalled
-from memdir.flows.verdicts import kept_verdicts, refresh_verdicts
+from memdir.claims.verify import kept_verdicts, refresh_verdicts
+from memdir.config.config import read_config
+from memdir.hot.inject import Recalled
+from memdir.hot.verdicts import head_of
+from memdir.store.writer import open_app
 from tests.repositories import Checkout
 from tests.searching import memory
 

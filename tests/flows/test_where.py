@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.config import read_config
-from memdir.core.errors import BadInput, Missing
-from memdir.core.scope import Scope, project_name
+from memdir.config.config import read_config
+from memdir.errors import BadInput, Missing
+from memdir.hot.place import Scope, project_name
 from tests.flows.world import OVERRIDE, REMOTE, World, kinds
 
 

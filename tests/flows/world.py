@@ -5,8 +5,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from memdir.config import Config, read_config
-from memdir.core.scope import project_name
+from memdir.config.config import Config, read_config
+from memdir.hot.place import project_name
 
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 REMOTE = "CLAUDE_CODE_REMOTE_MEMORY_DIR"

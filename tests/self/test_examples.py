@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from memdir import Memdir
+from memdir.library import Memdir
 from tests.conformance import own
 from tests.scripted_server import Reply, Script, serve
 from tests.self.source import ROOT

@@ -42,7 +42,7 @@ def test_every_family_of_adapters_is_kept_apart():
     contracts = config["tool"]["importlinter"]["contracts"]
     (kept_apart,) = [c["modules"] for c in contracts if c["id"] == "families"]
     families = sorted(path.parent.name for path in PACKAGE.glob("adapters/*/__init__.py"))
-    assert kept_apart == [f"memdir.adapters.{family}" for family in families]
+    assert kept_apart == [f"memdir.{family}" for family in families]
 
 
 def test_the_core_imports_only_itself_and_the_standard_library():

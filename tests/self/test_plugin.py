@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from memdir import __version__
-from memdir.adapters.clients._plan import Host
-from memdir.adapters.clients.claude_code import EVENTS, ID, command_line, marketplace, plugin_line
-from memdir.core.frontmatter import utf16_units
-from memdir.surfaces.cli.run import MODULES
+from memdir.cli.main import MODULES
+from memdir.clients.claude_code import EVENTS, ID, command_line, marketplace, plugin_line
+from memdir.clients.receipt import Host
+from memdir.hot.memory import utf16_units
 from tests.self.source import PACKAGE, ROOT
 
 PLUGIN = ROOT / "plugin"
@@ -95,7 +95,7 @@ def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
     brought = {path.relative_to(package / "plugin") for path in (package / "plugin").rglob("*")}
     own = {path.relative_to(PLUGIN) for path in PLUGIN.rglob("*")} - {Path("memdir")}
     assert brought == {path for path in own if path.parts[0] != "memdir"}
-    assert (package / "surfaces/hooks/start.py").is_file()
+    assert (package / "hot/start.py").is_file()
 
 
 # The launcher
@@ -105,8 +105,8 @@ def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
 def root(tmp_path) -> Path:
     """A copy of the plugin as a client makes it, in a folder with an awkward name."""
     root = tmp_path / 'it\'s a "copy" $HOME'
-    (root / "memdir/surfaces/hooks").mkdir(parents=True)
-    (root / "memdir/surfaces/hooks/start.py").write_text(TOLD)
+    (root / "memdir/hot").mkdir(parents=True)
+    (root / "memdir/hot/start.py").write_text(TOLD)
     shutil.copytree(PLUGIN / "hooks", root / "hooks")
     return root
 
@@ -133,7 +133,7 @@ def python(folder: Path, name: str = "python3") -> Path:
 
 def note_of(root: Path) -> Path:
     """Where the launcher keeps what it found, beside the code it runs."""
-    return root / "memdir/surfaces/hooks/__pycache__/launcher/python"
+    return root / "memdir/hot/__pycache__/launcher/python"
 
 
 def mode_of(path: Path) -> int:
@@ -187,7 +187,7 @@ def test_a_python_that_is_gone_is_looked_for_again(root, programs):
 
 def test_what_cannot_be_remembered_is_looked_for_each_time(root, programs):
     python(programs)
-    (root / "memdir/surfaces/hooks/__pycache__").write_text("a file stands there")
+    (root / "memdir/hot/__pycache__").write_text("a file stands there")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
 
@@ -236,7 +236,7 @@ def test_a_home_in_a_repository_has_no_file_of_the_user_written_over(root, progr
     clone = tmp_path / "clone"
     (clone / ".cache/memdir").mkdir(parents=True)
     (clone / ".claude").mkdir()
-    (clone / ".claude/settings.json").write_text("memdir/surfaces/hooks/start.py")
+    (clone / ".claude/settings.json").write_text("memdir/hot/start.py")
     for name in ("python", "silent"):
         (clone / ".cache/memdir" / name).symlink_to(mine)
     for event in ("session-start", "prompt"):
@@ -324,7 +324,7 @@ def test_a_note_that_is_a_pipe_is_not_waited_for(root, programs):
 
 def test_missing_code_or_a_missing_launcher_is_silent(root, programs):
     python(programs)
-    (root / "memdir/surfaces/hooks/start.py").unlink()
+    (root / "memdir/hot/start.py").unlink()
     assert hook(root, programs) == (0, "", "")
     (root / "hooks/launch.sh").unlink()
     assert hook(root, programs) == (0, "", "")
@@ -332,8 +332,8 @@ def test_missing_code_or_a_missing_launcher_is_silent(root, programs):
 
 def test_in_an_installed_package_the_code_lies_above(tmp_path, programs):
     package = tmp_path / "site packages/memdir"
-    (package / "surfaces/hooks").mkdir(parents=True)
-    (package / "surfaces/hooks/start.py").write_text(TOLD)
+    (package / "hot").mkdir(parents=True)
+    (package / "hot/start.py").write_text(TOLD)
     shutil.copytree(PLUGIN / "hooks", package / "plugin/hooks")
     python(programs)
     assert hook(package / "plugin", programs) == (0, "True 1 prompt\n", "")

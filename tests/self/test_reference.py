@@ -13,13 +13,13 @@ from types import ModuleType
 
 import pytest
 
-from memdir.adapters.ledger import Ledger
-from memdir.config import place, repository
-from memdir.config.options import Options
-from memdir.core.budget import Limits
-from memdir.core.model import Usage
-from memdir.surfaces.cli.records import MODULES as RECORDS
-from memdir.surfaces.cli.run import MODULES
+from memdir.cli.main import MODULES
+from memdir.cli.records import MODULES as RECORDS
+from memdir.config.settings import Options
+from memdir.hot import place
+from memdir.models.budget import Limits
+from memdir.models.ledger import Ledger
+from memdir.models.model import Usage
 from tests.self.source import ROOT
 from tests.self.test_features import is_there
 from tests.surfaces.terminal import memdir
@@ -209,7 +209,7 @@ def test_a_field_that_nobody_described_is_found(generate):
 
 def test_every_setting_is_described(generate):
     assert [*generate.MEANINGS] == [option.name for option in fields_of(Options)]
-    variables = {*place.PATH_VARIABLES, *repository.PLACE_VARIABLES}
+    variables = {*place.PATH_VARIABLES, *place.PLACE_VARIABLES}
     assert variables <= {*generate.OUR_PLACES, *generate.THEIR_PLACES}
 
 

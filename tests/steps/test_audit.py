@@ -2,11 +2,10 @@
 
 import math
 
-from memdir.adapters.layouts.in_memory import InMemory
-from memdir.core.audit import Tally
-from memdir.core.claim import NOT_A_CLAIM, PATH, STALE, SYMBOL, TRUE, UNKNOWN, Claim, Judged
-from memdir.core.errors import Unwritable
-from memdir.steps.audit import Known, audit
+from memdir.audit.audit import Known, Tally, audit_memories
+from memdir.claims.claim import NOT_A_CLAIM, PATH, STALE, SYMBOL, TRUE, UNKNOWN, Claim, Judged
+from memdir.errors import Unwritable
+from memdir.store.in_memory import InMemory
 
 DAY = 86_400.0
 NOW = 1_772_452_800.0  # 2026-03-02T12:00:00Z
@@ -37,7 +36,7 @@ def judged(kind: str, name: str, verdict: str, reason: str = "") -> Judged:
 def test_the_most_worn_out_comes_first_with_its_action():
     alpha, beta, gamma = text("alpha"), text("beta", "user"), text("gamma", "feedback")
     known = Known(clocks(alpha=42, beta=1, gamma=91))
-    found = audit(store(alpha=alpha, beta=beta, gamma=gamma), NOW, known)
+    found = audit_memories(store(alpha=alpha, beta=beta, gamma=gamma), NOW, known)
     rows = [(one.path, one.age_days, one.score, one.action) for one in found.memories]
     assert rows == [
         ("alpha.md", 42, 87, "prune"),
@@ -59,7 +58,7 @@ def test_stale_claims_raise_the_score_and_say_why():
             judged(PATH, "docs/*.md", NOT_A_CLAIM),
         ]
     }
-    found = audit(store(alpha=text("alpha")), NOW, Known(clocks(alpha=0), verdicts))
+    found = audit_memories(store(alpha=text("alpha")), NOW, Known(clocks(alpha=0), verdicts))
     (one,) = found.memories
     assert one.score == 20
     assert one.claims == Tally(checked=3, stale=2, unknown=1)
@@ -71,7 +70,7 @@ def test_stale_claims_raise_the_score_and_say_why():
 
 def test_tokens_are_characters_by_four():
     data = text("alpha")
-    found = audit(store(alpha=data), NOW, Known(clocks(alpha=0), prompt=401))
+    found = audit_memories(store(alpha=data), NOW, Known(clocks(alpha=0), prompt=401))
     index = len("- [alpha](alpha.md) — about alpha")
     assert found.load.index == math.ceil(index / 4)
     assert found.load.prompt == 101
@@ -81,15 +80,15 @@ def test_tokens_are_characters_by_four():
 
 def test_a_wide_letter_is_one_character_also_in_a_brief_audit():
     wide = store(alpha=text("alpha", body="記憶" * 100))
-    full = audit(wide, NOW, Known()).load.memories
-    assert full == audit(wide, NOW, Known(brief=True)).load.memories
+    full = audit_memories(wide, NOW, Known()).load.memories
+    assert full == audit_memories(wide, NOW, Known(brief=True)).load.memories
     assert full == math.ceil(len(text("alpha", body="記憶" * 100).decode()) / 4)
 
 
 def test_two_memories_that_say_the_same_are_one_finding():
     body = "Deploys go through the staging cluster first; the smoke tests there must be green."
     same = store(alpha=text("alpha", body=body), beta=text("alpha", body=body))
-    findings = audit(same, NOW, Known()).findings
+    findings = audit_memories(same, NOW, Known()).findings
     assert [one.path for one in findings if one.kind == "near-duplicate"] == ["alpha.md"]
 
 
@@ -104,7 +103,7 @@ def test_a_memory_that_cannot_be_read_hides_no_other():
     broken = OneUnreadable()
     for path, data in (("alpha.md", text("alpha")), ("beta.md", text("beta"))):
         broken.put(path, data)
-    found = audit(broken, NOW, Known())
+    found = audit_memories(broken, NOW, Known())
     assert [one.path for one in found.memories] == ["alpha.md", "beta.md"]
     unreadable = [one for one in found.findings if one.kind == "unreadable"]
     assert [one.path for one in unreadable] == ["beta.md"]
@@ -112,8 +111,8 @@ def test_a_memory_that_cannot_be_read_hides_no_other():
 
 def test_a_brief_audit_reads_no_text_but_scores_all():
     full = store(alpha=b"no header, written yesterday")
-    assert "no-header" in [one.kind for one in audit(full, NOW, Known()).findings]
-    brief = audit(full, NOW, Known(clocks(alpha=60), brief=True))
+    assert "no-header" in [one.kind for one in audit_memories(full, NOW, Known()).findings]
+    brief = audit_memories(full, NOW, Known(clocks(alpha=60), brief=True))
     assert [one.kind for one in brief.findings] == []
     assert [one.action for one in brief.memories] == ["prune"]  # 60 days of `unknown`
 
@@ -121,11 +120,11 @@ def test_a_brief_audit_reads_no_text_but_scores_all():
 def test_a_store_without_an_index_is_said_unless_it_is_to_have_none():
     found = InMemory()
     found.put("alpha.md", text("alpha"))
-    kinds = [one.kind for one in audit(found, NOW, Known(clocks(alpha=0))).findings]
+    kinds = [one.kind for one in audit_memories(found, NOW, Known(clocks(alpha=0))).findings]
     assert kinds == ["no-index"]
-    assert audit(found, NOW, Known(clocks(alpha=0), indexed=False)).findings == ()
+    assert audit_memories(found, NOW, Known(clocks(alpha=0), indexed=False)).findings == ()
 
 
 def test_an_empty_store_is_no_trouble():
-    found = audit(InMemory(), NOW, Known())
+    found = audit_memories(InMemory(), NOW, Known())
     assert found.memories == () and found.findings == () and found.load.total == 0

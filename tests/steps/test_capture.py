@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.looking import Looking
-from memdir.adapters.models.scripted import Scripted
-from memdir.core.agent.turn import Captured
-from memdir.core.budget import OverBudget, OverRun
-from memdir.core.capturing import FORGET, REMEMBER, RULE, Origin, Signal
-from memdir.core.memory import read_memory
-from memdir.core.model import ModelUnavailable, tokens_of
-from memdir.core.revision import hash_of
-from memdir.core.transcript import AGENT, PERSON, TOOL, Said
-from memdir.steps.capture import capture
+from memdir.capture.agent import Captured, capture
+from memdir.capture.agent_tools import Looking
+from memdir.capture.signals import FORGET, REMEMBER, RULE, Origin, Signal
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.format.draft import hash_of
+from memdir.hot.memory import read_memory
+from memdir.models.budget import OverBudget, OverRun
+from memdir.models.model import ModelUnavailable, tokens_of
+from memdir.models.scripted import Scripted
 
 NOON = 1772452800.0  # 2026-03-02
 ORIGIN = Origin("claude-code", "s1")

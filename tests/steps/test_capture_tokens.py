@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from memdir import registry
-from memdir.adapters.ledger import Ledger
-from memdir.adapters.looking import Looking
-from memdir.adapters.wrappers.metered import Metered
-from memdir.core.agent.turn import Captured
-from memdir.core.budget import Limits, OverBudget
-from memdir.core.capturing import REMEMBER, RULE, Origin, Signal
-from memdir.core.memory import read_memory
-from memdir.core.model import ModelUnavailable
-from memdir.core.nested import NESTED
-from memdir.core.transcript import AGENT, PERSON, TOOL, Said
-from memdir.steps.capture import capture
+from memdir.capture.agent import Captured, capture
+from memdir.capture.agent_tools import Looking
+from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.hot.log import NESTED
+from memdir.hot.memory import read_memory
+from memdir.models.budget import Limits, OverBudget
+from memdir.models.ledger import Ledger, Metered
+from memdir.models.model import ModelUnavailable
+from memdir.store import registry
 from tests.counting_server import Counting
 from tests.scripted_server import Reply, serve_script
 

@@ -4,13 +4,11 @@ import time
 
 import pytest
 
-from memdir.adapters.ledger import Ledger
-from memdir.adapters.models.scripted import Scripted
-from memdir.adapters.wrappers.metered import Metered
-from memdir.core.budget import Limits
-from memdir.core.memory import Memory
-from memdir.core.selection import Selected
-from memdir.steps.select import select
+from memdir.hot.memory import Memory
+from memdir.models.budget import Limits
+from memdir.models.ledger import Ledger, Metered
+from memdir.models.scripted import Scripted
+from memdir.recall.choose import Selected, select
 
 MEMORIES = [
     Memory(f"{name}.md", f"---\ntype: user\ndescription: about {name}\n---\n", float(n), 50)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from evals.listing import open_repo
-from memdir.adapters.repos.none import NoRepo
-from memdir.core.claim import Wanted
-from memdir.core.errors import BadInput
-from memdir.steps.verify import verify
+from memdir.claims.claim import Wanted
+from memdir.claims.repo import NoRepo
+from memdir.claims.verify import verify_claims
+from memdir.errors import BadInput
 
 TREE = """\
 README.md
@@ -55,7 +55,7 @@ def lists(tmp_path: Path) -> Path:
 
 
 def verdicts(lists: Path, text: str, **more) -> dict[str, tuple[str, str]]:
-    judged, _ = verify([("x.md", text)], open_repo(str(lists), ""), **more)
+    judged, _ = verify_claims([("x.md", text)], open_repo(str(lists), ""), **more)
     return {one.claim.text: (one.verdict, one.reason) for one in judged["x.md"]}
 
 
@@ -116,7 +116,7 @@ def test_all_memories_share_one_look(lists):
             return open_repo(str(lists), "").look(wanted)
 
     repo = Counted()
-    judged, _ = verify([("a.md", "`README.md`"), ("b.md", "`api.py`"), ("c.md", "")], repo)
+    judged, _ = verify_claims([("a.md", "`README.md`"), ("b.md", "`api.py`"), ("c.md", "")], repo)
     assert [*judged] == ["a.md", "b.md", "c.md"]
     assert judged["c.md"] == []
     assert len(repo.looks) == 1
@@ -131,18 +131,18 @@ def test_a_path_from_the_memory_is_resolved_where_the_store_lies(lists):
 
 
 def test_without_a_repository_nothing_is_decided_and_that_is_said():
-    judged, remarks = verify([("x.md", "`src/a.py` and `make x`")], NoRepo("no repository"))
+    judged, remarks = verify_claims([("x.md", "`src/a.py` and `make x`")], NoRepo("no repository"))
     assert {one.verdict for one in judged["x.md"]} == {"unknown"}
     assert remarks == ("no repository",)
 
 
 def test_a_missing_list_is_said_and_a_broken_one_is_an_error(lists):
     (lists / "history.txt").unlink()
-    _, remarks = verify([("x.md", "`doc/logging.md`")], open_repo(str(lists), ""))
+    _, remarks = verify_claims([("x.md", "`doc/logging.md`")], open_repo(str(lists), ""))
     assert remarks == (f"{lists} has no history.txt",)
     (lists / "meta.json").write_text("{")
     with pytest.raises(BadInput, match=r"meta\.json: not a JSON object"):
-        verify([("x.md", "")], open_repo(str(lists), ""))
+        verify_claims([("x.md", "")], open_repo(str(lists), ""))
 
 
 @pytest.mark.parametrize("meta", ["[]", "7", '{"branches": 7, "dependencies": [], "commit": 1}'])

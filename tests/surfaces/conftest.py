@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.config import read_config
+from memdir.config.config import read_config
 
 
 @pytest.fixture(autouse=True)

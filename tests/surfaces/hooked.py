@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memdir.core.scope import project_name
+from memdir.hot.place import project_name
 from tests.acceptance.recording import read
 from tests.repositories import Checkout
 from tests.self.source import PACKAGE
 
 RECORDED = read()
-START = PACKAGE / "surfaces/hooks/start.py"
+START = PACKAGE / "hot/start.py"
 PATIENCE = 60  # seconds for a process beside a busy machine
 SETTLED = 0.06  # seconds after which a file counts as old enough to be trusted
 # One recorded event for each hook that there is.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memdir.surfaces.cli.run import run
+from memdir.cli.main import run
 
 SCRIPT = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
 SECONDS = 60

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir import Memdir
+from memdir.library import Memdir
 from tests.surfaces.hooked import PATIENCE, Client
 
 RULE = (

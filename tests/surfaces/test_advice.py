@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.surfaces.cli.advice import Advice, wrap_steps
+from memdir.cli.output import Advice, wrap_steps
 from tests.surfaces.terminal import Answer, memdir
 
 RULE = "Use uv, never pip, to install packages."

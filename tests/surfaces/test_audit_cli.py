@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.scope import project_name
+from memdir.hot.place import project_name
 from tests.surfaces.terminal import memdir, process, tree
 
 PLAN = """---

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.ledger import Ledger
-from memdir.core.budget import Limits
-from memdir.core.model import Usage
+from memdir.models.budget import Limits
+from memdir.models.ledger import Ledger
+from memdir.models.model import Usage
 from tests.surfaces.terminal import memdir
 
 FIELDS = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.secrets import letters_and_digits
+from memdir.text.secrets import letters_and_digits
 from tests.flows.conversing import Conversation
 from tests.surfaces.terminal import memdir
 from tests.surfaces.test_capture_worker import Speaking

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from memdir.adapters.queue import LONGEST, Queue
-from memdir.core.errors import Unwritable
-from memdir.surfaces.hooks import hearing, worker
-from memdir.surfaces.hooks.jobs import DEADLY, read_jobs
+from memdir import worker
+from memdir.capture import capture, plan
+from memdir.capture.capture import capture as capture_capture
+from memdir.errors import Unwritable
+from memdir.hot.queue import LONGEST, Queue
+from memdir.worker import DEADLY, read_jobs
 from tests.conftest import EVERY
 from tests.flows.conversing import OSLO, TUESDAY, Conversation
 from tests.self.source import SRC
@@ -220,7 +222,7 @@ def test_many_requests_drain(inside):
 
 def test_the_last_request_of_a_session_covers_the_earlier_ones(inside, monkeypatch):
     seen = []
-    monkeypatch.setattr(hearing, "capture", _counted(hearing.capture, seen))
+    monkeypatch.setattr(worker, "capture", _counted(capture.capture, seen))
     talk = inside.talk().say(TUESDAY, "Yes.")
     for number in range(20):
         put(inside, talk, last=f"reply {number}")
@@ -242,8 +244,8 @@ def _counted(original, seen):
 
 def test_a_request_that_has_to_wait_is_never_given_up(inside, monkeypatch):
     later = worker.time.time() + 3600
-    waits = hearing.Outcome(waiting=1, reason="over budget", after=later)
-    monkeypatch.setattr(hearing, "capture", lambda app, request: waits)
+    waits = plan.Outcome(waiting=1, reason="over budget", after=later)
+    monkeypatch.setattr(worker, "capture", lambda app, request: waits)
     talk = inside.talk().say(TUESDAY)
     for number in range(3):
         put(inside, talk, last=f"reply {number}")
@@ -263,14 +265,14 @@ def test_a_request_that_has_to_wait_is_never_given_up(inside, monkeypatch):
 
 
 def test_one_session_that_fails_harms_no_other(inside, monkeypatch):
-    original = hearing.capture
+    original = capture_capture
 
     def capture(app, request):
         if request.session == "bad":
             raise Unwritable("the disk is full", next="free some")
         return original(app, request)
 
-    monkeypatch.setattr(hearing, "capture", capture)
+    monkeypatch.setattr(worker, "capture", capture)
     bad, good = inside.talk("bad").say(OSLO), inside.talk("good").say(TUESDAY)
     put(inside, bad)
     put(inside, good)
@@ -288,7 +290,7 @@ def test_what_was_given_up_is_made_up_for_by_the_next_session(inside, monkeypatc
     worker.work(str(inside.project))
     talk.say(TUESDAY)
     with monkeypatch.context() as patched:
-        patched.setattr(hearing, "capture", capture)
+        patched.setattr(worker, "capture", capture)
         put(inside, talk)
         for _ in range(worker.TRIES):
             worker.work(str(inside.project))
@@ -346,7 +348,7 @@ def test_a_line_that_ends_every_worker_does_not_do_so_for_ever(inside, monkeypat
     def capture(app, request):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(hearing, "capture", capture)
+    monkeypatch.setattr(worker, "capture", capture)
     put(inside, inside.talk().say(TUESDAY))
     for _ in range(DEADLY):
         with pytest.raises(KeyboardInterrupt):

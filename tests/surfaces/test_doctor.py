@@ -5,15 +5,13 @@ import re
 
 import pytest
 
-from memdir.adapters.clients._ours import hook_line
-from memdir.adapters.clients._plan import Host
-from memdir.adapters.clients.claude_code import command_line
-from memdir.core.check import Check, Folder, Machine
-from memdir.core.draft import Change
-from memdir.core.errors import Unwritable
-from memdir.doctor import _RUNS
-from memdir.steps.examine import examine
-from memdir.steps.prove import prove
+from memdir.care.doctor import _RUNS, examine, prove
+from memdir.clients.claude_code import command_line
+from memdir.clients.receipt import Host
+from memdir.clients.setup import hook_line
+from memdir.errors import Unwritable
+from memdir.format.draft import Change
+from memdir.upkeep.worksheet import Check, Folder, Machine
 from tests.surfaces.terminal import memdir, process, tree
 
 RULE = "Use uv, never pip, to install packages."

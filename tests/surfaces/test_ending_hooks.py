@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.log_file import MOST_BYTES as LOG_BYTES
-from memdir.adapters.queue import LONGEST, MOST_BYTES, Queue
-from memdir.surfaces.hooks import worker
+from memdir import worker
+from memdir.hot.log import MOST_BYTES as LOG_BYTES
+from memdir.hot.queue import LONGEST, MOST_BYTES, Queue
 from tests.searching import memory
 from tests.self.source import SRC
 from tests.surfaces.hooked import EVENTS, RECORDED, Client

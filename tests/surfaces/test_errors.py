@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.surfaces.cli import listing
+from memdir.store import changes
 from tests.surfaces.terminal import SCRIPT, memdir, process, tree
 
 RULE = "Use uv, never pip, to install packages."
@@ -158,7 +158,7 @@ def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
     def broken(*_: object) -> None:
         raise RuntimeError("a planted mistake")
 
-    monkeypatch.setattr(listing.flows, "list_memories", broken)
+    monkeypatch.setattr(changes, "list_memories", broken)
     answer = memdir("list")
     assert (answer.code, answer.bytes) == (3, b"")
     assert "Traceback" not in answer.stderr and "planted" not in answer.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters import exchange
+from memdir.clients import archive
 from tests.hostile import inputs
 from tests.surfaces.terminal import memdir, tree
 
@@ -101,7 +101,7 @@ def test_nothing_is_overwritten(sources, store):
     assert (store / "one.md").read_bytes() == b"mine"
 
 
-@pytest.mark.parametrize("place", exchange.RECOGNISED)
+@pytest.mark.parametrize("place", archive.RECOGNISED)
 def test_a_project_stands_for_the_memory_directory_in_it(place, tmp_path, store):
     project = tmp_path / "other"
     (project / place).mkdir(parents=True)
@@ -184,7 +184,7 @@ def test_the_same_name_twice_refuses_the_whole(second, tmp_path, store):
 
 
 def test_bombs_are_refused_by_what_they_really_hold(tmp_path, store, monkeypatch):
-    big = b"\0" * (exchange.MAX_FILE_BYTES + 1)
+    big = b"\0" * (archive.MAX_FILE_BYTES + 1)
     bomb = packed(tmp_path / "a.zip", ("a.md", big), compression=zipfile.ZIP_DEFLATED)
     assert "4,194,304" in refused(bomb, store)
     lying = (
@@ -193,11 +193,11 @@ def test_bombs_are_refused_by_what_they_really_hold(tmp_path, store, monkeypatch
     (tmp_path / "lying.zip").write_bytes(lying)
     refused(str(tmp_path / "lying.zip"), store)
     assert "4,194,304" in refused(tarred(tmp_path / "a.tgz", ("a.md", big), mode="w:gz"), store)
-    monkeypatch.setattr(exchange, "MAX_TOTAL_BYTES", 1_000_000)
+    monkeypatch.setattr(archive, "MAX_TOTAL_BYTES", 1_000_000)
     many = [(f"{n}.md", b"x" * 300_000) for n in range(4)]
     total = packed(tmp_path / "b.zip", *many, compression=zipfile.ZIP_DEFLATED)
     assert "1,000,000" in refused(total, store)
-    monkeypatch.setattr(exchange, "MAX_ENTRIES", 100)
+    monkeypatch.setattr(archive, "MAX_ENTRIES", 100)
     unwanted = tarred(tmp_path / "b.tgz", ("a.bin", b"\0" * 3_000_000), mode="w:gz")
     assert "1,000,000" in refused(unwanted, store)
     crowd = packed(tmp_path / "c.zip", *[(f"{n}.txt", b"x") for n in range(101)])

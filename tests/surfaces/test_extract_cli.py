@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from memdir.core.scope import project_name
+from memdir.hot.place import project_name
 from tests.flows.conversing import Conversation
 from tests.repositories import Checkout
 from tests.surfaces.terminal import memdir, process, tree

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.surfaces.hooks import bundling
+from memdir.hot import bundling
 from tests.searching import memory
 from tests.self.source import PACKAGE
 from tests.surfaces.hooked import EVENTS, SETTLED, Client
@@ -24,7 +24,7 @@ def client(tmp_path: Path) -> Client:
     """One with a copy of the code: the bundles of this one are used by everybody."""
     package = tmp_path / "code/memdir"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    client = Client(tmp_path, package / "surfaces/hooks/start.py")
+    client = Client(tmp_path, package / "hot/start.py")
     client.write("pelican.md", memory("Pelican", FACT, f"{FACT} Never by hand."))
     time.sleep(SETTLED)
     return client
@@ -52,8 +52,8 @@ def test_the_next_start_takes_its_modules_from_one_file(client):
     code = f"import sys; sys.path.insert(0, {folder!r}); import starting\n"
     code += f"print(sorted(starting.read({str(bundle)!r}).modules))"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
-    assert "memdir.core.ranking" in done.stdout, done.stderr
-    assert "memdir.config" not in done.stdout
+    assert "memdir.hot.recall" in done.stdout, done.stderr
+    assert "memdir.config.config" not in done.stdout
 
 
 @pytest.mark.parametrize("event", SPEAKING)
@@ -123,7 +123,7 @@ def test_a_bundle_whose_code_does_not_run_is_made_anew(client):
         f"import sys; sys.path[:0] = [{str(client.start.parent)!r}, {str(client.top / 'code')!r}]\n"
     )
     make += "import starting, memdir.surfaces.hooks.prompt as p, types\n"
-    make += "m = types.ModuleType('memdir.surfaces.hooks.run'); "
+    make += "m = types.ModuleType('memdir.hot.run'); "
     make += f"m.__file__ = {str(module)!r}; sys.modules[m.__name__] = m\n"
     make += "from memdir.surfaces.hooks import bundling\n"
     make += f"bundling.write({str(bundle)!r}, starting.ROOT, starting.MAGIC)"

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.sources._files import names_in
-from memdir.adapters.sources._pieces import _free
-from memdir.core.errors import BadInput
-from memdir.core.frontmatter import read as read_header
-from memdir.flows.sources import sources
+from memdir.clients.other_tools import _free, names_in, sources
+from memdir.errors import BadInput
+from memdir.hot.memory import read as read_header
 from tests.surfaces.terminal import memdir, tree
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

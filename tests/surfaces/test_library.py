@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import memdir
-from memdir import Memdir
-from memdir.core.errors import MemdirError
+from memdir.errors import MemdirError
+from memdir.library import Memdir
 
 PROMPT = "please cut the next release"
 

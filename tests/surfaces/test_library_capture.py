@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir import Memdir
-from memdir.core.errors import BadInput, MemdirError, Missing
+from memdir.capture.inbox import open_inbox
+from memdir.errors import BadInput, MemdirError, Missing
+from memdir.library import Memdir
 
 ASKED = "Please remember that we deploy only on Fridays, never on Mondays."
 NOTICED = "From now on don't use pip, use uv."

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from memdir.surfaces.cli.run import MODULES
-from memdir.surfaces.cli.visible import width
+from memdir.cli.main import MODULES
+from memdir.text.terminal import width
 from tests.surfaces.terminal import SCRIPT, memdir, process
 
 COLUMNS = 80

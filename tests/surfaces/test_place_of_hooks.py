@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.lock import Lock
-from memdir.surfaces.hooks.place import DECIDING, Around, Here, file_of, read, write
+from memdir.hot.place import DECIDING, Around, Here, file_of, read, write
+from memdir.store.lock import Lock
 from tests.searching import memory
 from tests.surfaces.hooked import SETTLED, Client
 

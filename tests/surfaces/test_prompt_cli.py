@@ -4,10 +4,10 @@ import stat
 
 import pytest
 
-from memdir import flows
-from memdir.app import open_app
-from memdir.config import read_config
-from memdir.core.injection import HOOK_CHARACTERS
+from memdir.config.config import read_config
+from memdir.hot.inject import HOOK_CHARACTERS
+from memdir.recall import answer
+from memdir.store.writer import open_app
 from tests.surfaces.terminal import memdir, process
 from tests.surfaces.test_hostile import COMMANDS
 from tests.surfaces.test_looks import on_a_terminal, too_wide
@@ -150,6 +150,6 @@ def test_a_hook_gets_no_more_than_it_may_say(store, project, home):
     (store / "MEMORY.md").write_text("- [Fact](fact.md) — one of many that do not fit here\n" * 190)
     config = read_config({"HOME": str(home)}, str(project))
     app = open_app(config, now=lambda: 0.0, tell=print)
-    told = flows.prompt([("project", app)], limit=HOOK_CHARACTERS)
+    told = answer.prompt([("project", app)], limit=HOOK_CHARACTERS)
     assert 0.9 * HOOK_CHARACTERS < len(told.text) <= HOOK_CHARACTERS
     assert "(cut here: " in told.text

@@ -14,7 +14,7 @@ from tests.accepted import accept
 from tests.searching import memory
 from tests.self.source import PACKAGE
 
-HOOK = [sys.executable, "-I", "-S", str(PACKAGE / "surfaces/hooks/start.py"), "prompt"]
+HOOK = [sys.executable, "-I", "-S", str(PACKAGE / "hot/start.py"), "prompt"]
 PROMPT = "how do we restart the staging cluster?"
 FACT = "The pelican job restarts the staging cluster."
 

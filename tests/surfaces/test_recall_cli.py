@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memdir.core.injection import HOOK_CHARACTERS
+from memdir.hot.inject import HOOK_CHARACTERS
 from tests.hostile import inputs
 from tests.surfaces.terminal import memdir, process
 from tests.surfaces.test_hostile import COMMANDS

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.clients.claude_code import UNGUARDED
-from memdir.surfaces.hooks import guard
-from memdir.surfaces.hooks.event import Event
-from memdir.surfaces.hooks.place import Here
-from memdir.surfaces.hooks.shell import MOST, written
+from memdir.clients.claude_code import UNGUARDED
+from memdir.hot.place import Here
+from memdir.hot.run import Event
+from memdir.records import guard
+from memdir.records.guard import MOST, written
 from tests.acceptance.recording import read
 
 RECORDED = read()

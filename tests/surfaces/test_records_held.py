@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from memdir.app import open_app
-from memdir.config import read_config
-from memdir.core.capturing import Origin
-from memdir.core.held import Held
-from memdir.core.records.checking import check
-from memdir.core.records.mechanical import UNSAID, drafted
-from memdir.core.records.repairing import repair
-from memdir.core.records.scoring import score
-from memdir.core.records.settings import read_settings
-from memdir.core.transcript import AGENT, PERSON, Said
-from memdir.flows.capturing import CLIENT, open_reader
-from memdir.flows.records.holding import hold_records
+from memdir.capture.capture import open_reader
+from memdir.capture.inbox import Held
+from memdir.capture.plan import CLIENT
+from memdir.capture.signals import Origin
+from memdir.clients.conversation import AGENT, PERSON, Said
+from memdir.config.config import read_config
+from memdir.records.batch import hold_records
+from memdir.records.memory_config import read_settings
+from memdir.records.proposals import UNSAID, drafted
+from memdir.records.triage import score
+from memdir.records.validate import check, repair
+from memdir.store.writer import open_app
 from tests.core.records.samples import NOW
 from tests.flows.conversing import Conversation
 from tests.surfaces.hooked import SETTLED, Client

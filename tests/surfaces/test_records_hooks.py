@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from memdir.adapters.layouts.records import Records
-from memdir.core.errors import Missing
-from memdir.core.records.fields import FOLDERS
-from memdir.core.records.record import write_record
-from memdir.surfaces.hooks import ending, prompt
-from memdir.surfaces.hooks.event import Event
-from memdir.surfaces.hooks.place import BY_AGENT, Here
-from memdir.surfaces.hooks.recorded import LightRecords, read_json
+from memdir.errors import Missing
+from memdir.hot import prompt, stop
+from memdir.hot.place import BY_AGENT, Here
+from memdir.hot.run import Event
+from memdir.records.fields import FOLDERS
+from memdir.records.folders import Records
+from memdir.records.hook import read_json
+from memdir.records.light import LightRecords
+from memdir.records.record import write_record
 from tests.acceptance.recording import read
 from tests.accepted import accept
 from tests.core.records.samples import CONTENTS, records, sample
@@ -70,7 +71,7 @@ class Project:
         """Why the agent is to go on; empty where its turn ends."""
         given = {"session_id": talk.session, "transcript_path": str(talk.path)}
         asked = self.event("Stop", **{**given, "last_assistant_message": "", **changes})
-        told, _ = ending.answer("stop", asked, self.here())
+        told, _ = stop.answer("stop", asked, self.here())
         if not told:
             return ""
         said = json.loads(told)

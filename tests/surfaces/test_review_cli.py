@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.inbox import open_inbox
-from memdir.adapters.inbox import Inbox
-from memdir.app import open_app
-from memdir.config import read_config
-from memdir.core.capturing import Catch, Origin
-from memdir.core.draft import Draft
-from memdir.core.held import Held
+from memdir.capture.inbox import Held, Inbox, open_inbox
+from memdir.capture.signals import Catch, Origin
+from memdir.config.config import read_config
+from memdir.format.draft import Draft
+from memdir.store.writer import open_app
 from tests.surfaces.hooked import EVENTS, RECORDED, Client
 from tests.surfaces.terminal import memdir
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.clients._plan import Host
-from memdir.adapters.clients._python import Running, find_python, is_temporary
-from memdir.adapters.clients.claude_code import CODE, EVENTS, command_line
+from memdir.clients.claude_code import CODE, EVENTS, command_line
+from memdir.clients.receipt import Host
+from memdir.clients.setup import Running, find_python, is_temporary
 from tests.surfaces.terminal import memdir
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -173,7 +173,7 @@ def test_settings_that_a_link_leads_to_keep_owner_and_permissions(settings, tmp_
 def package(tmp_path) -> Path:
     """A package in a folder whose name a shell could take for something else."""
     package = tmp_path / 'it\'s a "place" $HOME `x`;\n/memdir'
-    (package / "surfaces/hooks").mkdir(parents=True)
+    (package / "hot").mkdir(parents=True)
     (package.parent / CODE).write_text("import sys\nprint(sys.flags.isolated, sys.argv[1:])\n")
     return package
 

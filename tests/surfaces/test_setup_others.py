@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.adapters.clients._ours import BEGIN, END
+from memdir.clients.setup import BEGIN, END
 from tests.surfaces.terminal import memdir
 
 OTHERS = ("codex", "gemini-cli", "opencode", "cursor")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.store_key import store_key
+from memdir.hot.place import store_key
 from tests.repositories import Checkout
 from tests.searching import memory
 from tests.self.source import PACKAGE
 
-HOOKS = PACKAGE / "surfaces/hooks"
+HOOKS = PACKAGE / "hot"
 FACT = "Sessions are handled in src/auth/session.py by `handle_auth`, tests are in tests/auth.py."
 PROMPT = "where are sessions handled, in which file by handle_auth?"
 PATIENCE = 60  # seconds for a process beside a busy machine

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.surfaces.cli.visible import cut, line, pad, visible, width, wrap
+from memdir.text.terminal import cut, line, pad, visible, width, wrap
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ It puts the MCP server into Windsurf's settings. What stands there already stays
 
 import os
 
-from memdir.adapters.clients._merge import Merge
-from memdir.adapters.clients._ours import NAME, is_server, server
-from memdir.adapters.clients._plan import Host, Plan, Wish, only_settings
-from memdir.adapters.clients._receipt import Receipt
+from memdir.clients.edit_json import Merge
+from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings
+from memdir.clients.setup import NAME, is_server, server
 
 TITLE = "Windsurf"
 SERVERS = "mcpServers"

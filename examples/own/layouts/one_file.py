@@ -11,10 +11,10 @@ import time
 from contextlib import closing
 from typing import Any
 
-from memdir.adapters.disk import HEAD_BYTES, check_path
-from memdir.adapters.layouts._files import Files, Scan, odd_content
-from memdir.core.errors import Missing
-from memdir.core.memory import INDEX, TEAM, is_memory, is_of_records, read_memory
+from memdir.errors import Missing
+from memdir.hot.disk import HEAD_BYTES, check_path
+from memdir.hot.layout import Files, Scan, odd_content
+from memdir.hot.memory import INDEX, TEAM, is_memory, is_of_records, read_memory
 
 FILE = "memories.sqlite"
 TABLE = "CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, data BLOB, moment INTEGER)"

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from os import killpg
 
-from memdir.core.model import (
+from memdir.models.model import (
     Answer,
     BadAnswer,
     ModelRefused,

@@ -4,9 +4,9 @@ Set recall.search = "resting". For an agent that runs for hours beside memories 
 it reads the store once, keeps the words in memory, and reads again when a file has changed.
 """
 
-from memdir.adapters.searches.scan import Scan
-from memdir.core.hit import Found
-from memdir.core.ports import Store
+from memdir.hot.recall import Found
+from memdir.recall.scan import Scan
+from memdir.store.ports import Store
 
 
 class Resting:

@@ -1,6 +1,6 @@
 """A type of your own: copy this file to ~/.config/memdir/types/, then `memdir types incident`."""
 
-from memdir.core.types import Type
+from memdir.hot.types import Type
 
 TYPE = Type(
     name="incident",

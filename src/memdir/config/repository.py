@@ -1,16 +1,28 @@
-"""A repository's own settings: heard, reported, and not obeyed."""
+"""What a repository says is heard and not obeyed; decides what `hot/place` keeps."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memdir.config.files import read_settings
-from memdir.core.deciding import OURS, PLACE_VARIABLES
-from memdir.core.finding import Finding
-from memdir.core.scope import is_true
+from memdir.config.settings import look, read_managed, read_settings
+from memdir.errors import BadInput, Finding, Missing
+from memdir.hot import place
+from memdir.hot.memory import TEAM
+from memdir.hot.place import (
+    FOLDERS,
+    OURS,
+    PATH_VARIABLES,
+    PLACE_VARIABLES,
+    below,
+    is_true,
+    own_folder,
+)
+
+# A repository's own settings: heard, reported, and not obeyed.
 
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
@@ -76,3 +88,170 @@ def _attempt(path: str, what: str) -> Finding:
     message = f"the repository {what}; ignored: a repository may not decide where memory lies"
     fix = "If you want this yourself, put it into your user settings or your own environment."
     return Finding("redirect-attempt", path, message, fix)
+
+
+# What is known before anything is decided: home, client's directory, checkout, root, settings.
+
+MANAGED_SETTINGS = (
+    "/Library/Application Support/ClaudeCode/managed-settings.json"
+    if sys.platform == "darwin"
+    else "/etc/claude-code/managed-settings.json"
+)
+REMOTE = "CLAUDE_CODE_REMOTE_MEMORY_DIR"
+SHOWN_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the program stands; `env` is free of what a repository has put there."""
+
+    env: Mapping[str, str]
+    home: str
+    claude: str
+    checkout: str  # this worktree
+    git: bool
+    root: str  # what all worktrees share
+    managed: Said
+    user: Said
+    repository: tuple[Said, ...]
+
+    def commits(self, path: str) -> bool:
+        """True when a team or git may carry a file at this path to other people."""
+        if os.path.basename(path) == TEAM:
+            return True
+        if below(path, os.path.realpath(self.claude)):
+            return False
+        here = path  # wherever we stand: --dir may name a folder of another repository
+        while here != os.path.dirname(here):
+            if os.path.lexists(os.path.join(here, ".git")):
+                return True
+            here = os.path.dirname(here)
+        return False
+
+    @property
+    def config_file(self) -> str:
+        """Where our own options lie."""
+        return os.path.join(self.own("CONFIG"), "config.toml")
+
+    def own(self, kind: str) -> str:
+        """Our directory for state, cache or configuration."""
+        return own_folder(self.env, self.home, kind)
+
+    def ours(self) -> tuple[str, ...]:
+        """The directories that memdir keeps for itself."""
+        return tuple(map(self.own, FOLDERS))
+
+
+def find_place(
+    environ: Mapping[str, str], cwd: str, project: str | None, findings: list[Finding]
+) -> Place:
+    """Look around from the current directory, or from the project that was named."""
+    start = _start(cwd, project)
+    checkout = place.checkout_root(start, look)
+    root = place.git_root(start, look, os.path.realpath)
+    said = read_repository(_folders(start, checkout or start, root), findings)
+    repository = _foreign(said, environ, cwd)
+    env = _clean(without_repository(environ, repository, findings), cwd, findings)
+    claude = _claude_dir(env, cwd)
+    user = os.path.join(claude, "settings.json")
+    managed = env.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
+    return Place(
+        env=env,
+        home=_home(env),
+        claude=claude,
+        checkout=checkout or start,
+        git=bool(checkout),
+        root=root,
+        managed=Said(managed, read_managed(managed, findings)),
+        user=Said(user, read_settings(user, findings)),
+        repository=tuple(repository),
+    )
+
+
+def named_directory(cwd: str, path: str) -> str:
+    """The real path of a directory that the person has named; it need not exist yet."""
+    if not path or "\0" in path:
+        raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
+    if not _absolute(cwd) and not _absolute(path):
+        raise BadInput("the current directory is unknown", next="Change to an existing directory.")
+    found = os.path.realpath(os.path.join(cwd, path))
+    if os.path.lexists(found) and not os.path.isdir(found):
+        raise BadInput(f"{found} is not a directory", path=found, next="Name a directory.")
+    return found
+
+
+def _start(cwd: str, project: str | None) -> str:
+    """Where the search for the root begins: a real path, even if cwd is gone by now."""
+    if project is None:
+        return named_directory(cwd, cwd)
+    start = named_directory(cwd, project)
+    if not os.path.isdir(start):
+        hint = "Name an existing directory with --project, or leave it out to use the current one."
+        raise Missing(f"there is no project directory {start}", path=start, next=hint)
+    return start
+
+
+def _folders(start: str, checkout: str, root: str) -> list[str]:
+    """Where a client may find settings of the repository: up to the checkout, and at the root."""
+    folders = [start]
+    while folders[-1] != checkout:
+        folders.append(os.path.dirname(folders[-1]))
+    return folders if root in folders else [*folders, root]
+
+
+def _foreign(said: list[Said], environ: Mapping[str, str], cwd: str) -> list[Said]:
+    """The files that are the repository's: in a home that is a project, `.claude` is the user's."""
+    for one in said:
+        # Whoever moves the home could make the repository's folder look like the user's.
+        if "HOME" in one.environment or "CLAUDE_CONFIG_DIR" in one.environment:
+            return said
+    mine = os.path.realpath(_claude_dir(environ, cwd))
+    return [one for one in said if os.path.realpath(os.path.dirname(one.path)) != mine]
+
+
+def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:
+    """The environment with whole paths; what cannot be a path is left out, with a finding."""
+    for name in PATH_VARIABLES:
+        value = env.get(name, "")
+        if "\0" in value:
+            findings.append(rejected("environment", name, value, "it holds a NUL character"))
+            del env[name]
+        elif value and not _absolute(value):
+            env[name] = place.tidy(os.path.join(cwd, value))
+            message = f"{name} is relative; it is taken as {env[name]}"
+            fix = "Write an absolute path: this one moves with the current directory."
+            findings.append(Finding("bad-setting", "environment", message, fix))
+    base = env.get(REMOTE, "")
+    if base and (problem := place.override_problem(base, tilde=False)):
+        findings.append(rejected("environment", REMOTE, base, problem))
+        del env[REMOTE]
+    return env
+
+
+def rejected(where: str, name: str, value: object, problem: str) -> Finding:
+    """An override that is not used, why, and what would be."""
+    message = f"{name} = {repr(value)[:SHOWN_CHARACTERS]} is not used: {problem}"
+    fix = "Name an absolute directory of your own that is reached without symbolic links."
+    return Finding("rejected-override", where, message, fix)
+
+
+def _absolute(path: str) -> bool:
+    return path.startswith("/") and "\0" not in path
+
+
+def _home(env: Mapping[str, str]) -> str:
+    if _absolute(env.get("HOME", "")):
+        return place.tidy(env["HOME"])
+    import pwd
+
+    try:
+        return place.tidy(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        hint = "Set HOME to a directory of your own."
+        raise BadInput("this user has no home directory, and HOME is not set", next=hint) from None
+
+
+def _claude_dir(env: Mapping[str, str], cwd: str) -> str:
+    named = env.get("CLAUDE_CONFIG_DIR", "")
+    # A relative one is taken from the current directory, as the client does.
+    return place.tidy(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")

@@ -1,1 +1,1 @@
-"""What a memory is: pure values and rules; no files, clock or network."""
+"""Names that version 0.1.0 documented."""

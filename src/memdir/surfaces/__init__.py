@@ -1,1 +1,1 @@
-"""Ways in: parse, call one flow, print."""
+"""Entry files that settings written by version 0.1.0 name; they start what is in hot and mcp."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.surfaces.mcp.tools import TOOLS
+from memdir.mcp.tools import TOOLS
 from tests.acceptance.cases.conftest import FACT, PROMPT
 from tests.acceptance.cases.test_sessions import call
 from tests.acceptance.equipped import Equipped
@@ -70,7 +70,7 @@ def call_every_tool(sandbox: Equipped, prefix: str, *arguments: str) -> None:
 def test_claude_code_lists_and_calls_every_tool_of_a_server_that_it_is_given(equipped):
     server = {
         "command": sys.executable,
-        "args": ["-m", "memdir.surfaces.mcp"],
+        "args": ["-m", "memdir.mcp"],
         "env": {"PYTHONPATH": str(equipped.checkout / "src")},
     }
     config = equipped.top / "mcp.json"
@@ -96,7 +96,7 @@ def inspector() -> str:
 
 def test_the_inspector_lists_and_calls_every_tool(equipped):
     program = inspector()
-    server = [sys.executable, "-m", "memdir.surfaces.mcp"]
+    server = [sys.executable, "-m", "memdir.mcp"]
     given = {**equipped.environment(), "PYTHONPATH": str(equipped.checkout / "src")}
 
     def inspect(*words: str) -> dict:

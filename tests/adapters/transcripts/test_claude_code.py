@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memdir.adapters.transcripts.claude_code import open_reader
-from memdir.core.transcript import AGENT, PERSON, TOOL, Cursor, Said, Stretch
+from memdir.clients.claude_code import open_reader
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
 from tests.adapters.transcripts.writers import ClaudeCode, line
 
 RECORDED = Path(__file__).parent / "recorded/claude-code-2.1.325.jsonl"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memdir.adapters.transcripts import codex, gemini_cli, opencode
-from memdir.core.errors import MemdirError
-from memdir.core.transcript import AGENT, PERSON, TOOL, Cursor, Said, Stretch
+from memdir.clients import codex, gemini_cli, opencode
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
+from memdir.errors import MemdirError
 from tests.adapters.transcripts.writers import (
     TIME,
     Codex,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.adapters.transcripts import _jsonl, _lines, _text
-from memdir.adapters.transcripts.claude_code import open_reader
-from memdir.core.transcript import Cursor, Stretch
+from memdir.clients import transcripts
+from memdir.clients.claude_code import open_reader
+from memdir.clients.conversation import Cursor, Stretch
 from tests.adapters.transcripts.test_claude_code import record
 from tests.adapters.transcripts.writers import line
 from tests.hostile import inputs
@@ -83,8 +83,8 @@ def test_bytes_that_are_no_text_are_replaced(file):
 
 
 def test_a_line_that_is_too_long_is_passed_over(file, monkeypatch):
-    monkeypatch.setattr(_lines, "LONGEST", 10_000)
-    monkeypatch.setattr(_lines, "CHUNK", 1_000)
+    monkeypatch.setattr(transcripts, "LONGEST", 10_000)
+    monkeypatch.setattr(transcripts, "CHUNK", 1_000)
     file.write(said("first") + said("x" * 20_000) + said("last"))
     stretch = file.read()
     assert (texts(stretch), stretch.broken) == (["first", "last"], 1)
@@ -92,7 +92,7 @@ def test_a_line_that_is_too_long_is_passed_over(file, monkeypatch):
 
 
 def test_words_beside_a_large_image_are_read(file, monkeypatch):
-    monkeypatch.setattr(_jsonl, "PLAIN", 10_000)
+    monkeypatch.setattr(transcripts, "PLAIN", 10_000)
     image = {"type": "image", "source": {"type": "base64", "data": "iVBORw0K" * 5_000}}
     file.write(line(record("user", [image, {"type": "text", "text": "what is this"}])))
     assert texts(file.read()) == ["what is this"]
@@ -139,7 +139,7 @@ def test_records_without_ids_are_found_again(file):
 
 
 def test_of_a_huge_file_the_newest_part_is_read(file, monkeypatch):
-    monkeypatch.setattr(_jsonl, "WINDOW", 2_000)
+    monkeypatch.setattr(transcripts, "WINDOW", 2_000)
     lines = [said(f"number {number}") for number in range(100)]
     file.write("".join(lines))
     stretch = file.read()
@@ -151,8 +151,8 @@ def test_of_a_huge_file_the_newest_part_is_read(file, monkeypatch):
 
 
 def test_of_very_many_lines_the_newest_are_read(file, monkeypatch):
-    monkeypatch.setattr(_jsonl, "LINES", 10)
-    monkeypatch.setattr(_jsonl, "BEFORE", 100)
+    monkeypatch.setattr(transcripts, "LINES", 10)
+    monkeypatch.setattr(transcripts, "BEFORE", 100)
     file.write("".join(said(f"number {number}") for number in range(100)))
     stretch = file.read()
     assert texts(stretch) == [f"number {number}" for number in range(90, 100)]
@@ -163,12 +163,14 @@ def test_a_file_that_is_written_while_it_is_read_ends_where_it_ended(file):
     file.write(said("first") + said("second"))
     handle = os.open(file.path, os.O_RDONLY)
     stop = os.fstat(handle).st_size
-    reading = _lines.forward(handle, 0, stop)
+    reading = transcripts.forward(handle, 0, stop)
     next(reading)
     file.add(said("third"))
     assert [one.end for one in reading] == [stop]
     file.write("")
-    assert list(_lines.forward(handle, 0, stop)) == list(_lines.backward(handle, stop)) == []
+    assert (
+        list(transcripts.forward(handle, 0, stop)) == list(transcripts.backward(handle, stop)) == []
+    )
     os.close(handle)
 
 
@@ -184,10 +186,10 @@ def test_lines_are_the_same_forwards_and_backwards(tmp_path_factory, pieces, chu
         at += len(one)
     handle = os.open(path, os.O_RDONLY)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_lines, "CHUNK", chunk)
-        patched.setattr(_lines, "LONGEST", 4)
-        there = [found[:3] for found in _lines.forward(handle, 0, len(data))]
-        back = [found[:3] for found in _lines.backward(handle, len(data))]
+        patched.setattr(transcripts, "CHUNK", chunk)
+        patched.setattr(transcripts, "LONGEST", 4)
+        there = [found[:3] for found in transcripts.forward(handle, 0, len(data))]
+        back = [found[:3] for found in transcripts.backward(handle, len(data))]
     os.close(handle)
     assert there == back[::-1] == wanted
 
@@ -240,7 +242,7 @@ def test_hostile_transcripts(file, row):
         file.add("\n" + said("whole"))
         assert texts(file.read(stretch.cursor)) == ["whole"]
     elif row.id == "TR05":
-        assert (len(stretch.said), stretch.cut) == (_text.MOST, True)
+        assert (len(stretch.said), stretch.cut) == (transcripts.TEXT_MOST, True)
         assert file.read(stretch.cursor).said == ()
     else:
         pytest.fail(f"{row.id} is new: {row.expected}")

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from memdir.core.transcript import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 
 TIME = "2026-03-02T12:00:00.000Z"
 SECONDS = 1772452800.0

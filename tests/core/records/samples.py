@@ -5,8 +5,8 @@ import os
 
 from hypothesis import strategies as st
 
-from memdir.core.dates import iso_time
-from memdir.core.records import fields, markers
+from memdir.hot.safe import iso_time
+from memdir.records import fields, validate
 
 NOW = 1_772_452_800.0  # 2026-03-02T12:00:00Z
 STAMP = "2026-03-02T12:00:00Z"
@@ -108,11 +108,11 @@ pieces = any_text | st.tuples(any_text, any_text).map("\n".join)
 text = pieces.filter(lambda value: bool(value.strip()))
 texts = st.lists(text, max_size=2)
 moment = st.integers(-62_135_596_800, 253_402_300_799).map(iso_time)
-title = text.map(lambda value: markers.clean_title(value)[: fields.MAX_TITLE].strip()).filter(
-    lambda value: value and value == markers.clean_title(value)
+title = text.map(lambda value: validate.clean_title(value)[: fields.MAX_TITLE].strip()).filter(
+    lambda value: value and value == validate.clean_title(value)
 )
-tag = text.map(lambda value: markers.clean_tag(value)[:30]).filter(
-    lambda value: value and [value] == markers.clean_tags([value])
+tag = text.map(lambda value: validate.clean_tag(value)[:30]).filter(
+    lambda value: value and [value] == validate.clean_tags([value])
 )
 quoted = st.recursive(
     st.none()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memdir.core.records import fields
-from memdir.core.records.checking import Problem, check, demand, repair
-from memdir.core.records.errors import RecordError
+from memdir.records import fields
+from memdir.records.refusal import RecordError
+from memdir.records.validate import Problem, check, demand, repair
 from tests.core.records.samples import CONTENTS, EARLIER, NOW, STAMP, bare, sample, without
 
 REQUIRED = {

@@ -2,10 +2,10 @@
 
 import pytest
 
-from memdir.core.records import cud, index_text
-from memdir.core.records.cud import Asked, candidate, resolve
-from memdir.core.records.errors import RecordError
-from memdir.core.records.fields import TYPES
+from memdir.records import index_md, match
+from memdir.records.fields import TYPES
+from memdir.records.match import Asked, candidate, resolve
+from memdir.records.refusal import RecordError
 from tests.core.records.samples import sample
 
 ROWS = [
@@ -39,8 +39,8 @@ def test_the_table_resolves(l1, l2, action):
 
 def test_the_table_has_no_row_that_is_not_shown_here():
     shown = {(l1, l2) for _, l1, l2, _ in ROWS}
-    assert {key for key in cud.TABLE if key[1] != "*"} <= shown
-    assert len(cud.TABLE) == 11
+    assert {key for key in match.TABLE if key[1] != "*"} <= shown
+    assert len(match.TABLE) == 11
 
 
 VETOES = [
@@ -183,7 +183,7 @@ def test_an_event_vetoes_the_retirement_of_what_is_kept_and_nothing_else(type, e
     answer = found([one(type=type)], type=type, event=event)
     assert answer["lifecycle_event"] == event
     assert answer["hints"]
-    assert cud.forbidden(answer["vetoes"]) == ({"DELETE"} if type in KEPT else set())
+    assert match.forbidden(answer["vetoes"]) == ({"DELETE"} if type in KEPT else set())
     assert resolve(answer["structural_cud"], "UPDATE", answer["vetoes"]) == "UPDATE"
     retired = resolve(answer["structural_cud"], "DELETE", answer["vetoes"])
     assert retired == ("UPDATE" if type in KEPT else "DELETE")
@@ -191,7 +191,7 @@ def test_an_event_vetoes_the_retirement_of_what_is_kept_and_nothing_else(type, e
 
 def test_a_record_of_a_newer_version_may_neither_be_updated_nor_retired():
     answer = found([one(type="runbook", schema_version="99.0")], type="runbook")
-    assert cud.forbidden(answer["vetoes"]) == {"UPDATE", "DELETE"}
+    assert match.forbidden(answer["vetoes"]) == {"UPDATE", "DELETE"}
     assert resolve(answer["structural_cud"], "CREATE", answer["vetoes"]) == "CREATE"
 
 
@@ -204,7 +204,7 @@ def test_a_question_that_makes_no_sense_is_refused(type, event):
 
 
 def test_a_line_of_the_index_is_enough_to_find_a_candidate():
-    entries, _ = index_text.parse(index_text.build([one()]))
+    entries, _ = index_md.parse(index_md.build([one()]))
     answer = found([(entry.path, entry.record) for entry in entries])
     assert answer["candidate"]["path"] == "decisions/a.json"
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from memdir.core.records.excerpts import AROUND, CLOSING, LARGEST, OPENING, excerpt
-from memdir.core.records.scoring import score
-from memdir.core.records.settings import read_settings
-from memdir.core.transcript import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.records.memory_config import read_settings
+from memdir.records.triage import AROUND, CLOSING, LARGEST, OPENING, excerpt, score
 
 SETTINGS = read_settings(None)[0]
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.core.records import schemas
-from memdir.core.records.checking import check
-from memdir.core.records.errors import RecordError
-from memdir.core.records.fields import TYPES
-from memdir.core.records.importing import import_record
+from memdir.records import schema
+from memdir.records.exchange import import_record
+from memdir.records.fields import TYPES
+from memdir.records.refusal import RecordError
+from memdir.records.validate import check
 from tests.core.records.samples import EARLIER, NOW, STAMP, sample, without
 
 PATH = "decisions/use-sqlite-for-the-catalog.json"
@@ -111,7 +111,7 @@ def test_what_cannot_be_understood_stays_where_it_is(record, path, code):
 @pytest.fixture(scope="module")
 def validators():
     jsonschema = pytest.importorskip("jsonschema")
-    found = {type: schemas.schema(type) for type in TYPES}
+    found = {type: schema.schema(type) for type in TYPES}
     for one in found.values():
         jsonschema.Draft202012Validator.check_schema(one)
     return {type: jsonschema.Draft202012Validator(one) for type, one in found.items()}

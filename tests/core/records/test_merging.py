@@ -2,8 +2,8 @@
 
 import pytest
 
-from memdir.core.records.errors import RecordError
-from memdir.core.records.merging import merge, must_rename
+from memdir.records.refusal import RecordError
+from memdir.records.update import merge, must_rename
 from tests.core.records.samples import EARLIER, NOW, STAMP, sample, without
 
 SAID = {"date": STAMP, "summary": "Measured again"}

@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from memdir.core.records import checking, errors, status
-from memdir.core.records.errors import RecordError, form
-from memdir.core.records.fields import KEYS, path_of, type_at, type_named
-from memdir.core.records.merging import merge
-from memdir.core.records.record import read_json, read_record, write_record
-from memdir.core.records.slug import slug_for
+from memdir.format.names import slug_for
+from memdir.records import refusal, update, validate
+from memdir.records.fields import KEYS, path_of, type_at, type_named
+from memdir.records.record import read_json, read_record, write_record
+from memdir.records.refusal import RecordError, form
+from memdir.records.update import merge
 from tests.core.records.samples import EARLIER, NOW, STAMP, sample, without
 from tests.hostile import inputs
 
@@ -69,7 +69,7 @@ OLD = [
 def test_an_older_record_is_read_in_todays_form(old, repair):
     record, repairs = read_record(data_of(old), PATH)
     assert repairs == [repair]
-    assert checking.check(record) == []
+    assert validate.check(record) == []
     assert without(record, "changes") == without(sample(), "changes")
 
 
@@ -148,7 +148,7 @@ SLUGS = [
 def test_a_title_becomes_a_slug(title, slug):
     found = slug_for(title, "tech_debt")
     assert found == slug
-    assert checking.check(sample(id=found)) == []
+    assert validate.check(sample(id=found)) == []
 
 
 CODES = (
@@ -169,7 +169,7 @@ def test_an_error_is_a_code_facts_and_a_fix(code):
 
 
 def test_there_are_no_other_codes():
-    assert set(errors.CODES) == set(CODES)
+    assert set(refusal.CODES) == set(CODES)
 
 
 def test_a_value_in_an_error_cannot_pass_for_another_line():
@@ -181,7 +181,7 @@ def test_a_value_in_an_error_cannot_pass_for_another_line():
 
 
 def turned(record, action, reason="no longer true"):
-    return status.turn(record, action, reason, NOW)
+    return update.turn(record, action, reason, NOW)
 
 
 def test_a_retired_record_says_when_and_why_and_comes_back():
@@ -189,7 +189,7 @@ def test_a_retired_record_says_when_and_why_and_comes_back():
     assert (retired["record_status"], retired["retired_at"]) == ("retired", STAMP)
     assert retired["retired_reason"] == "no longer true"
     assert retired["changes"][-1]["summary"] == "Retired: no longer true"
-    assert checking.check(retired) == []
+    assert validate.check(retired) == []
     back, _ = turned(retired, "restore", "")
     assert without(back, "changes", "updated_at") == without(sample(), "changes", "updated_at")
 
@@ -199,7 +199,7 @@ def test_an_archived_record_keeps_why_it_was_retired():
     archived, _ = turned(retired, "archive", "kept")
     assert (archived["archived_at"], archived["archived_reason"]) == (STAMP, "kept")
     assert archived["retired_reason"] == "no longer true"
-    assert checking.check(archived) == []
+    assert validate.check(archived) == []
     assert turned(archived, "unarchive")[0]["record_status"] == "active"
 
 
@@ -255,10 +255,10 @@ CREATES = [
 )
 def test_a_create_never_overwrites(existing, answer):
     if isinstance(answer, bool):
-        assert status.may_create(existing, sample(), NOW, PATH) is answer
+        assert update.may_create(existing, sample(), NOW, PATH) is answer
         return
     with pytest.raises(RecordError) as caught:
-        status.may_create(existing, sample(), NOW, PATH)
+        update.may_create(existing, sample(), NOW, PATH)
     assert (caught.value.record_code, caught.value.path) == (answer, PATH)
     assert caught.value.fix
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from memdir.core.memory import read_memory
-from memdir.core.records.errors import RecordError
-from memdir.core.records.exporting import export, read_export
-from memdir.core.records.fields import TYPES
-from memdir.core.records.rendering import read_view, sections, view
+from memdir.hot.memory import read_memory
+from memdir.records.exchange import export, read_export
+from memdir.records.fields import TYPES
+from memdir.records.refusal import RecordError
+from memdir.records.render import read_view, sections, view
 from tests.core.records.samples import CONTENTS, EARLIER, NOW, sample, without
 
 DECISION = """\

@@ -2,10 +2,10 @@
 
 import pytest
 
-from memdir.core.dates import DAY, iso_time, parse_time
-from memdir.core.records.fields import FOLDERS, TYPES
-from memdir.core.records.retention import ARCHIVE, KEEP, PURGE, expiring, leaving, refusal
-from memdir.core.records.settings import read_settings
+from memdir.hot.safe import DAY, iso_time, parse_time
+from memdir.records.fields import FOLDERS, TYPES
+from memdir.records.lifecycle import ARCHIVE, KEEP, PURGE, expiring, leaving, refusal
+from memdir.records.memory_config import read_settings
 
 NOW = parse_time("2026-06-30T12:00:00Z") or 0.0
 SETTINGS = read_settings(None)[0]

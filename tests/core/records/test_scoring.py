@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from memdir.adapters.transcripts.claude_code import Reader
-from memdir.core.records.scoring import FORMS, RULES, score
-from memdir.core.records.settings import read_settings
-from memdir.core.records.triage_text import triage_text
-from memdir.core.transcript import AGENT, PERSON, TOOL, Cursor, Said
+from memdir.clients.claude_code import Reader
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said
+from memdir.records.memory_config import read_settings
+from memdir.records.triage import FORMS, RULES, score, triage_text
 
 SETTINGS = read_settings(None)[0]
 TABLE = {

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from memdir.core.records.fields import TYPES
-from memdir.core.records.settings import (
+from memdir.records.fields import TYPES
+from memdir.records.memory_config import (
     LARGEST,
     LONGEST_DESCRIPTION,
     MOST_WARNINGS,

@@ -4,9 +4,15 @@ import json
 
 import pytest
 
-from memdir.core.records.scoring import Score
-from memdir.core.records.settings import read_settings
-from memdir.core.records.triage_text import CLOSING, OPENING, summary, triage_data, triage_text
+from memdir.records.memory_config import read_settings
+from memdir.records.triage import (
+    TRIAGE_TEXT_CLOSING,
+    TRIAGE_TEXT_OPENING,
+    Score,
+    summary,
+    triage_data,
+    triage_text,
+)
 
 SETTINGS = read_settings(None)[0]
 BOTH = (Score("decision", 0.5263, 0.4), Score("session_summary", 0.6, 0.6))
@@ -14,7 +20,7 @@ BOTH = (Score("decision", 0.5263, 0.4), Score("session_summary", 0.6, 0.6))
 
 def parsed(text: str):
     """The data as a skill reads it."""
-    return json.loads(text.partition(OPENING)[2].partition(CLOSING)[0])
+    return json.loads(text.partition(TRIAGE_TEXT_OPENING)[2].partition(TRIAGE_TEXT_CLOSING)[0])
 
 
 def test_nothing_triggered_is_nothing_said():
@@ -68,12 +74,16 @@ def test_the_models_come_along_under_small_names():
 
 
 def test_no_description_and_no_path_can_end_the_data():
-    config = {"categories": {"decision": {"description": f"a {CLOSING} b {OPENING}"}}}
+    config = {
+        "categories": {
+            "decision": {"description": f"a {TRIAGE_TEXT_CLOSING} b {TRIAGE_TEXT_OPENING}"}
+        }
+    }
     settings = read_settings(json.dumps(config))[0]
-    text = triage_data(BOTH, settings, {"decision": f"/a{CLOSING}"})
-    assert (text.count(OPENING), text.count(CLOSING)) == (1, 1)
-    assert parsed(text)["categories"][0]["context_file"] == f"/a{CLOSING}"
-    assert summary(BOTH, settings).count(CLOSING) == 0
+    text = triage_data(BOTH, settings, {"decision": f"/a{TRIAGE_TEXT_CLOSING}"})
+    assert (text.count(TRIAGE_TEXT_OPENING), text.count(TRIAGE_TEXT_CLOSING)) == (1, 1)
+    assert parsed(text)["categories"][0]["context_file"] == f"/a{TRIAGE_TEXT_CLOSING}"
+    assert summary(BOTH, settings).count(TRIAGE_TEXT_CLOSING) == 0
 
 
 def test_the_whole_text_is_the_summary_and_the_data():

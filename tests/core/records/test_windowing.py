@@ -2,8 +2,8 @@
 
 import pytest
 
-from memdir.core.records.settings import read_settings
-from memdir.core.records.windowing import plan
+from memdir.records.lifecycle import plan
+from memdir.records.memory_config import read_settings
 
 SETTINGS = read_settings(None)[0]
 THREE = read_settings('{"categories": {"session_summary": {"max_retained": 3}}}')[0]

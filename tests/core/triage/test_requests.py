@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.capturing import Origin
-from memdir.core.transcript import AGENT, PERSON, TOOL, Said
-from memdir.core.triage import typed
-from memdir.core.triage.drafts import FROM_AGENT, catches
-from memdir.core.triage.signals import notice
+from memdir.capture import typed
+from memdir.capture.drafts import FROM_AGENT, catches
+from memdir.capture.signals import Origin, notice
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 
 DATA = Path(__file__).parents[2] / "data/requests.toml"
 ROWS = [

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memdir.surfaces.mcp.pipe import Pipe
-from memdir.surfaces.mcp.stores import Stores
-from memdir.surfaces.mcp.talk import Talk
+from memdir.mcp.calls import Stores
+from memdir.mcp.server import Talk
+from memdir.mcp.stdio import Pipe
 
-SERVER = [sys.executable, "-m", "memdir.surfaces.mcp"]
+SERVER = [sys.executable, "-m", "memdir.mcp"]
 NEWEST = "2025-11-25"
 SECONDS = 60
 FACT = "The staging cluster is restarted by the pelican job, never by hand."

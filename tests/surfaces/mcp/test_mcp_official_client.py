@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memdir.surfaces.mcp.tools import TOOLS
+from memdir.mcp.tools import TOOLS
 from tests.surfaces.mcp.asking import FACT, QUESTION
 
 mcp = pytest.importorskip("mcp", reason="the official SDK is not installed")
@@ -60,7 +60,7 @@ async def call_every_tool(client: Any) -> None:
 def test_it_calls_every_tool_over_pipes(mode, home, project):
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "memdir.surfaces.mcp"],
+        args=["-m", "memdir.mcp"],
         env={"HOME": str(home)},
         cwd=str(project),
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.surfaces.mcp.line import run
+from memdir.mcp.stdio import run
 from tests.self.source import ROOT
 from tests.surfaces.mcp.asking import (
     FACT,
@@ -27,7 +27,7 @@ from tests.surfaces.mcp.asking import (
 from tests.surfaces.terminal import memdir, tree
 
 PING = request("p", "ping")
-HEAVY = ("click", "memdir.app", "memdir.flows", "asyncio", "http.server", "mcp")
+HEAVY = ("click", "memdir.store.writer", "memdir.store.changes", "asyncio", "http.server", "mcp")
 
 
 def ask(running: subprocess.Popen[bytes], *messages: object) -> list:
@@ -243,7 +243,7 @@ def test_the_plugin_starts_it_with_a_python_that_has_no_packages(tmp_path, home)
     assert (name, "alwaysLoad" in server) == ("memdir", False)
     assert begin(home) == (2, b"")
     # Left by a hook: no search any more.
-    noted = plugin / "memdir/surfaces/hooks/__pycache__/launcher/python"
+    noted = plugin / "memdir/hot/__pycache__/launcher/python"
     noted.parent.mkdir(0o700, parents=True)
     noted.write_text(f"{python.rename(tmp_path / 'kept')}\n")
     noted.chmod(0o600)

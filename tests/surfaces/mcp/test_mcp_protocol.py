@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import pytest
 
-from memdir.surfaces.mcp import messages
-from memdir.surfaces.mcp.messages import MOST_BYTES
-from memdir.surfaces.mcp.stores import Stores
-from memdir.surfaces.mcp.talk import VERSIONS, Talk, client_name
+from memdir.mcp import rpc
+from memdir.mcp.calls import Stores
+from memdir.mcp.rpc import MOST_BYTES
+from memdir.mcp.server import VERSIONS, Talk, client_name
 from tests.hostile import inputs
 from tests.surfaces.mcp.asking import FACT, Agent, hello, lines, piped, request, use
 
@@ -50,55 +50,55 @@ def test_fields_beside_the_text_come_to_clients_that_read_them():
 
 
 BAD = {
-    "nothing": (b"{}", messages.INVALID),
-    "a text": (b'"hello"', messages.INVALID),
-    "a number": (b"7", messages.INVALID),
-    "null": (b"null", messages.INVALID),
-    "half": (b'{"jsonrpc":"2.0","id":1,"method":', messages.PARSE),
-    "not JSON": (b"GET / HTTP/1.1", messages.PARSE),
-    "a header of another protocol": (b"Content-Length: 52\r", messages.PARSE),
-    "binary": (bytes(range(128, 256)).replace(b"\n", b""), messages.PARSE),
-    "zeros": (b"\0" * 100, messages.PARSE),
+    "nothing": (b"{}", rpc.INVALID),
+    "a text": (b'"hello"', rpc.INVALID),
+    "a number": (b"7", rpc.INVALID),
+    "null": (b"null", rpc.INVALID),
+    "half": (b'{"jsonrpc":"2.0","id":1,"method":', rpc.PARSE),
+    "not JSON": (b"GET / HTTP/1.1", rpc.PARSE),
+    "a header of another protocol": (b"Content-Length: 52\r", rpc.PARSE),
+    "binary": (bytes(range(128, 256)).replace(b"\n", b""), rpc.PARSE),
+    "zeros": (b"\0" * 100, rpc.PARSE),
     "not a number": (
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}}',
-        messages.PARSE,
+        rpc.PARSE,
     ),
-    "infinite": (b'{"jsonrpc":"2.0","id":Infinity,"method":"ping"}', messages.PARSE),
-    "a huge number": (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b"}", messages.PARSE),
-    "deep": (b"[" * 100_000, messages.PARSE),
-    "deep objects": (b'{"a":' * 100_000, messages.PARSE),
-    "no version": (b'{"id":1,"method":"ping"}', messages.INVALID),
-    "an old version": (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', messages.INVALID),
-    "no method": (b'{"jsonrpc":"2.0","id":1}', messages.INVALID),
-    "a number for a method": (b'{"jsonrpc":"2.0","id":1,"method":5}', messages.INVALID),
-    "an object for an id": (b'{"jsonrpc":"2.0","id":{},"method":"tools/call"}', messages.INVALID),
-    "null for an id": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', messages.INVALID),
-    "true for an id": (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', messages.INVALID),
-    "half an id": (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', messages.INVALID),
-    "an unknown method": (b'{"jsonrpc":"2.0","id":1,"method":"rm"}', messages.UNKNOWN),
-    "prompts": (b'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', messages.UNKNOWN),
+    "infinite": (b'{"jsonrpc":"2.0","id":Infinity,"method":"ping"}', rpc.PARSE),
+    "a huge number": (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b"}", rpc.PARSE),
+    "deep": (b"[" * 100_000, rpc.PARSE),
+    "deep objects": (b'{"a":' * 100_000, rpc.PARSE),
+    "no version": (b'{"id":1,"method":"ping"}', rpc.INVALID),
+    "an old version": (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', rpc.INVALID),
+    "no method": (b'{"jsonrpc":"2.0","id":1}', rpc.INVALID),
+    "a number for a method": (b'{"jsonrpc":"2.0","id":1,"method":5}', rpc.INVALID),
+    "an object for an id": (b'{"jsonrpc":"2.0","id":{},"method":"tools/call"}', rpc.INVALID),
+    "null for an id": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', rpc.INVALID),
+    "true for an id": (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', rpc.INVALID),
+    "half an id": (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', rpc.INVALID),
+    "an unknown method": (b'{"jsonrpc":"2.0","id":1,"method":"rm"}', rpc.UNKNOWN),
+    "prompts": (b'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', rpc.UNKNOWN),
     "a list for params": (
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}',
-        messages.PARAMS,
+        rpc.PARAMS,
     ),
     "an unknown tool": (
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}',
-        messages.PARAMS,
+        rpc.PARAMS,
     ),
-    "no tool": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', messages.PARAMS),
+    "no tool": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', rpc.PARAMS),
     "a list for arguments": (
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":[]}}',
-        messages.PARAMS,
+        rpc.PARAMS,
     ),
     "an odd cursor": (
         b'{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":7}}',
-        messages.PARAMS,
+        rpc.PARAMS,
     ),
     "initialize without a version": (
         b'{"jsonrpc":"2.0","id":1,"method":"initialize"}',
-        messages.PARAMS,
+        rpc.PARAMS,
     ),
-    "a batch": (b"[" + b",".join([lines(PING).strip()] * 2) + b"]", messages.INVALID),
+    "a batch": (b"[" + b",".join([lines(PING).strip()] * 2) + b"]", rpc.INVALID),
 }
 
 
@@ -124,7 +124,7 @@ def test_a_line_beyond_the_limit_is_not_kept_and_its_id_is_answered():
     last = json.dumps({"params": tail["params"], "jsonrpc": "2.0", "id": "forty-two"}).encode()
     answers = piped(first + last + b"\n" + b"{" * (MOST_BYTES + 5) + b"\n" + lines(PING))
     assert [answer["id"] for answer in answers] == [41, "forty-two", None, "p"]
-    assert {code(answer) for answer in answers[:3]} == {messages.INVALID}
+    assert {code(answer) for answer in answers[:3]} == {rpc.INVALID}
 
 
 def test_a_line_of_just_the_limit_is_read():
@@ -156,7 +156,7 @@ def test_a_mistake_of_ours_is_an_error_of_one_request(home):
     talk = Talk(Broken(os.environ, os.getcwd(), time.time))
     answers = piped(lines(use(1, "list"), PING), talk)
     [wrong] = [answer for answer in answers if answer != PONG]
-    assert code(wrong) == messages.INTERNAL and "secret words" not in json.dumps(wrong)
+    assert code(wrong) == rpc.INTERNAL and "secret words" not in json.dumps(wrong)
     log = (home / ".local/state/memdir/hooks.log").read_text()
     assert "mcp: ZeroDivisionError" in log and "secret words" not in log
 
@@ -251,7 +251,7 @@ def test_an_address_that_is_no_memory_is_refused(kept, store, uri):
     secret.write_text("secret words")
     (store / "outside-link.md").symlink_to(secret)
     answer = read(kept, uri)
-    assert code(answer) in (messages.NO_RESOURCE, messages.PARAMS, messages.INTERNAL)
+    assert code(answer) in (rpc.NO_RESOURCE, rpc.PARAMS, rpc.INTERNAL)
     assert "secret words" not in json.dumps(answer)
 
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from memdir.surfaces.mcp.tools import LONGEST, TOOLS
+from memdir.mcp.tools import LONGEST, TOOLS
 from tests.hostile import inputs
 from tests.surfaces.mcp.asking import FACT, QUESTION, Agent, request
 from tests.surfaces.terminal import memdir

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memdir.tools import MemoryTool, memory_tool
+from memdir.memory_tool import MemoryTool, memory_tool
 
 TWO_LINES = "Use uv.\nNot pip.\n"
 SHOWN = "     1\tUse uv.\n     2\tNot pip.\n     3\t"

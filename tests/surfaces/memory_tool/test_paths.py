@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.core.errors import BadInput
-from memdir.surfaces.memory_tool.paths import below_root
-from memdir.tools import MemoryTool, memory_tool
+from memdir.errors import BadInput
+from memdir.memory_tool import MemoryTool, below_root, memory_tool
 
 SECRET = "the outside\n"
 TRICKS = [

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from memdir import Memdir
-from memdir.core.errors import BadInput
-from memdir.tools import MemoryTool, memory_tool
+from memdir.errors import BadInput
+from memdir.library import Memdir
+from memdir.memory_tool import MemoryTool, memory_tool
 from tests.scripted_server import Reply, Script, serve
 
 needs_sdk = pytest.mark.skipif(
@@ -160,7 +160,7 @@ def test_the_sdk_is_not_even_looked_for_until_a_runner_is_wanted():
 
 def test_without_the_sdk_the_way_on_is_named(tool, monkeypatch):
     monkeypatch.setitem(sys.modules, "anthropic.lib.tools", None)
-    monkeypatch.delitem(sys.modules, "memdir.surfaces.memory_tool.runner", raising=False)
+    monkeypatch.delitem(sys.modules, "memdir.memory_tool", raising=False)
     for open_runner in (tool.runner, tool.async_runner):
         with pytest.raises(BadInput) as refused:
             open_runner()

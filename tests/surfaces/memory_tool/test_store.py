@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir import Memdir
-from memdir.tools import MemoryTool, memory_tool
+from memdir.library import Memdir
+from memdir.memory_tool import MemoryTool, memory_tool
 from tests.self.source import SRC
 
 TOKEN = "token = ghp_" + "a1B2" * 9

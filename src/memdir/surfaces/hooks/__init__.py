@@ -1,1 +1,1 @@
-"""Hooks: a client starts one process, hands it JSON, and waits. Nothing here is resident."""
+"""See memdir.surfaces."""

@@ -1,11 +1,6 @@
-"""`python -m memdir.surfaces.mcp`: the server without the command line's packages."""
+"""`python -m memdir.surfaces.mcp`, as settings of version 0.1.0 say; now `python -m memdir.mcp`."""
 
-import sys
-
-from memdir.surfaces.mcp.line import USAGE, run
+from memdir.mcp.stdio import main
 
 if __name__ == "__main__":
-    code = run(sys.argv[1:])
-    if code is None:
-        sys.stderr.write(USAGE)
-    sys.exit(2 if code is None else code)
+    main()

@@ -1,1 +1,0 @@
-"""What can be swapped: one file per member; members do not know each other."""

@@ -1,1 +1,0 @@
-"""Where earlier versions are kept."""

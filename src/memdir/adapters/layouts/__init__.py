@@ -1,1 +1,0 @@
-"""How a store lies on disk."""

@@ -1,1 +1,0 @@
-"""Readers of the conversations that clients write down: one file per client."""

@@ -1,1 +1,0 @@
-"""Stores around a store: variants are wrappers, not flags."""

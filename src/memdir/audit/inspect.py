@@ -1,0 +1,463 @@
+"""Every finding of an audit."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+
+from memdir.audit import disagree
+from memdir.audit.disagree import OPPOSITE, Contradiction, find_contradictions
+from memdir.errors import Finding
+from memdir.format.index import Survey
+from memdir.format.outline import Lookup
+from memdir.format.pointer import WIKILINK, Pointer, read_pointers
+from memdir.hot import types
+from memdir.hot.memory import (
+    INDEX,
+    POINTER_AIM,
+    SOURCE_KEYS,
+    TYPE_KEYS,
+    Document,
+    Memory,
+    read,
+    stem,
+)
+from memdir.hot.memory import MAX_CHARACTERS as MEMORY_MAX_CHARACTERS
+from memdir.hot.memory import MAX_LINES as MEMORY_MAX_LINES
+from memdir.hot.safe import inert, make_visible
+from memdir.text.dates import make_absolute
+from memdir.text.markdown import CODE, COMMENT, OPEN, layers
+from memdir.text.secrets import find_secrets
+from memdir.text.similar import MERGE, Alike, find_alike
+
+# A memory as it is inspected: its whole text, and where in the file each line stands.
+
+MAX_CHARACTERS = 262_144  # of a memory that are inspected; more is reported by its length alone
+
+
+class Page:
+    """The text of one memory; `lines` are those of the body, `first` is the first one's number."""
+
+    __slots__ = ("document", "first", "lines", "memory", "text")
+
+    def __init__(self, memory: Memory, text: str) -> None:
+        self.memory = memory
+        self.text = text
+        self.document: Document = read(text[:MAX_CHARACTERS])
+        self.first = 1 + text[: len(text[:MAX_CHARACTERS]) - len(self.document.body)].count("\n")
+        self.lines = [line.rstrip("\r") for line in self.document.body.split("\n")]
+
+    @property
+    def path(self) -> str:
+        """Where it lies below the store."""
+        return self.memory.path
+
+    @property
+    def length(self) -> int:
+        """Lines of the whole file."""
+        return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
+
+    def prose(self) -> Iterator[tuple[int, str]]:
+        """The lines that are neither code nor comment, with their numbers in the file."""
+        for number, (layer, line) in enumerate(layers(self.lines), self.first):
+            if layer not in (CODE, OPEN, COMMENT):
+                yield number, line
+
+
+def command(verb: str, path: str, *more: str) -> str:
+    """A command on one memory that can be pasted."""
+    # A path that starts like an option would be taken for one.
+    dashes = ["--"] if path.startswith("-") else []
+    return shlex.join(["memdir", verb, *more, *dashes, path])
+
+
+# The body of a memory: dates that mean nothing later, too much text, links to nothing.
+
+MAX_LINES = 200
+LONGEST_LINE = 2_000  # characters that are looked at
+# A line that names a day says from when it counts.
+_DATED = re.compile(r"\b(?:19|20)\d\d[-/.]\d{1,2}\b|\b(?:19|20)\d\d\b")
+_DAY = datetime.date(2026, 1, 7)  # any day: only whether there is something to resolve counts
+# Without one of these there is no phrase; far cheaper to look for than all phrases.
+_HINT = re.compile(
+    r"day|week|month|year|ago\b|tomorrow|quarter|sprint|iteration|milestone|night|\bEO[DWMQ]\b"
+    r"|\b(?:mon|tue|wed|thu|fri|sat|sun)",
+    re.IGNORECASE,
+)
+# Said of habits and of the present as often as of a day.
+_LOOSE = (
+    *("recently", "soon", "night", "monday", "tuesday", "wednesday", "thursday", "friday"),
+    *("saturday", "sunday"),
+)
+# "Decided today" is an event; "works today" and "as today" only mean at present.
+_EVENT = re.compile(
+    r"\b(?:decided|agreed|found|learned|discovered|shipped|released|merged|fixed|broke|said|told|met"
+    r"|changed|added|removed|deployed|started|finished)\b[^.;:!?]{0,30}\btoday\b"
+    r"|\btoday[ ,]{1,2}(?:we|i|the user|they)\b",
+    re.IGNORECASE,
+)
+# "The last Friday of the month", "older than last month", "twice in one day": said of any day.
+_ANY_BEFORE = re.compile(
+    r"\b(?:than|the|every|each|any|over|under|least|most|once|twice|times|per|takes?|took|lasts?"
+    r"|expires?|within)\s$",
+    re.IGNORECASE,
+)
+_ANY_AFTER = re.compile(r"\s{1,2}of\s(?:the|each|every|an?|any)\b", re.IGNORECASE)
+_TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # another tool's name for a task
+
+
+def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
+    """What a reader of the body will stumble over."""
+    if page.length > MAX_LINES:
+        message = f"{page.length:,} lines; an agent is shown {MAX_LINES}"
+        yield Finding("too-long", page.path, message, "memdir restructure --dry-run")
+    for number, line in page.prose():
+        phrase = relative_date(line[:LONGEST_LINE])
+        if phrase:
+            message = f"{phrase!r} means another day with every day that passes"
+            yield Finding("relative-date", page.path, message, command("edit", page.path), number)
+    yield from _inspect_links(page, lookup)
+
+
+def relative_date(line: str) -> str:
+    """The first phrase that needs the day it was written on; empty where there is none."""
+    if not _HINT.search(line) or _DATED.search(line):
+        return ""
+    changed, unsure = make_absolute(line, _DAY)
+    for phrase in unsure:
+        words = phrase.lower().removesuffix("'s").removesuffix("’s").split()
+        if _means_any(line, phrase):
+            continue
+        if words[0] in ("last", "next") or not ({"end", "today"} & {*words} or words[-1] in _LOOSE):
+            return phrase
+    phrase = _replaced(line, changed) if changed != line else ""
+    return "" if "today" in phrase.lower() and not _EVENT.search(line) else phrase
+
+
+def _means_any(line: str, phrase: str) -> bool:
+    """Is it said of any such day, not of one? Of a phrase said twice, the first tells."""
+    start = line.find(phrase)
+    end = start + len(phrase)
+    before = line[max(start - 20, 0) : max(start, 0)]
+    return bool(_ANY_BEFORE.search(before) or _ANY_AFTER.match(line, end))
+
+
+def _replaced(old: str, new: str) -> str:
+    """The words of a line that were written out as a date."""
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    start = old.rfind(" ", 0, start) + 1
+    end, other = len(old), len(new)
+    while end > start and other > start and old[end - 1] == new[other - 1]:
+        end, other = end - 1, other - 1
+    return " ".join(old[start:end].split())
+
+
+def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
+    """`[[links]]` that lead to no memory."""
+    if "[[" not in page.document.body:
+        return
+    seen: set[str] = set()
+    for number, line in page.prose():
+        found = read_pointers(line[:LONGEST_LINE], number) if "[[" in line else []
+        for target in [pointer.target for pointer in found if pointer.form == WIKILINK]:
+            passed = target in seen or _TICKET.fullmatch(target)
+            if not passed and not lookup.find(target, WIKILINK):
+                seen.add(target)
+                message = f"[[{target}]] leads to no memory of this store"
+                yield Finding("broken-link", page.path, message, command("edit", page.path), number)
+
+
+# The header of a memory: is there one, does its type exist, does its description fit.
+
+SHOWN = 40  # characters of a type that nobody knows
+
+
+def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
+    """What is missing or wrong above the body."""
+    if page.path == INDEX:
+        return  # the only memory of its store needs none
+    if page.document.lines is None:
+        if not page.document.problems:  # else the scan has said that it is never closed
+            message = "it has no header: no name, type or description"
+            yield Finding("no-header", page.path, message, "memdir restructure --dry-run", 1)
+        return
+    yield from _inspect_type(page)
+    for one in disagree.disagreements(page.text, pointer_line):
+        yield Finding(one.kind, page.path, one.message, command("edit", page.path), one.line)
+
+
+def _inspect_type(page: Page) -> Iterator[Finding]:
+    said = page.document.get(*TYPE_KEYS).strip().lower()
+    fix, known = command("edit", page.path), ", ".join(types.names())
+    if not said:
+        message = f"its header names no type; there are {known}"
+        yield Finding("no-type", page.path, message, fix, 1)
+    elif said not in types.names():
+        line = 2 + min(page.document.starts.get(key, 0) for key in TYPE_KEYS)
+        message = f"no type is called {said[:SHOWN]!r}; there are {known}"
+        yield Finding("unknown-type", page.path, message, fix, line)
+    else:
+        named = _type_of_name(stem(page.path))
+        if named and named != said:
+            message = f"its file is called {named}_…, its header says {said}"
+            fix = command("edit", page.path, "--type", named)
+            yield Finding("type-differs", page.path, message, fix, 1)
+
+
+def _type_of_name(name: str) -> str:
+    """The type that a file's name starts with, as some clients write it."""
+    start = name.partition("_")[0].lower()
+    return start if start in types.names() and start != name.lower() else ""
+
+
+# Memories that git leaves out although their store is one that others get through git.
+
+
+def inspect_ignored(ignored: Collection[str], files: Collection[str]) -> Iterator[Finding]:
+    """One finding for a store that is left out as a whole, else one for each memory."""
+    if files and set(files) <= set(ignored):
+        message = f"git ignores all {len(files):,} memories here: nobody else gets them"
+        yield Finding("git-ignored", "", message, "git check-ignore -v on one of them says why")
+        return
+    for path in sorted(set(ignored) & set(files)):
+        message = "git ignores it: others who have this repository do not get it"
+        yield Finding("git-ignored", path, message, "git check-ignore -v on it says why")
+
+
+# What git leaves in a file when two sides changed the same lines and nobody has decided yet.
+
+START, END = "<<<<<<< ", ">>>>>>> "  # and a name of the side, as git writes them
+
+
+def inspect_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding]:
+    """One finding for each conflict: a start that has an end below it."""
+    start = 0
+    for number, line in enumerate(lines, 1):
+        if line.startswith(START):
+            start = number
+        elif start and line.startswith(END):
+            message = f"a merge was left undecided here, up to line {number}"
+            yield Finding("conflict", path, message, fix, start)
+            start = 0
+
+
+# Two memories that say the same, or may not both be right.
+
+MOST = 100  # pairs of a kind: of a store that repeats itself there are millions
+RESTRUCTURE = "memdir restructure --dry-run"
+SAID = 60  # characters of a sentence
+NAMED = 5  # memories of one finding that are named
+
+
+def inspect_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
+    """`texts` by path; each pair is said once, at its first memory, the surest first."""
+    yield from _few("near-duplicate", [_duplicate(alike) for alike in find_alike(texts)])
+    yield from _few("contradiction", [*_contradictions(find_contradictions(texts))])
+
+
+def _few(kind: str, found: Sequence[Finding]) -> Iterator[Finding]:
+    yield from found[:MOST]
+    if len(found) > MOST:
+        message = f"there are {len(found) - MOST:,} more such pairs; these were the surest"
+        yield Finding(kind, "", message, RESTRUCTURE)
+
+
+def _duplicate(alike: Alike) -> Finding:
+    says = "says the same" if alike.score >= MERGE else "may say the same"
+    message = f"{alike.second} {says} ({alike.score:.0%} alike)"
+    return Finding("near-duplicate", alike.first, message, RESTRUCTURE)
+
+
+def _contradictions(found: Sequence[Contradiction]) -> Iterator[Finding]:
+    """What one sentence says against several memories, such as a rename, is said once."""
+    groups: dict[tuple[str, int, str], list[Contradiction]] = {}
+    for one in found:
+        groups.setdefault((one.first, one.first_line, one.reason), []).append(one)
+    for (path, line, _), group in groups.items():
+        yield Finding("contradiction", path, _against(group), _mend(group[0]), line)
+
+
+def _against(group: Sequence[Contradiction]) -> str:
+    one = group[0]
+    places = [f"{other.second}:{other.second_line}" for other in group]
+    if len(group) == 1:
+        said = f"“{_short(one.first_says)}” against “{_short(one.second_says)}”"
+        return f"{said} ({places[0]}): {one.reason}"
+    more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
+    return f"“{_short(one.first_says)}” against {', '.join(places[:NAMED])}{more}: {one.reason}"
+
+
+def _mend(one: Contradiction) -> str:
+    """Who says that something else is over is right more often than who does not know it."""
+    second = command("edit", one.second)
+    return second if one.kind != OPPOSITE else f"{command('edit', one.first)}, or {second}"
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= SAID else plain[: SAID - 1].rstrip() + "…"
+
+
+# The index against its limits and against the files.
+
+SAYS_NOTHING = 20  # characters
+TITLE_WORDS = 3  # of a pointer's hook; more of them are knowledge
+REBUILD = "memdir index --rebuild"
+
+
+def inspect_index(
+    survey: Survey, path: str, lines: Sequence[str], indexed: bool
+) -> Iterator[Finding]:
+    """Everything about an index that a person should know; `indexed` where there is one."""
+    if survey.lines > MEMORY_MAX_LINES or survey.characters > MEMORY_MAX_CHARACTERS:
+        size = f"{survey.lines:,} lines, {survey.characters:,} characters"
+        limit = f"an agent sees {MEMORY_MAX_LINES} lines, {MEMORY_MAX_CHARACTERS:,} characters"
+        yield Finding("index-too-long", path, f"the index has {size}; {limit}", RESTRUCTURE)
+    for first, last in _runs(survey.inline):
+        if last == first and _only_leads(lines[first - 1 : first]):
+            continue
+        where = f"line {first} is" if first == last else f"lines {first} to {last} are"
+        message = f"{where} content; every session pays for it, a memory would be read when needed"
+        yield Finding("inline-content", path, message, RESTRUCTURE, first)
+    for number in survey.overlong:
+        message = f"the pointer has more than {POINTER_AIM} characters"
+        yield Finding("long-pointer", path, message, RESTRUCTURE, number)
+    for pointer in survey.dangling:
+        message = f"it points at {pointer.target}, which is not there"
+        # A rebuild drops the line; what it says would go with it.
+        fix = RESTRUCTURE if _says_more(pointer, lines) else REBUILD
+        yield Finding("dangling-pointer", path, message, fix, pointer.line)
+    for pointer in survey.no_memories:
+        message = f"it points at {pointer.target}, which is no memory"
+        yield Finding("no-memory", path, message, "memdir index --check", pointer.line)
+    for pointer in survey.duplicates:
+        message = f"{pointer.target} has an entry above already"
+        yield Finding("repeated-pointer", path, message, RESTRUCTURE, pointer.line)
+    for orphan in survey.orphans if indexed else ():
+        message = "no pointer of the index leads here, so an agent may never open it"
+        yield Finding("orphan", orphan, message, REBUILD)
+
+
+def inspect_no_index(path: str, memories: Sized) -> Iterator[Finding]:
+    """Memories, and nothing that leads to them."""
+    if memories:
+        many = "1 memory" if len(memories) == 1 else f"{len(memories):,} memories"
+        message = f"there is no {path}, so nothing tells an agent of the {many} here"
+        yield Finding("no-index", path, message, REBUILD)
+
+
+def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:
+    """Does the line hold more than a title?"""
+    line = lines[pointer.line - 1] if pointer.line <= len(lines) else ""
+    said = [word for word in (pointer.hook or line[pointer.end :]).split() if word.strip("-–—|:*")]
+    return len(said) > TITLE_WORDS
+
+
+def _only_leads(lines: Sequence[str]) -> bool:
+    """Does a single line lead to the list below it, and say nothing itself?"""
+    return all(len(line) < SAYS_NOTHING or line.rstrip(" *_").endswith(":") for line in lines)
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Neighbouring numbers as first and last."""
+    first = last = 0
+    for number in numbers:
+        if first and number != last + 1:
+            yield first, last
+            first = 0
+        first, last = first or number, number
+    if first:
+        yield first, last
+
+
+# What a memory must not carry: secrets, hidden characters, orders to whoever reads it.
+
+FEW = 5  # findings of one kind on one memory
+# Who may have written a text that memdir got from somewhere else than the user.
+_OUTSIDE = re.compile(r"https?:|\b(?:web|url|fetch|tool|e?mail|issue|comment|import)\b", re.I)
+_GAP = r"[\s*_`\"']{1,4}"
+_BEFORE = rf"(?:(?:all|any|every|the|your|my|of|these|those){_GAP}){{0,3}}"
+_EARLIER = r"(?:previous|prior|earlier|above|preceding|existing|other|system)"
+_RULES = r"(?:instructions?|prompts?|rules?|messages?|guidelines?|directions?|context)"
+# What nobody writes to remember a thing: it talks an agent out of what it was told.
+_ORDER = re.compile(
+    rf"\b(?:ignore|disregard|forget|override|bypass){_GAP}{_BEFORE}{_EARLIER}{_GAP}{_RULES}\b"
+    rf"|\b(?:do{_GAP}not|don['’]t|never|without){_GAP}(?:tell|telling|inform|informing|alert"
+    rf"|mention(?:ing)?{_GAP}(?:this|it){_GAP}to){_GAP}(?:the{_GAP})?(?:user|human|developer)\b"
+    rf"|\byou{_GAP}are{_GAP}now{_GAP}(?:an?|the|in|free|unrestricted|DAN)\b"
+    rf"|\bnew{_GAP}system{_GAP}prompt\b|\b(?:developer|god|jailbreak){_GAP}mode{_GAP}(?:on|enabled)\b",
+    re.IGNORECASE,
+)
+# From the outside, an order of any kind is worth a look: feedback comes from the user.
+_IMPERATIVE = re.compile(
+    rf"\b(?:you{_GAP}(?:must|should|have{_GAP}to|need{_GAP}to)|(?:please|always|immediately|now)"
+    rf"{_GAP}(?:run|execute|install|send|upload|post|download|open|call|delete|remove))\b"
+    r"|\b(?:curl|wget)\b[^|\n]{1,300}\|\s{0,3}(?:sudo\s)?(?:ba|z)?sh\b",
+    re.IGNORECASE,
+)
+# Who writes about such text quotes it, and says what it is.
+_ABOUT = re.compile(
+    r"\b(?:inject\w*|attack\w*|payloads?|phrases?|strings?|tests?|tested|examples?|detect\w*"
+    r"|refuses?|rejects?|jailbreaks?|patterns?|fixtures?|such as|like)\b",
+    re.IGNORECASE,
+)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
+_TO_CLOSE = 20  # characters behind an order; a longer quotation may give another one
+# `<system-reminder>` alone in backticks is a name, with a text behind it a frame.
+_NAMED_TAG = re.compile(r"`{1,2} ?</?[\w:-]{1,40}>? ?`{1,2}")
+
+
+def inspect_safety(page: Page) -> Iterator[Finding]:
+    """Secrets, hidden characters, forged frames and orders."""
+    text, path = page.text[:MAX_CHARACTERS], page.path
+    for secret in find_secrets(text):
+        # The old version stays in the history: only a new secret makes the old one harmless.
+        message = f"what looks like a secret ({secret.rule}) stands here; renew it where it is used"
+        yield Finding("secret", path, message, command("edit", path), secret.line)
+    yield from list(_inspect_hidden(text, path))[:FEW]
+    yield from list(_inspect_orders(page))[:FEW]
+
+
+def _inspect_hidden(text: str, path: str) -> Iterator[Finding]:
+    if text.isascii() and text.isprintable():
+        return
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        line = line.removesuffix("\r")
+        shown = make_visible(line)
+        if shown == line or any("\udc80" <= char <= "\udcff" for char in line):
+            continue  # half characters: the scan has said that it is no UTF-8
+        hidden = next((char for char in line if char not in shown), "")
+        what = f"U+{ord(hidden):04X}" if hidden else "characters out of place"
+        message = f"hidden characters ({what}): an agent reads them, a person does not see them"
+        yield Finding("hidden-characters", path, message, command("show", path), number)
+
+
+def _inspect_orders(page: Page) -> Iterator[Finding]:
+    outside = bool(_OUTSIDE.search(page.document.get(*SOURCE_KEYS)[:200]))
+    whole = make_visible(page.document.body)
+    if not outside and not _ORDER.search(whole) and inert(whole) == whole:
+        return  # nearly every memory: nothing to look for line by line
+    for number, line in page.prose():
+        seen = make_visible(line[:2_000])
+        found = _ORDER.search(seen) or (_IMPERATIVE.search(seen) if outside else None)
+        if found and not outside and _is_quoted(seen, found):
+            found = None
+        seen = _NAMED_TAG.sub("", seen)
+        if found:
+            message = f"it gives an agent orders: {' '.join(found[0].split())[:60]!r}"
+            yield Finding("orders", page.path, message, command("show", page.path), number)
+        elif inert(seen) != seen:
+            message = "it imitates the marks by which a client tells its own words from the rest"
+            yield Finding("forged-frame", page.path, message, command("show", page.path), number)
+
+
+def _is_quoted(line: str, found: re.Match[str]) -> bool:
+    """Does the line speak about an order, not give it?"""
+    closing = _QUOTES.get(line[found.start() - 1 : found.start()] or " ", "")
+    end = line.find(closing, found.end(), found.end() + _TO_CLOSE) if closing else -1
+    rest = f"{line[: found.start()]} {line[end:]}"
+    return end >= 0 and bool(_ABOUT.search(rest)) and not _ORDER.search(rest)

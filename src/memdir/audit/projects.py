@@ -1,0 +1,196 @@
+"""Every store of a client."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from memdir.config.config import Config, read_config
+from memdir.errors import Finding, MemdirError
+from memdir.hot.memory import TEAM
+from memdir.hot.place import project_name
+from memdir.store.writer import App, open_app
+
+# Every project that a client keeps memories of, and where its directory is, if it still is.
+
+TRANSCRIPTS = 5  # of a project that are asked where they were written
+TRANSCRIPT_BYTES = 64 * 1024  # the first lines say it
+MOST_FOLDERS = 500  # that are looked into for a name; a disk may have millions
+MEMORY = "memory"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder of the client; `root` is the project's own directory, empty where it is gone."""
+
+    name: str
+    store: str
+    root: str
+    was: str = ""  # where it was, if a transcript says so
+
+
+def find_projects(projects: str, *, every: bool = False) -> list[Project]:
+    """The folders below the client's `projects` that have a memory directory, or all, by name."""
+    names = [name for name in _names(projects) if every or _has_memory(projects, name)]
+    return [_project(projects, name) for name in names]
+
+
+def _has_memory(projects: str, name: str) -> bool:
+    return os.path.isdir(os.path.join(projects, name, MEMORY))
+
+
+def _project(projects: str, name: str) -> Project:
+    folder = os.path.join(projects, name)
+    was = ""
+    for place in _places(folder):
+        was = was or place
+        root = _above(place, name)
+        if root:
+            return Project(name, os.path.join(folder, MEMORY), root, place)
+    return Project(name, os.path.join(folder, MEMORY), _named(name), was)
+
+
+def _above(place: str, name: str) -> str:
+    """The directory that is called so: this one, or one above it that exists."""
+    while place != os.path.dirname(place):
+        if project_name(place) == name and os.path.isdir(place):
+            return place
+        place = os.path.dirname(place)
+    return ""
+
+
+def _places(folder: str) -> Iterator[str]:
+    """Where the newest transcripts of a project were written."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [(one.stat().st_mtime, one.path) for one in entries if _is_transcript(one)]
+    except OSError:
+        return
+    for _, path in sorted(found, reverse=True)[:TRANSCRIPTS]:
+        place = _written_in(path)
+        if place:
+            yield place
+
+
+def _is_transcript(entry: os.DirEntry[str]) -> bool:
+    return entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False)
+
+
+def _written_in(path: str) -> str:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return ""
+            lines = file.read(TRANSCRIPT_BYTES).split(b"\n")
+    except OSError:
+        return ""
+    for line in lines:
+        if b'"cwd"' not in line:
+            continue
+        try:
+            said = json.loads(line).get("cwd")
+        except (ValueError, AttributeError, RecursionError):
+            continue
+        if isinstance(said, str) and said.startswith("/") and "\0" not in said:
+            return said
+    return ""
+
+
+def _named(name: str) -> str:
+    """The directory whose path is written so, found by walking down; empty where there is none."""
+    waiting, looked = ["/"], 0
+    while waiting and looked < MOST_FOLDERS:
+        here = waiting.pop()
+        looked += 1
+        for child in _names(here):
+            path = os.path.join(here, child)
+            written = project_name(path)
+            if written == name:
+                return path
+            if name.startswith(written + "-"):
+                waiting.append(path)
+    return ""
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if _is_folder(entry))
+    except OSError:
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+# Every store that a client keeps, opened for a look: nothing is written, nothing created.
+
+GONE = "project-gone"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A store among others: what to call it, the app that looks at it, what is odd about it."""
+
+    title: str
+    app: App
+    findings: tuple[Finding, ...] = ()
+
+
+def open_projects(
+    config: Config, now: Callable[[], float], tell: Callable[[str], None]
+) -> list[Place]:
+    """The stores of the client's projects directory, then those of no project, by their names."""
+    wanted: list[tuple[str, Config, tuple[Finding, ...]]] = []
+    for project in find_projects(os.path.join(config.claude_dir, "projects")):
+        title = project.root or project.name
+        found = _project_config(project, config)
+        wanted.append((title, found, _gone(project)))
+        if os.path.isdir(os.path.join(found.store, TEAM)):
+            team = read_config(config.environ, config.checkout, dir=found.store, scope=TEAM)
+            wanted.append((f"{title} ({TEAM})", replace(team, code=found.code, findings=()), ()))
+    for name, store in config.scopes.items():
+        if os.path.isdir(store):
+            title = name if name != "project" else config.checkout
+            wanted.append((title, read_config(config.environ, config.checkout, scope=name), ()))
+    opened: dict[str, Place] = {}
+    for title, found, findings in wanted:
+        if found.store not in opened:
+            app = open_app(found, now=now, tell=tell, dry_run=True)
+            opened[found.store] = Place(title, app, findings)
+    return list(opened.values())
+
+
+def _project_config(project: Project, config: Config) -> Config:
+    """As if somebody stood in the project; where it is gone, its store alone."""
+    store = os.path.realpath(project.store)
+    if project.root:
+        with suppress(MemdirError):  # settings that lead nowhere do not hide the store
+            found = read_config(config.environ, project.root)
+            if found.store == store:
+                return found
+    found = read_config(config.environ, config.checkout, dir=store)
+    # Claims of one project must never be judged by the code of another.
+    return replace(found, checkout=project.root or project.was, code="", findings=())
+
+
+def _gone(project: Project) -> tuple[Finding, ...]:
+    if project.root:
+        return ()
+    was = project.was or f"whose path is written {project.name}"
+    message = f"the project {was} is gone: its memories cannot be checked against code"
+    store = shlex.quote(project.store)
+    fix = (
+        f"where it moved: memdir import --project NEW_PLACE {store}; "
+        f"where it is over: memdir archive --dir {store} '*'"
+    )
+    return (Finding(GONE, project.store, message, fix),)

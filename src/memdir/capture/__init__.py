@@ -1,0 +1,1 @@
+"""Conversation to drafts; drafts saved, held or refused."""

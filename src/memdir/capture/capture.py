@@ -1,0 +1,409 @@
+"""The sequence: read, notice, draft, plan, settle."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, cast
+
+from memdir.capture.plan import (
+    ACTOR,
+    CLIENT,
+    CUT,
+    GONE,
+    HANDED_OVER,
+    LOST,
+    NO_SIGNAL,
+    NOTHING_NEW,
+    PURPOSE,
+    UNTIL_END,
+    WAITS,
+    WROTE,
+    Move,
+    Outcome,
+    Request,
+    Told,
+    basis,
+    carry_out,
+    choose,
+)
+from memdir.capture.progress import PATIENCE, Captures, Progress, is_due
+from memdir.clients.conversation import Cursor, Said, Session, Stretch
+from memdir.config.config import Config, read_config
+from memdir.errors import BadInput, MemdirError, Missing
+from memdir.format.draft import hash_of
+from memdir.hot.disk import failure
+from memdir.hot.log import log
+from memdir.hot.place import below
+from memdir.store import registry
+from memdir.store.writer import App, state_folder
+
+
+class Reader(Protocol):
+    """Reads the transcripts of one client, none outside of `root`."""
+
+    root: str
+
+    def read(self, path: str, since: Cursor, last: str = "") -> Stretch: ...
+    def sessions(self, project: str) -> list[Session]: ...
+
+
+def open_reader(app: App, client: str, path: str = "") -> Reader:
+    """The reader of a client's transcripts; a `path` that a person named may lie anywhere."""
+    member = registry.load("transcripts", client.replace("-", "_"), app.config.own)
+    # What was decided counts, not the variable: a repository may have set that.
+    environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
+    reader = cast(Reader, member.open_reader(app.config.home, environ))
+    if path:
+        reader.root = os.path.dirname(os.path.realpath(path))
+    return reader
+
+
+def captures_of(app: App) -> Captures:
+    """What capture keeps of this store."""
+    return Captures(state_folder(app.config))
+
+
+def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome:
+    """read → notice → draft → plan → settle → move the cursor; one run of a store at a time"""
+    captures = captures_of(app)
+    if app.dry_run:
+        return _run(app, captures, request, reader)
+    with captures.lock.held("memdir capture", app.tell):
+        finished = _finish(app, captures)
+        outcome = _run(app, captures, request, reader)
+    things = {**finished.things, **outcome.things}
+    return replace(outcome, decided=(*finished.decided, *outcome.decided), things=things)
+
+
+def finish(app: App) -> Outcome:
+    """Carry out what an earlier run had written down when it was cut off."""
+    captures = captures_of(app)
+    with captures.lock.held("memdir capture", app.tell):
+        return _finish(app, captures)
+
+
+def begin(app: App, request: Request) -> None:
+    """Note that a conversation began: should nobody say that it ended, it is made up for."""
+    captures = captures_of(app)
+    with captures.lock.held("memdir capture", app.tell):
+        known = captures.load(request.session)
+        if known.path != request.transcript:
+            captures.keep(
+                replace(known, client=request.client, path=request.transcript, time=app.now())
+            )
+            captures.prune(app.now())
+
+
+def missed(app: App, but: Sequence[str], most: int) -> list[Request]:
+    """Conversations that went on after they were looked at last, the newest first.
+
+    Also those whose model may be asked again by now.
+    """
+    found = []
+    for known in captures_of(app).sessions():
+        if known.session in but or not known.path or _waits(app, known):
+            continue
+        size = _size(known.path) if _is_theirs(app, known) else None
+        if size is not None and (size != known.size or known.failures):
+            found.append(Request(known.path, known.session, known.client or CLIENT, turns=0))
+        if len(found) >= most:
+            break
+    return found
+
+
+def _waits(app: App, known: Progress) -> bool:
+    """True while a model is not to be asked; with other limits, or another model, it is at once."""
+    if not known.failures or is_due(known.after, app.now()):
+        return False
+    return known.asked == basis(app)
+
+
+def _is_theirs(app: App, known: Progress) -> bool:
+    """True for a file among the client's own; any other is read only when a person names it."""
+    if known.client == HANDED_OVER:
+        return False
+    root = os.path.realpath(open_reader(app, known.client or CLIENT).root)
+    folder = os.path.realpath(os.path.dirname(known.path))
+    return folder == root or below(folder, root)
+
+
+def _run(app: App, captures: Captures, request: Request, reader: Reader | None) -> Outcome:
+    session = request.session or os.path.splitext(os.path.basename(request.transcript))[0]
+    known = captures.load(session)
+    size = _size(request.transcript)
+    move = Move(app, captures, known, request, size if size is not None else known.size)
+    if size is None:
+        return move.on(known.cursor, GONE)
+    waits = request.model is None and _waits(app, known)
+    if (
+        size == known.size
+        and request.client == (known.client or request.client)
+        and (waits or not known.failures)
+    ):
+        after, reason = (known.after, WAITS) if waits else (0.0, NOTHING_NEW)
+        return Outcome(waiting=int(waits), reason=reason, after=after)
+    if not request.ends and known.turns + request.turns < app.config.options.capture_every:
+        return move.later()
+    reader = reader or open_reader(app, request.client)
+    try:
+        stretch = reader.read(request.transcript, known.cursor, request.last)
+    except Missing:
+        return move.on(known.cursor, GONE)
+    if stretch.unreadable and (stretch.lost or not known.cursor.id):
+        return move.stay(stretch)
+    outcome = _take(move, stretch, waits)
+    remarks = tuple(text for is_so, text in ((stretch.cut, CUT), (stretch.lost, LOST)) if is_so)
+    for remark in remarks if not app.dry_run else ():
+        log(app.config.state_dir, PURPOSE, f"session {session}: {remark}")
+    return replace(outcome, remarks=remarks)
+
+
+def _take(move: Move, stretch: Stretch, waits: bool) -> Outcome:
+    """notice → draft → settle, of what was read"""
+    app, request, known = move.app, move.request, move.known
+    if _wrote_itself(stretch.said, app):
+        return move.on(stretch.cursor, WROTE)
+    given_up = known.why if request.model is None and _given_up(app, known) else ""
+    told = Told(
+        known.session,
+        request.client,
+        stretch,
+        known,
+        WAITS if waits else "",
+        given_up,
+        request.ends,
+    )
+    chosen = choose(app, told, _model(app, request, known))
+    if chosen.reason == UNTIL_END and not chosen.catches:
+        return move.later()
+    if not chosen.catches and not chosen.left:
+        return move.on(stretch.cursor, NO_SIGNAL + _unread(stretch), chosen.tokens)
+    return move.settle(stretch, chosen)
+
+
+def _model(app: App, request: Request, known: Progress) -> str | None:
+    """Who is asked. A dry run asks nobody but the one a person named; and patience has an end."""
+    if request.model is not None:
+        return request.model
+    return "" if app.dry_run or _given_up(app, known) else None
+
+
+def _given_up(app: App, known: Progress) -> bool:
+    return known.failures >= PATIENCE and known.asked in ("", basis(app))
+
+
+def _unread(stretch: Stretch) -> str:
+    if not stretch.broken:
+        return ""
+    return f" ({stretch.broken:,} of {stretch.lines:,} lines could not be read)"
+
+
+def _wrote_itself(said: Sequence[Said], app: App) -> bool:
+    """True where the agent of the conversation wrote into one of the stores at hand."""
+    roots = {app.config.store, *app.config.scopes.values()}
+    roots |= {os.path.realpath(root) for root in roots}
+    wrote = {os.path.normpath(path) for one in said for path in one.wrote}
+    return any(below(path, root) for path in wrote for root in roots)
+
+
+def _finish(app: App, captures: Captures) -> Outcome:
+    plan = captures.plan()
+    if plan is None:
+        return Outcome()
+    things = {item.id: item.catch for item in plan.items}
+    return Outcome(tuple(carry_out(app, captures, plan, again=True)), things=things)
+
+
+def _size(path: str) -> int | None:
+    """None where there is no such file; one that cannot be looked at may be there."""
+    try:
+        return os.stat(path).st_size
+    except NotADirectoryError:
+        return _changed(os.path.dirname(path))
+    except (FileNotFoundError, ValueError):
+        return None
+    except OSError as error:
+        raise failure(error, path, "the transcript cannot be looked at") from None
+
+
+def _changed(table: str) -> int | None:
+    """When a database was last written: a conversation inside it has no size of its own."""
+    files = [path for path in (table, f"{table}-wal") if os.path.isfile(path)]
+    return max((os.stat(path).st_mtime_ns for path in files), default=None)
+
+
+# A conversation that an agent hands over itself: read, noticed, saved and held as any other.
+
+Message = Mapping[str, object]
+PERSON, AGENT, TOOL = "user", "assistant", "tool"  # roles; others are no part of what was said
+SILENT = ("system", "developer")
+ID_CHARACTERS = 24
+TOOL_ROOT = "/memories"  # where the Anthropic memory tool has the store
+MEMORY_TOOL = "memory"
+_NEXT = 'give messages such as {"role": "user", "content": "…"}'
+
+
+def hand_over(
+    app: App,
+    conversation: str | Sequence[Message],
+    *,
+    session: str = "",
+    client: str = "",
+    model: str | None = "",
+) -> Outcome:
+    """capture, of a transcript or of messages; handed over again, only what is new counts"""
+    app = replace(app, actor=ACTOR)
+    if isinstance(conversation, str):
+        path = os.path.abspath(conversation)
+        if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
+            raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
+        request = Request(path, session, client or CLIENT, model=model)
+        return capture(app, request, open_reader(app, request.client, path))
+    records = [*_records(conversation, app.store.root)]
+    lines = [json.dumps(one, ensure_ascii=True) for one in records]
+    name = session or f"{HANDED_OVER}-{_hash(lines[0] if lines else '')}"
+    lines.append(_padding(lines))
+    # The file is for this run alone: the cursor goes by the ids of what was said.
+    with tempfile.TemporaryDirectory(prefix="memdir-") as folder:
+        path = os.path.join(folder, "conversation.jsonl")
+        with open(path, "x", encoding="ascii") as file:
+            file.write("".join(f"{line}\n" for line in lines))
+        request = Request(path, name, HANDED_OVER, model=model)
+        return capture(app, request, open_reader(app, CLIENT, path))
+
+
+def _padding(lines: Sequence[str]) -> str:
+    """A silent record: other messages have another size, by which capture sees what is new."""
+    return json.dumps({"type": "summary", "summary": "·" * (int(_hash(*lines)[:3], 16) + 1)})
+
+
+def _hash(*texts: str) -> str:
+    return hash_of("\n".join(texts).encode())[:ID_CHARACTERS]
+
+
+def _records(messages: Sequence[Message], store: str) -> Iterator[dict[str, object]]:
+    """Each message as a record of the client whose transcripts have the same form."""
+    seen: dict[str, int] = {}
+    if not isinstance(messages, Iterable):
+        raise BadInput("a conversation is a list of messages, or a path", next=_NEXT)
+    for number, message in enumerate(messages, 1):
+        role, content = _checked(number, message)
+        if role in SILENT:
+            continue
+        if role == TOOL:
+            told = {"type": "tool_result", "tool_use_id": message.get("tool_call_id", "")}
+            role, content = PERSON, [{**told, "content": content}]
+        content = [_block(one, store) for one in content] if isinstance(content, list) else content
+        text = _dumped(number, [role, content])
+        seen[text] = seen.get(text, 0) + 1
+        id = _hash(str(seen[text]), text)
+        yield {"type": role, "uuid": id, "message": {"role": role, "content": content}}
+
+
+def _checked(number: int, message: object) -> tuple[str, object]:
+    if not isinstance(message, Mapping):
+        raise BadInput(f"message {number} is no object", next=_NEXT)
+    role, content = message.get("role"), message.get("content")
+    if role not in (PERSON, AGENT, TOOL, *SILENT):
+        raise BadInput(f"message {number} has no role that is known", next=_NEXT)
+    if content is not None and not isinstance(content, str | list):
+        raise BadInput(f"message {number} has neither a text nor blocks as content", next=_NEXT)
+    return str(role), content or ""
+
+
+def _block(block: object, store: str) -> object:
+    """A block as JSON, also one of the SDK; what the memory tool wrote is in the store."""
+    dump = getattr(block, "model_dump", None)
+    plain = dump(mode="json") if callable(dump) else block
+    if not isinstance(plain, dict) or plain.get("name") != MEMORY_TOOL:
+        return plain
+    given = plain.get("input")
+    if not isinstance(given, dict):
+        return plain
+    keys = [key for key in ("path", "new_path") if str(given.get(key)).startswith(TOOL_ROOT)]
+    return {**plain, "input": {**given, **{key: _in_store(given[key], store) for key in keys}}}
+
+
+def _in_store(path: str, store: str) -> str:
+    return store + path[len(TOOL_ROOT) :]
+
+
+def _dumped(number: int, value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=True)
+    except (TypeError, ValueError, RecursionError):
+        raise BadInput(f"message {number} is not JSON", next=_NEXT) from None
+
+
+# The project that a conversation belongs to: the one in which it was started.
+#
+# An agent that goes to another directory on the way still works for that project.
+
+REPOSITORY = "repository"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A directory of the project; empty for the current one, and then maybe with the `problem`."""
+
+    project: str = ""
+    problem: str = ""
+
+
+def started_in(reader: Reader, transcript: str) -> str:
+    """The directory of the first words of a conversation; empty where nobody knows."""
+    look = getattr(reader, "started_in", None)  # of clients that write down each change of it
+    try:
+        found = look(transcript) if look else reader.read(transcript, Cursor()).cwd
+    except MemdirError:
+        return ""
+    return str(found)
+
+
+def place_of(app: App, request: Request, cwd: str) -> str:
+    """For a hook that is called in `cwd`: the directory whose project learns from it.
+
+    Where the conversation was started, as long as that is there and keeps its state in one place.
+    """
+    config = app.config
+    started = started_in(open_reader(app, request.client), request.transcript)
+    if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
+        return cwd
+    try:
+        there = read_config(config.environ, started)
+    except MemdirError:
+        return cwd
+    return started if there.state_dir == config.state_dir else cwd
+
+
+def project_of(app: App, request: Request) -> Found:
+    """By the directory in which the client stood when the conversation began."""
+    config = app.config
+    reader = open_reader(app, request.client, request.transcript)
+    cwd = started_in(reader, request.transcript)
+    if not cwd:
+        return Found()
+    if not cwd.startswith("/") or not os.path.isdir(cwd):
+        return Found(problem=f"the directory of the conversation is gone: {cwd}")
+    try:
+        there = read_config(config.environ, cwd)
+    except MemdirError as error:
+        return Found(problem=f"the project of the conversation cannot be used: {error.message}")
+    # Nothing but the place may differ: a repository must not bring settings of its own along.
+    if _own(there) != _own(config):
+        return Found(problem=f"other settings hold in {cwd}")
+    if not there.enabled and there.enabled_by.startswith(REPOSITORY):
+        raise BadInput(
+            f"memory is switched off for {there.checkout} ({there.enabled_by})",
+            path=there.checkout,
+            next="name the project that should remember it with --project",
+        )
+    return Found() if there.store == config.store else Found(cwd)
+
+
+def _own(config: Config) -> tuple[object, ...]:
+    return config.home, config.claude_dir, config.state_dir, config.config_file, config.options

@@ -1,0 +1,1 @@
+"""Worth it? which type? two weight files."""

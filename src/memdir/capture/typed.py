@@ -1,0 +1,254 @@
+"""What a person typed, in sentences: without code, logs, quotes and what clients put in.
+
+Text that somebody pasted is left out where its announcement says so ("the page says: …"), and
+marked as doubtful where only its form or its length suggests it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memdir.capture import phrases
+
+MAX_HEAD_CHARACTERS = MAX_TAIL_CHARACTERS = 20_000  # of a long message
+MAX_LINE_CHARACTERS = 6_000  # longer lines are data
+MAX_SENTENCE_CHARACTERS = 600  # that patterns look at
+MAX_SENTENCES = 400
+# 95 of 100 real messages have less than 510 characters, 99 less than 1,330.
+TYPED_PARAGRAPH_CHARACTERS, TYPED_CHARACTERS, TYPED_LINES = 600, 1_300, 12
+MIN_WRAPPED_CHARACTERS = 60  # of a line that may go on in the next one
+MIN_MAIL_HEADERS = 2
+
+_FENCES = ("```", "~~~")
+_TAG = re.compile(r"<([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,400})?>")
+# How a client begins what no person typed.
+_CLIENT = (
+    *("[request interrupted", "this session is being continued", "caveat: the messages below"),
+    *("contents of ", "stop hook feedback", "base directory for this skill", "memory, not an"),
+    *("<command-", "<local-command", "<bash-", "api error:"),
+)
+_MAIL = re.compile(
+    r"(?:from|to|subject|sent|date|cc|von|an|betreff|de|para|asunto|objet|oggetto|assunto): \S"
+    r"|-{3,}\s*(?:forwarded|original) message|begin forwarded message",
+    re.I,
+)
+# How a document or a mail begins and ends, but nobody who speaks to an agent.
+_OPENS = re.compile(
+    r"#{1,6} \S|(?:hi|hello|hey|dear|hallo|liebe[rs]?|sehr geehrte|bonjour|hola|estimad[oa]s?|olá"
+    r"|caro|ciao) [^.?!:]{1,30}[,!:]?$|\[?\d{4}-\d\d-\d\d|!\[|<!--",
+    re.I,
+)
+_SIGNED = re.compile(
+    r"(?:best|(?:best|kind|warm) regards|regards|cheers|thanks|many thanks|sincerely|yours"
+    r"|viele grüße|gruß|lg|mfg|cordialement|saludos|abraços|saluti|--)[,!.]?",
+    re.I,
+)
+_LOG = re.compile(
+    r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN(?:ING)?|INFO"
+    r"|DEBUG|FATAL|TRACE)\b|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception|Warning):\s"
+    r"|Traceback \(most|File \"|at [\w.$<>/ ]{1,120}[:(]|E   |FAILED |PASSED |npm (?:ERR|WARN)"
+    r"|[$%] |>>> |\.\.\. |@@ |diff --git |[+-]{3} [ab/]|[|+]|\d{1,3} passed|={4,}|-{4,}"
+    r"|error(?:\[\w{1,9}\])?:|warning:|panic:|fatal:|#{1,6} )"
+)
+_FAULT = re.compile(
+    r"(?:\[?(?:error|warning|fatal|panic)\b[\]:]|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception):\s)",
+    re.I,
+)
+_CODE = re.compile(
+    r".{0,5990}[;{}]\s*$|\s*(?:(?:async )?def \w{1,60}\(|class \w{1,60}[:({]|import [\w{\"'*]"
+    r"|from [\w.]{1,80} import |return\b|(?:export |public |private |static |async ){0,4}"
+    r"(?:function|const|let|var|fn|func) \w|#include|#!|@\w{1,60}(?:\(|$)|//|/\*|\*/|[)\]}]{1,4}"
+    r"[,;]?\s*$|<[/!\w]|[\w.\[\]\"']{1,60} (?:=|:=|\+=|==) \S|(?:SELECT|INSERT|UPDATE|CREATE|ALTER)"
+    r" |[\w-]{1,40}: ?[\[{|]|\"[\w-]{1,40}\" ?:|\{|\[\{?$)"
+)
+_QUOTED = re.compile(
+    r"`[^`\n]{1,300}`|\"[^\"\n]{1,400}\"|“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]"
+    r"|(?<!\w)'[^'\n]{1,300}'(?!\w)|‘[^‘’\n]{1,300}’(?!\w)|「[^「」\n]{1,300}」"
+)
+_ENDS = re.compile(
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bz\.B\.)(?<!\bcf\.)"
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bapprox\.)(?<!\bbzw\.)"
+    # `Anna (not Anne!) is` goes on behind its bracket.
+    r"(?:[\"']?\s+|\)\s+(?![a-z]))|(?<=[。！？])"
+)
+_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_BLANK = "\u00b7"  # stands for each character of a quotation
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`bare` is what patterns look at: as long as `text`, in small letters, quotations blank.
+
+    `doubtful`: somebody else may have written it.
+    """
+
+    text: str
+    bare: str
+    block: int = 0
+    line: int = 0
+    doubtful: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """It ends as a question."""
+        return self.text.rstrip(" )\"'").endswith(("?", "？"))
+
+
+def sentences(text: str) -> list[Sentence]:
+    """In their order; empty for a command and for what a client wrote."""
+    if len(text) > MAX_HEAD_CHARACTERS + MAX_TAIL_CHARACTERS:
+        text = text[:MAX_HEAD_CHARACTERS] + "\n\n" + text[-MAX_TAIL_CHARACTERS:]
+    if text.lstrip()[:80].lower().startswith(("/", "!", *_CLIENT)):
+        return []
+    text = _without_tags(text)
+    result: list[Sentence] = []
+    for number, (block, line) in enumerate(_lines(text)):
+        for part in _parts(line):
+            said = _ITEM.sub("", part, count=1).strip()
+            if said and len(result) < MAX_SENTENCES:
+                result.append(sentence(said, block, number))
+    return list(_until_pasted(_doubted(text, result)))
+
+
+def own_words(text: str) -> str:
+    """What of a message the person most likely typed themselves."""
+    return joined([item for item in sentences(text) if not item.doubtful])
+
+
+def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
+    """One sentence as patterns want it."""
+    return Sentence(text, _bare(text[:MAX_SENTENCE_CHARACTERS]), block, line)
+
+
+def joined(some: Sequence[Sentence]) -> str:
+    """Sentences as one text; those of different lines stay on different lines."""
+    text = ""
+    for index, item in enumerate(some):
+        gap = "" if not index else " " if item.line == some[index - 1].line else "\n"
+        text += gap + item.text
+    return text
+
+
+def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Up to `the page says:`; what stands near `this page` is doubtful."""
+    doubtful, quoted_line = False, -1
+    for item in some:
+        if item.line == quoted_line:
+            continue
+        requests = [match for kind in phrases.REQUESTS if (match := phrases.find(kind, item.bare))]
+        first = min((match.end() for match in requests), default=len(item.bare))
+        mark = phrases.announcement().search(item.bare, 0, first)
+        if mark and mark["colon"]:
+            yield replace(item, text=item.text[: mark.end()], bare=item.bare[: mark.end()])
+            if not item.text[mark.end() :].strip():
+                return
+            quoted_line = item.line  # what was announced is the rest of this line
+        else:
+            yield replace(item, doubtful=item.doubtful or doubtful or bool(mark and requests))
+        doubtful = doubtful or bool(mark) or (not requests and item.bare.endswith((":", "：")))
+
+
+def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
+    """With those marked that stand in what looks like a document."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not lines or not some:
+        return some
+    document = bool(_OPENS.match(lines[0])) or any(map(_SIGNED.fullmatch, lines))
+    long = len(text) > TYPED_CHARACTERS or len(lines) > TYPED_LINES
+    # "…, what does this page mean?" as the last words speak of what stands before them.
+    last = some[-1]
+    mark = phrases.announcement().search(last.bare)
+    about = bool(mark and mark["points"]) and last.block != some[0].block
+    sizes: dict[int, int] = {}
+    for item in some:
+        sizes[item.block] = sizes.get(item.block, 0) + len(item.text)
+    return [
+        replace(item, doubtful=True)
+        if document
+        or (about and item.block != last.block)
+        or sizes[item.block] > TYPED_PARAGRAPH_CHARACTERS
+        or (long and item.block != some[0].block)
+        else item
+        for item in some
+    ]
+
+
+def _parts(line: str) -> Iterator[str]:
+    """Cut at the ends of sentences, but not inside a quotation."""
+    start = 0
+    for match in _ENDS.finditer(_QUOTED.sub(lambda found: _BLANK * len(found[0]), line)):
+        yield line[start : match.start()]
+        start = match.end()
+    yield line[start:]
+
+
+def _bare(text: str) -> str:
+    low = text.lower().replace("’", "'").replace("ʼ", "'")
+    if len(low) != len(text):  # a few capitals have small letters of two characters
+        low = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    return _QUOTED.sub(lambda match: _BLANK * len(match[0]), low)
+
+
+def _without_tags(text: str) -> str:
+    """Without the blocks between tags that start a line; an open one of ours takes all the rest."""
+    kept: list[str] = []
+    end = 0
+    for match in _TAG.finditer(text):
+        line_start = text.rfind("\n", 0, match.start()) + 1
+        if match.start() < end or text[line_start : match.start()].strip():
+            continue
+        close = text.find(f"</{match[1]}>", match.end())
+        ours = match[1].lower().startswith(("memdir", "system", "command", "local-", "memory"))
+        if close < 0 and not ours:
+            continue
+        kept.append(text[end : match.start()])
+        end = len(text) if close < 0 else close + len(match[1]) + 3
+    return "".join((*kept, text[end:]))
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Typed lines with the number of their paragraph; wrapped ones are joined."""
+    held, block, fence, fault = "", 0, "", False
+    lines = text.split("\n")
+    mailed = sum(1 for line in lines if _MAIL.match(line.strip())) >= MIN_MAIL_HEADERS
+    for index, line in enumerate(lines):
+        bare = line.strip()
+        if bare.startswith(_FENCES) and (not fence or bare.startswith(fence)):
+            fence = "" if fence else bare[:3]
+            bare = ""
+        elif fence:
+            continue
+        elif bare.endswith((":", "：")) and _opens_fence(lines[index + 1 : index + 3]):
+            bare = bare[:-1]  # what it announces ends where the fence does
+        if mailed and _MAIL.match(bare):
+            break
+        # A program speaks of a fault up to the next blank line; people go on in small letters.
+        fault = bool(_FAULT.match(line)) or (fault and bool(bare) and not bare[:1].islower())
+        own = bool(bare) and not fault and _is_prose(line)
+        if own and held and _goes_on(lines[index - 1], bare):
+            held = f"{held} {bare}"
+        else:
+            if held:
+                yield block, held
+            block += not own
+            held = bare if own else ""
+    if held:
+        yield block, held
+
+
+def _opens_fence(lines: Sequence[str]) -> bool:
+    return next((line.strip() for line in lines if line.strip()), "").startswith(_FENCES)
+
+
+def _goes_on(line: str, next_line: str) -> bool:
+    """Was a sentence wrapped here? In a chat, a short line ends a thought without a full stop."""
+    ended = line.rstrip().endswith((".", "!", "?", ":", ";"))
+    return len(line) >= MIN_WRAPPED_CHARACTERS and next_line[:1].islower() and not ended
+
+
+def _is_prose(line: str) -> bool:
+    if len(line) > MAX_LINE_CHARACTERS or line.startswith(("    ", "\t")):
+        return False
+    return not (line.lstrip()[:1] == ">" or _LOG.match(line) or _CODE.match(line))

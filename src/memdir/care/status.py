@@ -1,0 +1,190 @@
+"""How it goes with memory: what was captured, saved and told, what waits, what went wrong."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+
+from memdir.capture.capture import captures_of
+from memdir.capture.inbox import open_inbox
+from memdir.capture.plan import CLIENT
+from memdir.capture.progress import (
+    RECEIVED,
+    SAVED,
+    Account,
+    Entry,
+    Progress,
+    balance,
+    last_decision,
+)
+from memdir.clients.receipt import PLUGIN, Wish
+from memdir.clients.setup import install
+from memdir.config.config import Config
+from memdir.errors import MemdirError
+from memdir.hot.inject import FOLDER as SESSIONS
+from memdir.hot.inject import SECTION
+from memdir.hot.log import NAME as LOG
+from memdir.hot.queue import NAME, TAKEN
+from memdir.models.ledger import Ledger, day_of
+from memdir.store.look import readable_log
+from memdir.store.ports import standing
+from memdir.store.writer import App
+
+WORKER_LOCK = "worker.lock"  # in the cache directory
+LOG_BYTES = 64 * 1024  # at the end of the log
+MOST_BYTES = 16 * 1024 * 1024  # of the queue that are counted
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A thing that waits for a model: why, from when on it is tried again, where it was said."""
+
+    id: str
+    reason: str
+    after: float
+    transcript: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """Times are seconds since 1970, 0 for never; None where nobody knows.
+
+    `review` drafts wait for a person; `set_up` is how the client runs us, empty for not at all.
+    `damaged` are the lines of the journal that nobody can read.
+    """
+
+    account: Account
+    waiting: tuple[Waiting, ...]
+    review: int | None
+    set_up: str
+    queued: int
+    last_save: float
+    last_saved: str
+    last_recall: float
+    last_capture: float
+    worker: bool
+    last_trouble: str
+    day_tokens: int
+    tokens_left: int | None
+    damaged: tuple[int, ...] = ()
+    journal: str = ""
+
+
+def status(app: App) -> Status:
+    """Only looks; works also where something is broken."""
+    captures, config = captures_of(app), app.config
+    totals, entries = captures.journal.read()
+    plan = captures.plan()
+    planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
+    known = {one.id for one in entries}
+    entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in known]
+    newest = last_decision(entries, SAVED)
+    save, name = _last_save(app)
+    if newest and not app.history.on:
+        save, name = newest.time, newest.name
+    account = balance(entries, totals)
+    return Status(
+        account=account,
+        waiting=tuple(_waiting(captures.load(one.session), one) for one in account.waiting),
+        review=_in_review(app),
+        set_up=_set_up(config),
+        queued=sum(_lines(os.path.join(config.state_dir, file)) for file in (NAME, TAKEN)),
+        last_save=save,
+        last_saved=name,
+        last_recall=_last_told(os.path.join(config.state_dir, SESSIONS)),
+        last_capture=max((one.time for one in captures.sessions()), default=0.0),
+        worker=_is_held(os.path.join(config.cache_dir, WORKER_LOCK)),
+        last_trouble=_last_line(os.path.join(config.state_dir, LOG)),
+        day_tokens=config.options.day_tokens,
+        tokens_left=_left(app),
+        damaged=tuple(captures.journal.damaged()),
+        journal=captures.journal.path,
+    )
+
+
+def _waiting(known: Progress, entry: Entry) -> Waiting:
+    return Waiting(entry.id, known.why or entry.reason, known.after, known.path)
+
+
+def _in_review(app: App) -> int | None:
+    """How many drafts wait in the inbox, whoever held them."""
+    try:
+        return open_inbox(app).count()
+    except MemdirError:
+        return None
+
+
+def _set_up(config: Config) -> str:
+    """How the client runs us: by its settings or as a plugin; empty where it does not."""
+    try:
+        plan = install(config, CLIENT, Wish(), dry_run=True)
+    except MemdirError:
+        return ""  # its settings cannot be read; memdir doctor says so
+    edit = plan.edits[0]
+    by_client = plan.way == PLUGIN and edit.new == edit.clean
+    return plan.way if by_client or edit.old != edit.clean else ""
+
+
+def _last_save(app: App) -> tuple[float, str]:
+    """The newest change that brought a text into the store and was not taken back."""
+    try:
+        for logged in standing(readable_log(app)):
+            if any(kind != "D" and path.endswith(".md") for kind, path in logged.paths):
+                return logged.time, logged.cause.name or logged.paths[0][1]
+    except MemdirError:
+        return 0.0, ""  # the history is broken; memdir doctor says so
+    return 0.0, ""
+
+
+def _last_told(folder: str) -> float:
+    try:
+        with os.scandir(folder) as entries:
+            times = [one.stat().st_mtime for one in entries if not one.name.endswith(SECTION)]
+    except OSError:
+        return 0.0
+    return max(times, default=0.0)
+
+
+def _lines(path: str) -> int:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
+            return (file.read(MOST_BYTES) or b"").count(b"\n")
+    except OSError:
+        return 0
+
+
+def _last_line(path: str) -> str:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
+            lines = (file.read(LOG_BYTES) or b"").decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else ""
+
+
+def _is_held(path: str) -> bool:
+    """True while a worker runs: it holds its lock until it ends."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
+def _left(app: App) -> int | None:
+    try:
+        now = app.now()
+        spent = Ledger(app.config.state_dir, app.now).spent(day_of(now), "").day
+    except MemdirError:
+        return None  # nobody knows what was spent, so no model is asked
+    return max(0, app.config.options.day_tokens - spent)

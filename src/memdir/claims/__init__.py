@@ -1,0 +1,1 @@
+"""Memory to claims to verdicts against a git repository."""

@@ -1,0 +1,459 @@
+"""Shared options, inputs, "it is elsewhere"."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import inspect
+import os
+import re
+import shlex
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import click
+
+from memdir.cli.output import Advice, Screen, progress
+from memdir.config.config import Config, read_config
+from memdir.errors import BadInput, MemdirError, Missing, Unwritable
+from memdir.format import names
+from memdir.format.draft import Draft
+from memdir.hot import memory
+from memdir.hot.memory import (
+    CREATED_KEYS,
+    MODIFIED_KEYS,
+    PINNED_KEYS,
+    SOURCE_KEYS,
+    TYPE_KEYS,
+    UNKNOWN,
+    VERIFIED_KEYS,
+)
+from memdir.hot.place import MAIN_SCOPES, RECORDS, SCOPE_FORMS
+from memdir.store import look
+from memdir.store.writer import App, open_app
+from memdir.text.terminal import count
+
+# What was not found here may be on a shelf or in another scope: then say so.
+
+FROM_SHELF = ("restore", "purge")
+OF_HISTORY = ("diff", "undo")
+HERE = ""
+
+
+def find_elsewhere(
+    verb: str, wanted: Sequence[str], here: App, others: Iterable[tuple[str, App]], advise: Advice
+) -> str:
+    """The next step for the first of these that is somewhere else; empty when none is."""
+    missing = [name for name in wanted if name.strip() and not _is_there(verb, name, here)]
+    places = [(HERE, here), *others] if missing else []
+    for name in missing:
+        for scope, app in places:
+            step = _step(verb, name, app, scope)
+            if step:
+                return advise(step, scope)
+    return ""
+
+
+def _is_there(verb: str, name: str, app: App) -> bool:
+    if verb in OF_HISTORY:
+        return _is_change(name, app)
+    return bool(_room(name, app)) if verb in FROM_SHELF else _stands(name, app)
+
+
+def _step(verb: str, name: str, app: App, scope: str) -> str:
+    """What to type for a thing that this store has; empty when it has it not."""
+    word, of_scope = shlex.quote(name), f" of the scope {scope}" if scope else ""
+    if verb in OF_HISTORY or "@" in name:
+        version = name.rpartition("@")[2]
+        known = bool(scope) and _is_change(version, app)
+        return f"it is a change{of_scope}: memdir {verb} {word}" if known else ""
+    room = _room(name, app)
+    if verb in FROM_SHELF:
+        if room:
+            return f"it is in the {room}{of_scope}: memdir {verb} {word}"
+        stands = not scope and _stands(name, app)
+        return f"it was not put away, so it is in the store: memdir show {word}" if stands else ""
+    if _stands(name, app):
+        return f"it is in the scope {scope}: memdir {verb} {word}"
+    return f"it is in the {room}{of_scope}: memdir restore {word}" if room else ""
+
+
+def _stands(name: str, app: App) -> bool:
+    try:
+        return bool(names.find(name, app.store.scan().memories))
+    except MemdirError:
+        return False
+
+
+def _room(name: str, app: App) -> str:
+    """The shelf that holds the newest memory of that name."""
+    try:
+        return next((one.room for one in look.shelved(app) if names.means(name, one.path)), "")
+    except MemdirError:
+        return ""
+
+
+def _is_change(name: str, app: App) -> bool:
+    try:
+        return bool(app.history.find(name))
+    except MemdirError:
+        return False
+
+
+# What a person hands in: texts, drafts and times; never more than the limit is read.
+
+STDIN = "-"
+# Wording of a rule; anything else is taken for a fact about the project.
+_RULE = re.compile(r"\b(always|never|don['’]?t|do not|use|prefer|must)\b", re.IGNORECASE)
+_AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+# What the store says of a memory itself; a draft cannot claim it.
+_OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
+_READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
+
+
+def guess_type(text: str) -> str:
+    """`feedback` for what is worded as a rule, else `project`."""
+    return "feedback" if _RULE.search(text) else "project"
+
+
+def read_text(given: str, limit: int, what: str) -> str:
+    """The text of stdin (`-`) or of a file, refused beyond `limit` bytes without reading on."""
+    data = _read_stdin(limit + 1) if given == STDIN else _read_file(given, limit + 1)
+    if len(data) > limit:
+        raise BadInput(
+            f"{what} has more than {limit:,} bytes, which is the limit",
+            path="" if given == STDIN else given,
+            next="shorten it, split it, or point to a file of the repository",
+        )
+    return memory.decode(data)
+
+
+def _read_stdin(limit: int) -> bytes:
+    if sys.stdin is None:
+        raise BadInput("there is no standard input", next="give the text as an argument")
+    if sys.stdin.isatty():
+        sys.stderr.write("Type the text; end it with Ctrl-D on a line of its own.\n")
+    return sys.stdin.buffer.read(limit)
+
+
+def _read_file(path: str, limit: int) -> bytes:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unusable(path, getattr(error, "strerror", None) or "not a file name") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _unusable(path, "not a regular file")
+    with open(handle, "rb") as file:
+        try:
+            return file.read(limit)
+        except OSError as error:
+            raise _unusable(path, error.strerror or "cannot be read") from None
+
+
+def _unusable(path: str, cause: str) -> BadInput:
+    return BadInput(f"{path}: {cause}", path=path, next="name a readable file, or - for stdin")
+
+
+def private_folder(prefix: str) -> str:
+    """A new folder for what is under way, that only its owner can look into."""
+    try:
+        return tempfile.mkdtemp(prefix=prefix)
+    except OSError as error:
+        raise Unwritable(
+            f"no temporary folder can be made: {error.strerror}",
+            next="set TMPDIR to a directory that you may write to",
+        ) from None
+
+
+def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
+    """A draft from Markdown with a header, and what of it the store decides itself."""
+    document = memory.read(text)
+    for number, problem in document.problems:
+        raise BadInput(
+            f"{where}:{number}: {problem}; nothing was saved",
+            path=where,
+            next="write each header key once, as `key: value`",
+        )
+    values = document.values
+    if values.get(memory.NEST):
+        raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")
+    extra = [(key, text) for key, text in values.items() if key not in _READ | _OURS]
+    draft = Draft(
+        body=document.body.strip("\n"),
+        type=document.get(*TYPE_KEYS).strip().lower() or UNKNOWN,
+        name=values.get("name", ""),
+        description=values.get("description", ""),
+        pinned=document.get(*PINNED_KEYS).lower() in ("true", "yes", "1"),
+        extra=tuple(extra),
+    )
+    return draft, sorted(key for key in values if key in _OURS)
+
+
+def read_day(text: str) -> datetime.date:
+    """The day of a conversation, `YYYY-MM-DD`."""
+    try:
+        return datetime.date.fromisoformat(text.strip())
+    except ValueError:
+        raise BadInput(f"{text[:40]!r} is not a day", next="write it as 2026-03-02") from None
+
+
+def read_moment(text: str, now: float) -> float:
+    """A moment: `10m`, `2h`, `3d` ago, or an ISO date and time (local, unless it says a zone)."""
+    ago = _AGO.fullmatch(text.strip())
+    if ago:
+        return now - int(ago[1]) * _SECONDS[ago[2].lower()]
+    try:
+        return datetime.datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise BadInput(
+            f"{text[:40]!r} is not a time", next="write 10m, 2h, 3d or 2026-03-02T14:00"
+        ) from None
+
+
+# What every command shares: where, for whom, and how it is declared.
+
+ACTOR = "cli"
+# They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
+ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream")
+# What a command for Markdown memories is called for records.
+INSTEAD = {
+    **dict.fromkeys(("remember", "save", "capture", "extract", "log-day"), "save"),
+    **dict.fromkeys(("edit", "touch"), "write --action update"),
+    **dict.fromkeys(("forget", "retire"), "retire NAME"),
+    **dict.fromkeys(("purge", "prune", "restructure", "dream"), "gc"),
+    "archive": "archive NAME",
+    "restore": "restore NAME",
+    "index": "index",
+    "import": "import DIR",
+    **dict.fromkeys(("export", "share"), "export DIR"),
+}
+Run = Callable[..., int | None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The answers to `where?` that a person gave on the command line."""
+
+    dir: str | None = None
+    project: str | None = None
+    scope: str = "project"
+    dry_run: bool = False
+
+    def config(self, scope: str = "") -> Config:
+        """What the files and the environment make of it."""
+        wanted = scope or self.scope
+        return read_config(
+            os.environ, self._cwd(), project=self.project, dir=self.dir, scope=wanted
+        )
+
+    def _cwd(self) -> str:
+        """Where we stand; where that is gone, whole paths can still say where."""
+        try:
+            return os.getcwd()
+        except OSError:
+            given = [path for path in (self.project, self.dir) if path]
+            if given and all(map(os.path.isabs, given)):
+                return given[0]
+        raise BadInput(
+            "the current directory is gone",
+            next="cd to one that exists, or give --project or --dir as a whole path",
+        )
+
+
+@dataclass(frozen=True)
+class Session:
+    """One command under way."""
+
+    screen: Screen
+    asked: Asked
+    config: Config
+    opened: list[App] = field(default_factory=list)
+
+    @property
+    def app(self) -> App:
+        """The store that was asked for; `all` names no single one."""
+        if self.config.scope.kind == "all":
+            raise BadInput(
+                "--scope all means several stores; this command works on one",
+                next=f"choose one of {', '.join(SCOPE_FORMS[:-1])}",
+            )
+        return self._open(self.config)
+
+    def apps(self) -> Iterator[tuple[str, App]]:
+        """Each store that was asked for with its scope; `all` gives those that exist."""
+        if self.config.scope.kind != "all":
+            yield str(self.config.scope), self._open(self.config)
+            return
+        names = MAIN_SCOPES if self.asked.dir is None else ("project", "team")
+        agents = [name for name in self.config.scopes if name not in MAIN_SCOPES]
+        for name in (*names, *(agents if self.asked.dir is None else ())):
+            if os.path.isdir(self.config.scopes.get(name, "")):
+                yield name, self._open(self.asked.config(name))
+
+    def expect_directory(self) -> None:
+        """Refuse a directory that was named and is not there; a project need not have one yet."""
+        store = self.config.store
+        if self.asked.dir is None or os.path.isdir(store):
+            return
+        raise Missing(
+            f"there is no directory {store}",
+            path=store,
+            next="check its spelling, or leave --dir out to look at the project's own memories",
+        )
+
+    def keep_what_others_did(self) -> None:
+        """After the answer: whoever looks at a store also protects it."""
+        for app in self.opened:
+            app.snapshot()
+
+    @contextmanager
+    def looking_further(self, verb: str, options: Mapping[str, object]) -> Iterator[None]:
+        """Where something was not found, say where else it is."""
+        try:
+            yield
+        except Missing as error:
+            given = options.get("names") or (options.get("name"), options.get("change"))
+            wanted = [name for name in cast(Iterable[object], given) if isinstance(name, str)]
+            with suppress(MemdirError):  # a second trouble would hide the first
+                step = find_elsewhere(verb, wanted, self.app, self._others(), self.screen.advise)
+                error.next = step or error.next
+            raise
+
+    def _others(self) -> Iterator[tuple[str, App]]:
+        """The stores of the other scopes that exist, where no directory was named."""
+        for name, path in self.config.scopes.items() if self.asked.dir is None else ():
+            if os.path.isdir(path) and path != self.config.store:
+                with suppress(MemdirError):
+                    yield name, open_app(self.asked.config(name), now=time.time, tell=_unheard)
+
+    def _open(self, config: Config) -> App:
+        tell, dry_run = self.screen.tell, self.asked.dry_run
+        app = open_app(config, now=time.time, tell=tell, actor=ACTOR, dry_run=dry_run)
+        self.opened.append(app)
+        return app
+
+    def short(self, path: str) -> str:
+        """A path as people write it: below their home it starts with `~`."""
+        home = self.config.home.rstrip("/")
+        return "~" + path[len(home) :] if path.startswith(home + "/") else path
+
+
+def command(
+    name: str,
+    example: str,
+    *,
+    changes: bool = False,
+    bulk: bool = False,
+    dashes: bool = False,
+    records: bool = False,
+) -> Callable[[Run], click.Command]:
+    """Declare a command: a function of a Session and its own options, giving an exit code.
+
+    With `bulk` it may take long without anybody typing: then it says that it is under way.
+    With `dashes` a text may start like an option: a list, a PEM block, a diff.
+    With `records` it is one of `memdir records`: its scope is known, `--root` names a directory.
+    """
+
+    def declare(run: Run) -> click.Command:
+        @functools.wraps(run)
+        def call(
+            dir: str | None, project: str | None, json: bool, scope: str = RECORDS, **options: Any
+        ) -> int:
+            asked = Asked(dir, project, scope, options.pop("dry_run", False))
+            session = _begin(name, asked, json, records)
+            with progress(session.screen, bulk), session.looking_further(name, options):
+                code = run(session, **options) or 0
+            if not changes:
+                session.keep_what_others_did()
+            return code
+
+        text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
+        own = getattr(call, "__click_params__", [])[::-1]
+        kind = _TakesText if dashes else click.Command
+        shared = _shared(changes, records)
+        return kind(name, callback=call, params=[*own, *shared], help=text)
+
+    return declare
+
+
+def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
+    """The session of a command, refused where it cannot work on what was asked for."""
+    screen: Screen = click.get_current_context().obj
+    screen.json, screen.begun = json, True
+    screen.advise = Advice(_commands(), asked.dir, asked.project, asked.scope)
+    session = Session(screen, asked, asked.config())
+    screen.advise = replace(screen.advise, home="" if json else session.config.home)
+    if not records:
+        _refuse_records(name, session.config)
+    if name in ON_EXISTING:
+        session.expect_directory()
+    if session.config.findings and name not in ("where", "list", "doctor", "audit"):
+        found = count(len(session.config.findings), "finding")
+        screen.tell(f"{found} on the settings: memdir where")
+    return session
+
+
+def _refuse_records(name: str, config: Config) -> None:
+    """What writes Markdown must not write among records."""
+    if config.layout == RECORDS and name in INSTEAD:
+        raise BadInput(
+            f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records",
+            path=config.store,
+            next=f"memdir records {INSTEAD[name]}",
+        )
+
+
+def _commands() -> list[str]:
+    context = click.get_current_context()
+    return cast(click.Group, context.find_root().command).list_commands(context)
+
+
+def _unheard(text: str) -> None:
+    """For a look that nobody asked for."""
+
+
+class _TakesText(click.Command):
+    """Its argument may be a text like `- first, ...`, which click would take for options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move such a text behind `--`; nothing else with a blank in it starts with a dash."""
+        known = [opt for param in self.params for opt in param.opts]
+        flags = [opt for p in self.params if getattr(p, "is_flag", False) for opt in p.opts]
+        for at, word in enumerate(args[: args.index("--")] if "--" in args else args):
+            value = at > 0 and args[at - 1] in known and args[at - 1] not in flags
+            option = word.partition("=")[0] in known
+            if word[:1] == "-" and len(word.split()) > 1 and not value and not option:
+                return super().parse_args(ctx, [*args[:at], *args[at + 1 :], "--", word])
+        return super().parse_args(ctx, args)
+
+
+def _shared(changes: bool, records: bool) -> list[click.Parameter]:
+    """The options of every command; those of its own come from its decorators."""
+    place, where = ["--dir"], "A memory directory, wherever it lies."
+    if records:
+        place, where = ["--root", "dir"], "The directory of the records."
+    options: list[click.Parameter] = [
+        click.Option(place, metavar="DIR", help=where),
+        click.Option(["--project"], metavar="PATH", help="The project; default: here."),
+        click.Option(
+            ["--scope"],
+            metavar="SCOPE",
+            default="project",
+            help="project, user, local, team, agent:NAME@PLACE, records or all.",
+        ),
+        click.Option(["--json"], is_flag=True, help="Print one JSON object."),
+    ]
+    if records:
+        del options[2]
+    if changes:
+        help = "Show what would change as a diff; write nothing."
+        options.append(click.Option(["--dry-run"], is_flag=True, help=help))
+    return options

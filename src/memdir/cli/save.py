@@ -1,0 +1,325 @@
+"""Remember, save, edit."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+
+import click
+
+from memdir.cli.command import (
+    STDIN,
+    Session,
+    command,
+    guess_type,
+    private_folder,
+    read_day,
+    read_draft,
+    read_text,
+)
+from memdir.cli.output import Fields, refused, tell_done
+from memdir.errors import BadInput, MemdirError
+from memdir.format.draft import (
+    ALLOW_SECRET,
+    PLACES,
+    Draft,
+    Revision,
+    Wishes,
+    check_line,
+    check_type,
+    hash_of,
+    set_reasons,
+)
+from memdir.format.draft import ANYWAY as INSIST
+from memdir.format.names import check_name
+from memdir.hot import memory
+from memdir.hot.disk import failure
+from memdir.hot.memory import MODIFIED_KEYS, UNKNOWN, Document
+from memdir.store import changes, look
+from memdir.store.writer import App, Told
+
+# A memory in the person's own editor: a private copy, saved with the hash that was read.
+
+USUAL = ("sensible-editor", "nano", "vi")
+# They take over a terminal; others, such as a script or `code --wait`, need none.
+AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
+
+
+def edit_by_hand(
+    session: Session, app: App, name: str, expected: str, wishes: Wishes, told: Told
+) -> int:
+    """Open the editor on a copy and save what came out; what cannot be saved is kept."""
+    path, old, document = look.show(app, name)
+    copy = _copy(os.path.basename(path), old)
+    folder = os.path.dirname(copy)
+    try:
+        _run_editor(copy)
+        new = _read(copy, app.config.options.max_file_bytes + 1)
+        edited = memory.read(memory.decode(new))
+        revision = _difference(document, edited, expected or hash_of(old))
+        done = changes.edit(app, path, revision, wishes, told)
+    except MemdirError as error:
+        if _kept(copy, old):
+            error.next += f"; your text is kept: memdir save --file {copy}"
+        raise
+    if refused(done.changes) and _kept(copy, old):
+        session.screen.tell(f"your text is in {copy}")
+        return 1
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def edit_text(name: str, data: bytes, limit: int) -> bytes:
+    """What comes out of the editor for a text that is no memory yet."""
+    copy = _copy(name, data)
+    try:
+        _run_editor(copy)
+        return _read(copy, limit + 1)
+    finally:
+        shutil.rmtree(os.path.dirname(copy), ignore_errors=True)
+
+
+def _copy(name: str, data: bytes) -> str:
+    """A copy that only its owner can read."""
+    path = os.path.join(private_folder("memdir-edit-"), name)
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise failure(error, path, "no copy can be made for the editor") from None
+    return path
+
+
+def _read(copy: str, limit: int) -> bytes:
+    try:
+        with open(copy, "rb") as file:
+            return file.read(limit)
+    except OSError as error:
+        raise BadInput(
+            f"the editor left no file that can be read ({error.strerror}); nothing was saved",
+            path=copy,
+            next="set EDITOR to a program that saves the file it is given",
+        ) from None
+
+
+def _kept(copy: str, old: bytes) -> bool:
+    """True when the copy holds something new; else it is removed."""
+    try:
+        with open(copy, "rb") as file:
+            new = file.read()
+    except OSError:
+        new = old
+    if new == old:
+        shutil.rmtree(os.path.dirname(copy), ignore_errors=True)
+    return new != old
+
+
+def _run_editor(copy: str) -> None:
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    hint = "set EDITOR, or use --description, --type, --body-file"
+    try:
+        words = shlex.split(chosen) or [name for name in USUAL if shutil.which(name)][:1]
+    except ValueError:
+        raise BadInput(f"EDITOR is no command: {chosen!r}; nothing was saved", next=hint) from None
+    if not words:
+        raise BadInput("no editor was found; nothing was saved", next=hint)
+    if os.path.basename(words[0]) in AT_TERMINAL and not (sys.stdin and sys.stdin.isatty()):
+        raise BadInput(
+            f"{words[0]} needs a terminal, and there is none here; nothing was saved",
+            next="use --description, --type or --body-file, or run it in a terminal",
+        )
+    try:
+        code = subprocess.run([*words, copy]).returncode
+    except OSError:
+        code = 127
+    if code:
+        raise BadInput(f"the editor {words[0]!r} failed; nothing was saved", next=hint)
+
+
+def _difference(old: Document, new: Document, expected: str) -> Revision:
+    """What was changed by hand, as a revision."""
+    known = {key: field for field, keys in PLACES.items() for key in keys}
+    fields = []
+    for key in dict.fromkeys((*old.values, *new.values)):
+        if old.values.get(key) == new.values.get(key) or key in MODIFIED_KEYS:
+            continue
+        if key not in new.values:
+            raise BadInput(
+                f"`{key}` cannot be removed this way; nothing was saved",
+                next="remove that line in the memory's own file: memdir undo covers it too",
+            )
+        fields.append((known.get(key, key), new.values[key]))
+    body = None if old.body == new.body else new.body
+    return Revision("", tuple(fields), body, expected)
+
+
+# remember, save, edit: what enters a store.
+
+ANYWAY = "Save although it seems to live elsewhere, or another memory says nearly the same."
+SECRET = "Save although it holds what looks like a secret; never into a shared scope."
+OFFERED = (INSIST, ALLOW_SECRET)
+
+
+@command(
+    "remember",
+    'memdir remember "Use uv, never pip." --why "The lock file is uv\'s."',
+    changes=True,
+    dashes=True,
+)
+@click.argument("text")
+@click.option("--type", metavar="TYPE", help="See: memdir types. Default: from the wording.")
+@click.option("--name", metavar="NAME", help="The file's name; the same name again updates it.")
+@click.option("--description", metavar="LINE", default="", help="One line that says what it is.")
+@click.option("--why", metavar="REASON", default="", help="The reason behind it.")
+@click.option("--how", metavar="WHEN", default="", help="When and where to apply it.")
+@click.option("--pin", is_flag=True, help="Keep it on top of the index.")
+@click.option("--date", metavar="DAY", help="The day `yesterday` in the text counts from.")
+@click.option("--if-hash", metavar="HASH", help="Update only the version with this hash.")
+@click.option("--anyway", is_flag=True, help=ANYWAY)
+@click.option("--allow-secret", is_flag=True, help=SECRET)
+def remember(
+    session: Session,
+    text: str,
+    type: str | None,
+    name: str | None,
+    description: str,
+    why: str,
+    how: str,
+    pin: bool,
+    date: str | None,
+    if_hash: str | None,
+    anyway: bool,
+    allow_secret: bool,
+) -> int:
+    """Save TEXT as a memory; `-` reads it from standard input."""
+    app = session.app
+    if text == STDIN:
+        text = read_text(STDIN, app.config.options.max_body_bytes, "the text")
+    draft = Draft(
+        body=text,
+        type=type if type is not None else UNKNOWN,
+        name=check_name(name) if name is not None else "",
+        description=description,
+        why=why,
+        how=how,
+        pinned=pin,
+        day=read_day(date) if date is not None else None,
+        expected=if_hash,
+    )
+    return _save(session, app, draft, Wishes(anyway, allow_secret, OFFERED))
+
+
+@command("save", "memdir save --file draft.md", changes=True)
+@click.option("--file", metavar="DRAFT.md", required=True, help="The draft; - is stdin.")
+@click.option("--name", metavar="NAME", help="Instead of the name in the draft's header.")
+@click.option("--if-hash", metavar="HASH", help="Update only the version with this hash.")
+@click.option("--anyway", is_flag=True, help=ANYWAY)
+@click.option("--allow-secret", is_flag=True, help=SECRET)
+def save(
+    session: Session,
+    file: str,
+    name: str | None,
+    if_hash: str | None,
+    anyway: bool,
+    allow_secret: bool,
+) -> int:
+    """Save a draft: Markdown with a header and a body.
+
+    The header may say name, description and type; keys that memdir does not know are kept.
+    """
+    app = session.app
+    draft, ours = read_draft(read_text(file, app.config.options.max_file_bytes, file), file)
+    name = draft.name if name is None else check_name(name)
+    if ours:
+        session.screen.tell(f"left out of the draft: {', '.join(ours)}; the store says that itself")
+    return _save(
+        session,
+        app,
+        replace(draft, name=name, expected=if_hash),
+        Wishes(anyway, allow_secret, OFFERED),
+    )
+
+
+def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> int:
+    """Save; a new memory without a type gets one from its wording, and the answer says so."""
+    known = draft.name and app.store.facts(check_name(draft.name) + ".md") is not None
+    more: Fields = {}
+    says = []
+    if draft.type == UNKNOWN and not known:
+        draft = replace(draft, type=guess_type(draft.body))
+        more = {"type": draft.type, "type_from": "wording"}
+        says = [f"type {draft.type}, from its wording; another one: memdir edit NAME --type TYPE"]
+    if not app.config.enabled:
+        by = app.config.enabled_by
+        session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
+    done = changes.save(app, draft, wishes, tell_done(session, app, more, *says))
+    return int(refused(done.changes))
+
+
+@command("edit", 'memdir edit use-uv --description "uv manages the packages"', changes=True)
+@click.argument("name")
+@click.option("--description", metavar="LINE", help="A new description.")
+@click.option("--type", metavar="TYPE", help="A new type; see: memdir types.")
+@click.option(
+    "--name", "label", metavar="LABEL", help="A new label; the file keeps its name, both find it."
+)
+@click.option("--pin/--no-pin", default=None, help="Keep it on top of the index, or not.")
+@click.option("--why", metavar="REASON", help="A new reason, in place of the one it has.")
+@click.option("--how", metavar="WHEN", help="New words on when and where to apply it.")
+@click.option("--body-file", metavar="FILE", help="A new text from a file; - is stdin.")
+@click.option("--if-hash", metavar="HASH", help="Only if this is still its hash.")
+@click.option("--allow-secret", is_flag=True, help=SECRET)
+def edit(
+    session: Session,
+    name: str,
+    description: str | None,
+    type: str | None,
+    label: str | None,
+    pin: bool | None,
+    why: str | None,
+    how: str | None,
+    body_file: str | None,
+    if_hash: str | None,
+    allow_secret: bool,
+) -> int:
+    """Change a memory, by options or else in your editor.
+
+    The editor is $VISUAL or $EDITOR. Only the lines that you change are written. With
+    --if-hash, or from the editor, a memory that somebody else changed meanwhile is not
+    overwritten: both texts are shown.
+    """
+    app = session.app
+    check_type(UNKNOWN if type is None else type)
+    pinned = None if pin is None else "true" if pin else "false"
+    given = {"name": label, "description": description, "type": type, "pinned": pinned}
+    fields = tuple((key, value) for key, value in given.items() if value is not None)
+    wishes = Wishes(secret=allow_secret, offered=OFFERED[1:])
+    told = tell_done(session, app)
+    if not fields and (body_file, why, how) == (None, None, None):
+        return edit_by_hand(session, app, name, if_hash or "", wishes, told)
+    body, read = _new_body(app, name, body_file, {"why": why, "how": how})
+    revision = Revision("", fields, body, if_hash or read)
+    return int(refused(changes.edit(app, name, revision, wishes, told).changes))
+
+
+def _new_body(
+    app: App, name: str, file: str | None, reasons: Mapping[str, str | None]
+) -> tuple[str | None, str]:
+    """The text that an edit asks for, and the hash of the version it was made from."""
+    limit = app.config.options.max_body_bytes
+    body = None if file is None else read_text(file, limit, "the text")
+    given = {field: text for field, text in reasons.items() if text is not None}
+    for field, text in given.items():
+        check_line(field, text)
+        if not text.strip():
+            raise BadInput(f"{field} is empty", next=f"say what {field} should be")
+    if not given:
+        return body, ""
+    _, old, document = look.show(app, name)
+    text = document.body if body is None else body
+    return set_reasons(text, given.get("why", ""), given.get("how", "")), hash_of(old)

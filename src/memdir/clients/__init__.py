@@ -1,0 +1,1 @@
+"""One file per agent: install, read transcripts, import its memories."""

@@ -1,0 +1,481 @@
+"""Frozen Config, stores of each scope."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from memdir.config.repository import (
+    MANAGED_SETTINGS,
+    REMOTE,
+    SHOWN_CHARACTERS,
+    Place,
+    Said,
+    find_place,
+    named_directory,
+    rejected,
+)
+from memdir.config.settings import Options, look, read_options, read_settings
+from memdir.errors import BadInput, Finding, MemdirError
+from memdir.hot import place
+from memdir.hot.acceptance import origin_of
+from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
+from memdir.hot.place import (
+    ABSENT,
+    AGENT_PLACES,
+    BUILT_IN,
+    BY_AGENT,
+    INDEX,
+    MAIN_SCOPES,
+    PROJECT,
+    RECORDS,
+    SCAN,
+    SHARED,
+    SILENT,
+    UNHEARD,
+    Around,
+    Here,
+    Scope,
+    agent_folder,
+    below,
+    checkout_root,
+    enabled,
+    expand,
+    facts_of,
+    is_true,
+    override_problem,
+    parse_scope,
+    project_name,
+    write,
+)
+from memdir.hot.stop import CALLER
+
+# Which directory holds the memories of a scope, and which rule said so.
+
+OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
+DIRECTORY = "autoMemoryDirectory"
+# Nobody keeps memories in them, and one look would take a copy of everything below.
+# fmt: off
+SYSTEM = (
+    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt",
+    "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/usr/local", "/var",
+    "/var/lib", "/var/tmp", "/Applications", "/Library", "/System", "/Users", "/private",
+    "/private/etc", "/private/tmp", "/private/var",
+)
+# fmt: on
+SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
+IN_CHECKOUT = ("local", place.RECORDS)  # both in .claude/memory, each with its own kind of file
+SAME_START = f"default (existing directory with the same first {place.NAME_CHARACTERS} characters)"
+
+
+def project_store(place: Place, findings: list[Finding]) -> tuple[str, str]:
+    """The project's memory directory and the step of the chain that decided."""
+    override = Said("environment", {DIRECTORY: place.env.get(OVERRIDE)})
+    chain = (
+        (f"environment {OVERRIDE}", override, False),
+        (f"managed setting {DIRECTORY}", place.managed, True),
+        (f"user setting {DIRECTORY}", place.user, True),
+    )
+    for step, said, tilde in chain:
+        value = said.values.get(DIRECTORY)
+        if value is None or value == "":
+            continue
+        problem = _problem(value, tilde, place)
+        if not problem and isinstance(value, str):
+            return os.path.realpath(expand(value, place.home)), step
+        findings.append(rejected(said.path, step, value, problem))
+    base = place.env.get(REMOTE, "")
+    name, exact = _folder(os.path.join(base or place.claude, "projects"), place.root)
+    store = os.path.realpath(os.path.join(base or place.claude, "projects", name, "memory"))
+    default = "default" if exact else SAME_START
+    return store, f"remote base {REMOTE}" if base else default
+
+
+def _problem(value: object, tilde: bool, place: Place) -> str:
+    """Why an override is refused; empty when it is not."""
+    if not isinstance(value, str):
+        return "it is not a text"
+    if problem := override_problem(value, tilde=tilde):
+        return problem
+    home = place.home
+    path = expand(value, home)
+    # The home and a top directory may be links themselves; what lies below may not be bent.
+    anchor = home if below(path, home) else "/" + path.split("/")[1]
+    real = os.path.realpath(path)
+    if taken := _taken(real, place):
+        return f"it is {taken}"
+    if real != os.path.realpath(anchor) + path[len(anchor) :]:
+        return f"it leads through a symbolic link to {real}; name that directory itself"
+    if os.path.lexists(real) and not os.path.isdir(real):
+        return "it is not a directory"
+    if exposed := _exposed(real):
+        return f"other users of this machine can write to {exposed}"
+    return ""
+
+
+def _taken(path: str, place: Place) -> str:
+    """Whose directory a real path is, where it cannot be a store; empty where it can."""
+    home, claude = os.path.realpath(place.home), os.path.realpath(place.claude)
+    if path == home or below(home, path):
+        return "the home directory itself, or above it"
+    if path in SYSTEM or any(below(path, top) for top in SETTINGS):
+        return "a directory of the system"
+    if path in (claude, os.path.join(claude, "projects")) or below(claude, path):
+        return "the client's own directory, or above it"
+    for folder in map(os.path.realpath, place.ours()):
+        if path == folder or below(path, folder) or below(folder, path):
+            return "where memdir keeps files of its own"
+    return ""
+
+
+def _exposed(path: str) -> str:
+    """The first directory on the way down that another user could fill or replace, or nothing."""
+    mine, here, sticky = (0, os.geteuid()), "", False
+    for part in path.split("/")[1:]:
+        here = f"{here}/{part}"
+        try:
+            info = os.stat(here)
+        except OSError:
+            return ""  # not there yet: we shall create it, and it will be ours
+        if sticky and info.st_uid not in mine:
+            return here
+        open_to_all = bool(info.st_mode & stat.S_IWOTH)
+        # In a sticky directory like /tmp, what is ours stays ours.
+        sticky = open_to_all and bool(info.st_mode & stat.S_ISVTX) and here != path
+        if open_to_all and not sticky:
+            return here
+    return ""
+
+
+def _folder(projects: str, root: str) -> tuple[str, bool]:
+    """The project's folder; a long name may end in another hash than ours, so look for it."""
+    name = place.project_name(root)
+    if len(name) <= place.NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
+        return name, True
+    start = name[: place.NAME_CHARACTERS + 1]
+    found = [other for other in _directories(projects) if other.startswith(start)]
+    found.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
+    return (found[0], False) if found else (name, True)
+
+
+def _directories(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+    except OSError:
+        return []
+
+
+def all_scopes(project: str, place: Place, findings: list[Finding]) -> dict[str, str]:
+    """Every scope's directory by name; one that the repository has bent is left out."""
+    found: dict[str, str] = {}
+    for scope in [*map(Scope, MAIN_SCOPES), *_agents(place)]:
+        try:
+            found[str(scope)] = store_of(scope, project, place)
+        except BadInput as bent:
+            findings.append(Finding("redirect-attempt", bent.path, bent.message, bent.next))
+    if _has_records(local := found.get("local", "")):
+        found[RECORDS] = local
+    return found
+
+
+def _has_records(path: str) -> bool:
+    """True where the settings of records, or one of their folders, lie in a directory."""
+    if not path or not os.path.isdir(path):
+        return False
+    if any(os.path.isdir(os.path.join(path, folder)) for folder in RECORD_FOLDERS):
+        return True
+    return os.path.isfile(os.path.join(path, RECORD_SETTINGS))
+
+
+def _agents(place: Place) -> Iterator[Scope]:
+    """The agents whose directories exist; what is no agent's folder name is not one of ours."""
+    for where in AGENT_PLACES:
+        for name in _directories(_agents_folder(place, where)):
+            if agent_folder(name) == name:
+                yield Scope("agent", name, where)
+
+
+def _agents_folder(place: Place, where: str) -> str:
+    if where == "user":
+        return os.path.join(place.claude, "agent-memory")
+    name = "agent-memory" if where == "project" else "agent-memory-local"
+    return os.path.join(place.checkout, ".claude", name)
+
+
+def store_of(scope: Scope, project: str, place: Place) -> str:
+    """The directory of a scope; refuses one that lies behind a link inside the repository."""
+    if scope.kind == "agent":
+        path = os.path.join(_agents_folder(place, scope.place), scope.folder)
+    elif scope.kind == "user":
+        path = os.path.join(place.claude, "memory")
+    elif scope.kind in IN_CHECKOUT:
+        path = os.path.join(place.checkout, ".claude", "memory")
+    else:
+        path = os.path.join(project, "team") if scope.kind == "team" else project
+    inside = scope.kind in IN_CHECKOUT or (scope.kind == "agent" and scope.place != "user")
+    # In a home that is a project itself, links are the user's own.
+    if (inside or place.commits(path)) and place.checkout != os.path.realpath(place.home):
+        _refuse_links(place.checkout, path)
+    return os.path.realpath(path)
+
+
+def _refuse_links(top: str, path: str) -> None:
+    here = top.rstrip("/")
+    for part in path[len(here) + 1 :].split("/"):
+        here = f"{here}/{part}"
+        if os.path.islink(here):
+            message = f"{here} is a symbolic link inside the repository; it is not followed"
+            hint = "Replace it by a directory. If the link is yours, name its target with --dir."
+            raise BadInput(message, path=here, next=hint)
+
+
+def named_store(
+    path: str, wanted: Scope, scopes: dict[str, str], place: Place
+) -> tuple[Scope, str]:
+    """The scope and store that `--dir` means; a directory of a known scope keeps its rules."""
+    if taken := _taken(path, place):
+        hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
+        raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
+    if wanted.kind == RECORDS:
+        return wanted, path
+    if wanted.kind not in ("project", "team", "all"):
+        raise BadInput(f"--dir and --scope {wanted} both say where", next="Give one of them.")
+    if wanted.kind == "team":
+        return wanted, os.path.join(path, "team")
+    for name, known in scopes.items():
+        if known == path:
+            return parse_scope(name), path
+    scopes |= {"project": path, "team": os.path.join(path, "team")}
+    return wanted, path
+
+
+SWITCH = "autoMemoryEnabled"
+DIR = "--dir"
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything the outside decides: where memories lie, whether memory is on, the options."""
+
+    store: str
+    scope: Scope
+    step: str
+    shared: bool  # what is saved there may reach other people: by its scope, or through git
+    project_root: str  # what all worktrees share
+    checkout: str  # this worktree
+    code: str  # the checkout that the memories speak of; empty where there is no one such
+    project_name: str
+    enabled: bool
+    enabled_by: str
+    scopes: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    home: str
+    claude_dir: str
+    state_dir: str
+    cache_dir: str
+    config_file: str
+    options: Options
+    environ: Mapping[str, str] = field(repr=False)  # for the keys of models; never shown
+    foreign: bool = False  # a person named it with --dir, and it is no scope's own
+
+    @property
+    def layout(self) -> str:
+        """How the store lies on disk: a member of the family of layouts."""
+        return RECORDS if self.scope.kind == RECORDS else self.options.layout
+
+    @property
+    def origin(self) -> str:
+        """Who else writes the memories here; empty where they are the user's own."""
+        if self.foreign or self.store == self.scopes.get("user"):
+            return ""  # a person named it, or the home is a project
+        return origin_of(str(self.scope), self.store, self.checkout, self.shared)
+
+    @property
+    def own(self) -> str:
+        """The folder beside config.toml where a user's own members lie, a folder per family."""
+        return os.path.dirname(self.config_file)
+
+
+def read_config(
+    environ: Mapping[str, str],
+    cwd: str,
+    *,
+    project: str | None = None,
+    dir: str | None = None,
+    scope: str = "project",
+) -> Config:
+    """Decide once, from the arguments alone, what the rest of the program takes for granted."""
+    wanted, findings = parse_scope(scope), list[Finding]()
+    place = find_place(environ, cwd, project, findings)
+    on, by = enabled(place.env, _switches(place, findings))
+    store, step = project_store(place, findings)
+    known = tuple((scopes := all_scopes(store, place, findings)).values())
+    if dir is not None:
+        (wanted, store), step = named_store(named_directory(cwd, dir), wanted, scopes, place), DIR
+    elif wanted.kind not in ("project", "all"):
+        store, step = store_of(wanted, store, place), f"scope {wanted}"
+    return Config(
+        store=store,
+        scope=wanted,
+        step=step,
+        shared=wanted.shared or place.commits(store),
+        project_root=place.root,
+        checkout=place.checkout,
+        code=_code(place, wanted, store if dir and project is None else ""),
+        project_name=project_name(place.root),
+        enabled=on,
+        enabled_by=by,
+        scopes=MappingProxyType(scopes),
+        home=place.home,
+        claude_dir=place.claude,
+        state_dir=place.own("STATE"),
+        cache_dir=place.own("CACHE"),
+        config_file=place.config_file,
+        options=read_options(place.env, place.config_file, findings),
+        environ=environ,
+        findings=tuple(dict.fromkeys(findings)),
+        foreign=step == DIR and store not in known,
+    )
+
+
+def _code(place: Place, scope: Scope, named: str) -> str:
+    """Of a directory that was named, the checkout it lies in; a user's memories have none."""
+    inside = checkout_root(named, look) if named else ""
+    if inside or scope.kind == "user":
+        return inside
+    return place.checkout if place.git else ""
+
+
+def _switches(place: Place, findings: list[Finding]) -> list[tuple[str, bool]]:
+    """The settings that may switch memory, strongest first; a repository's only off."""
+    sources = [("managed", place.managed), *(("repository", said) for said in place.repository)]
+    switches = []
+    for source, said in [*sources, ("user", place.user)]:
+        value = said.values.get(SWITCH)
+        if isinstance(value, bool) and not (source == "repository" and value):
+            switches.append((f"{source} setting {SWITCH}", value))
+        elif value is not None and value is not True:
+            message = f"{SWITCH} = {repr(value)[:SHOWN_CHARACTERS]} is ignored"
+            findings.append(Finding("bad-setting", said.path, message, "Write true or false."))
+    if switches and not switches[0][1]:
+        message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
+        fix = "Switch it on in your user settings if you want it."
+        findings += [
+            Finding("ignored-setting", said.path, message, fix)
+            for said in place.repository
+            if said.values.get(SWITCH) is True
+        ]
+    return switches
+
+
+# Decides where a hook was called, and leaves the answer behind. Needed once in each directory.
+
+YOUNG = 50_000_000  # nanoseconds: what changed so lately may change again unseen
+REPOSITORY = "repository"
+
+
+def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
+    """The place as the whole configuration says; with a `path` it is left there."""
+    begun = time.time_ns()
+    if any(map(_unclear, around.doubtful)):
+        return None
+    try:
+        config = read_config(clean(environ, cwd), cwd)
+    except MemdirError:
+        return None  # no home, or no such directory: nobody to tell
+    here = here_of(config, around)
+    basis = _basis(config, environ)
+    if path and all(_is_old(name, begun) for name in (*basis, *around.seen.split("\0"))):
+        write(path, around.seen, basis, here)
+    return here
+
+
+def clean(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
+    """Without what the settings of the project put there in which the client was started."""
+    top = environ.get(PROJECT, "")
+    if not top.startswith("/") or not os.path.isdir(top) or top == cwd:
+        return environ
+    return find_place(environ, top, None, []).env
+
+
+def is_silent(config: Config) -> bool:
+    """True where hooks do nothing: in the client's bare modes, or where somebody said so."""
+    env = config.environ
+    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
+        return True
+    if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+        return True
+    # A repository may switch memory off for itself, and that means ours too. A user who switches
+    # the client's own off has installed us instead.
+    return not config.enabled and config.enabled_by.startswith(REPOSITORY)
+
+
+def _unclear(path: str) -> bool:
+    """True for settings that a client may understand and we do not: better no memory at all."""
+    findings: list[Finding] = []
+    read_settings(path, findings)
+    return bool(findings)
+
+
+def here_of(config: Config, around: Around) -> Here:
+    holds = {
+        SILENT: is_silent(config),
+        # Of Claude Code; whoever else calls us has none of its own.
+        BUILT_IN: config.enabled and not config.environ.get(CALLER),
+        INDEX: config.options.index,
+        SHARED: config.shared,
+        SCAN: config.options.search == SCAN,
+        UNHEARD: not config.options.capture,
+        BY_AGENT: config.options.capture and config.options.records_agent,
+    }
+    return Here(
+        config.state_dir,
+        config.cache_dir,
+        around.checkout,
+        frozenset(name for name, holding in holds.items() if holding),
+        dict(config.scopes),
+        config.options.max_file_bytes,
+    )
+
+
+def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
+    """Each path that the decision rests on; False where only what it is counts.
+
+    The repository's own settings are among what is seen around.
+    """
+    managed = environ.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
+    parts = os.path.splitext(managed)[0] + ".d"
+    own = f"{config.checkout}/.claude"
+    basis = {f"{config.claude_dir}/settings.json": True, managed: True, config.config_file: True}
+    basis |= {parts: True, **{f"{parts}/{name}": True for name in _names(parts)}}
+    # A link there is not followed, so it matters when one comes or goes.
+    basis |= {own: False, f"{own}/memory": False, config.store: False}
+    for top in (
+        f"{config.claude_dir}/agent-memory",
+        f"{own}/agent-memory",
+        f"{own}/agent-memory-local",
+    ):
+        basis |= {top: True, **{f"{top}/{name}": False for name in _names(top)}}
+    return basis
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _is_old(path: str, begun: int) -> bool:
+    """False where it may have changed while it was read."""
+    if not path.startswith("/") or facts_of(path, True) == ABSENT:
+        return True
+    try:
+        return os.stat(path).st_ctime_ns < begun - YOUNG or os.path.isdir(path)
+    except OSError:
+        return True

@@ -1,0 +1,224 @@
+"""Client JSON, config.toml, MEMDIR_*."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, Literal, TypeVar
+
+from memdir.errors import Finding
+from memdir.hot.place import GIT_FILE_BYTES, is_false, is_true
+
+# Reading files nobody has vouched for: what cannot be used is a finding, never a failure.
+
+# No client writes more; what is larger is a mistake or an attack on our start-up time.
+SETTINGS_BYTES = 1024 * 1024
+
+
+def look(path: str) -> bytes | Literal[True] | None:
+    """What lies at a path, for `core.scope`: a file's bytes, True for a directory, or nothing."""
+    try:
+        return True if os.path.isdir(path) else _content(path, GIT_FILE_BYTES)
+    except (OSError, ValueError):
+        return None
+
+
+def _content(path: str, limit: int) -> bytes:
+    """At most one byte more than the limit; a FIFO or device never blocks us."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(limit + 1)
+    finally:
+        os.close(handle)
+
+
+def read_text(path: str, findings: list[Finding]) -> str:
+    """The file's text; empty when there is none, or when a finding says why it is not used."""
+    try:
+        content = _content(path, SETTINGS_BYTES)
+        if len(content) > SETTINGS_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {SETTINGS_BYTES // 1024} KiB")
+        return content.decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        findings.append(broken(path, f"cannot be read: {error.strerror}"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        findings.append(broken(path, "is not UTF-8 text", line))
+    return ""
+
+
+def broken(path: str, problem: str, line: int = 0) -> Finding:
+    fix = "Repair the file; it is left as it is, and the defaults apply until then."
+    return Finding("broken-settings", path, f"{problem}; the file is ignored", fix, line)
+
+
+def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
+    """A settings file of the client; empty when it is missing or broken."""
+    text = read_text(path, findings)
+    if not text.strip():
+        return {}
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        findings.append(broken(path, problem, error.lineno))
+    except (ValueError, RecursionError):
+        findings.append(broken(path, "is not JSON: a number too long or a nesting too deep"))
+    else:
+        if isinstance(values, dict):
+            return values
+        findings.append(broken(path, "holds no JSON object"))
+    return {}
+
+
+def read_managed(path: str, findings: list[Finding]) -> dict[str, object]:
+    """Managed settings: the file, then the parts in its `.d` directory, later ones winning."""
+    folder = os.path.splitext(path)[0] + ".d"
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except OSError:
+        names = []
+    values = read_settings(path, findings)
+    for name in names:
+        if not name.startswith("."):
+            values |= read_settings(os.path.join(folder, name), findings)
+    return values
+
+
+# Our own options: config.toml, overridden by MEMDIR_<NAME>; adding one is adding one line.
+
+T = TypeVar("T")
+
+# Every number up to here is exact as a float, too.
+LARGEST_NUMBER = 2**53
+
+
+def _option(key: str, default: T, least: float = 0) -> T:
+    return field(default=default, metadata={"key": key, "least": least})
+
+
+@dataclass(frozen=True)
+class Options:
+    """What config.toml (`key` as in its tables) and `MEMDIR_<NAME>` can change."""
+
+    layout: str = _option("store.layout", "markdown")
+    index: bool = _option("store.index", True)
+    max_file_bytes: int = _option("store.max_file_bytes", 4 * 1024 * 1024, least=1)
+    max_body_bytes: int = _option("store.max_body_bytes", 64 * 1024, least=1)
+    trash_days: int = _option("store.trash_days", 30)
+    history: bool = _option("history.enabled", True)
+    lock_seconds: float = _option("lock.seconds", 30.0)
+    lock_notice_seconds: float = _option("lock.notice_seconds", 2.0)
+    search: str = _option("recall.search", "fts")
+    hooks: bool = _option("hooks.enabled", True)
+    private_urls: bool = _option("audit.private_urls", False)
+    model: str = _option("model.name", "")
+    model_base_url: str = _option("model.base_url", "")
+    model_timeout: float = _option("model.timeout", 3.0)
+    session_tokens: int = _option("budget.session_tokens", 20_000)
+    day_tokens: int = _option("budget.day_tokens", 100_000)
+    run_tokens: int = _option("budget.run_tokens", 8_000)
+    capture: bool = _option("capture.enabled", True)
+    capture_every: int = _option("capture.every", 1, least=1)
+    capture_model: str = _option("capture.model", "")
+    dream: bool = _option("dream.enabled", False)
+    records_agent: bool = _option("records.agent", False)
+
+
+def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:
+    """The options of config.toml, then of the environment; a wrong one keeps its default."""
+    known = {option.metadata["key"]: option for option in fields(Options)}
+    wishes = [
+        (known.get(key), key, value, path, line) for key, value, line in _toml(path, findings)
+    ]
+    for option in known.values():
+        name = f"MEMDIR_{option.name.upper()}"
+        if text := env.get(name, "").strip():
+            wishes.append((option, name, _from_text(type(option.default), text), "environment", 0))
+    chosen: dict[str, Any] = {}
+    for wish, name, value, where, line in wishes:
+        if wish is None:
+            message = f"{name} is not a setting of memdir; it is ignored"
+            fix = f"Known are: {', '.join(sorted(known))}"
+            findings.append(Finding("unknown-setting", where, message, fix, line))
+        elif (fitting := _fit(wish, value)) is None:
+            message = f"{name} = {repr(value)[:80]} is ignored; {wish.default} applies"
+            findings.append(Finding("bad-setting", where, message, _need(wish), line))
+        else:
+            chosen[wish.name] = fitting
+    return Options(**chosen)
+
+
+def _fit(option: Field[Any], value: Any) -> bool | int | float | str | None:
+    """The value in the option's type; None when it does not fit."""
+    kind: Any = type(option.default)
+    if kind is bool:
+        return value if type(value) is bool else None
+    if kind is str:
+        return value if type(value) is str and value.isprintable() else None
+    if type(value) is not kind and (kind, type(value)) != (float, int):
+        return None
+    return kind(value) if option.metadata["least"] <= value <= LARGEST_NUMBER else None
+
+
+def _need(option: Field[Any]) -> str:
+    if type(option.default) is bool:
+        return "Write true or false."
+    if type(option.default) is str:
+        return "Write a text in quotes, on one line."
+    kind = "a whole number" if type(option.default) is int else "a number"
+    return f"Write {kind} from {option.metadata['least']} on."
+
+
+def _from_text(kind: type, text: str) -> object:
+    """The value a variable's text stands for; the text itself when it stands for none."""
+    if kind is bool:
+        return True if is_true(text) else False if is_false(text) else text
+    try:
+        return kind(text)
+    except ValueError:
+        return text
+
+
+def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object, int]]:
+    """Each key of the file (`table.key`), its value and its line."""
+    text = read_text(path, findings)
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        findings.append(broken(path, "is not TOML: it is nested too deeply"))
+        return
+    except (tomllib.TOMLDecodeError, ValueError) as error:
+        found = re.search(r"line (\d+)", str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        findings.append(broken(path, f"is not TOML: {error}", line))
+        return
+    for name, table in tables.items():
+        if isinstance(table, dict):
+            for key, value in table.items():
+                yield f"{name}.{key}", value, _line_of(text, name, key)
+        else:
+            yield name, table, _line_of(text, "", name)
+
+
+def _line_of(text: str, table: str, key: str) -> int:
+    """The line a key stands on; 0 when it is written in a way this simple search misses."""
+    here = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        left = line.partition("=")[0].strip()
+        if left.startswith("["):
+            here = left.partition("]")[0].strip("[ ")
+        elif (here, left) == (table, key) or (here, left) == ("", f"{table}.{key}"):
+            return number
+    return 0

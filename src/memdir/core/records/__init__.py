@@ -1,1 +1,0 @@
-"""Structured records: what they hold, how they are checked, scored, merged and let go."""

@@ -1,1 +1,0 @@
-"""What people ask an agent to remember or to forget, found without a model."""

@@ -1,0 +1,1 @@
+"""How good memory is, on your own store and on public sets."""

@@ -1,0 +1,1 @@
+"""Pure: what lies in a store: names, MEMORY.md, drafts."""

@@ -1,0 +1,419 @@
+"""Draft, Change, rules a draft must pass, next revision."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from memdir.errors import BadInput, Conflict
+from memdir.format import exclusions
+from memdir.format.names import check_name
+from memdir.hot import memory, safe, types
+from memdir.hot.memory import (
+    CREATED_KEYS,
+    MODIFIED_KEYS,
+    NEST,
+    PINNED_KEYS,
+    SOURCE_KEYS,
+    TYPE_KEYS,
+    UNKNOWN,
+    VERIFIED_KEYS,
+    Document,
+    stem,
+)
+from memdir.text import dates, secrets
+
+# A draft (not yet saved) and a change (what a save did).
+
+CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
+RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
+UNDONE, REBUILT = "undone", "rebuilt"
+HELD = "held"  # waits for a person: see core.held
+ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options to insist with
+BY_HAND = "cli"  # the source of what a person saves themselves
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What somebody wants remembered; `expected` is the hash of the version they have read."""
+
+    body: str
+    type: str = "unknown"
+    name: str = ""
+    description: str = ""
+    why: str = ""
+    how: str = ""
+    pinned: bool = False
+    source: str = BY_HAND
+    day: datetime.date | None = None
+    expected: str | None = None
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the person saving insists on, although the rules advise against it.
+
+    `offered` are the options they could insist with: a refusal names no others.
+    """
+
+    anyway: bool = False
+    secret: bool = False
+    offered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happened to one memory; `remarks` are things the person should know about it."""
+
+    kind: str
+    name: str
+    path: str
+    hash: str = ""
+    reason: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """False when nothing was written."""
+        return self.kind != SKIPPED
+
+
+# The rules a draft passes before it is written: refusals, absolute dates, Why and How.
+
+MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
+DESCRIPTION_AIM = 120
+UNSAID = "something secret"  # what a text is about that begins with a secret
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+# Direction overrides and tag characters: a person would read another line than a model.
+_HIDDEN = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by their category, blank to the eye
+_KEY = re.compile(r"(?:metadata\.)?\w[\w -]*")
+# What the store says itself; a draft has fields for what of it can be chosen.
+RESERVED_KEYS = frozenset(
+    ("name", "description", "metadata", *TYPE_KEYS, *CREATED_KEYS, *MODIFIED_KEYS, *VERIFIED_KEYS)
+) | {*PINNED_KEYS, *SOURCE_KEYS}
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s")
+_ONE_LINE = ("name", "description", "why", "how", "source")  # fields of a draft
+WHY, HOW = "**Why:**", "**How to apply:**"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the store and the moment decide about a save."""
+
+    now: float
+    day: datetime.date
+    shared: bool = False
+    index: bool = True
+    max_body_bytes: int = 65_536
+    max_file_bytes: int = 4 * 1024 * 1024
+    claude_md: str = ""
+
+
+def check(draft: Draft, rules: Rules) -> None:
+    """Refuse what cannot be taken at all, naming the field and the rule."""
+    size = _bytes("the text", draft.body)
+    if size > rules.max_body_bytes:
+        raise BadInput(
+            f"the text has {size:,} bytes (limit: {rules.max_body_bytes:,})",
+            next="split it into several memories, or point to a file of the repository",
+        )
+    if not any(map(_visible, draft.body)):
+        raise BadInput("the text is empty", next="say what to remember")
+    for secret in secrets.find_secrets(draft.name):
+        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
+    if draft.name:
+        check_name(draft.name)
+    check_type(draft.type)
+    for field in _ONE_LINE:
+        check_line(field, getattr(draft, field))
+    for key, value in draft.extra:
+        for secret in secrets.find_secrets(key):
+            what = f"a header key looks like a secret ({secret.rule})"
+            raise BadInput(what, next="use another key")
+        if not _KEY.fullmatch(key) or key in RESERVED_KEYS:
+            raise BadInput(
+                f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own",
+                next="use another key",
+            )
+        check_line(key, value)
+
+
+def check_type(type: str) -> None:
+    """A type is one of ours; what looks like a secret is not said again."""
+    if type == UNKNOWN or type in types.names():
+        return
+    what = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
+    raise BadInput(f"{what} is not known", next="use one of " + ", ".join(types.names()))
+
+
+def check_line(field: str, value: str) -> None:
+    """A header value is one line without control characters."""
+    if "\n" in value or "\r" in value or _CONTROL.search(value):
+        raise BadInput(
+            f"{field} holds a line break or a control character",
+            next=f"give {field} as one plain line",
+        )
+    if _HIDDEN.search(value):
+        raise BadInput(
+            f"{field} holds hidden characters (tags or a change of direction)",
+            next=f"write {field} anew; such characters often come with copied text",
+        )
+    _bytes(field, value)
+    if len(value) > MAX_DESCRIPTION:
+        raise BadInput(
+            f"{field} has {len(value):,} characters (limit: {MAX_DESCRIPTION:,})",
+            next=f"shorten {field}; the text itself may be longer",
+        )
+
+
+def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
+    """Why this should not be saved, as a sentence; empty when it may be."""
+    found = _secret(draft)
+    if found and (rules.shared or not wishes.secret):
+        what = f"it holds what looks like a secret ({found})"
+        if rules.shared:
+            return what + "; this scope is shared with others, so it is refused"
+        insist = f", or insist with {ALLOW_SECRET}" if ALLOW_SECRET in wishes.offered else ""
+        return f"{what}; name the place of the secret instead{insist}"
+    if wishes.anyway:
+        return ""
+    reasoned = "\n".join((draft.body, draft.why, draft.how))
+    return exclusions.why_not(reasoned, rules.claude_md) or ""
+
+
+def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
+    """The draft as it will be saved, and what the person should know about it."""
+    remarks: list[str] = []
+
+    def absolute(text: str) -> str:
+        text, unresolved = dates.make_absolute(text, draft.day or rules.day)
+        remarks.extend(
+            f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved
+        )
+        return text
+
+    draft = replace(
+        draft,
+        body=absolute(draft.body),
+        description=absolute(draft.description),
+        why=absolute(draft.why),
+        how=absolute(draft.how),
+    )
+    draft = replace(draft, body=_with_reasons(draft))
+    if types.get(draft.type).needs_why:
+        body = draft.body.lower()
+        missing = [mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in body]
+        if missing:
+            remarks.append(
+                f"a {draft.type} memory without {' and '.join(missing)} is hard to apply"
+            )
+    return draft, tuple(dict.fromkeys(remarks))
+
+
+def said_at(draft: Draft, rules: Rules) -> float:
+    """The moment a new memory counts from: the day of its words, where they were found later."""
+    if draft.source == BY_HAND or draft.day is None or draft.day >= rules.day:
+        return rules.now
+    return min(safe.parse_time(draft.day.isoformat()) or rules.now, rules.now)
+
+
+def first_sentence(text: str) -> str:
+    """One line that says what a text is about: its first sentence, cut at a word.
+
+    Nothing from a secret on: the line goes into the index, and names are made of it.
+    """
+    shown = secrets.before_secrets(text)
+    text = UNSAID if shown != text and not shown.strip() else shown
+    lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
+    said = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
+    # A heading says less than what stands below it, but more than nothing.
+    heads = [line.lstrip("# ") for line in lines if line[:1] == "#"]
+    line = next((line for line in (*said, *heads) if line), "")
+    line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
+    line = " ".join(_CONTROL.sub(" ", line).split())
+    if len(line) > DESCRIPTION_AIM:
+        cut = line[: DESCRIPTION_AIM - 1]
+        line = (cut.rpartition(" ")[0] or cut) + "…"
+    return line or "untitled"
+
+
+def set_reasons(body: str, why: str, how: str) -> str:
+    """The body with these reasons: in place of those it has, else at its end, Why first."""
+    body = body.replace("\r\n", "\n").strip("\n")
+    for mark, text in ((WHY, why), (HOW, how)):
+        said = f"{mark} {text}"
+        found = re.search(rf"^{re.escape(mark)}.*(?:\n(?!\*\*)\S.*)*", body, re.M | re.I)
+        other = re.search(rf"^{re.escape(HOW)}", body, re.M | re.I)
+        if not text:
+            continue
+        if found:
+            body = body[: found.start()] + said + body[found.end() :]
+        elif other:
+            body = body[: other.start()] + said + "\n" + body[other.start() :]
+        else:
+            last = body.rpartition("\n\n")[2]
+            body += ("\n" if last.startswith(WHY) else "\n\n") + said
+    return body
+
+
+def _secret(draft: Draft) -> str:
+    """The rules that a draft's fields break and where, never the value; empty when none does."""
+    fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
+    # A header says `password: …`: the key tells what its value is.
+    extra = [(name, f"{name}: {text}") for name, text in draft.extra]
+    for name, text in (*fields, *extra):
+        found = secrets.find_secrets(text)
+        if found:
+            kinds = ", ".join(sorted({secret.rule for secret in found}))
+            return f"{kinds}, in {name}" if name else f"{kinds}, line {found[0].line}"
+    return ""
+
+
+def _bytes(field: str, text: str) -> int:
+    """How many bytes a text has; half a character, as broken JSON gives it, has none."""
+    try:
+        return len(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{field} holds half a character (a lone surrogate)",
+            next="send it as UTF-8",
+        ) from None
+
+
+def _visible(char: str) -> bool:
+    return unicodedata.category(char)[0] not in "CZ" and char not in _FILLERS
+
+
+def _with_reasons(draft: Draft) -> str:
+    """The body followed by the reasons that were given apart."""
+    parts = [draft.body.strip("\n")]
+    reasons = [f"{mark} {text}" for mark, text in ((WHY, draft.why), (HOW, draft.how)) if text]
+    if reasons:
+        parts.append("\n".join(reasons))
+    return "\n\n".join(parts)
+
+
+# A revision: the next version of a memory that exists, and how new headers look.
+
+# Where a field may stand in a header, the place for a new one first.
+PLACES = {
+    "name": ("name",),
+    "description": ("description",),
+    "type": TYPE_KEYS,
+    "created": CREATED_KEYS,
+    "modified": MODIFIED_KEYS,
+    "last_verified": VERIFIED_KEYS,
+    "pinned": PINNED_KEYS,
+    "source": SOURCE_KEYS,
+}
+
+
+@dataclass(frozen=True)
+class Revision:
+    """New values of header fields and, where given, a new body; `expected` is the hash read."""
+
+    path: str
+    fields: tuple[tuple[str, str], ...] = ()
+    body: str | None = None
+    expected: str = ""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How most memories of a store look: where the type stands, how files are called."""
+
+    type_key: str = TYPE_KEYS[0]
+    prefix: bool = False
+
+
+def hash_of(data: bytes) -> str:
+    """The hash that names a version."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def revise(old: bytes, revision: Revision, now: float) -> bytes:
+    """The bytes of the next version; the same bytes when it says nothing new."""
+    if revision.expected and revision.expected != hash_of(old):
+        raise Conflict(
+            f"{revision.path} was changed since you read it; nothing was written",
+            path=revision.path,
+            next=f"look at both texts, then try again with --if-hash {hash_of(old)}",
+            ours=revise(old, replace(revision, expected=""), now),
+            theirs=old,
+        )
+    document = memory.read(memory.decode(old))
+    for field, value in revision.fields:
+        document = _set(document, field, value)
+    if revision.body is not None:
+        document = _with_body(document, revision.body)
+    if memory.encode(document.text) == old:
+        return old
+    if document.get(*MODIFIED_KEYS, *CREATED_KEYS) and not _only_verified(revision):
+        created = safe.parse_time(document.get(*CREATED_KEYS))
+        # A clock set back must not make a memory older than its birth.
+        document = _set(document, "modified", safe.iso_time(max(now, created or now)))
+    return memory.encode(document.text)
+
+
+def new_text(draft: Draft, name: str, now: float, style: Style) -> str:
+    """The text of a new memory in the style of its store."""
+    moment = safe.iso_time(now)
+    fields = [("name", name), ("description", draft.description), (style.type_key, draft.type)]
+    fields += [(CREATED_KEYS[0], moment), (MODIFIED_KEYS[0], moment)]
+    fields += [(SOURCE_KEYS[0], draft.source)]
+    if draft.pinned:
+        fields.append((PINNED_KEYS[0], "true"))
+    return memory.write(fields + list(draft.extra), draft.body)
+
+
+def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
+    """What most of these files do; an empty store gets the plain form."""
+    nested = prefixed = count = 0
+    prefixes = tuple(f"{type}_" for type in types.names())
+    for path, document in samples:
+        count += 1
+        nested += "metadata.type" in document.values and "type" not in document.values
+        prefixed += stem(path).startswith(prefixes)
+    return Style(TYPE_KEYS[nested * 2 > count], prefixed * 2 > count)
+
+
+def _set(document: Document, field: str, value: str) -> Document:
+    places = PLACES.get(field, (field,))  # a key that is not ours stands where it stands
+    key = next((key for key in places if key in document.values), _new_place(document, places))
+    if any(f"`{key}` stands twice" in problem for _, problem in document.problems):
+        raise BadInput(
+            f"`{key}` stands twice in this header, so it is not clear which one to change",
+            next="remove one of the two lines by hand, then run the command again",
+        )
+    return document if document.get(key) == value else memory.edit(document, key, value)
+
+
+def _new_place(document: Document, places: tuple[str, ...]) -> str:
+    """Where a field goes that the header lacks: on top, if all our fields there stand on top."""
+    ours = [key for keys in PLACES.values() for key in keys[1:] if keys[0].startswith(NEST)]
+    flat = NEST not in document.values and any(key in document.values for key in ours)
+    return places[-1] if flat and places[0].startswith(NEST) else places[0]
+
+
+def _with_body(document: Document, body: str) -> Document:
+    """The document with another body, in its own line ends; unchanged text stays as it is."""
+    crlf = "\r\n" in (document.opening or document.body[:4096])
+    text = body.replace("\r\n", "\n").strip("\n") + "\n"
+    # Below a header, and where the text would be taken for one, it starts on the second line.
+    if document.lines is not None or text.lstrip("\ufeff \t").startswith(memory.FENCE):
+        text = "\n" + text
+    if crlf:
+        text = text.replace("\n", "\r\n")
+    if text.strip() == document.body.strip():
+        return document
+    return Document(document.opening, document.lines, document.closing, text)
+
+
+def _only_verified(revision: Revision) -> bool:
+    return revision.body is None and all(key == "last_verified" for key, _ in revision.fields)

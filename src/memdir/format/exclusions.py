@@ -1,0 +1,249 @@
+"""What does not belong in a memory because it lives elsewhere (M4), as far as its form shows.
+
+Precision first: refusing something worth keeping costs more than a needless memory.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from memdir.text.patterns import pattern
+
+_MOST = 0.6  # share of the lines that must look like the kind
+_FEW = 25  # words around code or a trace that do not yet explain it
+_NOTE = 80  # words; a longer text is more than a note on a fix or on the running task
+_LINE = 15  # words; a list with longer lines explains its items
+_WHOLE = 5  # words from which on a sentence inside a longer one counts as said
+_SENTENCES = 200  # more is no repetition of CLAUDE.md, and would be slow to compare
+
+
+class _Body(NamedTuple):
+    """A draft's text, cut once for all kinds."""
+
+    text: str
+    lines: list[str]  # without blank lines and fences
+    code: list[bool]  # for each line: inside a fence whose language is no shell's
+
+    def count(self, pattern: re.Pattern[str]) -> int:
+        return sum(1 for line in self.lines if pattern.match(line))
+
+    def mostly(self, pattern: re.Pattern[str], share: float = _MOST) -> bool:
+        return self.count(pattern) >= share * len(self.lines)
+
+    def rest(self, pattern: re.Pattern[str]) -> list[str]:
+        return [line for line in self.lines if not pattern.match(line)]
+
+
+class _Kind(NamedTuple):
+    """What a text looks like, where that lives already, and how to tell."""
+
+    name: str
+    home: str
+    fits: Callable[[_Body], bool]
+
+
+# A reason, a rule or a warning is what the code and git do not tell.
+_LESSON = pattern(
+    r"\bwhy\b|because|decid|prefer|never|always|don't|do not|must|instead of|surpris|turns? out"
+    r"|unless|careful|gotcha|beware|root cause|reason|how to apply|convention|next time",
+    re.I,
+)
+_BULLET = r"[ \t]*(?:[-*+•][ \t]*|\d{1,4}[.)][ \t]+)?"
+_FENCE = pattern(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#-]*)")
+# How to run things may be written nowhere else, so commands and their output are no code.
+_NO_CODE = frozenset(("", "bash", "sh", "shell", "zsh", "console", "text", "txt", "md", "markdown"))
+
+_DIFF = pattern(r"diff --git |index [0-9a-f]{7}|@@ -\d|--- |\+\+\+ |\w+ file mode |[-+ ]")
+_HUNK = pattern(r"diff --git a/|@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+
+_LOGGED = pattern(
+    rf"{_BULLET}`?(?=[a-f]*\d)[0-9a-f]{{7,40}}`?(?:[ \t:]|$)|commit [0-9a-f]{{7,40}}\b"
+    r"|(?:Author|Date|Merge): |Merge (?:pull request|branch) |    \S"
+)
+_COMMIT = pattern(rf"(?:commit |{_BULLET})`?(?=[a-f]*\d)[0-9a-f]{{7,40}}`?(?:[ \t:]|$)")
+_PULL = pattern(
+    rf"{_BULLET}(?:PR |MR |pull request )?\[?[#!]\d+\b|.{{1,150}}\([#!]\d+\)[ \t]*$", re.I
+)
+
+_RAISED = pattern(
+    r"Traceback \(most recent|[ \t]*File \"[^\"\n]+\", line \d+|[ \t]+at .{1,300}:\d+"
+    r"|[ \t]+at [\w.$<>/]+\(|goroutine \d+ \[|thread '[^'\n]*' panicked|[ \t]+from .{1,300}:\d+:in "
+)
+_TRACE = pattern(
+    _RAISED.pattern + r"|[ \t]+\S|(?:[\w.]+\.)?\w*(?:Error|Exception)(?::|$)|Caused by: "
+)
+
+_TREE = pattern(r"[ \t│|]*[├└]──|[d-][rwx-]{9}[.+@]?[ \t]+\d")
+_SUFFIX = (
+    r"\.(?:py|[jt]sx?|md|json|ya?ml|toml|rs|go|java|kt|[ch]|cpp|cs|sh|txt|html|css|sql|rb|php)"
+)
+_PATH = pattern(rf"{_BULLET}`?(?:[\w.@-]+/)*(?:[\w.@-]+{_SUFFIX}|[\w.@-]+/)`?$")
+
+_CODE = pattern(
+    r".*[;{}]$|[ \t]*(?:(?:async )?def \w+\(|class \w+[:({]|import [\w{\"']|from [\w.]+ import "
+    r"|return\b|(?:export |public |private |static |async )*(?:function|const|let|var|fn|func) \w"
+    r"|#include|(?:if|for|while|with) .+:$|else:|try:|except\b.*:$|@\w+|//|/\*|[)\]}]+[,;]?$)"
+    r"|[ \t]*[\w.\[\]\"']+ (?:=|:=|\+=) \S|[ \t]+[\w.]+\(.*\)[,;]?$"
+)
+
+_WE_ARE = r"(?:I['’]?m|I am|we['’]re|we are) "
+_NOW = r"(?:currently|right now|at the moment|just now|today|tonight|this (?:morning|afternoon)),? "
+_DOING = (
+    r"(?:working on|debugging|fixing|implementing|writing|refactoring|investigating|reviewing"
+    r"|looking into|trying to|in the middle of|halfway through)\b"
+)
+_TASK = pattern(
+    rf"[#* \t]*(?:{_WE_ARE}(?:currently|still|now|just) (?:working|debugging|fixing|implementing"
+    r"|writing|refactoring|investigating|in the middle)|WIP\b|work in progress:"
+    rf"|(?:{_WE_ARE})?(?:now |currently )?(?:on|at|done with) step \d+ ?(?:of|/) ?\d+"
+    r"|to-?dos? for (?:this|the current) session|(?:current|this session's) (?:task|to-?do)s?:"
+    r"|(?:remaining|next) steps? (?:for|in) this session"
+    rf"|{_NOW}(?:{_WE_ARE}|I['’]ll be )?(?:still |just )?{_DOING}|still {_DOING}"
+    rf"|{_WE_ARE}{_DOING}[^.\n]{{0,80}} (?:right now|at the moment|today)\b"
+    rf"|in the middle of (?:\w+ing)\b)",
+    re.I,
+)
+# Until when something goes on is worth knowing in the next session, too.
+_LASTS = pattern(
+    r"\bdue\b|deadline|\buntil\b|\d{4}-\d\d|\bQ[1-4]\b"
+    r"|\bby (?:the end|next|\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)",
+    re.I,
+)
+_FIX = pattern(
+    r"[#* \t]*(?:bug ?fix\b|(?:I |we )?(?:fixed|resolved|patched)\b)(?:[^.]|\.\w){0,200}?"
+    r"\b(?:by (?:add|chang|replac|remov|renam|mov|wrapp|call|sett|us|return|increas|updat|pass)"
+    r"ing|on line \d)",
+    re.I,
+)
+
+
+def why_not(text: str, claude_md: str = "") -> str | None:
+    """None when the text may be saved; else what it looks like, its home, and what to ask."""
+    body = _cut(text)
+    if not body.lines:
+        return None
+    for kind in _KINDS:
+        if kind.fits(body):
+            return _ask(kind.name, kind.home)
+    if claude_md and _repeats(text, claude_md):
+        return _ask("something CLAUDE.md says", "CLAUDE.md, which is read in every session")
+    return None
+
+
+def _ask(name: str, home: str) -> str:
+    return (
+        f"This looks like {name} and already lives in {home}: "
+        "what about it was surprising, or what was decided that cannot be read there?"
+    )
+
+
+def _cut(text: str) -> _Body:
+    lines: list[str] = []
+    code: list[bool] = []
+    fence = language = ""
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if found and (not fence or found[1].startswith(fence)):
+            fence, language = ("", "") if fence else (found[1], found[2].lower())
+        elif line.strip():
+            lines.append(line.rstrip())
+            code.append(bool(fence) and language not in _NO_CODE)
+    return _Body(text, lines, code)
+
+
+def _words(lines: list[str]) -> int:
+    return sum(len(line.split()) for line in lines)
+
+
+def _teaches(lines: list[str]) -> bool:
+    return any(_LESSON.search(line) for line in lines)
+
+
+def _is_diff(body: _Body) -> bool:
+    return body.count(_HUNK) > 0 and body.mostly(_DIFF) and not _teaches(body.rest(_DIFF))
+
+
+def _is_log(body: _Body) -> bool:
+    commits = body.count(_COMMIT) >= 3 and body.mostly(_LOGGED, 0.8)
+    return commits and _is_terse(body) and not _teaches(body.rest(_LOGGED))
+
+
+def _is_pulls(body: _Body) -> bool:
+    pulls = body.count(_PULL) >= 3 and body.mostly(_PULL, 0.8)
+    return pulls and _is_terse(body) and not _teaches(body.lines)
+
+
+def _is_terse(body: _Body) -> bool:
+    return _words(body.lines) <= _LINE * len(body.lines)
+
+
+def _is_trace(body: _Body) -> bool:
+    around = body.rest(_TRACE)
+    raised = body.count(_RAISED) >= 2 and body.mostly(_TRACE)
+    return raised and _words(around) < _FEW and not _teaches(around)
+
+
+def _is_listing(body: _Body) -> bool:
+    tree = body.count(_TREE) >= 3 and body.mostly(_TREE) and not _teaches(body.rest(_TREE))
+    return tree or (len(body.lines) >= 5 and body.mostly(_PATH, 0.9))
+
+
+def _is_code(body: _Body) -> bool:
+    pairs = zip(body.lines, body.code, strict=True)
+    prose = [line for line, fenced in pairs if not fenced and not _CODE.match(line)]
+    lines = len(body.lines) - len(prose)
+    enough = lines >= 4 and lines >= _MOST * len(body.lines)
+    return enough and _words(prose) < _FEW and not _teaches(prose)
+
+
+def _is_fix(body: _Body) -> bool:
+    short = _words(body.lines) <= _NOTE
+    return short and bool(_FIX.match(body.text)) and not _teaches(body.lines)
+
+
+def _is_task(body: _Body) -> bool:
+    begins = any(_TASK.match(line) for line in body.lines[:2])
+    short = _words(body.lines) <= _NOTE and not _LASTS.search(body.text)
+    return begins and short and not _teaches(body.lines)
+
+
+_KINDS = (
+    _Kind("a diff", "git", _is_diff),
+    _Kind("a git log", "git", _is_log),
+    _Kind("a list of pull requests or issues", "the forge that numbers them", _is_pulls),
+    _Kind("a stack trace", "the log or the terminal it came from", _is_trace),
+    _Kind("a file listing", "the directory itself", _is_listing),
+    _Kind("code", "the repository", _is_code),
+    _Kind("the record of a fix", "the code and its commit message", _is_fix),
+    _Kind("the state of the running task", "this session and its task list", _is_task),
+)
+
+_END = pattern(r"(?<=[.!?])\s+|\n+")
+_OPENING = pattern(r"(?:please |also )*(?:remember|note|keep in mind)(?: that)? ")
+_NEGATION = pattern(r"\b(?:not|never|no|don t|avoid|without|unless|except|stop|instead)\b")
+
+
+def _repeats(text: str, claude_md: str) -> bool:
+    """Whether each sentence stands in CLAUDE.md, and none of them under a "not" there."""
+    said = dict.fromkeys(_sentences(claude_md))
+    whole = "\n".join(f" {sentence} " for sentence in said)
+    new = list(dict.fromkeys(_sentences(text)))
+    return 0 < len(new) <= _SENTENCES and all(_is_said(part, said, whole) for part in new)
+
+
+def _is_said(part: str, said: dict[str, None], whole: str) -> bool:
+    if part in said:
+        return True
+    at = whole.find(f" {part} ") if part.count(" ") + 1 >= _WHOLE else -1
+    if at < 0:
+        return False
+    return not _NEGATION.search(whole, whole.rfind("\n", 0, at) + 1, at)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Sentences as bare lower-case words; those of one word say nothing."""
+    for sentence in _END.split(text):
+        bare = " ".join(re.findall(r"\w+", sentence.lower()))
+        bare = _OPENING.sub("", bare, count=1) if _OPENING.match(bare) else bare
+        if " " in bare:
+            yield bare

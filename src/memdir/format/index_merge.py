@@ -1,0 +1,304 @@
+"""MEMORY.md of two branches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memdir.format.outline import BLANK, HEADING, MORE, Line, Lookup, read_outline
+from memdir.format.pointer import LINK, read_pointers
+from memdir.text.merge import align, gaps
+
+# The blocks of an index, what a merge moves about: read from a text, written as one.
+
+ENTRY, MARK = "entry", "mark"
+Key = tuple[str, int]  # the memory, and which of its entries
+NO_KEY: Key = ("", 0)
+
+
+@dataclass(frozen=True)
+class Block:
+    """An entry with the lines that continue it, or one line of anything else."""
+
+    text: str
+    kind: str
+    key: Key = NO_KEY
+    ends: tuple[str, ...] = ()  # of its lines; empty: as the others
+    theirs: bool = False
+
+    @property
+    def free(self) -> bool:
+        """True for what can stand beside anything: its meaning does not depend on its place."""
+        return self.kind in (ENTRY, BLANK)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One of the three texts: the kinds of line end it has, and whether its last line has one."""
+
+    bom: str
+    blocks: list[Block]
+    ends: frozenset[str]
+    ended: bool
+
+    @property
+    def style(self) -> str:
+        """The one line end it has; empty where there is none or more than one."""
+        return next(iter(self.ends)) if len(self.ends) == 1 else ""
+
+    @property
+    def keyed(self) -> dict[Key, Block]:
+        """Its entries by what they lead to."""
+        return {block.key: block for block in self.blocks if block.kind == ENTRY}
+
+
+def targets_of(*texts: str) -> set[str]:
+    """What the links of these lead to, so that a [[wikilink]] and a link can mean the same."""
+    lines = (line for text in texts for line in text.split("\n") if "](" in line)
+    return {one.target for line in lines for one in read_pointers(line, 1) if one.form == LINK}
+
+
+def read_version(text: str, lookup: Lookup) -> Version:
+    """A text as blocks."""
+    bom, lines = read_outline(text, lookup)
+    blocks: list[Block] = []
+    count: Counter[str] = Counter()
+    at = 0
+    while at < len(lines):
+        end, key = at + 1, NO_KEY
+        if lines[at].entry:
+            while end < len(lines) and lines[end].kind == MORE:
+                end += 1
+            target = lines[at].paths[0] or lines[at].pointers[0].target
+            count[target] += 1
+            key = (target, count[target])
+        blocks.append(_block(lines[at:end], key))
+        at = end
+    ended = not lines or bool(lines[-1].end)
+    return Version(bom, blocks, frozenset(line.end for line in lines if line.end), ended)
+
+
+def _block(lines: Sequence[Line], key: Key) -> Block:
+    text = "\n".join(line.text for line in lines)
+    kind = ENTRY if key != NO_KEY else lines[0].kind
+    return Block(text, kind, key, tuple(line.end for line in lines))
+
+
+def write_version(blocks: Sequence[Block], old: Version, mine: Version, other: Version) -> str:
+    """Blocks as a text: line ends, byte order mark and end as ours, or as theirs changed them."""
+    chosen = mine.style if other.style == old.style else other.style
+    style = chosen or mine.style or other.style or "\n"
+    uniform = all(len(side.ends) < 2 for side in (old, mine, other))
+    bom = mine.bom if other.bom == old.bom else other.bom
+    ended = mine.ended if other.ended == old.ended else other.ended
+    out: list[tuple[str, str]] = []
+    for block in blocks:
+        lines = block.text.split("\n")
+        own = block.ends if len(block.ends) == len(lines) else ("",) * len(lines)
+        out += zip(lines, [style if uniform else end or style for end in own], strict=True)
+    if out and not ended:
+        out[-1] = (out[-1][0], "")
+    return bom + "".join(line + end for line, end in out)
+
+
+# Three versions of an index become one: pointers by what they lead to, other lines as text.
+#
+# No pointer is lost without a word: a side that took one out is followed only where the other side
+# left it alone; of one that both sides changed, the words of both stay.
+
+Edit = tuple[int, int, list[Block]]  # these blocks of the base, and what stands there instead
+MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The index, where a person must decide (`conflicts`), and whose memories' lines changed."""
+
+    text: str
+    conflicts: int = 0
+    added: tuple[str, ...] = ()  # from theirs
+    dropped: tuple[str, ...] = ()  # taken out by theirs
+    joined: tuple[str, ...] = ()  # both sides said something else: both stay
+
+
+def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
+    """`ours` with what leads from `base` to `theirs`, and marks only where both rewrote prose."""
+    if ours == theirs or theirs == base:
+        return Merged(ours)
+    lookup = Lookup(targets_of(base, ours, theirs), {})
+    old, mine, other = (read_version(text, lookup) for text in (base, ours, theirs))
+    settled, joined = _settle(old.keyed, mine.keyed, other.keyed)
+    # An entry that one side lacks counts as new in the other: then nothing takes it out.
+    known = old.keyed.keys() & mine.keyed.keys() & other.keyed.keys()
+    start = _settled(old.blocks, {key: settled[key] for key in known if key in settled})
+    one = _settled(mine.blocks, settled)
+    two = [replace(block, theirs=True) for block in _settled(other.blocks, settled)]
+    blocks, conflicts = _apply(start, _edits(start, one), _edits(start, two))
+    blocks = _once(blocks)
+    before = {key[0] for key in mine.keyed}
+    after = {block.key[0] for block in blocks if block.kind == ENTRY}
+    return Merged(
+        write_version(blocks, old, mine, other),
+        conflicts,
+        tuple(sorted(after - before)),
+        tuple(sorted(before - after)),
+        tuple(sorted(joined)),
+    )
+
+
+def _settle(
+    old: Mapping[Key, Block], mine: Mapping[Key, Block], other: Mapping[Key, Block]
+) -> tuple[dict[Key, str], set[str]]:
+    """The text of every entry that stays, and the memories of which both sides' words stay."""
+    settled: dict[Key, str] = {}
+    joined: set[str] = set()
+    for key in {**mine, **other}:
+        was, our, their = (_text(side, key) for side in (old, mine, other))
+        chosen = _choose(was, our, their)
+        if chosen is None:
+            joined.add(key[0])
+            # Taken out by one side and changed by the other: the change stays.
+            chosen = _join(was or "", our, their) if our and their else our or their
+        if chosen:
+            settled[key] = chosen
+    return settled, joined
+
+
+def _text(side: Mapping[Key, Block], key: Key) -> str:
+    return side[key].text if key in side else ""
+
+
+def _choose(was: str, ours: str, theirs: str) -> str | None:
+    """What only one side changed, or both alike; None where they differ."""
+    if ours in (was, theirs):
+        return theirs
+    return ours if theirs == was else None
+
+
+def _join(was: str, ours: str, theirs: str) -> str:
+    """One line with the title that was changed (ours of two) and both hooks; else two lines."""
+    first, second = _halves(ours), _halves(theirs)
+    if first is None or second is None:
+        return f"{ours}\n{theirs}"
+    base = _halves(was) or ("", "")
+    link = _choose(base[0], first[0], second[0]) or first[0]
+    hook = _choose(base[1], first[1], second[1])
+    if hook is None:
+        mine, other = first[1].strip(" \t—–-:"), second[1].strip(" \t—–-:")
+        hook = first[1] if other in mine else second[1] if mine in other else ""
+        hook = hook or f"{first[1].rstrip()}; {other}"
+    return link + hook
+
+
+def _halves(text: str) -> tuple[str, str] | None:
+    """A plain line of the index as its link and what follows; None for any other."""
+    found = read_pointers(text, 1) if "\n" not in text and not text.lstrip().startswith("|") else []
+    if len(found) != 1 or found[0].form != LINK:
+        return None
+    return text[: found[0].end], text[found[0].end :]
+
+
+def _settled(blocks: Iterable[Block], settled: Mapping[Key, str]) -> list[Block]:
+    """These blocks with the settled entries in place of their own; other entries go."""
+    return [
+        block if block.kind != ENTRY else Block(settled[block.key], ENTRY, block.key)
+        for block in blocks
+        if block.kind != ENTRY or block.key in settled
+    ]
+
+
+def _edits(old: Sequence[Block], new: Sequence[Block]) -> list[Edit]:
+    differ = gaps([block.text for block in old], [block.text for block in new])
+    return [(a, b, list(new[c:d])) for a, b, c, d in differ]
+
+
+def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[list[Block], int]:
+    """The base with the edits of both sides; those that meet are reconciled together."""
+    out: list[Block] = []
+    at = conflicts = 0
+    todo = sorted([*((edit, 0) for edit in mine), *((edit, 1) for edit in theirs)], key=_place)
+    while todo:
+        start, end = todo[0][0][:2]
+        region: tuple[list[Edit], list[Edit]] = ([], [])
+        while todo and (todo[0][0][0] < end or todo[0][0][:2] == (start, end)):
+            edit, side = todo.pop(0)
+            region[side].append(edit)
+            end = max(end, edit[1])
+        out += old[at:start]
+        ours, other = (_within(old, start, end, side) for side in region)
+        if not region[0] or not region[1]:
+            out += ours if region[0] else other
+        else:
+            blocks, count = _reconcile(ours, other, inserted=start == end)
+            out += blocks
+            conflicts += count
+        at = end
+    return out + list(old[at:]), conflicts
+
+
+def _place(edit: tuple[Edit, int]) -> tuple[int, int, int]:
+    return edit[0][0], edit[0][1], edit[1]
+
+
+def _within(old: Sequence[Block], start: int, end: int, edits: list[Edit]) -> list[Block]:
+    """What one side has in place of these blocks of the base."""
+    out: list[Block] = []
+    for first, last, blocks in edits:
+        out += [*old[start:first], *blocks]
+        start = last
+    return out + list(old[start:end])
+
+
+def _reconcile(
+    ours: list[Block], theirs: list[Block], *, inserted: bool
+) -> tuple[list[Block], int]:
+    """What both sides have is there once; what they have instead of it side by side, or marked."""
+    out: list[Block] = []
+    conflicts = at = place = 0
+    pairs = align([block.text for block in ours], [block.text for block in theirs])
+    for left, right in [*pairs, (len(ours), len(theirs))]:
+        mine, other = ours[at:left], theirs[place:right]
+        if inserted or all(block.free for block in (*mine, *other)):
+            out += _beside(mine, other)
+        elif mine or other:
+            marks = [Block(text, MARK) for text in MARKS]
+            out += [marks[0], *mine, marks[1], *other, marks[2]]
+            conflicts += 1
+        out += ours[left : left + 1]
+        at, place = left + 1, right + 1
+    return out, conflicts
+
+
+def _beside(ours: list[Block], theirs: list[Block]) -> list[Block]:
+    """Both, but first of all what belongs to the section above: before either's first heading."""
+    (lead, rest), (other, more) = _split(ours), _split(theirs)
+    if not rest and not more and any(block.kind == BLANK for block in lead):
+        other = [block for block in other if block.kind != BLANK]
+    out = [*lead, *other]
+    for part in (rest, more):
+        parted = not out or out[-1].kind == BLANK or not part or part[0].kind == BLANK
+        out += part if parted else [Block("", BLANK), *part]
+    return out
+
+
+def _split(blocks: list[Block]) -> tuple[list[Block], list[Block]]:
+    """What stands before the first heading and its blank line, and the rest."""
+    at = next((at for at, block in enumerate(blocks) if block.kind == HEADING), len(blocks))
+    while 0 < at < len(blocks) and blocks[at - 1].kind == BLANK:
+        at -= 1
+    return blocks[:at], blocks[at:]
+
+
+def _once(blocks: list[Block]) -> list[Block]:
+    """Without the second of an entry that both sides put somewhere else: ours stays."""
+    entries = [block for block in blocks if block.kind == ENTRY]
+    ours = {block.key for block in entries if not block.theirs}
+    out, seen = list[Block](), set[Key]()
+    for block in blocks:
+        if block.kind == ENTRY:
+            if block.key in seen or (block.theirs and block.key in ours):
+                continue
+            seen.add(block.key)
+        out.append(block)
+    return out

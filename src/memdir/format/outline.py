@@ -1,0 +1,292 @@
+"""The lines of an index: what each one is, and which memories it points at."""
+
+from memdir.format.pointer import (
+    BACKTICK,
+    BRACKET,
+    LINK,
+    SUFFIX,
+    TABLE,
+    WIKILINK,
+    Pointer,
+    below_store,
+    is_row,
+    read_pointers,
+)
+from memdir.hot import types
+from memdir.hot.memory import stem
+from memdir.text.markdown import BOM, COMMENT, FRONT, OPEN, REST, TEXT, item_start, layers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+# What a line is; a line inside another layer (code, comment, header) keeps that layer's name.
+BLANK, HEADING, POINTER, MORE, INTRO = "blank", "heading", "pointer", "more", "intro"
+RULE, HEAD, CONTENT, ELSEWHERE = "rule", "head", "content", "elsewhere"
+# Indexes and read-me files are no memories: a link to one is neither a pointer nor dangling.
+NEVER_MEMORIES = ("memory.md", "readme.md", "index.md")
+# `[CLAUDE.md]` in brackets means the client's own file, not a memory that is gone.
+_INSTRUCTIONS = ("claude.md", "claude.local.md", "agents.md", "gemini.md")
+_EMPHASIS = "*_ "
+
+
+class Lookup:
+    """Which file a pointer means, by the rules of its form; a tie goes to the shallowest path."""
+
+    __slots__ = ("_files", "_ladder", "_names", "_ordered", "_stems")
+
+    def __init__(self, files: "Iterable[str]", names: "Mapping[str, str]") -> None:
+        self._files = frozenset(files)
+        self._ordered = sorted(self._files, key=lambda path: (path.count("/"), path))
+        self._names = names
+        self._stems = _first(stem(path) for path in self._ordered)
+        self._ladder: list[dict[str, int]] = []
+
+    def find(self, target: str, form: str) -> str | None:
+        """The file below the store, or None when there is no such file."""
+        if target in self._files:
+            return target
+        if form == WIKILINK:
+            return self._find_label(target)
+        decoded = unquoted(target)
+        if decoded in self._files:
+            return decoded
+        at = None if form == LINK or "/" in target else self._stems.get(stem(target))
+        return None if at is None else self._ordered[at]
+
+    def _find_label(self, target: str) -> str | None:
+        """By stem, name, stem without its type; then `-` as `_`; at last in any case."""
+        path = below_store(target.removesuffix(SUFFIX) + SUFFIX)
+        if path in self._files:
+            return path
+        label = target.removesuffix(SUFFIX)
+        if label in self._stems:
+            return self._ordered[self._stems[label]]
+        if self._names.get(label) in self._files:
+            return self._names[label]
+        self._ladder = self._ladder or self._build_ladder()
+        loose = label.replace("-", "_")
+        for rung, key in zip(self._ladder, (label, loose, loose.casefold()), strict=True):
+            if key in rung:
+                return self._ordered[rung[key]]
+        return None
+
+    def _build_ladder(self) -> list[dict[str, int]]:
+        """Labels that are less and less like the file's name, each with the file's place."""
+        places = {path: at for at, path in enumerate(self._ordered)}
+        named = [(label, places[path]) for label, path in self._names.items() if path in places]
+        whole = [(stem(path), at) for path, at in places.items()]
+        short = [(untyped(label), at) for label, at in whole]
+        rungs: list[dict[str, int]] = [{}, {}, {}]
+        for label, at in short:
+            rungs[0].setdefault(label, at)
+        for label, at in (*whole, *named, *short):
+            loose = label.replace("-", "_")
+            rungs[1].setdefault(loose, at)
+            rungs[2].setdefault(loose.casefold(), at)
+        return rungs
+
+
+class Line:
+    """One line: its text and end, what it is, and what it points at."""
+
+    __slots__ = ("end", "entry", "kind", "layer", "level", "number", "paths", "pointers", "text")
+
+    def __init__(self, text: str, end: str, number: int = 0) -> None:
+        self.text = text
+        self.end = end
+        self.number = number
+        self.layer = self.kind = TEXT
+        self.level = 0  # of a heading
+        self.pointers: list[Pointer] = []
+        self.paths: list[str | None] = []  # the files of these pointers; None where it is missing
+        self.entry = False  # an item or a row that is there for its first pointer
+
+    @property
+    def indent(self) -> int:
+        """How far the line is moved in."""
+        return len(self.text) - len(self.text.lstrip())
+
+    @property
+    def item(self) -> bool:
+        """Is it an item of a list?"""
+        return item_start(self.text) >= 0
+
+    @property
+    def continues(self) -> bool:
+        """Can it be the rest of the line above? It then says nothing that stands on its own."""
+        return self.kind in (CONTENT, MORE) and not self.pointers and not self.item
+
+
+def read_outline(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
+    """The byte order mark and the lines of an index."""
+    bom = BOM if text.startswith(BOM) else ""
+    lines = list(_split(text.removeprefix(bom)))
+    for line, (layer, shown) in zip(lines, layers([line.text for line in lines]), strict=True):
+        line.layer = line.kind = layer
+        if layer in (TEXT, REST):
+            _classify(line)
+            _point(line, shown, lookup)
+    _mark_heads(lines)
+    _mark_items(lines)
+    _mark_intro(lines)
+    return bom, lines
+
+
+def write_outline(bom: str, lines: "Iterable[Line]") -> str:
+    """The inverse of `read_outline`."""
+    return bom + "".join([line.text + line.end for line in lines])
+
+
+def block_end(lines: list[Line], at: int, indent: int) -> int:
+    """One past the last line below this one that is moved in further than `indent`."""
+    end = at + 1
+    for below in range(end, len(lines)):
+        line = lines[below]
+        if line.kind != BLANK:
+            # A code block that is never closed is an accident: it belongs to no line above.
+            if line.indent <= indent or line.kind in (OPEN, HEADING):
+                break
+            end = below + 1
+    return end
+
+
+def hanging(lines: list[Line], at: int, gone: "Collection[int]") -> list[int] | None:
+    """The lines that continue an entry and go with it; None if anything else stays below it."""
+    found: list[int] = []
+    parted = False
+    for below in range(at + 1, block_end(lines, at, lines[at].indent)):
+        if below in gone:
+            continue
+        if lines[below].kind == BLANK:
+            parted = True
+        elif parted or not lines[below].continues:
+            return None
+        else:
+            found.append(below)
+    return found
+
+
+def untyped(label: str) -> str:
+    """A stem without the type in front: `feedback_testing` is `testing`."""
+    for name in types.names():
+        rest = label[len(name) + 1 :]
+        if rest and label.startswith((name + "_", name + "-")):
+            return rest
+    return label
+
+
+def _first(labels: "Iterable[str]") -> dict[str, int]:
+    found: dict[str, int] = {}
+    for at, label in enumerate(labels):
+        found.setdefault(label, at)
+    return found
+
+
+def unquoted(target: str) -> str:
+    """A target with its `%20` decoded; what is not valid stays."""
+    if "%" not in target:
+        return target
+    head, *parts = target.split("%")
+    data = head.encode("utf-8", "surrogateescape")
+    for part in parts:
+        code = part[:2]
+        if len(code) == 2 and all(char in "0123456789abcdefABCDEF" for char in code):
+            data += bytes([int(code, 16)]) + part[2:].encode("utf-8", "surrogateescape")
+        else:
+            data += b"%" + part.encode("utf-8", "surrogateescape")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _split(text: str) -> "Iterator[Line]":
+    """Lines with their ends; only "\\n" and "\\r\\n" end one."""
+    parts = text.split("\n")
+    last = parts.pop()
+    for number, part in enumerate(parts, 1):
+        bare = part.removesuffix("\r")
+        yield Line(bare, "\n" if bare == part else "\r\n", number)
+    if last:
+        yield Line(last, "", len(parts) + 1)
+
+
+def _classify(line: Line) -> None:
+    """What a line is by itself."""
+    body = line.text.strip()
+    level = len(body) - len(body.lstrip("#"))
+    if not body:
+        line.kind = BLANK
+    elif 0 < level <= 6 and body[level : level + 1] in ("", " ", "\t"):
+        line.kind, line.level = HEADING, level
+    elif body[0] in "-*_=" and len(body) > 2 and not body.strip(body[0] + " "):
+        line.kind = RULE
+    else:
+        line.kind = CONTENT
+
+
+def _point(line: Line, shown: str, lookup: Lookup) -> None:
+    """What a line points at, and whether it is there only for that."""
+    for pointer in read_pointers(shown, line.number):
+        path = lookup.find(pointer.target, pointer.form)
+        if path is not None or _must_exist(pointer):
+            line.pointers.append(pointer)
+            line.paths.append(path)
+    text = item_start(shown)
+    if line.kind != CONTENT or not line.pointers:
+        if line.kind == CONTENT and text >= 0 and _leads_elsewhere(shown[text:]):
+            line.kind = ELSEWHERE
+        return
+    first = line.pointers[0]
+    leads = not shown[max(text, 0) : first.start].strip(_EMPHASIS)
+    if text >= 0 or leads or is_row(shown):
+        line.kind = POINTER
+    last = first.form == BRACKET and not shown[first.end :].strip(" .")
+    alone = len(line.pointers) == 1
+    line.entry = line.layer == TEXT and (
+        (text >= 0 and (leads or (last and alone))) or (alone and is_row(shown))
+    )
+
+
+def _leads_elsewhere(body: str) -> bool:
+    """Does an item start with a link? Then it is a pointer too, only not into this store."""
+    body = body.lstrip(_EMPHASIS)
+    close = body.find("](")
+    return body.startswith("[") and close > 0 and "]" not in body[:close]
+
+
+def _must_exist(pointer: Pointer) -> bool:
+    """Is a pointer to no file dangling? A name in backticks may be any file of the repository."""
+    name = pointer.target.rpartition("/")[2].lower().removesuffix(SUFFIX) + SUFFIX
+    if pointer.form in (BACKTICK, TABLE) or name in NEVER_MEMORIES:
+        return False
+    return pointer.form != BRACKET or name not in _INSTRUCTIONS
+
+
+def _mark_heads(lines: list[Line]) -> None:
+    """The head of a table is the row above a row of dashes."""
+    for above, line in zip([None, *lines], lines, strict=False):
+        if line.kind == CONTENT and is_row(line.text) and not line.text.strip(" \t|:-"):
+            line.kind = HEAD
+            if above and above.kind in (CONTENT, POINTER) and is_row(above.text):
+                above.kind, above.entry = HEAD, False
+
+
+def _mark_items(lines: list[Line]) -> None:
+    """Lines that continue a pointer of a list."""
+    for at, line in enumerate(lines):
+        if line.kind == POINTER and line.item:
+            end = at + 1
+            while end < len(lines) and lines[end].continues and lines[end].indent > line.indent:
+                lines[end].kind = MORE
+                end += 1
+
+
+def _mark_intro(lines: list[Line]) -> None:
+    """The first paragraphs, below a title or without one, introduce the index."""
+    titled = False
+    for line in lines:
+        if line.kind == HEADING and line.level == 1 and not titled:
+            titled = True
+        elif line.kind == CONTENT and not line.item and not is_row(line.text):
+            line.kind = INTRO
+        elif line.kind not in (BLANK, RULE, COMMENT, FRONT):
+            return

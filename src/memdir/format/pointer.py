@@ -1,0 +1,259 @@
+"""A pointer: a place in a line of the index that names a memory.
+
+Read in every form met in the wild, written in one.
+"""
+
+from memdir.hot.memory import POINTER_AIM
+from memdir.text.markdown import destination, escape, item_start, plain, structure
+
+SUFFIX = ".md"
+LINK, BRACKET, BACKTICK, WIKILINK, TABLE = "link", "bracket", "backtick", "wikilink", "table"
+
+_SEPARATORS = ("—", "–", "--", "-", ":", "→", "|")
+# One line stays one line: controls, and the two separators that are no controls in Unicode.
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
+_SHORTEST_HOOK = 8  # characters; less says nothing
+
+
+class Pointer:
+    """What a line points at: the target as written, the words beside it, and where they stand."""
+
+    __slots__ = ("end", "form", "hook", "line", "start", "target", "title")
+
+    def __init__(
+        self, target: str, title: str, hook: str, line: int, form: str, start: int = 0, end: int = 0
+    ) -> None:
+        self.target = target
+        self.title = title
+        self.hook = hook
+        self.line = line
+        self.form = form
+        self.start = start  # the pointer's columns in the line, without its hook
+        self.end = end
+
+    def _key(self) -> tuple[str, str, str, int, str]:
+        return self.target, self.title, self.hook, self.line, self.form
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pointer) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Pointer({self.target!r}, {self.title!r}, line={self.line}, form={self.form!r})"
+
+
+def read_pointers(line: str, number: int) -> list[Pointer]:
+    """Every place in a line that names a file below the store; the line is not inside code."""
+    if "[[" not in line and SUFFIX not in line.lower():
+        return []
+    simple = _simple(line, number)
+    if simple is not None:
+        return [simple]
+    spans, pairs = structure(line)
+    found = _bracketed(line, number, pairs)
+    # Beside a link, a file name in backticks is part of the hook: `supersedes old.md`.
+    row = is_row(line)
+    if not found and (row or item_start(line) >= 0):
+        found = _backticked(line, number, spans) or _bare_cells(line, number)
+    for at, pointer in enumerate(found):
+        end = found[at + 1].start if at + 1 < len(found) else len(line)
+        rest = line[pointer.end : end]
+        pointer.hook = _hook(rest.rstrip(" \t|") if row else rest)
+    _hook_in_front(line, found)
+    return found
+
+
+def _simple(line: str, number: int) -> Pointer | None:
+    """`- [Title](file.md) — hook` without any other mark: what nearly every line of an index is.
+
+    The rest of this module reads it the same way, ten times slower; a test holds them together.
+    """
+    if line[:3] != "- [":
+        return None
+    close = line.find("](", 3)
+    end = line.find(")", close)
+    title, target = line[3:close], line[close + 2 : end]
+    if close < 0 or end < 0 or target[-3:] != SUFFIX or "[" in line[3:] or "]" in line[close + 1 :]:
+        return None
+    if not target[:-3].replace("-", "").replace("_", "").isalnum() or "]" in title:
+        return None
+    if "\\" in line or "`" in line[: end + 1] or not target.isascii():
+        return None
+    return Pointer(target, title.strip(), _hook(line[end + 1 :]), number, LINK, 2, end + 1)
+
+
+def write_pointer(title: str, target: str, hook: str) -> str:
+    """The line for a memory, one line whatever comes in; `read_pointers` is the inverse."""
+    title = one_line(title) or one_line(target.rpartition("/")[2].removesuffix(SUFFIX))
+    hook, written = one_line(hook), _written_target(target)
+    line = ""
+    # Escaped only as far as needed: most titles and hooks read best as they are.
+    for in_title, in_hook in (("[]", ""), ("[]`", ""), ("[]`", "[]`")):
+        link = f"- [{escape(title, in_title)}]({written})"
+        short, shown = _fit(hook, in_hook, POINTER_AIM - len(link) - len(" — "))
+        line = f"{link} — {shown}" if shown else link
+        read = [(pointer.title, pointer.hook) for pointer in read_pointers(line, 1)]
+        if read == [(title, short)]:
+            break
+    return line
+
+
+def below_store(target: str) -> str:
+    """The path below the store that a target means; empty if it leaves it or is no memory."""
+    path = target.strip()
+    cut = path.lower().find(SUFFIX + "#")
+    if cut >= 0:
+        path = path[: cut + len(SUFFIX)]
+    if path[-3:].lower() != SUFFIX or path[0] in "/\\" or path.startswith("~/"):
+        return ""
+    if _has_scheme(path) or path.translate(_CONTROLS) != path:
+        return ""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." or ("\\" in part and ".." in part.split("\\")):
+            if not parts or part != "..":
+                return ""
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts) if parts and parts[-1].lower() != SUFFIX else ""
+
+
+def is_row(line: str) -> bool:
+    """Is this a row of a table?"""
+    body = line.strip()
+    return body.startswith("|") and body.find("|", 1) > 0
+
+
+def one_line(text: str) -> str:
+    """A text without line breaks, controls and runs of spaces."""
+    return " ".join(text.translate(_CONTROLS).split())
+
+
+def _bracketed(line: str, number: int, pairs: dict[int, int]) -> list[Pointer]:
+    """Links, wikilinks and bare `[file.md]` of a line."""
+    found: list[Pointer] = []
+    done = 0
+    for start in sorted(pairs):
+        if start < done:
+            continue
+        close = pairs[start]
+        label = slice(start + 1, close)
+        if line.startswith("(", close + 1):
+            target, end = destination(line, close + 2)
+            if end > 0:
+                done = end
+                path = below_store(target)
+                if path and not line.startswith("!", max(start - 1, 0), start):
+                    title = plain(line[label].strip())
+                    found.append(Pointer(path, title, "", number, LINK, start, end))
+        elif pairs.get(start + 1) == close - 1 and line.find("[", start + 2, close) < 0:
+            done = close + 1
+            pointer = _wikilink(line[start + 2 : close - 1], number)
+            if pointer:
+                pointer.start, pointer.end = start, done
+                found.append(pointer)
+        elif line.endswith(SUFFIX, start, close):
+            path = _file_name(line[label])
+            if path:
+                done = close + 1
+                found.append(Pointer(path, line[label], "", number, BRACKET, start, done))
+    return found
+
+
+def _wikilink(text: str, number: int) -> Pointer | None:
+    """`[[target]]`, `[[target|title]]`, `[[target#heading]]`; not a test of the shell."""
+    name, _, title = text.partition("|")
+    name = name.partition("#")[0].strip()
+    if not name or text != text.strip() or not below_store(name.removesuffix(SUFFIX) + SUFFIX):
+        return None
+    return Pointer(name, title.strip() or name, "", number, WIKILINK)
+
+
+def _backticked(line: str, number: int, spans: dict[int, int]) -> list[Pointer]:
+    """File names in backticks."""
+    found = []
+    for start, end in spans.items():
+        code = line[start:end].strip("`").strip()
+        path = _file_name(code)
+        if path:
+            found.append(Pointer(path, code, "", number, BACKTICK, start, end))
+    return found
+
+
+def _bare_cells(line: str, number: int) -> list[Pointer]:
+    """Cells of a table that hold nothing but a file name."""
+    found = []
+    start = 0
+    for cell in line.split("|") if is_row(line) else ():
+        path = _file_name(cell.strip())
+        if path:
+            end = start + len(cell)
+            found.append(Pointer(path, cell.strip(), "", number, TABLE, start, end))
+        start += len(cell) + 1
+    return found
+
+
+def _file_name(text: str) -> str:
+    """The path that a bare name means; a name with spaces is taken for words."""
+    return "" if " " in text or "\t" in text else below_store(text)
+
+
+def _hook(rest: str) -> str:
+    """The words after a pointer, without the sign between them."""
+    if rest.startswith(("*", "_")):  # the end of **[Title](file.md)**
+        rest = rest.lstrip("*_")
+    rest = rest.strip()
+    for separator in _SEPARATORS:
+        if rest.startswith(separator):
+            rest = rest.removeprefix(separator).strip()
+            break
+    return plain(rest)
+
+
+def _hook_in_front(line: str, found: list[Pointer]) -> None:
+    """`- words [file.md]`: the words are the hook (the form of seed 002)."""
+    if len(found) == 1 and found[0].form == BRACKET and not found[0].hook.strip("."):
+        found[0].hook = plain(line[max(item_start(line), 0) : found[0].start].strip())
+
+
+def _written_target(target: str) -> str:
+    """A target as a link takes it; angle brackets where a space or parenthesis would end it."""
+    written = target.translate(_CONTROLS)
+    if ":" in written.partition("/")[0]:
+        written = "./" + written  # a name such as `a:b.md` would read as a scheme
+    if SUFFIX + "#" in written:
+        written = written.replace("#", "%23")
+    if any(char in written for char in " ()<>\\`[]"):
+        return "<" + escape(written, "<>`[]") + ">"
+    return written
+
+
+def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
+    """A hook cut so that its escaped form fits the room: as it reads, and as it is written."""
+    size = room
+    while size >= min(_SHORTEST_HOOK, len(hook)) > 0:
+        short = _cut(hook, size)
+        shown = escape(short, marks)
+        if len(shown) <= room:
+            return short, shown
+        size -= len(shown) - room
+    return "", ""
+
+
+def _cut(text: str, size: int) -> str:
+    """A text of at most so many characters; cut at a word, in a script without spaces anywhere."""
+    if len(text) <= size:
+        return text
+    space = text.rfind(" ", 0, size)
+    return text[: space if space > size // 2 else size - 1].rstrip(" ,;:—–-\\") + "…"
+
+
+def _has_scheme(path: str) -> bool:
+    """`https:`, `mailto:`, also the drive in `C:`; `./a:b.md` has none."""
+    name, colon, _ = path.partition(":")
+    if not colon or not name.isascii() or not name[:1].isalpha():
+        return False
+    return all(char.isalnum() or char in "+.-" for char in name)

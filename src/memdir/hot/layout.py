@@ -1,0 +1,508 @@
+"""The default layout: a folder of Markdown files."""
+
+import errno
+import os
+import stat
+
+from memdir.hot import memory
+from memdir.hot.disk import HEAD_BYTES, READ, Disk, close_quietly, failure, unreadable
+from memdir.hot.memory import (
+    FENCE,
+    FOREIGN_FOLDERS,
+    INDEX,
+    NOT_MEMORIES,
+    README,
+    RECORD_FOLDERS,
+    RECORD_INDEX,
+    RECORD_SETTINGS,
+    TEAM,
+    Memory,
+    is_memory,
+    is_of_records,
+    read_memory,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memdir.errors import Finding
+    from memdir.format.index import Survey
+    from memdir.store.ports import Scan as PortsScan
+    from memdir.store.ports import Store
+
+
+# What layouts have in common: those of Markdown files wherever they are, and those on disk.
+
+MAX_FILE_BYTES = 4 * 1024 * 1024
+
+
+def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
+    """A finding on a file that is empty, or whose first bytes are no UTF-8; it stays readable."""
+    if start.isascii() and size:
+        return None  # nearly every file; the rest costs only those that need it
+    kind, what, fix = "empty", "it has no content", f"write something into {path}, or retire it"
+    if size:
+        try:
+            start.decode()
+            return None
+        except UnicodeDecodeError as error:
+            if error.end == len(start) < size and error.reason == "unexpected end of data":
+                return None  # a character that goes on after the bytes we have
+            kind, what = "not-utf-8", f"byte {error.start} is not UTF-8; shown as it can be read"
+            fix = f"save {path} as UTF-8"
+    from memdir.errors import Finding
+
+    return Finding(kind, path, f"{path}: {what}", fix)
+
+
+class Scan:
+    """What one pass over a store saw: the memories, and what it could not take."""
+
+    __slots__ = ("memories", "skipped")
+
+    def __init__(self) -> None:
+        self.memories: list[Memory] = []
+        self.skipped: list[Finding] = []
+
+    @property
+    def findings(self) -> list["Finding"]:
+        """What was skipped, and the lines of headers that are not as they should be."""
+        from memdir.errors import Finding
+
+        known = {finding.path for finding in self.skipped}
+        odd = [
+            Finding("malformed-header", memory.path, problem, f"edit {memory.path} by hand", line)
+            for memory in self.memories
+            if memory.path not in known
+            for line, problem in memory.document.problems
+        ]
+        return self.skipped + odd
+
+
+class Files:
+    """The index and the shape of a store, from `files`, `read` and `exists` of the layout."""
+
+    layout = "markdown"
+
+    def files(self) -> list[str]:
+        """The paths of all memories, sorted."""
+        raise NotImplementedError
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file."""
+        raise NotImplementedError
+
+    def view(self, path: str, data: bytes | None = None) -> bytes:
+        """The memory as Markdown: here the file itself."""
+        return self.read(path) if data is None else data
+
+    def is_memory(self, path: str) -> bool:
+        """True for a path that a scan takes for a memory."""
+        return is_memory(path)
+
+    def exists(self, path: str = "") -> bool:
+        """True where something stands at that path; the empty path is the store itself."""
+        raise NotImplementedError
+
+    @property
+    def index_path(self) -> str:
+        """MEMORY.md, or a README.md that serves as the index where there is no other."""
+        if self.exists(INDEX) or not self.exists(README):
+            return INDEX
+        from memdir.errors import MemdirError
+
+        try:
+            text = memory.decode(self.read(README))
+        except MemdirError:
+            return INDEX
+        return README if _survey(text, self.files()).pointers else INDEX
+
+    def index(self) -> bytes | None:
+        """The index as it stands, None where there is none."""
+        path = self.index_path
+        return self.read(path) if self.exists(path) else None
+
+    def standalone(self) -> bytes | None:
+        """The content of an index that is itself the only memory, else None."""
+        if not self.exists(INDEX) or self.files():
+            return None
+        from memdir.errors import MemdirError
+
+        try:
+            data = self.read(INDEX)
+        except MemdirError:
+            return None  # an index that cannot be read is reported where it is needed
+        survey = _survey(memory.decode(data), [])
+        # Without a pointer there is nothing that the first paragraphs could introduce.
+        return data if (survey.inline or survey.intro) and not survey.dangling else None
+
+    @property
+    def shape(self) -> str:
+        """Which of the known forms the directory has."""
+        if not self.exists():
+            return "no directory"
+        if self.files():
+            has_index = self.exists(self.index_path)
+            return "index + files" if has_index else "files without an index"
+        return "standalone index" if self.standalone() is not None else "empty"
+
+
+class OnDisk(Files):
+    """A directory. Reading never waits; writing is for the holder of the lock."""
+
+    def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self.root = root
+        self.disk = Disk(root)
+        self.max_file_bytes = max_file_bytes
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file below the store."""
+        try:
+            return self.disk.read(path)[0]
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+
+    def index(self) -> bytes | None:
+        """The index as it stands, None where there is none, or none for a moment."""
+        path = self.index_path
+        try:
+            return self.disk.read(path)[0]
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+
+    def exists(self, path: str = "") -> bool:
+        """True where something stands at that path, whatever it is; not knowing is an error."""
+        where = os.path.join(self.root, path)
+        try:
+            os.lstat(where)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise failure(error, where, "cannot be looked at") from None
+        return True
+
+    def make(self) -> None:
+        """Create the directory where there is none, private and durable."""
+        try:
+            self.disk.make_root()
+        except OSError as error:
+            raise failure(error, self.root, "the directory cannot be created") from None
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace or create one file, durably."""
+        self.make()
+        try:
+            self.disk.put(path, data)
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be written") from None
+
+    def drop(self, path: str) -> None:
+        """Take one file out of the store, durably."""
+        try:
+            self.disk.drop(path)
+        except OSError as error:
+            raise failure(error, os.path.join(self.root, path), "cannot be removed") from None
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        """The same facts of one file, None where there is none, empty where nobody can tell."""
+        try:
+            found = self.disk.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return None if error.errno == errno.ELOOP else ()
+        return fingerprint(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def fingerprint(facts: os.stat_result) -> tuple[int, ...]:
+    """Changes whenever the file does: ctime cannot be set back by a tool that keeps mtime."""
+    return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
+
+
+def _survey(text: str, files: list[str]) -> "Survey":
+    from memdir.format.index import survey  # five modules that a store with a MEMORY.md never needs
+
+    return survey(text, files)
+
+
+class RecordFolders(OnDisk):
+    """The six folders below a directory; whatever else lies there is somebody else's."""
+
+    layout = "records"
+
+    @property
+    def index_path(self) -> str:
+        """index.md, whatever else there is."""
+        return RECORD_INDEX
+
+    def is_memory(self, path: str) -> bool:
+        """True for a path at which a record lies."""
+        return path != RECORD_SETTINGS and is_of_records(path)
+
+    def standalone(self) -> bytes | None:
+        """An index of records is never a memory itself."""
+        return None
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """The records, their index and settings, with the facts that change when they do."""
+        found: dict[str, tuple[int, ...]] = {}
+        for _, path, entry in self.disk.walk(RECORD_FOLDERS.__contains__, []):
+            if path != RECORD_INDEX and not is_of_records(path):
+                continue
+            if entry.is_file(follow_symlinks=False):
+                try:
+                    facts = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # gone since its folder was read
+                except OSError as error:
+                    where = os.path.join(self.root, path)
+                    raise failure(error, where, "cannot be looked at") from None
+                if facts.st_size <= self.max_file_bytes:
+                    found[path] = fingerprint(facts)
+        return found
+
+
+# The default layout: one Markdown file per memory and MEMORY.md, as Claude Code has it.
+#
+# Reading is on the hot path: the standard library's light modules only, one pass, no lock.
+
+MAX_HEADER_BYTES = 64 * 1024
+LONGEST_OTHER = max(map(len, NOT_MEMORIES))
+
+
+class Markdown(OnDisk):
+    """A directory of memories. Reading never waits; writing is for the holder of the lock."""
+
+    layout = "markdown"
+
+    def scan(self) -> Scan:
+        """Every memory's header in one pass; a broken one is reported and hides no other."""
+        scan = Scan()
+        for folder, name, path in self._walk(scan.skipped):
+            self._peek(folder, name, path, scan)
+        if not scan.memories:
+            self._add_standalone(scan)
+        return scan
+
+    def files(self) -> list[str]:
+        """The paths of all memories, sorted, without reading any."""
+        return sorted([path for _, _, path in self._walk([])])
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """Every file the history keeps, with the facts that change when it does.
+
+        Records that lie in the same directory are another store's: they have their own history.
+        """
+        facts: dict[str, tuple[int, ...]] = {}
+        most, records = self.max_file_bytes, False
+        for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
+            if path[-5:] == ".json" and is_of_records(path):
+                records = True
+            elif entry.is_file(follow_symlinks=False):
+                try:
+                    found = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # gone since its folder was read
+                except OSError as error:
+                    where = os.path.join(self.root, path)
+                    raise failure(error, where, "cannot be looked at") from None
+                if found.st_size <= most:
+                    facts[path] = fingerprint(found)
+        if records:
+            facts.pop(RECORD_INDEX, None)
+        return facts
+
+    def sweep(self) -> None:
+        """Remove temporary files that a killed writer left."""
+        self.disk.sweep(lambda path: path != TEAM and path[0] != "." and "/." not in path)
+
+    def _add_standalone(self, scan: Scan) -> None:
+        data = self.standalone()
+        if data is not None:
+            moment = (self.facts(INDEX) or (0,))[0] / 1e9
+            scan.memories.append(read_memory(INDEX, data, moment))
+
+    def _walk(self, findings: list["Finding"]) -> "Iterator[tuple[int, str, str]]":
+        """The files that may be memories: handle of the folder, name, path below the store."""
+
+        def enter(path: str) -> bool:
+            if path[-3:].lower() == ".md":
+                findings.append(_special(path, "a directory"))
+                return False
+            return path not in FOREIGN_FOLDERS
+
+        for folder, path, entry in self.disk.walk(enter, findings):
+            name = entry.name
+            if name[-3:] != ".md" and name[-3:].lower() != ".md":
+                continue
+            if len(name) <= LONGEST_OTHER and name.lower() in NOT_MEMORIES:
+                continue
+            if entry.is_file(follow_symlinks=False):
+                yield folder, name, path
+            else:
+                link = entry.is_symlink()
+                findings.append(_special(path, "a symbolic link" if link else "a special file"))
+
+    def _peek(self, folder: int, name: str, path: str, scan: Scan) -> None:
+        """Read the first bytes of one file and add it, or say why not."""
+        handle = -1
+        try:
+            handle = os.open(name, READ, dir_fd=folder)
+            facts = os.fstat(handle)
+            start = os.read(handle, HEAD_BYTES)
+            head = _header(start, handle)
+        except OSError as error:
+            scan.skipped.append(unreadable(path, error))
+            return
+        finally:
+            close_quietly(handle)
+        if len(head) > MAX_HEADER_BYTES:
+            scan.skipped.append(_endless(path))
+        if facts.st_size > self.max_file_bytes:
+            scan.skipped.append(_too_big(path, facts.st_size, self.max_file_bytes))
+            return
+        odd = odd_content(path, start, facts.st_size)
+        if odd is not None:
+            scan.skipped.append(odd)
+        text = head.decode("utf-8", "surrogateescape")
+        scan.memories.append(Memory(path, text, facts.st_mtime, facts.st_size))
+
+
+def _header(head: bytes, handle: int) -> bytes:
+    """The bytes up to the closing fence; more than one block only where the header is longer."""
+    if head[:3] != FENCE.encode():
+        first = head.partition(b"\n")[0].decode("utf-8", "replace")
+        if first.lstrip("\ufeff").strip() != FENCE:
+            return b""
+    end = _closing(head)
+    while not end and len(head) <= MAX_HEADER_BYTES:
+        more = os.read(handle, MAX_HEADER_BYTES)
+        if not more:
+            break
+        head += more
+        end = _closing(head)
+    return head[:end] if end else head
+
+
+def _closing(head: bytes) -> int:
+    """Where the closing fence ends; 0 where there is none, or its line may go on."""
+    at = head.find(b"\n---")
+    while at >= 0:
+        end = head.find(b"\n", at + 4)
+        if end < 0 or head[at + 1 : end].decode("utf-8", "replace").rstrip() == FENCE:
+            return max(end, 0)
+        at = head.find(b"\n---", at + 4)
+    return 0
+
+
+def _special(path: str, what: str) -> "Finding":
+    from memdir.errors import Finding
+
+    fix = "put the file itself there; memdir neither reads nor writes through it"
+    return Finding("special-file", path, f"{path} is {what}; skipped", fix)
+
+
+def _too_big(path: str, size: int, limit: int) -> "Finding":
+    from memdir.errors import Finding
+
+    message = f"{path} has {size:,} bytes (limit: {limit:,}); skipped"
+    return Finding("too-big", path, message, "split it, or raise max_file_bytes in config.toml")
+
+
+def _endless(path: str) -> "Finding":
+    from memdir.errors import Finding
+
+    message = f"{path}: no closing `---` in the first {MAX_HEADER_BYTES:,} bytes; read as text"
+    return Finding("malformed-header", path, message, f"edit {path} by hand", 1)
+
+
+def open_store(root: str, max_file_bytes: int) -> Markdown:
+    """The memories in a directory."""
+    return Markdown(root, max_file_bytes)
+
+
+# A store around another one: everything passes through; wrappers change what they are for.
+#
+# Read on the hot path.
+
+
+class Around:
+    """Delegates every call to the store inside."""
+
+    def __init__(self, inside: "Store") -> None:
+        self.inside = inside
+        self.root = inside.root
+
+    @property
+    def layout(self) -> str:
+        """See the store inside."""
+        return self.inside.layout
+
+    @property
+    def shape(self) -> str:
+        """See the store inside."""
+        return self.inside.shape
+
+    @property
+    def index_path(self) -> str:
+        """See the store inside."""
+        return self.inside.index_path
+
+    def scan(self) -> "PortsScan":
+        """See the store inside."""
+        return self.inside.scan()
+
+    def files(self) -> list[str]:
+        """See the store inside."""
+        return self.inside.files()
+
+    def read(self, path: str) -> bytes:
+        """See the store inside."""
+        return self.inside.read(path)
+
+    def view(self, path: str, data: bytes | None = None) -> bytes:
+        """See the store inside; what a wrapper reads counts."""
+        return self.inside.view(path, self.read(path) if data is None else data)
+
+    def is_memory(self, path: str) -> bool:
+        """See the store inside."""
+        return self.inside.is_memory(path)
+
+    def exists(self, path: str = "") -> bool:
+        """See the store inside."""
+        return self.inside.exists(path)
+
+    def index(self) -> bytes | None:
+        """See the store inside."""
+        return self.inside.index()
+
+    def standalone(self) -> bytes | None:
+        """See the store inside."""
+        return self.inside.standalone()
+
+    def make(self) -> None:
+        """See the store inside."""
+        self.inside.make()
+
+    def put(self, path: str, data: bytes) -> None:
+        """See the store inside."""
+        self.inside.put(path, data)
+
+    def drop(self, path: str) -> None:
+        """See the store inside."""
+        self.inside.drop(path)
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """See the store inside."""
+        return self.inside.tree()
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        """See the store inside."""
+        return self.inside.facts(path)
+
+    def sweep(self) -> None:
+        """See the store inside."""
+        self.inside.sweep()

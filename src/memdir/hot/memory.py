@@ -1,0 +1,408 @@
+"""Memory and its header: read, write, edit."""
+
+
+# The header of a memory: lines of `key: value` between two `---` lines, read and written.
+#
+# A line format, not YAML: a strict YAML reader loses 6 % of the headers found in the wild
+# (unquoted `: `, ` #`, a leading backtick). Nothing is constructed, nothing is dropped: what
+# was not edited is written back byte for byte.
+
+FENCE = "---"
+NEST = "metadata"
+# What a YAML reader of another tool would not take as plain text; we quote it when we write.
+_HAZARDS = tuple("!&*?|>@`\"'%#{}[],-")
+_FOUR_BYTES = bytes(range(0xF0, 0xF8))  # how UTF-8 starts a character that UTF-16 counts twice
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0"}
+
+
+def decode(data: bytes) -> str:
+    """Bytes as text that `encode` turns back into the same bytes, also where they are not UTF-8."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """The inverse of `decode`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def utf16_units(text: str) -> int:
+    """The length of a text as JavaScript counts it."""
+    if text.isascii():
+        return len(text)
+    # Counted in bytes: a loop over the characters would cost more than all the rest of loading.
+    data = text.encode("utf-8", "surrogatepass")
+    return len(text) + len(data) - len(data.translate(None, _FOUR_BYTES))
+
+
+class Document:
+    """A memory's text: header lines (None: it has no header), values, and the body as it stands."""
+
+    __slots__ = (
+        "body",
+        "closing",
+        "ends",
+        "indent",
+        "lines",
+        "opening",
+        "problems",
+        "starts",
+        "values",
+    )
+
+    def __init__(self, opening: str, lines: list[str] | None, closing: str, body: str) -> None:
+        self.opening = opening  # BOM and the first fence with its line end, "" without a header
+        self.lines = lines  # header lines; "\r" stays, the "\n" between them does not
+        self.closing = closing  # the last fence with its line end
+        self.body = body
+        self.problems: list[tuple[int, str]] = []
+        self.values: dict[str, str] = {}
+        self.starts: dict[str, int] = {}  # the header line a key stands on
+        self.ends: dict[str, int] = {}  # one past its last line, where it has more than one
+        self.indent = ""  # how far the fields are moved in, in the end
+        if lines:
+            _read_fields(self, lines)
+
+    @property
+    def text(self) -> str:
+        """The whole text; identical to what was read when nothing was edited."""
+        head = "".join([line + "\n" for line in self.lines or ()])
+        return self.opening + head + self.closing + self.body
+
+    def get(self, *keys: str) -> str:
+        """The value of the first of these keys that says something, else the empty string."""
+        for key in keys:
+            if self.values.get(key):
+                return self.values[key]
+        return ""
+
+
+def read(text: str) -> Document:
+    """Split a text into header and body; without a closing fence all of it is body."""
+    start = text.find("\n") + 1
+    if not start or text[:start].lstrip("\ufeff").strip() != FENCE:
+        return Document("", None, "", text)
+    fence = start - 1
+    while True:
+        fence = text.find("\n---", fence)
+        if fence < 0:
+            whole = Document("", None, "", text)
+            whole.problems.append((1, "the header is never closed, so all of it counts as text"))
+            return whole
+        stop = text.find("\n", fence + 4) + 1 or len(text)
+        if text[fence + 1 : stop].rstrip() == FENCE:
+            lines = text[start:fence].split("\n") if fence >= start else []
+            return Document(text[:start], lines, text[fence + 1 : stop], text[stop:])
+        fence += 4
+
+
+def _read_fields(document: Document, lines: list[str]) -> None:
+    reader = _Reader(document)
+    for number, line in enumerate(lines):
+        bare = line.strip()
+        if bare and line[0] != "#":
+            reader.take(number, line, bare)
+    document.indent = reader.base
+    for key, value in document.values.items():
+        if key in document.ends or value[:1] in ('"', "'"):
+            document.values[key] = _whole_value(document, lines, key)
+
+
+class _Reader:
+    """Where the reading of a header stands."""
+
+    __slots__ = ("base", "document", "indent", "inside", "last")
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.last = ""  # the key above
+        self.base = ""  # the indent of a header that is moved in as a whole
+        self.indent = ""  # of the keys below `metadata:`
+        self.inside = False  # below it?
+
+    def take(self, number: int, line: str, bare: str) -> None:
+        """One line: a key with its value, or the continuation of the value above."""
+        here = "" if line[0] == bare[0] else _indent_of(line)
+        if here and self.last and here != self.base:
+            self.indent = self.indent or here
+            if not self.inside or here != self.indent or bare.startswith("- "):
+                self.document.ends[self.last] = number + 1
+                return
+        else:
+            self.inside = False
+        key, value = _split(bare)
+        if key:
+            self._add(number, key, value, here)
+        elif bare[0] != "#":
+            self.document.problems.append((number + 2, f"not `key: value`: {bare[:60]}"))
+
+    def _add(self, number: int, key: str, value: str, here: str) -> None:
+        document = self.document
+        if self.inside:
+            key = f"{NEST}.{key}"
+        else:
+            self.base = here
+        if key == NEST and not value:
+            self.inside, self.indent = True, ""
+        if key in document.values:
+            document.problems.append((number + 2, f"`{key}` stands twice; the first one counts"))
+            key += "\n"  # its continuation lines must not go to the first one
+        else:
+            document.values[key] = value
+            document.starts[key] = number
+        self.last = key
+
+
+def _split(line: str) -> tuple[str, str]:
+    """`key: value`, `key:` and, where the key is one word, `key:value`."""
+    key, colon, value = line.partition(": ")
+    if not colon:
+        key, colon, value = line.partition(":")
+        if not colon or (value and not key.replace("_", "").replace("-", "").isalnum()):
+            return "", ""
+    return key.strip(), value.strip()
+
+
+def _whole_value(document: Document, lines: list[str], key: str) -> str:
+    """The value with its continuation lines joined and its quotes taken off."""
+    value, start = document.values[key], document.starts[key]
+    if key == NEST:
+        return value
+    below = lines[start + 1 : document.ends.get(key, start + 1)]
+    more = [line.strip() for line in below if line[:1] != "#"]
+    if more and value[:1] in ("|", ">") and value.strip("|>+-0123456789") == "":
+        document.problems.append((start + 2, f"`{key}` is a block; read as one line"))
+        value = ""
+    return unquote(" ".join([part for part in (value, *more) if part]))
+
+
+def unquote(value: str) -> str:
+    """The text inside matching quotes; anything that is not one quoted whole stays as it is."""
+    if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
+        return value
+    inner = value[1:-1]
+    if value[0] == "'":
+        return inner.replace("''", "'") if "'" not in inner.replace("''", "") else value
+    if "\\" not in inner:
+        return inner if '"' not in inner else value
+    out, escaped = [], False
+    for char in inner:
+        if escaped:
+            out.append(_ESCAPES.get(char, "\\" + char))
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        elif char == '"':
+            return value
+        else:
+            out.append(char)
+    return value if escaped else "".join(out)
+
+
+def quote(value: str, *, always: bool = False) -> str:
+    """One line that `unquote` reads back; in quotes where other readers would misread it."""
+    plain = value == value.strip() and value and not value.startswith(_HAZARDS)
+    plain = plain and not any(char in value for char in "\n\r\0")
+    if plain and ": " not in value and " #" not in value and value[-1] != ":" and not always:
+        return value
+    inner = value.replace("\\", "\\\\").replace('"', '\\"')
+    for name in "nrt0":
+        inner = inner.replace(_ESCAPES[name], "\\" + name)
+    return f'"{inner}"'
+
+
+def edit(document: Document, key: str, value: str) -> Document:
+    """A document in which only the line of this key is new (`metadata.x` is nested)."""
+    if document.lines is None:
+        eol = "\r\n" if "\r\n" in document.body[:4096] else "\n"
+        return edit(Document(FENCE + eol, [], FENCE + eol, document.body), key, value)
+    lines = list(document.lines)
+    cr = "\r" if document.opening.endswith("\r\n") else ""
+    name = key.removeprefix(NEST + ".")
+    start = document.starts.get(key)
+    if start is not None:
+        old = lines[start]
+        name = key if old.lstrip().startswith(key) else name
+        head = old[: old.index(name) + len(name)]
+        quoted = old[len(head) :].lstrip(": ")[:1] in ('"', "'")
+        end = "\r" if old.endswith("\r") else ""
+        line = f"{head}: {quote(value, always=quoted)}{end}"
+        lines[start : document.ends.get(key, start + 1)] = [line]
+    elif key == name:
+        at = document.starts.get(NEST, len(lines))
+        indent = _indent_of(lines[at]) if NEST in document.starts else document.indent
+        lines.insert(at, f"{indent}{name}: {quote(value)}{cr}")
+    else:
+        _insert_nested(document, lines, f"{name}: {quote(value)}{cr}", f"{NEST}:{cr}")
+    return Document(document.opening, lines, document.closing, document.body)
+
+
+def _insert_nested(document: Document, lines: list[str], line: str, heading: str) -> None:
+    """Below the last nested field, else below `metadata:`, which is added where it is missing."""
+    starts, ends, indent = document.starts, document.ends, document.indent
+    nested = [
+        (ends.get(key, start + 1), _indent_of(lines[start]))
+        for key, start in starts.items()
+        if key.startswith(NEST + ".") and not lines[start].lstrip().startswith(key)
+    ]
+    if nested:
+        lines.insert(nested[-1][0], nested[-1][1] + line)
+    elif NEST not in starts:
+        lines += [indent + heading, indent + "  " + line]
+    elif document.values[NEST] or NEST in ends:
+        lines.append(f"{indent}{NEST}.{line}")  # a text or a list: nothing can nest there
+    else:
+        at = starts[NEST] + 1
+        indent = _indent_of(lines[at - 1])
+        below = _indent_of(next((each for each in lines[at:] if each.strip()), ""))
+        lines.insert(at, (below if len(below) > len(indent) else indent + "  ") + line)
+
+
+def _indent_of(line: str) -> str:
+    """The blanks in front of a line."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+def write(fields: list[tuple[str, str]], body: str) -> str:
+    """A new text: top-level fields first, then `metadata.*` nested, then the body."""
+    top = [f"{key}: {quote(value)}\n" for key, value in fields if "." not in key]
+    nested = [
+        f"  {key.removeprefix(NEST + '.')}: {quote(value)}\n" for key, value in fields if "." in key
+    ]
+    if nested:
+        nested.insert(0, f"{NEST}:\n")
+    return f"{FENCE}\n{''.join(top + nested)}{FENCE}\n\n{body.strip(chr(10))}\n"
+
+
+# What an agent sees of an index when a session starts, and what it misses.
+#
+# The limits and the order of the steps are the client's (seed 004); the words of the warning are
+# ours. Lines are those between "\n": other line separators are ordinary characters there too.
+
+MAX_LINES = 200
+MAX_CHARACTERS = 25_000  # UTF-16 units, as JavaScript counts a string
+POINTER_AIM = 150  # characters of one pointer line; an aim, not a limit
+
+
+# A memory: one Markdown file below a store, known by its path, described by its header.
+#
+# A scan on the hot path asks for neither type nor age, so what they need is imported with them:
+# a module costs a quarter of a millisecond there.
+
+UNKNOWN = "unknown"
+INDEX = "MEMORY.md"
+README = "README.md"
+TEAM = "team"
+NOT_MEMORIES = frozenset(("memory.md", "readme.md", "index.md"))
+# Folders that hold no memories: another store, logs, what other tools archived, records.
+RECORD_FOLDERS = ("sessions", "decisions", "runbooks", "constraints", "tech-debt", "preferences")
+RECORD_INDEX = "index.md"
+RECORD_SETTINGS = "memory-config.json"
+FOREIGN_FOLDERS = frozenset((TEAM, "logs", "archive", *RECORD_FOLDERS))
+# Where a value may stand: the seeds' form first, then the form Claude Code writes today.
+TYPE_KEYS = ("type", "metadata.type")
+CREATED_KEYS = ("metadata.created", "created")
+MODIFIED_KEYS = ("metadata.modified", "modified")
+VERIFIED_KEYS = ("metadata.last_verified", "last_verified")
+PINNED_KEYS = ("metadata.pinned", "pinned")
+SOURCE_KEYS = ("metadata.source", "source")
+
+
+class Memory:
+    """What a scan knows of a memory: its header, size and time; the body stays on disk.
+
+    The header is parsed when somebody asks for a value: most callers ask a few of many.
+    """
+
+    __slots__ = ("_document", "head", "mtime", "path", "size")
+
+    def __init__(self, path: str, head: str, mtime: float, size: int) -> None:
+        self.path = path
+        self.head = head
+        self.mtime = mtime
+        self.size = size
+        self._document: Document | None = None
+
+    @property
+    def document(self) -> Document:
+        """The parsed header."""
+        if self._document is None:
+            self._document = read(self.head)
+        return self._document
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Every value of the header by its key."""
+        return self.document.values
+
+    def get(self, keys: tuple[str, ...]) -> str:
+        """The first value that the header has under one of these keys."""
+        return self.document.get(*keys)
+
+    @property
+    def name(self) -> str:
+        """The label; a memory without one is called by its file."""
+        return self.values.get("name") or stem(self.path)
+
+    @property
+    def type(self) -> str:
+        """One of the known types, else `unknown`; case and spaces are forgiven."""
+        from memdir.hot import types
+
+        found = self.get(TYPE_KEYS).strip().lower()
+        return found if found in types.names() else UNKNOWN
+
+    @property
+    def description(self) -> str:
+        """The one line that says what this is about."""
+        return self.values.get("description", "")
+
+    @property
+    def pinned(self) -> bool:
+        """True where the user asked to keep it on top of the index."""
+        return self.get(PINNED_KEYS).lower() in ("true", "yes", "1")
+
+    @property
+    def clock(self) -> float:
+        """The moment staleness counts from: verified or modified, else created, else mtime."""
+        from memdir.hot import safe
+
+        later = [safe.parse_time(self.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
+        known = [moment for moment in later if moment is not None]
+        if known:
+            return max(known)
+        created = safe.parse_time(self.get(CREATED_KEYS))
+        return self.mtime if created is None else created
+
+
+def read_memory(path: str, data: bytes, mtime: float) -> Memory:
+    """A memory from its whole bytes."""
+    return Memory(path, decode(data), mtime, len(data))
+
+
+def stem(path: str) -> str:
+    """The file's name without its folder and `.md`, or the `.json` of a record."""
+    name = path.rpartition("/")[2]
+    if name[-3:].lower() == ".md":
+        return name[:-3]
+    return name[:-5] if name[-5:] == ".json" else name
+
+
+def is_memory(path: str) -> bool:
+    """True for a path below a store that a scan takes for a memory."""
+    folder, slash, name = path.rpartition("/")
+    if name[-3:].lower() != ".md" or name[0] == "." or name.lower() in NOT_MEMORIES:
+        return False
+    if not folder:
+        return not slash
+    folders = folder.split("/")
+    if any(part[:1] in ("", ".") or part[-3:].lower() == ".md" for part in folders):
+        return False
+    return folders[0] not in FOREIGN_FOLDERS
+
+
+def is_of_records(path: str) -> bool:
+    """True for a record's file, and for the settings of a store of records."""
+    folder, _, name = path.rpartition("/")
+    if folder not in RECORD_FOLDERS:
+        return path == RECORD_SETTINGS
+    return name[-5:] == ".json" and name[0] != "." and len(name) > 5

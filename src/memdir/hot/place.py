@@ -1,0 +1,589 @@
+"""Where am I, which stores: scopes, git root, deciding variables; the answer kept per directory."""
+
+import os
+from binascii import crc32
+from stat import S_IFMT, S_ISDIR, S_ISREG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Literal
+
+    # A file's bytes, True for a directory, None for anything else.
+    Look = Callable[[str], bytes | Literal[True] | None]
+
+
+# Where a memory belongs: the project's name and root, the scopes, and whether memory is on.
+#
+# Hooks import this module, so it is light: nothing is imported at run time but our own errors.
+
+NAME_CHARACTERS = 200
+PATH_CHARACTERS = 4096
+SHORTEST_PATH_CHARACTERS = 3
+# `gitdir: ` and one path; whatever is longer was not written by git.
+GIT_FILE_BYTES = 8192
+# A file name may have 255 bytes; the rest is room for a suffix.
+AGENT_FOLDER_BYTES = 200
+UNSAFE_IN_FOLDER = '/\\:<>"|?*'
+BASE_36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+TRUE_WORDS = ("1", "true", "yes", "on")
+FALSE_WORDS = ("0", "false", "no", "off")
+
+MAIN_SCOPES = ("project", "user", "local", "team")
+RECORDS = "records"  # structured records: a layout of their own in the checkout
+AGENT_PLACES = ("user", "project", "local")
+SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES), RECORDS, "all")
+
+
+def project_name(root: str) -> str:
+    """The folder below `projects/` that Claude Code gives to this root."""
+    root = _as_client_reads(root)
+    # JavaScript replaces UTF-16 units, so a character outside the BMP becomes two dashes.
+    name = "".join(
+        char if char.isascii() and char.isalnum() else "--" if char > "\uffff" else "-"
+        for char in root
+    )
+    if len(name) <= NAME_CHARACTERS:
+        return name
+    return f"{name[:NAME_CHARACTERS]}-{short_hash(root)}"
+
+
+def _as_client_reads(path: str) -> str:
+    """NFC, and bytes that are no UTF-8 as U+FFFD: the text a JavaScript client has in hand."""
+    if path.isascii():
+        return path
+    from unicodedata import normalize
+
+    try:
+        path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half a character that no file system gave us; it is one unit
+        return path
+    return normalize("NFC", path)
+
+
+def _units(text: str) -> "Iterator[int]":
+    for char in text:
+        code = ord(char)
+        if code > 0xFFFF:
+            yield 0xD800 + (code - 0x10000 >> 10)
+            yield 0xDC00 + (code - 0x10000 & 0x3FF)
+        else:
+            yield code
+
+
+def short_hash(text: str) -> str:
+    """The client's 32-bit string hash (times 31), absolute, in base 36."""
+    number = 0
+    for unit in _units(text):
+        number = (number * 31 + unit) & 0xFFFFFFFF
+    if number >= 1 << 31:
+        number = (1 << 32) - number
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = BASE_36[digit] + digits
+    return digits or "0"
+
+
+def tidy(path: str) -> str:
+    """The path without `.`, `..`, doubled and trailing slashes, by its text alone."""
+    absolute = path.startswith("/")
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", ".") and not (part == ".." and absolute):
+            parts.append(part)
+    return ("/" if absolute else "") + "/".join(parts)
+
+
+def below(path: str, top: str) -> bool:
+    """True when the path lies below the directory, by its text alone."""
+    return path.startswith(top.rstrip("/") + "/") and path != top
+
+
+def _join(top: str, path: str) -> str:
+    if path.startswith("/") or not top:
+        return path
+    return f"{top.rstrip('/')}/{path}"
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0] or ("/" if path.startswith("/") else "")
+
+
+def checkout_root(start: str, look: "Look") -> str:
+    """The nearest directory upwards that has a `.git`; empty when there is none."""
+    here = start
+    while look(_join(here, ".git")) is None:
+        if here == _parent(here):
+            return ""
+        here = _parent(here)
+    return here
+
+
+def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy) -> str:
+    """The root all worktrees and subdirectories of a repository share; without git: `start`.
+
+    `start` is a real path. Give `real` (`os.path.realpath`) wherever the answer is resolved later:
+    by text alone, a planted symbolic link and a relative worktree could pass for each other.
+    """
+    here = checkout_root(start, look)
+    if not here:
+        return start
+    target = _git_line(look(_join(here, ".git")), b"gitdir:")
+    return _main_root(here, real(_join(here, target)), look, real) if target else here
+
+
+def _main_root(here: str, gitdir: str, look: "Look", real: "Callable[[str], str]") -> str:
+    """The main repository's root, if both sides agree that `here` is its linked worktree."""
+    common = _git_line(look(_join(gitdir, "commondir")))
+    back = _git_line(look(_join(gitdir, "gitdir")))
+    if not common or not back:
+        return here  # a submodule, a separate git directory, or a repository that has moved
+    common, back = real(_join(gitdir, common)), _join(gitdir, back)
+    # A downloaded folder may hold a forged `.git`; it cannot make the repository point back at it.
+    if _parent(gitdir) != _join(common, "worktrees"):
+        return here
+    if not back.endswith("/.git") or real(_parent(back)) != here:
+        return here
+    return _parent(common) if common.endswith("/.git") else common
+
+
+def _git_line(content: "bytes | Literal[True] | None", prefix: bytes = b"") -> str:
+    """The one path in a file of git's; empty for anything that git would not have written."""
+    if not isinstance(content, bytes) or len(content) > GIT_FILE_BYTES:
+        return ""
+    if not content.startswith(prefix) or b"\0" in content:
+        return ""
+    return content[len(prefix) :].lstrip(b" \t").rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+
+
+def override_problem(path: str, *, tilde: bool) -> str:
+    """Why this path cannot be a memory directory; empty when its text is acceptable."""
+    if not path:
+        return "it is empty"
+    if "\0" in path:
+        return "it holds a NUL character"
+    if any(char < " " or "\x7f" <= char <= "\x9f" for char in path):
+        return "it holds a control character"
+    if any("\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff" for char in path):
+        return "it holds half a character, which no file name can"
+    if len(path) > PATH_CHARACTERS:
+        return f"it is longer than {PATH_CHARACTERS} characters"
+    if path.startswith("~"):
+        return _tilde_problem(path, tilde)
+    if path.startswith(("//", "\\\\")):
+        return "it is a network path"
+    if path[1:2] == ":" and path[0].isalpha() and not path[2:].strip("/\\"):
+        return "it is the root of a drive"
+    if not path.startswith("/"):
+        return "it is relative"
+    if len(tidy(path)) < SHORTEST_PATH_CHARACTERS:
+        return f"it is shorter than {SHORTEST_PATH_CHARACTERS} characters, too near the root"
+    return ""
+
+
+def _tilde_problem(path: str, allowed: bool) -> str:
+    if not allowed:
+        return "`~` is not expanded here"
+    if path != "~" and not path.startswith("~/"):
+        return "only `~/` is expanded, not the home of another user"
+    rest = tidy(path[1:].lstrip("/"))
+    if rest in ("", "..") or rest.startswith("../"):
+        return "it is the home directory itself, or above it"
+    return ""
+
+
+def expand(path: str, home: str) -> str:
+    """The tidy absolute path of an override that has no problem."""
+    return tidy(home + path[1:]) if path.startswith("~/") else tidy(path)
+
+
+def agent_folder(name: str) -> str:
+    """An agent's name as one harmless folder name; letters of every language stay."""
+    safe = "".join(
+        char if char.isprintable() and char not in UNSAFE_IN_FOLDER else "-" for char in name
+    )
+    # A leading dot hides the folder or leaves it (`..`); trailing dots and spaces get lost.
+    left, right = len(safe) - len(safe.lstrip(". ")), len(safe.rstrip(". "))
+    folder = "-" * left + safe[left:right] + "-" * (len(safe) - max(left, right))
+    if len(folder.encode()) > AGENT_FOLDER_BYTES:
+        suffix = f"-{short_hash(name)}"
+        room = AGENT_FOLDER_BYTES - len(suffix)
+        folder = folder.encode()[:room].decode("utf-8", "ignore") + suffix
+    return folder or "agent"
+
+
+class Scope:
+    """One of the places memories live in; `agent` and `place` only for an agent's own."""
+
+    __slots__ = ("agent", "kind", "place")
+
+    def __init__(self, kind: str, agent: str = "", place: str = "") -> None:
+        self.kind = kind
+        self.agent = agent
+        self.place = place
+
+    @property
+    def shared(self) -> bool:
+        """True when what is saved there may reach other people."""
+        inside = ("team", "local", RECORDS)
+        return self.kind in inside or (self.kind, self.place) == ("agent", "project")
+
+    @property
+    def folder(self) -> str:
+        """The folder of an agent's memories."""
+        return agent_folder(self.agent)
+
+    def __str__(self) -> str:
+        return f"agent:{self.agent}@{self.place}" if self.kind == "agent" else self.kind
+
+    def __repr__(self) -> str:
+        return f"Scope({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scope) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def parse_scope(text: str) -> Scope:
+    """The scope that `--scope` names; refuses anything else and lists what there is."""
+    if text in MAIN_SCOPES or text in (RECORDS, "all"):
+        return Scope(text)
+    kind, _, rest = text.partition(":")
+    # The last `@`: an agent's name may hold one itself.
+    agent, _, place = rest.rpartition("@")
+    if kind == "agent" and agent.strip() and place in AGENT_PLACES:
+        return Scope("agent", agent, place)
+    forms = ", ".join(SCOPE_FORMS)
+    from memdir.errors import BadInput  # eight classes that no hook needs
+
+    raise BadInput(f"no such scope: {text!r}", next=f"Use one of: {forms}")
+
+
+def is_true(text: str) -> bool:
+    """A switch of the environment that is on."""
+    return text.strip().lower() in TRUE_WORDS
+
+
+def is_false(text: str) -> bool:
+    """A switch of the environment that is set and off; empty or anything else is neither."""
+    return text.strip().lower() in FALSE_WORDS
+
+
+def enabled(
+    env: "Mapping[str, str]", settings: "Sequence[tuple[str, bool]]" = ()
+) -> tuple[bool, str]:
+    """Whether memory is on, and the step that decided; `settings` come strongest first."""
+    switch = env.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "")
+    if is_true(switch) or is_false(switch):
+        return is_false(switch), "environment CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")):
+        return False, "environment CLAUDE_CODE_SIMPLE"
+    remote = is_true(env.get("CLAUDE_CODE_REMOTE", ""))
+    if remote and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+        return False, "environment CLAUDE_CODE_REMOTE without CLAUDE_CODE_REMOTE_MEMORY_DIR"
+    if settings:
+        source, value = settings[0]
+        return value, source
+    return True, "default"
+
+
+# Which variables of the environment decide where memory lies, and where our own folders are.
+#
+# Light: the configuration and the hooks go by the same list.
+
+# Each may be named outright; a relative one would wander with the current directory.
+PATH_VARIABLES = (
+    "CLAUDE_CONFIG_DIR",
+    "MEMDIR_STATE_DIR",
+    "MEMDIR_CACHE_DIR",
+    "MEMDIR_CONFIG_DIR",
+    "MEMDIR_MANAGED_SETTINGS",
+)
+# A repository's `env` reaches hooks through the client; so these are not taken from one.
+PLACE_VARIABLES = (
+    "HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE",
+    "CLAUDE_CODE_REMOTE_MEMORY_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+)
+OURS = "MEMDIR_"  # how the names of all of our own begin
+SWITCHES = ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_REMOTE")
+FOLDERS = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}  # below the home
+
+
+def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
+    """Our directory for state, cache or configuration."""
+    base = env.get(f"XDG_{kind}_HOME", "")
+    # The XDG specification says to ignore a relative base.
+    if not base.startswith("/") or "\0" in base:
+        base = f"{home}/{FOLDERS[kind]}"
+    return tidy(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
+
+
+# The name of the folders that belong to a store (state, catalog), and digests. Hot path.
+
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
+except ImportError:  # Python 3.11; looked for once, since each look that fails costs 0.1 ms
+    from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
+
+TAIL = 60  # characters of the store's path that the name shows
+DIGEST = 12
+
+
+def digest_of(data: bytes) -> str:
+    """What stands for a content: no two have the same."""
+    return str(sha256(data).hexdigest())
+
+
+def store_key(real: str) -> str:
+    """A readable name for a store's true path, different for every path."""
+    digest = digest_of(real.encode("utf-8", "surrogateescape"))[:DIGEST]
+    tail = [letter if letter.isascii() and letter.isalnum() else "-" for letter in real[-TAIL:]]
+    return f"{''.join(tail).strip('-')}-{digest}"
+
+
+# Where a hook was called, and which stores belong there. Hot path.
+#
+# To decide that takes the whole configuration, 30 ms of modules. So the first hook in a directory
+# leaves the answer in a file of the cache, with everything it was decided from; the next ones only
+# see that nothing of it has changed.
+#
+# A repository may name variables in its settings, and the client hands them to us: then the cache
+# itself could be the repository's. So its settings are looked at first. Where they name a variable
+# that decides, or may do so in an escape, nothing that was left behind counts.
+
+FOLDER = "places"
+MARK = "memdir place 2"
+MOST_BYTES = 64 * 1024  # of what was left behind
+SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
+SETTINGS_BYTES = 1024 * 1024
+PROJECT = "CLAUDE_PROJECT_DIR"  # where the client was started; its settings count, wherever we are
+DECIDING = frozenset((*PATH_VARIABLES, *PLACE_VARIABLES, *SWITCHES, PROJECT))
+# How a key of JSON says them; written in another way it needs an escape.
+NAMED = [f'"{name}"'.encode() for name in sorted(DECIDING)] + [f'"{OURS}'.encode()]
+ODD = (b"\\u", b"\0")  # an escape, or another encoding than UTF-8
+OWN_ONLY = 0o022  # nobody else may write what we go by
+ABSENT = "-"
+SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # what holds there
+SCAN = "scan"  # memories are searched without a catalog
+UNHEARD = "unheard"  # nothing is learned from conversations
+BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Here:
+    """The place of a hook: our folders, what holds there, the directory of each scope."""
+
+    __slots__ = ("cache", "checkout", "holds", "most_bytes", "scopes", "state")
+
+    def __init__(
+        self,
+        state: str,
+        cache: str,
+        checkout: str,
+        holds: "frozenset[str]",
+        scopes: dict[str, str],
+        most_bytes: int,
+    ) -> None:
+        self.state = state
+        self.cache = cache
+        self.checkout = checkout  # the code that the session works on; empty without git
+        self.holds = holds
+        self.scopes = scopes
+        self.most_bytes = most_bytes  # of a file that is read
+
+    def stores(self) -> list[tuple[str, str]]:
+        """The main scopes that there are, with their directories; each directory once.
+
+        In a home that is a project, two scopes lie in one.
+        """
+        found: dict[str, str] = {}
+        for scope in MAIN_SCOPES:
+            root = self.scopes.get(scope, "")
+            if root and root not in found and os.path.isdir(root):
+                found[root] = scope
+        return [(scope, root) for root, scope in found.items()]
+
+    def records(self) -> str:
+        """The directory of the project's structured records; empty where there are none."""
+        root = self.scopes.get(RECORDS) or self.scopes.get("local", "")
+        if not root:
+            return ""
+        try:  # looked at each time: they may have come since the place was decided on
+            names = os.listdir(root)
+        except OSError:
+            return ""
+        from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
+
+        return root if any(name in names for name in (*RECORD_FOLDERS, RECORD_SETTINGS)) else ""
+
+    def agents(self, name: str) -> list[tuple[str, str]]:
+        """Where an agent of that name has memories: user, project or local, and the directory."""
+        start = f"agent:{agent_folder(name)}@"
+        return [(one[len(start) :], at) for one, at in self.scopes.items() if one.startswith(start)]
+
+
+class Around:
+    """What can be seen from a directory without asking anybody."""
+
+    __slots__ = ("checkout", "doubtful", "seen", "start")
+
+    def __init__(self, cwd: str, environ: "Mapping[str, str]") -> None:
+        self.start = os.path.realpath(cwd)
+        self.checkout = checkout_root(self.start, look)
+        root = git_root(self.start, look, os.path.realpath)
+        folders = {**_up(self.start, self.checkout or self.start), root: None}
+        project = environ.get(PROJECT, "")
+        if project.startswith("/") and "\0" not in project:
+            top = os.path.realpath(project)
+            folders |= _up(top, checkout_root(top, look) or top)
+        said = [f"{one}={value}" for one, value in environ.items() if _decides(one)]
+        self.doubtful: list[str] = []  # settings that might name a variable that decides
+        for folder in folders:
+            for name in SETTINGS:
+                path = f"{folder}/{name}"
+                facts, doubt = _look_at_settings(path)
+                self.doubtful += [path] if doubt else []
+                said += [path, facts] if facts != ABSENT else []
+        self.seen = "\0".join([self.start, self.checkout, root, *sorted(said)])
+
+
+def _decides(name: str) -> bool:
+    return name in DECIDING or name.startswith(OURS)
+
+
+def _up(start: str, top: str) -> dict[str, None]:
+    """The folders from one up to another."""
+    folders = {start: None}
+    while start != top:
+        start = os.path.dirname(start)
+        folders[start] = None
+    return folders
+
+
+def look(path: str) -> "bytes | Literal[True] | None":
+    """What lies at a path, for `core.scope`: a file's bytes, True for a directory, or nothing."""
+    if os.path.isdir(path):
+        return True
+    try:
+        return _content(path, GIT_FILE_BYTES + 1)[0]
+    except (OSError, ValueError):
+        return None
+
+
+def _look_at_settings(path: str) -> tuple[str, bool]:
+    """The facts of a repository's settings, and whether they may name what decides."""
+    try:
+        data, facts = _content(path, SETTINGS_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT, False
+    except OSError:
+        return "", True
+    odd = len(data) > SETTINGS_BYTES or any(mark in data for mark in ODD)
+    return facts, odd or any(name in data for name in NAMED)
+
+
+def _content(path: str, most: int) -> tuple[bytes, str]:
+    """The first bytes of a file and its facts; a pipe or a device never blocks us."""
+    handle = os.open(path, _READ)
+    try:
+        found = os.fstat(handle)
+        if not S_ISREG(found.st_mode):
+            raise OSError("not a regular file")
+        data = os.read(handle, most)
+        while len(data) < most and (more := os.read(handle, most - len(data))):
+            data += more
+        return data, _told(found)
+    finally:
+        os.close(handle)
+
+
+def facts_of(path: str, whole: bool) -> str:
+    """What changes when the file at a path does; of a directory only what it is, unless `whole`."""
+    try:
+        found = os.stat(path) if whole else os.lstat(path)
+    except (OSError, ValueError):
+        return ABSENT
+    return _told(found) if whole or not S_ISDIR(found.st_mode) else f"{S_IFMT(found.st_mode)}"
+
+
+def _told(found: os.stat_result) -> str:
+    kind = S_IFMT(found.st_mode)
+    return f"{kind} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+
+
+def file_of(around: Around, environ: "Mapping[str, str]") -> str:
+    """Where the answer for a directory would be; empty where the environment is odd."""
+    home = environ.get("HOME", "")
+    paths = [home, *(environ[name] for name in PATH_VARIABLES if environ.get(name))]
+    if not all(path.startswith("/") and "\0" not in path for path in paths):
+        return ""
+    return os.path.join(own_folder(environ, tidy(home), "CACHE"), FOLDER, store_key(around.start))
+
+
+# On disk: a line with a sum, then fields between zeros, which no path and no variable can hold.
+
+
+def write(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
+    """Leave it behind, whole or not at all. `basis` are the paths it was decided from."""
+    facts = [(name, "1" if whole else "", facts_of(name, whole)) for name, whole in basis.items()]
+    fields = [
+        *(f"{crc32(_bytes(seen)):08x}", here.state, here.cache, here.checkout),
+        *(" ".join(sorted(here.holds)), str(here.most_bytes), str(len(facts))),
+        *(part for fact in facts for part in fact),
+        *(part for pair in here.scopes.items() for part in pair),
+    ]
+    data = _bytes("\0".join([seen.replace("\0", "\n"), *fields]))
+    part = f"{path}.{os.urandom(4).hex()}"
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        handle = os.open(part, _WRITE, 0o600)
+        with open(handle, "wb") as file:
+            file.write(f"{MARK} {crc32(data):08x}\n".encode() + data)
+        os.replace(part, path)
+    except OSError:
+        return  # then it is decided anew each time
+
+
+def read(path: str, seen: str) -> Here | None:
+    """What was left behind, where it is ours, whole, and nothing has changed since."""
+    try:
+        handle = os.open(path, _READ | os.O_NOFOLLOW)
+        try:
+            found = os.fstat(handle)
+            data = os.read(handle, MOST_BYTES)
+        finally:
+            os.close(handle)
+    except OSError:
+        return None
+    head, _, rest = data.partition(b"\n")
+    if found.st_uid != os.geteuid() or found.st_mode & OWN_ONLY:
+        return None
+    if head != f"{MARK} {crc32(rest):08x}".encode():
+        return None
+    first, *fields = rest.decode("utf-8", "surrogateescape").split("\0")
+    if first != seen.replace("\0", "\n") or fields[0] != f"{crc32(_bytes(seen)):08x}":
+        return None
+    _, state, cache, checkout, holds, most, count, *more = fields
+    end = 3 * int(count)
+    for at in range(0, end, 3):
+        name, whole, facts = more[at : at + 3]
+        if facts_of(name, bool(whole)) != facts:
+            return None
+    scopes = dict(zip(more[end::2], more[end + 1 :: 2], strict=True))
+    return Here(state, cache, checkout, frozenset(holds.split()), scopes, int(most))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,404 @@
+"""Text made harmless for an agent and a terminal; times and ages in words."""
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# Times and ages, always UTC: what names no zone is read as UTC, what is written is UTC.
+
+DAY = 86_400  # seconds
+_FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; other years could not be read back
+_LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
+_LONGEST = 40  # characters of the longest form we read; more is no time
+_MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def parse_time(text: str) -> float | None:
+    """Seconds since 1970 of an ISO 8601 date or date and time; None for anything that is none."""
+    text = text.strip()
+    if not text or len(text) > _LONGEST or not text.isascii():
+        return None
+    days = _days(text[:10])
+    if days is None:
+        return None
+    if len(text) == 10:
+        return float(days * DAY)
+    if text[10] not in "Tt ":
+        return None
+    clock, offset = _split_zone(text[11:])
+    seconds = _clock_seconds(clock)
+    shift = _offset_seconds(offset)
+    if seconds is None or shift is None:
+        return None
+    return days * DAY + seconds - shift
+
+
+def iso_time(seconds: float) -> str:
+    """`YYYY-MM-DDTHH:MM:SSZ`, cut to the whole second and to the years 1 to 9999."""
+    now = time.gmtime(min(max(seconds, _FIRST), _LAST))
+    return f"{now[0]:04d}-{now[1]:02d}-{now[2]:02d}T{now[3]:02d}:{now[4]:02d}:{now[5]:02d}Z"
+
+
+def iso_day(seconds: float) -> str:
+    """The UTC day, `YYYY-MM-DD`."""
+    return iso_time(seconds)[:10]
+
+
+def age_days(then: float, now: float) -> int:
+    """Whole days passed, rounded down; negative when `then` is still to come."""
+    return int((now - then) // DAY)
+
+
+def age_words(days: int) -> str:
+    """Words, because models do not calculate with dates (seed 004, 6.6)."""
+    if days < 0:
+        return "in the future"
+    if days == 0:
+        return "today"
+    if days == 1:
+        return "yesterday"
+    return f"{days} days ago"
+
+
+def _days(text: str) -> int | None:
+    """Days since 1970 of `YYYY-MM-DD` (counted here: `datetime` is too heavy for a hook)."""
+    if len(text) != 10 or text[4] != "-" or text[7] != "-":
+        return None
+    year, month, day = _number(text[:4]), _number(text[5:7]), _number(text[8:])
+    if year < 1 or not 1 <= month <= 12:
+        return None
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not 1 <= day <= _MONTH_DAYS[month - 1] + (leap and month == 2):
+        return None
+    past = year - 1
+    before = past * 365 + past // 4 - past // 100 + past // 400
+    return before + sum(_MONTH_DAYS[: month - 1]) + (leap and month > 2) + day - 1 + _FIRST // DAY
+
+
+def _split_zone(text: str) -> tuple[str, str]:
+    """The clock and its zone (`Z`, `+01:00`, `` when there is none)."""
+    marks = [at for at in map(text.find, "Zz+-") if at >= 0]
+    if not marks:
+        return text, ""
+    at = min(marks)
+    return text[:at].rstrip(), text[at:]
+
+
+def _clock_seconds(text: str) -> float | None:
+    """Seconds since midnight of `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`."""
+    hour, minute, second, fraction = text[:2], text[3:5], "00", ""
+    if len(text) != 5:
+        second, fraction = text[6:8], text[9:]
+        if len(text) < 8 or text[5] != ":" or len(text) == 9:
+            return None
+    if text[2:3] != ":" or text[8:9] not in ("", ".", ","):
+        return None
+    hours, minutes, seconds = _number(hour), _number(minute), _number(second)
+    if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds < 60):
+        return None
+    if fraction and not fraction.isdigit():
+        return None
+    return hours * 3600 + minutes * 60 + seconds + float(f"0.{fraction}0")
+
+
+def _offset_seconds(text: str) -> int | None:
+    """Seconds east of UTC of `Z`, `+HH`, `+HHMM` or `+HH:MM`; no zone is UTC."""
+    if text in ("", "Z", "z"):
+        return 0
+    digits = text[1:].replace(":", "", 1) if text[3:4] == ":" else text[1:]
+    hours, minutes = _number(digits[:2]), _number(digits[2:] or "00")
+    if text[0] in "Zz" or len(digits) not in (2, 4) or not (0 <= hours < 24 and 0 <= minutes < 60):
+        return None
+    return (hours * 3600 + minutes * 60) * (-1 if text[0] == "-" else 1)
+
+
+def _number(text: str) -> int:
+    """The number, or -1: `int` alone would also take signs, blanks and underscores."""
+    return int(text) if text.isdigit() else -1
+
+
+# Text that can be read but no longer works: for an agent's eyes, whoever wrote it.
+#
+# A memory may hold the tags, tokens and headings by which a client tells its own words from the
+# rest. Their first bracket becomes ‹, their line starts with ›; hidden characters are left out.
+# Files keep their bytes: this is a view. Ordinary code is not touched: only listed names count.
+
+BRACKET = "‹"  # stands where a bracket stood
+QUOTED = "› "  # stands in front of a line that passes itself off as somebody else's
+ELLIPSIS = "…"
+BROKEN = "\ufffd"  # stands for a byte that is no UTF-8
+
+_NEW_LINES = "\v\f\x85\u2028\u2029"
+_CONTROLS = [*range(9), *range(14, 32), 127]
+_HARMLESS = bytes([9, 10, *range(32, 127)])
+_ASCII: dict[int, str | None] = {**dict.fromkeys(_CONTROLS), 11: "\n", 12: "\n"}
+# C0 and C1 · soft hyphen, marks of direction, fillers, zero width, invisible operators, selectors
+# of glyphs, annotations · code points that are no characters.
+_HIDDEN = frozenset(
+    [
+        *map(chr, (*_CONTROLS, *range(0x80, 0x85), *range(0x86, 0xA0), *range(0x202A, 0x202F))),
+        *map(chr, (*range(0x2060, 0x2070), *range(0xFDD0, 0xFDF0), *range(0xFE00, 0xFE0E))),
+        *map(chr, (*range(0xFFF0, 0xFFFC), 0xFFFE, 0xFFFF)),
+        *"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u3164\ufeff\uffa0",
+    ]
+)
+# Formats of hieroglyphs, shorthand and music; tags and selectors, which can carry a hidden text.
+_HIDDEN_ABOVE = ((0x13430, 0x1343F), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF))
+# Joiners, emoji style and Mongolian forms are hidden too, except where a script or an emoji
+# needs them.
+_NON_JOINER, _JOINER = "\u200c", "\u200d"
+_STYLES = "\ufe0e\ufe0f"
+_MONGOLIAN = "\u180b\u180c\u180d\u180e\u180f"
+_SOMETIMES = _NON_JOINER + _JOINER + _STYLES + _MONGOLIAN
+_KEYCAP = "\u20e3"
+_EMOJI = (("↔", "↪"), ("⌚", "⏿"), ("▪", "◾"), ("☀", "➿"), ("⬅", "⭕"))  # first and last
+_MORE_EMOJI = "©®‼⁉™ℹⓂ⤴⤵〰〽㊗㊙"
+
+_OPENERS = "<＜﹤˂ᐸ⟨\u2329\u3008❬❮"
+_WINDOW = 64  # characters of a name that are looked at
+_BETWEEN = " \t\n/\\"
+_SLASHES = frozenset("/／⁄∕⧸")
+_STOPS = frozenset(_OPENERS + BRACKET + ">＞|｜")  # end what may stand in front of a name
+_BEFORE_END = " \t\n\"'`/"
+_LOOKS_LIKE = dict.fromkeys([0x2044, 0x2215, 0x29F8], "/") | dict.fromkeys(
+    [0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212], "-"
+)
+# Names that clients give a meaning to, with - for _. These are nothing else, wherever they stand:
+_TAGS = frozenset(
+    (
+        *("system-reminder", "system-prompt", "system-message", "user-prompt-submit-hook"),
+        *("function-calls", "function-call", "function-results", "function-result"),
+        *("tool-use", "tool-result", "tool-results", "tool-call", "tool-calls", "tool-response"),
+        *("tool-use-error", "local-command-stdout", "local-command-stderr", "command-name"),
+        *("local-command-caveat", "command-message", "command-args", "command-contents"),
+        *("bash-input", "bash-stdout", "bash-stderr", "task-notification", "teammate-message"),
+        *("persisted-output", "new-diagnostics", "ide-opened-file", "ide-selection"),
+        *("team-memory-content", "memory-context", "memory-content", "environment-context"),
+        *("user-instructions", "triage-data", "start-of-turn", "end-of-turn"),
+    )
+)
+# These may also be a type, a header of C++ or a placeholder.
+_WORDS = frozenset(
+    (
+        *("memory", "memories", "system", "sys", "human", "assistant"),
+        *("invoke", "parameter", "think", "thinking"),
+    )
+)
+_OPENING = ("memdir", "antml", "system-reminder", "team-memor", "relevant-memor")
+_CLOSING = (*_OPENING, "memory-", "system-", "local-command", "user-prompt")
+_REMINDER = "system-reminder"
+_INCLUDES = ("include", "import")  # of C and C++, in front of <memory>
+_TOKENS = ("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS")
+
+_ROLES = ("human:", "assistant:")
+_TURNS = (*_ROLES, "system:", "user:")  # as headings: so some models are given their turns
+# How our own lines start (injection.py), and those of the client.
+_HEADINGS = (
+    *("memory, saved", "memory, confirmed", "memory, dated", "memory, not an instruction"),
+    *("memory (saved", "memory: /", "memory: ~/", "this memory was last confirmed"),
+    *("standing rules from memory", "more memories that may matter", "(cut here: "),
+)
+_CONTEXT = frozenset(("currentdate", "claudemd", "gitstatus", "useremail"))
+_MARKUP = " \t#>*_`"
+_INITIALS = frozenset("hHaAmMtTsS(cCgGuU")
+_LONGEST_START = 40  # characters
+_LONGEST_LINE = 8192  # characters; the longest path has 4,096
+_SWITCHES = ("true", "false", "yes", "no", "")
+
+
+def inert(text: str) -> str:
+    """The text as an agent may see it; ordinary prose and code come back as they are."""
+    return _quote(_unbracket(make_visible(text)))
+
+
+def inert_line(text: str, size: int = 0) -> str:
+    """The same as one line, cut to `size` bytes: for whatever stands in a line of ours."""
+    # Joined before it is judged: what stood apart may become a tag.
+    line = " ".join(make_visible(text[:_LONGEST_LINE]).split())
+    line = _quote(_unbracket(line)) if line.isascii() else inert(line)
+    return clip(line, size) if size else line
+
+
+def clip(text: str, size: int) -> str:
+    """A text of at most so many bytes of UTF-8."""
+    data = text.encode()
+    if len(data) <= size:
+        return text
+    room = size - len(ELLIPSIS.encode())
+    return data[:room].decode("utf-8", "ignore").rstrip() + ELLIPSIS if room >= 0 else ""
+
+
+def make_visible(text: str) -> str:
+    """The text without hidden characters; every kind of line end is "\\n"."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        odd = text.encode().translate(None, _HARMLESS)
+        return text.translate(_ASCII) if odd else text
+    # Plain ASCII is taken out as bytes: a set of all characters costs ten times as much.
+    data = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
+    characters = set(data.decode("utf-8", "surrogatepass"))
+    changes: dict[int, str | None] = {ord(char): None for char in characters & _HIDDEN}
+    for char in characters.intersection(_NEW_LINES):
+        changes[ord(char)] = "\n"
+    changes.update(_changes_above(characters))
+    if changes:
+        text = text.translate(changes)
+    return text if characters.isdisjoint(_SOMETIMES) else _without_stray(text)
+
+
+def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
+    """What becomes of halves of characters, and of what is hidden beyond the first 65,536."""
+    changes: dict[int, str | None] = {}
+    for code in [ord(char) for char in characters if char >= "\ud800"]:
+        if code <= 0xDFFF:
+            changes[code] = BROKEN
+        elif code > 0xFFFF and (
+            code & 0xFFFE == 0xFFFE or any(low <= code <= high for low, high in _HIDDEN_ABOVE)
+        ):
+            changes[code] = None
+    return changes
+
+
+def _without_stray(text: str) -> str:
+    """Joiners and styles only where a script or an emoji needs them: elsewhere they hide."""
+    kept: list[str] = []
+    for at, char in enumerate(text):
+        before = kept[-1] if kept else " "
+        if char not in _SOMETIMES or _needed(char, before, text[at + 1 : at + 2]):
+            kept.append(char)
+    return "".join(kept)
+
+
+def _needed(char: str, before: str, after: str) -> bool:
+    if char in _MONGOLIAN:
+        return "\u1820" <= before <= "\u18aa"
+    if char in _STYLES:
+        return _is_emoji(before) or (after == _KEYCAP and before in "0123456789#*")
+    if "\u0600" <= before <= "\u18af" and "\u0600" <= after <= "\u18af":
+        return after not in _MONGOLIAN
+    return char == _JOINER and _is_emoji(after) and (before in _STYLES or _is_emoji(before))
+
+
+def _is_emoji(char: str) -> bool:
+    if "\U0001f000" <= char <= "\U0001faff" or (char and char in _MORE_EMOJI):
+        return True
+    return any(low <= char <= high for low, high in _EMOJI)
+
+
+def _unbracket(text: str) -> str:
+    """Every tag and token that a client gives a meaning to, with ‹ for its first bracket."""
+    found = []
+    for opener in "<" if text.isascii() else _OPENERS:
+        at = text.find(opener)
+        while at >= 0:
+            if _is_tag(text, at):
+                found.append(at)
+            at = text.find(opener, at + 1)
+    if found:
+        parts, done = [], 0
+        for at in sorted(found):
+            parts += [text[done:at], BRACKET]
+            done = at + 1
+        text = "".join(parts) + text[done:]
+    if "]" in text:
+        for token in _TOKENS:
+            if token in text:
+                text = text.replace(f"[{token}]", f"{BRACKET}{token}]")
+                text = text.replace(f"[/{token}]", f"{BRACKET}/{token}]")
+        text = text.replace("[/inst]", BRACKET + "/inst]")
+    return text
+
+
+def _is_tag(text: str, at: int) -> bool:
+    """Does the bracket at this place open a tag or token by which a client would act?"""
+    start = at + 1
+    while start < len(text) and _is_gap(text[start]):
+        start += 1
+    lead, window = text[at + 1 : start], _plain(text[start : start + _WINDOW])
+    if window[:1] == "|":
+        return _is_token(window) and (not lead or not lead.isascii())
+    end = 0
+    while end < len(window) and (window[end].isalnum() or window[end] in "-_:."):
+        end += 1
+    odd = any(char.isascii() and char not in _BETWEEN for char in lead)
+    if odd and (window[:end].endswith("-") or window[end:].lstrip(_BEFORE_END)[:1] != ">"):
+        return False  # x <- tool_result, <!-- memory -->, cat <"$system_prompt"
+    name = window[:end].lower().replace("_", "-").rstrip("-:.")
+    if _is_listed(name):
+        return True
+    if not _SLASHES.isdisjoint(lead):
+        return name in _WORDS or name.startswith(_CLOSING)
+    if odd:
+        return name in _WORDS and "&" not in lead  # Vec<&System>
+    return name in _WORDS and _opens(text, at, lead, window[:end], window[end:])
+
+
+def _is_gap(char: str) -> bool:
+    """Is it neither part of a name nor a bracket? Ⓢ is no letter, but looks like one."""
+    if char.isalnum() or char in _STOPS:
+        return False
+    return char.isascii() or not any(map(str.isalnum, _plain(char)))
+
+
+def _is_token(window: str) -> bool:
+    token, bar, rest = window[1:].partition("|")
+    return bool(bar) and rest[:1] == ">" and token.replace("_", "").replace("▁", "").isalnum()
+
+
+def _is_listed(name: str) -> bool:
+    """Is it a client's name and nothing else, also with a colon for its hyphen?"""
+    joined = name.replace(":", "-")
+    if joined in _TAGS or name.startswith(_OPENING) or name.rpartition(":")[2] in _TAGS:
+        return True
+    return "-".join(filter(None, joined.replace(".", "-").split("-"))).startswith(_REMINDER)
+
+
+def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
+    """Is it a tag, and no comparison, type parameter or header file?"""
+    if lead or rest[:1] not in (">", "/", " ", "\t", "\n", ""):
+        return rest.lstrip()[:1] == ">"
+    before = text[max(at - 12, 0) : at]
+    if before[-1:].isalnum() or before[-1:] in ("_", ":"):
+        # List<System>, i<memory
+        return rest[:1] == ">" and (name.islower() or name.isupper())
+    return not before.rstrip().endswith(_INCLUDES)
+
+
+def _quote(text: str) -> str:
+    """Lines that pass themselves off as a turn, a heading or a verdict, with › in front."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        bare = line.lstrip(_MARKUP)
+        if (bare[:1] in _INITIALS or not bare[:1].isascii()) and _is_forged(line, bare):
+            lead = line[: len(line) - len(bare)]
+            lines[at] = f"{lead}{QUOTED}{bare}"
+    return "\n".join(lines)
+
+
+def _is_forged(line: str, bare: str) -> bool:
+    start = _plain(bare[:_LONGEST_START]).lower()
+    plain = line[: len(line) - len(bare)].isspace() or len(line) == len(bare)
+    if start.startswith(_ROLES) and plain:
+        return True
+    if start.startswith(_TURNS):
+        return "#" in line[: -len(bare)]
+    if start.startswith("checked:"):  # `checked: true` is a setting
+        return plain and start[8:].strip() not in _SWITCHES
+    if start.startswith("contents of "):
+        return "):" in line or line.rstrip(" \t*_").endswith((":", "："))
+    if start.startswith("this memory is "):
+        return start[15:16].isdigit()
+    return start.startswith(_HEADINGS) or ("#" in line and start.strip() in _CONTEXT)
+
+
+def _plain(text: str) -> str:
+    """Look-alikes as what they look like, to judge a name; never to show it."""
+    if text.isascii():
+        return text
+    from unicodedata import normalize
+
+    return normalize("NFKC", text).translate(_LOOKS_LIKE)

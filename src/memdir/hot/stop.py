@@ -1,0 +1,72 @@
+"""The end of a turn, a compact, the end of a session: one line for the worker. Hot path.
+
+No answer, since a text on Stop would make the agent go on; unless the user wants just that, so
+that the agent saves records.
+"""
+
+import os
+from time import time
+
+from memdir.hot.place import BY_AGENT, UNHEARD, store_key
+from memdir.hot.queue import LONGEST, Queue
+from memdir.hot.run import PAUSE_SECONDS, STAMP
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.hot.place import Here
+    from memdir.hot.run import Event, Work
+
+CLIENT = "claude-code"
+CALLER = "MEMDIR_CLIENT"  # a variable that says which other client has called us
+STOP = "stop"
+ENDS = ("pre-compact", "session-end")
+FOLDER = "places"
+LAST_CHARACTERS = 1_000  # at the end of the last reply, which may not be in the transcript yet
+
+
+def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+    """Note it, and have the worker look: after a turn seldom, at an end in any case."""
+    if not asked.cwd.startswith("/"):
+        return "", None
+    text = ""
+    if not asked.again:
+        enqueue(event, asked, here)
+    theirs = os.environ.get(CALLER)  # another client understands no such answer
+    if event == STOP and BY_AGENT in here.holds and not theirs and (root := here.records()):
+        from memdir.records.triage import handed_over
+
+        text = handed_over(asked, here, root)
+    if asked.again:
+        return "", None
+    stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)
+    return text, (stamp, here.checkout or asked.cwd, 0 if event in ENDS else PAUSE_SECONDS)
+
+
+def enqueue(event: str, asked: "Event", here: "Here") -> None:
+    """A line in the queue; where that is impossible, one in the log: no answer waits for it."""
+    what = "not noted: the queue is full, or the line is too long"
+    try:
+        if not asked.cwd.startswith("/") or Queue(here.state).add(_line(event, asked, here)):
+            return
+    except OSError as error:
+        from memdir.hot.log import trouble
+
+        what = trouble(error)
+    from memdir.hot.log import log
+
+    log(here.state, event, what)
+
+
+def _line(event: str, asked: "Event", here: "Here") -> bytes:
+    """What the worker needs; where nothing is learned, nothing of the conversation."""
+    fields: dict[str, str | int] = {"event": event, "cwd": asked.cwd, "time": int(time())}
+    fields["tries"] = 0
+    if UNHEARD in here.holds:
+        return asked.line(**fields).encode()
+    fields |= {"session": asked.session, "transcript": asked.transcript}
+    fields["client"] = os.environ.get(CALLER) or CLIENT
+    if asked.last:
+        line = asked.line(**fields, last=asked.last[-LAST_CHARACTERS:]).encode()
+        if len(line) < LONGEST:
+            return line
+    return asked.line(**fields).encode()

@@ -1,0 +1,282 @@
+"""Memdir in your own agent: `from memdir import Memdir`."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from memdir.capture import review
+from memdir.claims import verify
+from memdir.claims.verify import Checked
+from memdir.config.config import read_config
+from memdir.errors import BadInput
+from memdir.format.draft import Draft, Wishes
+from memdir.format.names import check_name
+from memdir.hot.behaviour import MODES
+from memdir.hot.memory import UNKNOWN
+from memdir.hot.place import MAIN_SCOPES
+from memdir.recall import answer
+from memdir.recall.answer import Prompt, Recall
+from memdir.store import changes
+from memdir.store.writer import App, Done, open_app
+
+if TYPE_CHECKING:
+    from memdir.audit.audit import Audit
+    from memdir.capture.plan import Outcome
+
+P = ParamSpec("P")
+R = TypeVar("R")
+ALL, PROJECT = "all", "project"
+ACTOR = "library"
+
+
+def _check(**given: object) -> None:
+    """Refuse early, by its name, what is no text: deep below, an error would name no argument."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            what = f"{name} is a text, not of the type {type(value).__name__}"
+            raise BadInput(what, next=f"give {name} as a str")
+
+
+def _place(name: str, path: str | PathLike[str] | None) -> str | None:
+    """A directory that the caller named, as a text that names one."""
+    given = os.fspath(path) if isinstance(path, PathLike) else path
+    if given is not None:
+        _check(**{name: given})
+        try:
+            os.fsencode(given)
+        except UnicodeEncodeError:
+            what = f"{name} holds half a character (a lone surrogate)"
+            raise BadInput(what, next="Name a directory.") from None
+    return given
+
+
+def _silent(text: str) -> None:
+    """A library says nothing on its own; pass `tell` to hear it."""
+
+
+class Prefetch:
+    """A recall under way in the background, while the agent does something else."""
+
+    def __init__(self, run: Callable[[], Recall]) -> None:
+        self._answer: Recall | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._fill, args=(run,), daemon=True)
+        self._thread.start()
+
+    def _fill(self, run: Callable[[], Recall]) -> None:
+        try:
+            self._answer = run()
+        except BaseException as error:  # told to whoever asks for the answer
+            self._error = error
+
+    @property
+    def ready(self) -> bool:
+        """True once there is an answer, or an error."""
+        return not self._thread.is_alive()
+
+    def result(self, timeout: float | None = None) -> Recall | None:
+        """The answer, or None while there is none; `timeout=0` never waits."""
+        self._thread.join(timeout)
+        if self._error is not None:
+            raise self._error
+        return self._answer
+
+
+class Memdir:
+    """The memories of a project, and those of every other scope that applies to it.
+
+    All of them are recalled; what is saved, verified, audited and undone is the project's, or that
+    of the one scope that was asked for.
+    """
+
+    def __init__(self, apps: list[tuple[str, App]], own: tuple[str, App]) -> None:
+        self._apps = apps
+        self._own = own  # may be a store that is not there before something is saved
+
+    @classmethod
+    def open(
+        cls,
+        project: str | PathLike[str] | None = None,
+        *,
+        scope: str = ALL,
+        dir: str | PathLike[str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        now: Callable[[], float] = time.time,
+        tell: Callable[[str], None] = _silent,
+    ) -> Memdir:
+        """Open the store of a project directory (default: the current one) or of `dir`.
+
+        `scope` names one of `memdir where`; `all` recalls from every one that applies. `environ`
+        and `now` are the world that it sees, `tell` hears what a person should know meanwhile.
+        """
+        project, dir = _place("project", project), _place("dir", dir)
+        _check(scope=scope)
+        env = os.environ if environ is None else environ
+        found: list[tuple[str, App]] = []
+        known = read_config(env, os.getcwd(), project=project, dir=dir, scope=scope).scopes
+        names = [scope] if scope != ALL else [name for name in known if name in MAIN_SCOPES]
+        main = PROJECT if scope == ALL else scope
+        for name in dict.fromkeys([main, *(names if dir is None else ())]):
+            config = read_config(env, os.getcwd(), project=project, dir=dir, scope=name)
+            if name == main or os.path.isdir(config.store):
+                found.append((name, open_app(config, now=now, tell=tell, actor=ACTOR)))
+        there = [one for one in found if scope != ALL or os.path.isdir(one[1].store.root)]
+        return cls(there, found[0])
+
+    @property
+    def app(self) -> App:
+        """The store that is written, for a surface of your own."""
+        return self._own[1]
+
+    @property
+    def aio(self) -> AsyncMemdir:
+        """The same methods to be awaited: each runs in a thread, so that nothing else waits."""
+        return AsyncMemdir(self)
+
+    def prompt(self, mode: str = "", *, indexes: bool = True) -> Prompt:
+        """How an agent is to use its memory, as `.text`; empty where memory is switched off."""
+        if mode not in ("", *MODES):
+            raise BadInput(f"there is no mode {mode!r}", next=f"use one of {', '.join(MODES)}")
+        others = [one for one in self._apps if one[0] != self._own[0]]
+        return answer.prompt([self._own, *others], mode, indexes=indexes)
+
+    def recall(
+        self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
+    ) -> Recall:
+        """What belongs to a prompt: `.text` is what to show the agent, empty if nothing fits."""
+        _check(prompt=prompt, session=session)
+        if not isinstance(limit, int):
+            raise BadInput("limit is a whole number", next="leave it out, or give an int")
+        return answer.recall(self._apps, prompt, session=session, limit=limit, model=model)
+
+    def prefetch(
+        self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
+    ) -> Prefetch:
+        """The same in the background, so that no answer waits for it."""
+        return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))
+
+    def save(
+        self,
+        text: str,
+        *,
+        type: str = UNKNOWN,
+        name: str = "",
+        description: str = "",
+        why: str = "",
+        how: str = "",
+        pinned: bool = False,
+        anyway: bool = False,
+        allow_secret: bool = False,
+    ) -> Done:
+        """Keep a memory; `.changes` says what became of it: created, updated, or skipped and why.
+
+        `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
+        """
+        _check(text=text, type=type, name=name, description=description, why=why, how=how)
+        named = check_name(name) if name else ""
+        draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
+        done = changes.save(self.app, draft, Wishes(anyway, allow_secret))
+        self._see_own()
+        return done
+
+    def verify(self, *names: str) -> Checked:
+        """What memories say of the code, checked now: these, or all of them with their index."""
+        _check(**{f"name {number}": name for number, name in enumerate(names, 1)})
+        return verify.verify(self.app, names)
+
+    def audit(self, *, deep: bool = False) -> Audit:
+        """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
+        from memdir.audit.audit import (
+            Wish,
+            audit,  # half of the modules there are
+        )
+
+        return audit(self.app, Wish(deep=deep))
+
+    def capture(
+        self,
+        conversation: str | PathLike[str] | Sequence[Mapping[str, object]],
+        *,
+        session: str = "",
+        client: str = "",
+        model: bool | str = False,
+    ) -> Outcome:
+        """Learn from a conversation what is new since the last time it was handed over.
+
+        It is a list of messages (`role`, `content`), or the path of a transcript that a `client`
+        wrote down (default: Claude Code). What a person asked to remember is saved, what was only
+        noticed is held for `memdir review`; `.decided` says which. No model is asked, unless
+        `model` is True (the one of the settings) or names one: then within the budget.
+        """
+        from memdir.capture.capture import hand_over  # a quarter of the modules there are
+
+        _check(session=session, client=client)
+        if isinstance(conversation, PathLike):
+            conversation = os.fspath(conversation)
+        asked = model if isinstance(model, str) else None if model else ""
+        outcome = hand_over(self.app, conversation, session=session, client=client, model=asked)
+        self._see_own()
+        return outcome
+
+    def undo(self, change: str = "") -> Done:
+        """Take back one change by its id, or the last one, whoever made it."""
+        _check(change=change)
+        return review.undo(self.app, change)
+
+    def section(self, *, session: str = "", full: bool = False) -> str:
+        """What a session starts with: indexes and standing rules, with `full` all they name."""
+        _check(session=session)
+        return answer.section(self._apps, session=session, full=full)
+
+    def begin_anew(self, session: str) -> None:
+        """After a clear or a compact: the session may be told everything again."""
+        _check(session=session)
+        answer.begin_anew(self._apps, session)
+
+    def standing(self) -> str:
+        """The rules that hold whatever the prompt is, for the start of a session."""
+        return answer.standing(self._apps)[0]
+
+    def _see_own(self) -> None:
+        """Recall the store that is written too, once it is there."""
+        if self._own not in self._apps and os.path.isdir(self.app.store.root):
+            self._apps.insert(0, self._own)
+
+
+class _Awaited(Generic[P, R]):
+    """A method whose call is awaited; its arguments and its answer are those of the method."""
+
+    def __init__(self, method: Callable[Concatenate[Memdir, P], R]) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(
+        self, instance: AsyncMemdir, owner: type[AsyncMemdir]
+    ) -> Callable[P, Coroutine[Any, Any, R]]:
+        import asyncio  # a twentieth of a second that others need not wait
+
+        async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return await asyncio.to_thread(self._method, instance.memory, *args, **kwargs)
+
+        return call
+
+
+class AsyncMemdir:
+    """`await memory.aio.recall(…)`: no twin of the code, only of the calls."""
+
+    def __init__(self, memory: Memdir) -> None:
+        self.memory = memory
+
+    prompt = _Awaited(Memdir.prompt)
+    recall = _Awaited(Memdir.recall)
+    capture = _Awaited(Memdir.capture)
+    save = _Awaited(Memdir.save)
+    verify = _Awaited(Memdir.verify)
+    audit = _Awaited(Memdir.audit)
+    undo = _Awaited(Memdir.undo)
+    section = _Awaited(Memdir.section)

@@ -1,0 +1,1 @@
+"""Question to answer, within a budget; one file per member."""

@@ -1,0 +1,35 @@
+"""Models behind the Anthropic API: `anthropic:claude-haiku-4-5`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memdir.models.api import NOTHING, Api, Opened, key_of, plain_client
+from memdir.models.model import ModelUnavailable
+
+KEY = "ANTHROPIC_API_KEY"
+BASE_URL = "https://api.anthropic.com"
+# The system prompt with the schema before it, and the newest text, which the next turn repeats;
+# the first text has its own mark.
+CACHING = {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
+DEFAULT = "claude-haiku-4-5"
+
+
+def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
+    """Nothing is imported or sent before the first question."""
+    name, url = name or DEFAULT, base_url or BASE_URL
+
+    def connect() -> Opened:
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        http = plain_client(DefaultAsyncHttpxClient)
+        client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0, http_client=http)
+        return client, AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
+
+    key = key_of(KEY, url, environ)
+    if not key:
+        raise ModelUnavailable(f"anthropic: {KEY} is not set", next=f"set {KEY}", usage=NOTHING)
+    modules = ("anthropic", "pydantic_ai.models.anthropic")
+    return Api(f"anthropic:{name}", modules, "tool", connect, CACHING)

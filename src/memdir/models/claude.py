@@ -1,0 +1,159 @@
+"""The `claude` command as a model: `claude:haiku`. It uses the login that the command has."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from memdir.hot.log import NESTED
+from memdir.models.model import (
+    Answer,
+    BadAnswer,
+    ModelFailed,
+    ModelRefused,
+    ModelUnavailable,
+    Question,
+    Usage,
+    answered,
+    too_slow,
+)
+
+COMMAND = "claude"
+NOTHING = Usage()
+# No settings (hooks, plugins), no servers, no tools, no transcript: it answers and is gone.
+ALONE = (
+    *("--setting-sources", "", "--strict-mcp-config", "--tools", "", "--no-session-persistence"),
+    # A model may call a tool that is not there, and again: without a limit until its time is over.
+    *("--max-turns", "2"),
+)
+# Left over from an agent we run in; the command refuses to start, or reports to it.
+OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
+
+
+@dataclass(frozen=True)
+class Claude:
+    """One process per question, in an empty directory, ended with all its children."""
+
+    name: str
+    command: str
+    alias: str
+    environ: Mapping[str, str] = field(repr=False)
+
+    def answer(self, question: Question) -> Answer:
+        """Ask on standard input: a prompt in the arguments would be seen by every user."""
+        words = [self.command, "-p", "--output-format", "json", *ALONE]
+        words += ["--model", self.alias] if self.alias else []
+        words += ["--system-prompt", question.system]
+        if question.schema is not None:
+            words += ["--json-schema", json.dumps(question.schema)]
+        with tempfile.TemporaryDirectory(prefix="memdir-model-") as empty:
+            env = {**self.environ, "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(question.max_tokens)}
+            out = _run(words, question, env, empty, self.name)
+        return _read(out, question, self.name)
+
+
+def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Claude:
+    """Finds the command; refuses inside a process that was started as a model."""
+    if environ.get(NESTED):
+        message = "claude: this process was started by memdir itself; it asks no further one"
+        raise ModelUnavailable(message, next=f"unset {NESTED} if that is wrong", usage=NOTHING)
+    command = shutil.which(COMMAND, path=environ.get("PATH", os.defpath))
+    if command is None:
+        hint = "install Claude Code, or choose another model"
+        raise ModelUnavailable("claude: there is no such command", next=hint, usage=NOTHING)
+    env = {key: value for key, value in environ.items() if key not in OF_A_SESSION}
+    env |= {NESTED: "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}
+    if base_url:
+        env["ANTHROPIC_BASE_URL"] = base_url
+    return Claude(f"claude:{name}" if name else "claude", command, name, env)
+
+
+def _run(
+    words: list[str], question: Question, env: Mapping[str, str], folder: str, name: str
+) -> bytes:
+    """What the command prints; its whole process group is ended when it is late."""
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(
+            words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env, cwd=folder,
+            start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        message = f"{name} cannot be started: {error.strerror}"
+        raise ModelUnavailable(message, next=f"try: {words[0]} --version", usage=NOTHING) from None
+    with process:
+        try:
+            out, _ = process.communicate(
+                _flat(question).encode("utf-8", "replace"), question.seconds
+            )
+        except subprocess.TimeoutExpired:
+            raise too_slow(name, question.seconds) from None
+        finally:
+            _end(process)
+    return out
+
+
+def _flat(question: Question) -> str:
+    """The conversation as one text: the command begins a new one each time."""
+    parts = [question.user]
+    for number, turn in enumerate(question.earlier, 1):
+        parts.append(f"Your answer in turn {number}:\n\n{turn.answered}\n\n{turn.told}")
+    return "\n\n".join(parts)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the group, also what the command left behind in it."""
+    # Nobody is left in it: Linux says the one, macOS the other.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()
+
+
+def _read(out: bytes, question: Question, name: str) -> Answer:
+    """The answer in the command's envelope."""
+    try:
+        said = json.loads(out)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict) or said.get("type") != "result":
+        hint = "run it by hand to see what is wrong: claude -p hello"
+        raise BadAnswer(f"{name} printed no result", next=hint)
+    usage = _usage(said)
+    if failure := _failure(said, usage, name):
+        raise failure
+    data = said.get("structured_output")
+    text = str(said.get("result") or "") if data is None else json.dumps(data)
+    return answered(question, text, name, usage)
+
+
+def _failure(said: dict[str, Any], usage: Usage, name: str) -> ModelFailed | None:
+    if said.get("stop_reason") == "refusal":
+        return ModelRefused(f"{name} refused to answer", next="say it in other words", usage=usage)
+    if said.get("is_error"):
+        # Its text may repeat a key or a path; the command itself tells it to its user.
+        hint = "run it by hand to see what is wrong: claude -p hello"
+        return ModelUnavailable(f"{name} reports an error", next=hint, usage=usage)
+    return None
+
+
+def _usage(said: dict[str, Any]) -> Usage:
+    used = said.get("usage")
+    used = used if isinstance(used, dict) else {}
+    told = said.get("total_cost_usd")
+    known = isinstance(told, int | float) and 0 <= told < math.inf
+    cost = float(told) if known and told is not None else None
+    counts = {key: value for key, value in used.items() if type(value) is int and value > 0}
+    fresh = counts.get("input_tokens", 0) + counts.get("cache_creation_input_tokens", 0)
+    cached = counts.get("cache_read_input_tokens", 0)
+    return Usage(fresh, counts.get("output_tokens", 0), cached, cost)

@@ -1,0 +1,244 @@
+"""Question, Answer, failures, schema check."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from memdir.errors import BadInput, MemdirError
+
+# The part of JSON Schema that we ask models for, and whether an answer fits it.
+
+KINDS: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+CHECKED = {"type", "enum", "properties", "required", "additionalProperties", "items"}
+# Told to the model, held by the one who asks: models exceed them, and what to cut only he knows.
+TOLD = {"title", "description", "minItems", "maxItems", "minLength", "maxLength"}
+SHOWN_CHARACTERS = 40
+
+
+def misfits(data: object, schema: Mapping[str, object], where: str = "the answer") -> list[str]:
+    """What is wrong with the data, each with its place; nothing when it fits."""
+    if unknown := sorted(schema.keys() - CHECKED - TOLD):
+        raise ValueError(f"nothing checks {', '.join(unknown)} in a schema")
+    kinds = schema.get("type", [*KINDS])
+    names = kinds if isinstance(kinds, list) else [kinds]
+    if not any(_is(data, str(name)) for name in names):
+        return [f"{where} is no {' or '.join(map(str, names))}"]
+    choices = schema.get("enum")
+    if isinstance(choices, list) and data not in choices:
+        return [f"{where} is none of {', '.join(map(str, choices))}"]
+    if isinstance(data, dict):
+        return _object_misfits(data, schema, where)
+    items = schema.get("items")
+    if isinstance(data, list) and isinstance(items, Mapping):
+        return [
+            line for at, one in enumerate(data) for line in misfits(one, items, f"{where}[{at}]")
+        ]
+    return []
+
+
+def _is(data: object, kind: str) -> bool:
+    if isinstance(data, bool):
+        return kind == "boolean"
+    return isinstance(data, KINDS[kind])
+
+
+def _object_misfits(data: dict[str, object], schema: Mapping[str, object], where: str) -> list[str]:
+    known, needed = schema.get("properties", {}), schema.get("required", [])
+    assert isinstance(known, Mapping) and isinstance(needed, list)
+    found = [f"{where} has no {name}" for name in needed if name not in data]
+    for name, value in data.items():
+        if name in known:
+            found += misfits(value, known[name], f"{where}.{name}")
+        elif schema.get("additionalProperties") is False:
+            found.append(f"{where} has {name[:SHOWN_CHARACTERS]!r}, which nobody asked for")
+    return found
+
+
+# What a model is asked and what it answers; how it may fail.
+
+CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English and code; the ledger has the true figures
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An earlier turn: what the model answered, and what it was told then."""
+
+    answered: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """One prompt; with a schema the answer is JSON that fits it. `seconds` is a hard limit.
+
+    A conversation is asked as `user`, then its `earlier` turns: what was sent once is sent again
+    unchanged and first. `more` says that turns may follow, so that a cache of it pays.
+    """
+
+    system: str
+    user: str
+    schema: Mapping[str, object] | None = None
+    max_tokens: int = 1024
+    seconds: float = 30.0
+    earlier: tuple[Turn, ...] = ()
+    more: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        """Everything that is sent, in its order, but for the schema."""
+        turns = [text for turn in self.earlier for text in (turn.answered, turn.told)]
+        return [self.system, self.user, *turns]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call; what a cache gave is counted apart.
+
+    `cost` is what the model itself says, in US dollars; None where it says nothing.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+
+    @property
+    def total(self) -> int:
+        """What counts against the budget."""
+        return self.input_tokens + self.output_tokens
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            sum(costs) if costs else None,
+        )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`data` is the parsed answer where a schema was given, else None."""
+
+    data: object
+    text: str
+    model: str
+    usage: Usage
+
+    @property
+    def input_tokens(self) -> int:
+        return self.usage.input_tokens
+
+    @property
+    def output_tokens(self) -> int:
+        return self.usage.output_tokens
+
+
+class ModelFailed(MemdirError):
+    """A model gave no answer; `usage` is what it cost, None where nobody knows."""
+
+    code = "model_failed"
+
+    def __init__(self, message: str, *, next: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message, next=next)
+        self.usage = usage
+
+
+class ModelTimeout(ModelFailed):
+    """The model did not answer in time."""
+
+    code = "model_timeout"
+
+
+class ModelRefused(ModelFailed):
+    """The model declined to answer."""
+
+    code = "model_refused"
+
+
+class ModelUnavailable(ModelFailed):
+    """The model cannot be reached or used: no package, no key, no connection, no quota."""
+
+    code = "model_unavailable"
+
+
+class BadAnswer(ModelFailed):
+    """The model answered something else than what was asked for."""
+
+    code = "bad_answer"
+
+
+def too_slow(name: str, seconds: float) -> ModelTimeout:
+    """The error of a model that took longer than it may."""
+    hint = "try again later, or give it more time: model.timeout in config.toml"
+    return ModelTimeout(f"{name} did not answer within {seconds:g} s", next=hint)
+
+
+def member_and_name(text: str) -> tuple[str, str]:
+    """`anthropic:some-model` as the family's member and what it is to be opened with."""
+    member, colon, name = text.strip().partition(":")
+    if not member or (colon and not name):
+        hint = "write member:name, such as anthropic:claude-haiku-4-5"
+        raise BadInput(f"{text!r} names no model", next=hint)
+    return member, name
+
+
+def tokens_of(*texts: str) -> int:
+    """An estimate, rounded up."""
+    return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
+
+
+def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
+    """The answer with its data; fails where that is not what the question asked for.
+
+    A server that counts no tokens gets the estimate, so that nothing looks free of charge.
+    """
+    if not usage.total:
+        usage = Usage(tokens_of(*question.texts), tokens_of(text))
+    if question.schema is None:
+        return Answer(None, text, model, usage)
+    hint = "try again, or choose another model"
+    try:
+        data = _parsed(text)
+    except (ValueError, RecursionError):
+        raise BadAnswer(f"{model} did not answer in JSON", next=hint, usage=usage) from None
+    if wrong := misfits(data, question.schema):
+        raise BadAnswer(f"{model} answered wrongly: {wrong[0]}", next=hint, usage=usage)
+    return Answer(data, text, model, usage)
+
+
+def _parsed(text: str) -> object:
+    """The JSON of a text; models like to wrap it in a fence or in a sentence."""
+    fenced = _FENCED.search(text)
+    for part in (text, fenced[1] if fenced else "", text[text.find("{") : text.rfind("}") + 1]):
+        try:
+            return json.loads(part)
+        except ValueError:
+            continue
+    raise ValueError("no JSON")
+
+
+# What the steps need from the world. Adapters fit these shapes; nobody inherits from them.
+
+
+class Model(Protocol):
+    """Who answers a prompt; `answer` fails with one of the errors of core.model, in time."""
+
+    @property
+    def name(self) -> str: ...
+    def answer(self, question: Question) -> Answer: ...

@@ -1,0 +1,119 @@
+"""A model that answers from a file: `scripted:answers.jsonl`. For tests, demos and dry trials.
+
+One JSON object per line, used in order; the last one is repeated:
+
+{"answer": {"memories": ["a.md"]}}      data, or with "text" a text
+{"fails": "refused"}                    or timeout, unavailable
+{"answer": {}, "seconds": 5}            takes that long; the limit of the question holds
+{"answer": {}, "input_tokens": 900, "output_tokens": 20}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from memdir.errors import BadInput
+from memdir.models.model import (
+    Answer,
+    ModelRefused,
+    ModelUnavailable,
+    Question,
+    Usage,
+    answered,
+    too_slow,
+)
+
+NOTHING = Usage()
+KEYS = {"answer", "text", "fails", "seconds", "input_tokens", "output_tokens"}
+FAILURES = ("refused", "timeout", "unavailable")
+LARGEST_BYTES = 16 * 1024 * 1024
+
+
+class Scripted:
+    """The same answers in every run; `asked` keeps the questions."""
+
+    def __init__(
+        self,
+        lines: Sequence[Mapping[str, object]],
+        name: str = "scripted",
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.name = name
+        self.asked: list[Question] = []
+        self._lines = lines
+        self._sleep = sleep
+
+    def answer(self, question: Question) -> Answer:
+        """What the next line says."""
+        self.asked.append(question)
+        line = self._lines[min(len(self.asked), len(self._lines)) - 1]
+        fails, seconds = line.get("fails"), line.get("seconds", 0.0)
+        assert isinstance(seconds, int | float)
+        self._sleep(min(seconds, question.seconds))
+        if fails == "timeout" or seconds > question.seconds:
+            raise too_slow(self.name, question.seconds)
+        if fails == "refused":
+            raise ModelRefused(f"{self.name} refused to answer", next="change the script")
+        if fails == "unavailable":
+            raise ModelUnavailable(
+                f"{self.name} is not there", next="change the script", usage=NOTHING
+            )
+        text = line["text"] if "text" in line else json.dumps(line["answer"])
+        counts = [line.get(key, 0) for key in ("input_tokens", "output_tokens")]
+        return answered(question, str(text), self.name, Usage(*map(int, map(str, counts))))
+
+
+def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted:
+    """Reads the whole file, so that a mistake in it shows at once."""
+    path = os.path.expanduser(name)
+    try:
+        with open(path, "rb", opener=_open_file) as file:
+            data = file.read(LARGEST_BYTES + 1)
+        if len(data) > LARGEST_BYTES:
+            raise ValueError(f"more than {LARGEST_BYTES:,} bytes")
+        text = data.decode("utf-8")
+    except (OSError, ValueError) as error:
+        hint = "write scripted:FILE, a file with one JSON object per line"
+        raise BadInput(f"{name or 'no file'}: cannot be read ({error})", next=hint) from None
+    numbered = [pair for pair in enumerate(text.splitlines(), 1) if pair[1].strip()]
+    if not numbered:
+        raise BadInput(f"{path}: there are no answers", path=path, next=_hint())
+    return Scripted([_line(path, number, line) for number, line in numbered], f"scripted:{name}")
+
+
+def _open_file(path: str, flags: int) -> int:
+    """A pipe or a device is not waited for."""
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError("it is no file")
+    return handle
+
+
+def _line(path: str, number: int, text: str) -> Mapping[str, object]:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        line = None
+    if not isinstance(line, dict) or not _is_sound(line):
+        raise BadInput(f"{path}:{number}: not an answer", path=path, next=_hint())
+    return line
+
+
+def _is_sound(line: dict[str, object]) -> bool:
+    numbers = [line.get(key, 0) for key in ("seconds", "input_tokens", "output_tokens")]
+    return (
+        not line.keys() - KEYS
+        and len(line.keys() & {"answer", "text", "fails"}) == 1
+        and line.get("fails", FAILURES[0]) in FAILURES
+        and all(type(n) is int or (at == 0 and type(n) is float) for at, n in enumerate(numbers))
+        and all(isinstance(n, int | float) and n >= 0 for n in numbers)
+    )
+
+
+def _hint() -> str:
+    return 'write {"answer": …}, {"text": "…"} or {"fails": "' + '"|"'.join(FAILURES) + '"}'

@@ -1,0 +1,1 @@
+"""The half of recall that is not in hot: catalog, a model that chooses, answers."""

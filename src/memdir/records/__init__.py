@@ -1,0 +1,1 @@
+"""Structured records: a second layout with rules of its own."""

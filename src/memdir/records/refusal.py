@@ -1,0 +1,69 @@
+"""Refusals in the form that agents read."""
+
+from __future__ import annotations
+
+from memdir.errors import MemdirError
+
+VALIDATION, MERGE, ANTI_RESURRECTION = "VALIDATION_ERROR", "MERGE_ERROR", "ANTI_RESURRECTION_ERROR"
+OCC_CONFLICT, PATH, SECURITY = "OCC_CONFLICT", "PATH_ERROR", "SECURITY_ERROR"
+INPUT, READ, OVERWRITE = "INPUT_ERROR", "READ_ERROR", "CREATE_OVERWRITE_ERROR"
+LOCK_TIMEOUT = "LOCK_TIMEOUT_ERROR"
+ACTION_CODES = {
+    action: f"{action.upper()}_ERROR"
+    for action in ("create", "update", "delete", "archive", "unarchive", "restore")
+}
+# What each is in our own error object, `memdir --json`.
+CODES = {
+    VALIDATION: "bad_input",
+    MERGE: "bad_input",
+    ANTI_RESURRECTION: "refused",
+    OCC_CONFLICT: "conflict",
+    PATH: "bad_input",
+    SECURITY: "refused",
+    INPUT: "bad_input",
+    READ: "missing",
+    OVERWRITE: "refused",
+    LOCK_TIMEOUT: "busy",
+    **dict.fromkeys(ACTION_CODES.values(), "refused"),
+}
+LONGEST_FACT = 300  # characters of a value that an error shows
+
+
+class RecordError(MemdirError):
+    """A refusal about a record; nothing was written."""
+
+    def __init__(
+        self,
+        record_code: str,
+        message: str,
+        *,
+        facts: tuple[tuple[str, str], ...] = (),
+        fix: str = "",
+        path: str = "",
+        ours: bytes = b"",
+        theirs: bytes = b"",
+    ) -> None:
+        super().__init__(message, path=path, next=fix)
+        self.record_code = record_code
+        self.code = CODES[record_code]
+        self.facts = facts
+        self.fix = fix
+        self.ours = ours  # where two writers met: both texts, so that neither is lost
+        self.theirs = theirs
+
+
+def form(error: RecordError) -> str:
+    """The lines a script can read: the code, `key: value` lines, `fix:` last."""
+    facts = [("problem", error.message), *error.facts]
+    if error.path and "target" not in dict(facts):
+        facts.insert(1, ("target", error.path))
+    if error.fix:
+        facts.append(("fix", error.fix))
+    return "\n".join([error.record_code, *(f"{key}: {_shown(value)}" for key, value in facts)])
+
+
+def _shown(value: str) -> str:
+    """One line without controls: a value from a draft must not pass for another line."""
+    kept = "".join(char if char.isprintable() else " " for char in value[: 2 * LONGEST_FACT])
+    line = " ".join(kept.split())
+    return line if len(line) <= LONGEST_FACT else line[: LONGEST_FACT - 1] + "…"

@@ -1,0 +1,179 @@
+"""A record as Markdown, and the Markdown read again: what recall, audit and people see.
+
+The header is a memory's; the body has a line for each choice and a section for each text or
+list. Twins: `view` and `read_view`. What the readable form cannot carry is for `exporting`.
+"""
+
+from memdir.hot import memory
+from memdir.records import fields
+from memdir.records.fields import Field, Record
+
+# Where the header keeps a key of the record.
+HEADER = {
+    "id": "name",
+    "title": "description",
+    "category": "type",
+    "created_at": "metadata.created",
+    "updated_at": "metadata.modified",
+}
+TAGS, FILES = "Tags", "Related files"
+SECTION = "## "
+LEFTOVERS = "<!-- memdir:record "  # see exporting
+_BETWEEN = " — "  # an alternative and why it lost
+
+
+def view(record: Record) -> str:
+    """The record as a memory: header, choices, sections."""
+    header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
+    content = record.get("content")
+    values = content if isinstance(content, dict) else {}
+    known = fields.CONTENT.get(str(record.get("category")), ())
+    top = [
+        f"**{field.label}:** {_word(values[field.name])}"
+        for field in known
+        if field.kind in (fields.CHOICE, fields.FLAG) and field.name in values
+    ]
+    if tags := _texts(record.get("tags")):
+        top.append(f"**{TAGS}:** {', '.join(tags)}")
+    parts = ["\n".join(top)]
+    for field in known:
+        if field.name in values:
+            parts += _sections(field, values[field.name])
+    if files := _texts(record.get("related_files")):
+        parts.append(_section(FILES, _items([f"`{path}`" for path in files])))
+    return memory.write(header, "\n\n".join(part for part in parts if part))
+
+
+def read_view(text: str) -> Record:
+    """What a view says, as a record; fields that it does not show are absent."""
+    document = memory.read(text)
+    record: Record = {
+        key: value for key, to in HEADER.items() if (value := document.values.get(to)) is not None
+    }
+    shown = sections(document.body)
+    known = fields.CONTENT.get(str(record.get("category")), ())
+    read = {field.name: _value(field, shown) for field in known}
+    record["tags"] = [tag for tag in shown.get(TAGS, "").split(", ") if tag]
+    record["related_files"] = [_path(item) for item in _split_items(shown.get(FILES, ""))]
+    record["content"] = {name: value for name, value in read.items() if value is not None}
+    return record
+
+
+def sections(body: str) -> dict[str, str]:
+    """Each label of a body with the text that stands there, escapes and all."""
+    found: dict[str, str] = {}
+    label = ""
+    gathered: list[str] = []
+    for line in body.split("\n"):
+        if line.startswith(LEFTOVERS):
+            break
+        if line.startswith(SECTION):
+            found.setdefault(label, "\n".join(gathered).strip("\n"))
+            label, gathered = line[len(SECTION) :].strip(), []
+        elif not label and line.startswith("**") and ":** " in line:
+            name, _, value = line[2:].partition(":** ")
+            found.setdefault(name, value.strip())
+        else:
+            gathered.append(line)
+    found.setdefault(label, "\n".join(gathered).strip("\n"))
+    return found
+
+
+def labels(field: Field) -> tuple[str, ...]:
+    """Where the value of a field is shown."""
+    if field.kind == fields.EXAMPLES:
+        return tuple(key.capitalize() for key in fields.EXAMPLE_KEYS)
+    return (field.label,)
+
+
+def _sections(field: Field, value: object) -> list[str]:
+    if field.kind == fields.TEXT:
+        text = _word(value)
+        return [_section(field.label, _escape(text))] if text else []
+    if field.kind == fields.EXAMPLES and isinstance(value, dict):
+        lists = [(key.capitalize(), _texts(value.get(key))) for key in fields.EXAMPLE_KEYS]
+        return [_section(label, _items(items)) for label, items in lists if items]
+    if field.kind == fields.ALTERNATIVES and isinstance(value, list):
+        items = [_alternative(one) for one in value if isinstance(one, dict)]
+        return [_section(field.label, _items(items))] if items else []
+    items = _texts(value)
+    return [_section(field.label, _items(items))] if items else []
+
+
+def _section(label: str, text: str) -> str:
+    return f"{SECTION}{label}\n\n{text}"
+
+
+def _word(value: object) -> str:
+    """A single value in words; records from disk may hold anything."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _texts(value: object) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _alternative(one: Record) -> str:
+    option, reason = _word(one.get("option")), _word(one.get("rejected_reason"))
+    return f"{option}{_BETWEEN}{reason}" if reason else option
+
+
+def _items(items: list[str]) -> str:
+    """A list; further lines of an item are moved in."""
+    return "\n".join("- " + item.replace("\n", "\n  ") for item in items)
+
+
+def _split_items(text: str) -> list[str]:
+    """The items of a list; a line that is no item and not moved in is one of its own."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith(("- ", "* ")) or line == "-":
+            found.append(line[2:])
+        elif found and (line.startswith("  ") or not line):
+            found[-1] += "\n" + line[2:]
+        elif line.strip():
+            found.append(line)
+    return [item.rstrip("\n") for item in found]
+
+
+def _path(item: str) -> str:
+    bare = item.strip()
+    return bare[1:-1] if len(bare) > 2 and bare[0] == bare[-1] == "`" else item
+
+
+def _escape(text: str) -> str:
+    """A line of a text must not pass for a heading of ours or for what follows the body."""
+    return "\n".join(f"\\{line}" if _is_marked(line) else line for line in text.split("\n"))
+
+
+def _unescape(text: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(line[1:] if line[:1] == "\\" and _is_marked(line) else line for line in lines)
+
+
+def _is_marked(line: str) -> bool:
+    return line.lstrip("\\").startswith((SECTION, LEFTOVERS))
+
+
+def _value(field: Field, shown: dict[str, str]) -> object:
+    """The value of a field as it is shown; None where nothing is."""
+    if field.kind == fields.EXAMPLES:
+        lists = {key: _split_items(shown.get(key.capitalize(), "")) for key in fields.EXAMPLE_KEYS}
+        found = {key: items for key, items in lists.items() if items}
+        return found or None
+    text = shown.get(field.label)
+    if text is None:
+        return None
+    if field.kind == fields.FLAG:
+        return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
+    if field.kind == fields.CHOICE:
+        return text
+    if field.kind == fields.TEXT:
+        return _unescape(text)
+    items = _split_items(text)
+    if field.kind == fields.TEXTS:
+        return items
+    pairs = [item.partition(_BETWEEN) for item in items]
+    return [{"option": option, "rejected_reason": reason} for option, _, reason in pairs]

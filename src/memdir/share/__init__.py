@@ -1,0 +1,1 @@
+"""What others get: team copies and the git merge driver."""

@@ -1,0 +1,1 @@
+"""One store: the one writer, history, trash, undo."""

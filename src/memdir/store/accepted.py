@@ -1,0 +1,95 @@
+"""A shared store as an agent is told of it: only what the person has accepted."""
+
+from memdir.errors import MemdirError, Missing
+from memdir.format.pointer import write_pointer
+from memdir.hot.layout import Around
+from memdir.hot.place import digest_of
+from memdir.hot.recall import Found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.hot.acceptance import Acceptance
+    from memdir.store.ports import Scan, Search, Store
+
+EVERYTHING = 100_000  # hits: more memories than a store has
+
+
+class AcceptanceView(Around):
+    """Without what waits; its index is made of the memories, since anybody may write MEMORY.md."""
+
+    def __init__(self, inside: "Store", acceptance: "Acceptance") -> None:
+        super().__init__(inside)
+        self.acceptance = acceptance
+        self._digests: dict[str, str] = {}
+
+    def digest(self, path: str) -> str:
+        """What stands for the content at a path, read once; empty where it cannot be read."""
+        if path not in self._digests:
+            try:
+                self._digests[path] = digest_of(self.inside.read(path))
+            except MemdirError:
+                self._digests[path] = ""
+        return self._digests[path]
+
+    def accepts(self, path: str) -> bool:
+        """True where the content that stands there was accepted."""
+        return bool(self.acceptance.decisions) and self.acceptance.accepts(path, self.digest(path))
+
+    def source(self, path: str) -> str:
+        """Where a memory comes from, and whether it still waits."""
+        return self.acceptance.source(path, self.digest(path))
+
+    def waiting(self) -> list[str]:
+        """The paths on whose content nobody has decided; what cannot be read is not among them."""
+        paths = [memory.path for memory in self.inside.scan().memories]
+        decision = self.acceptance.decision
+        return [one for one in paths if self.digest(one) and not decision(one, self.digest(one))]
+
+    def scan(self) -> "Scan":
+        """As if the others were not there."""
+        scan = self.inside.scan()
+        scan.memories = [one for one in scan.memories if self.accepts(one.path)]
+        return scan
+
+    def files(self) -> list[str]:
+        """The paths of the accepted memories."""
+        return [path for path in self.inside.files() if self.accepts(path)]
+
+    def read(self, path: str) -> bytes:
+        """The bytes of an accepted memory; looked at here again, since git may change it."""
+        data = self.inside.read(path)
+        if not self.acceptance.accepts(path, digest_of(data)):
+            raise Missing(f"{path}: not accepted yet", path=path, next="memdir review")
+        return data
+
+    def index(self) -> bytes | None:
+        """A line for each accepted memory."""
+        lines = [
+            write_pointer(one.name, one.path, f"{one.description} ({self.source(one.path)})")
+            for one in self.scan().memories
+        ]
+        return "\n".join(lines).encode("utf-8", "surrogateescape") if lines else None
+
+    def standalone(self) -> bytes | None:
+        """The index is made here, so it is never a memory itself."""
+        return None
+
+
+class AcceptanceSearch:
+    """Finds accepted memories only."""
+
+    def __init__(self, inside: "Search", view: AcceptanceView) -> None:
+        self.inside = inside
+        self.view = view
+
+    def find(self, prompt: str, limit: int) -> Found:
+        """The accepted ones among the best; however many of the others are better."""
+        if not self.view.acceptance.decisions:
+            return Found([], 0, [])
+        found = self.inside.find(prompt, limit)
+        hits = [hit for hit in found.hits if self.view.accepts(hit.memory.path)]
+        if len(hits) < limit <= len(found.hits):
+            found = self.inside.find(prompt, EVERYTHING)
+            hits = [hit for hit in found.hits if self.view.accepts(hit.memory.path)][:limit]
+        found.hits = hits
+        return found

@@ -1,0 +1,84 @@
+"""A store in this process only: for tests of agents, and for trying things out."""
+
+from __future__ import annotations
+
+import time
+
+from memdir.errors import Missing
+from memdir.hot.disk import HEAD_BYTES, check_path
+from memdir.hot.layout import Files, Scan, odd_content
+from memdir.hot.memory import INDEX, TEAM, is_memory, is_of_records, read_memory
+
+
+class InMemory(Files):
+    """The same rules as on disk, over a dictionary."""
+
+    layout = "in_memory"
+
+    def __init__(self, root: str = "memory:") -> None:
+        self.root = root
+        self._contents: dict[str, tuple[bytes, int]] = {}
+
+    def scan(self) -> Scan:
+        """Every memory's header."""
+        scan = Scan()
+        alone = [INDEX] if self.standalone() is not None else []
+        for path in self.files() or alone:
+            data, moment = self._contents[path]
+            odd = odd_content(path, data[:HEAD_BYTES], len(data))
+            scan.skipped += [odd] if odd else []
+            scan.memories.append(read_memory(path, data, moment / 1e9))
+        return scan
+
+    def files(self) -> list[str]:
+        """The paths of all memories, sorted."""
+        return sorted(path for path in self._contents if is_memory(path))
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file."""
+        check_path(path)
+        if path not in self._contents:
+            raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
+        return self._contents[path][0]
+
+    def exists(self, path: str = "") -> bool:
+        """True where there is such a file; the store itself always is."""
+        return not path or path in self._contents
+
+    def make(self) -> None:
+        """It is there."""
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace or create one file."""
+        check_path(path)
+        self._contents[path] = (data, time.time_ns())
+
+    def drop(self, path: str) -> None:
+        """Take one file out."""
+        self.read(path)
+        del self._contents[path]
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        """Every file the history keeps, with the facts that change when it does."""
+        return {
+            path: found for path in self._contents if _kept(path) and (found := self.facts(path))
+        }
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        """The same facts of one file, None where there is none."""
+        data, moment = self._contents.get(path, (b"", 0))
+        return (moment, moment, len(data), 0) if moment else None
+
+    def sweep(self) -> None:
+        """Nothing half-written can be left here."""
+
+
+def _kept(path: str) -> bool:
+    parts = path.split("/")
+    hidden = any(part[0] == "." for part in parts)
+    return parts[0] != TEAM and not hidden and not is_of_records(path)
+
+
+def open_store(root: str, max_file_bytes: int) -> InMemory:
+    """A store without any memory yet."""
+    return InMemory(root)

@@ -1,0 +1,205 @@
+"""MEMORY.md updated after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memdir.errors import MemdirError
+from memdir.format import index as index_module
+from memdir.format import names
+from memdir.format.draft import Rules
+from memdir.format.outline import Lookup, unquoted
+from memdir.format.pointer import SUFFIX, Pointer, write_pointer
+from memdir.hot import memory, types
+from memdir.hot.memory import Memory, read_memory, stem
+from memdir.store.ports import Store
+
+# What stands where a pointer leads, although it is no memory: a link, a hidden file, a folder.
+
+SPECIAL = "special-file"
+
+
+class Targets:
+    """Asks the store itself; a line that leads to anything that exists is never taken out."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._special: Lookup | None = None
+
+    def lost(self, pointer: Pointer) -> bool:
+        """True where nothing stands at any path that the pointer may mean.
+
+        A disk that stumbles is asked again: a line that stayed by mistake would outlive its memory.
+        Where a folder keeps refusing, nobody can tell, and the line stays.
+        """
+        try:
+            return self._is_lost(pointer)
+        except MemdirError:
+            try:
+                return self._is_lost(pointer)
+            except MemdirError:
+                if "/" in pointer.target:
+                    return False
+                raise
+
+    def _is_lost(self, pointer: Pointer) -> bool:
+        return all(map(self._gone, _meanings(pointer.target))) and not self._is_special(pointer)
+
+    def _gone(self, path: str) -> bool:
+        folder = path.rpartition("/")[0]
+        inside = not {"", ".", ".."}.intersection(path.split("/"))
+        return inside and not self.store.exists(path) and (not folder or self.store.exists(folder))
+
+    def _is_special(self, pointer: Pointer) -> bool:
+        """Links and special files by the names that an index uses for them."""
+        if self._special is None:
+            found = [one.path for one in self.store.scan().findings if one.kind == SPECIAL]
+            self._special = Lookup(found, {})
+        return self._special.find(pointer.target, pointer.form) is not None
+
+
+def _meanings(target: str) -> Iterator[str]:
+    """The paths that a target may stand for."""
+    for path in dict.fromkeys((target, unquoted(target))):
+        yield path
+        if path[-len(SUFFIX) :].lower() != SUFFIX:
+            yield path + SUFFIX
+
+
+# Bring the index in step with the files: every memory has a pointer, every pointer a memory.
+
+KEPT, KEPT_CHARACTERS = 4096, 8192  # memories whose place in the index is remembered, of each
+Placed = tuple[tuple[bool, int, float, str], str]  # what decides the place; the line
+VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """What happened to the index."""
+
+    changed: bool = False
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    arranged: bool = False
+    cut_lines: int = 0
+    cut_characters: int = 0
+
+    def remarks(self, expected: Collection[str] = ()) -> list[str]:
+        """What the person should know, beyond the pointers that are expected to come and go."""
+        said = []
+        added = [path for path in self.added if path not in expected]
+        dropped = [path for path in self.dropped if path not in expected]
+        if added:
+            said.append(f"the index also got a pointer to {_few(added)}")
+        if dropped:
+            said.append(f"the index lost a pointer to nothing: {_few(dropped)}")
+        if self.repeated:
+            said.append(
+                "one list of the index said this twice, its first line stays: "
+                + _few([*self.repeated])
+            )
+        if self.cut_lines or self.cut_characters:
+            order = "the most valuable pointers come first now; " if self.arranged else ""
+            said.append(
+                f"agents do not see the last {self.cut_lines or 'part of the'} lines of the index, "
+                f"it is over its limit; {order}retire or archive what is old (memdir list), "
+                "shorten long lines (memdir index --check)"
+            )
+        return said
+
+
+def index(
+    store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
+) -> Indexed:
+    """Heal the index after a change; `before` is the memory as it was, if its line was ours."""
+    if not rules.index and not anew:
+        return Indexed()
+    old = store.index()
+    text = memory.decode(old or b"")
+    files = store.files()
+    if before is not None and before.path in files:
+        text = _renew(text, before, store)
+    if not old:
+        files = [memory.path for memory in sorted(_memories(store, files), key=_birth)]
+    heal = index_module.rebuild if anew else index_module.heal
+    # Only a [[wikilink]] can mean a memory by its label.
+    names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
+    describe = lambda path: _describe(_memory(store, path))  # noqa: E731
+    healed = heal(text, files, describe, names, Targets(store).lost)
+    text, arranged = _arrange_if_cut(healed.text, store, files)
+    data = memory.encode(text)
+    if data != (old or b""):
+        store.put(store.index_path, data)
+    lines, characters = index_module.over_limit(text)
+    came_and_went = tuple(healed.added), tuple(healed.dropped), tuple(healed.repeated)
+    return Indexed(data != (old or b""), *came_and_went, arranged, lines, characters)
+
+
+def _few(paths: list[str]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
+
+
+def _describe(memory: Memory) -> tuple[str, str, str]:
+    return names.title_for(memory), memory.description, types.get(memory.type).section
+
+
+def _line(memory: Memory) -> str:
+    title, hook, _ = _describe(memory)
+    return write_pointer(title, memory.path, hook)
+
+
+def _renew(text: str, before: Memory, store: Store) -> str:
+    """Give a changed memory its new line, where the old line was ours."""
+    title, hook, _ = _describe(_memory(store, before.path))
+    return index_module.replace_pointer(text, before.path, title, hook, old=_line(before))
+
+
+def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, bool]:
+    """Over the limit: what matters most comes first, so that it is the rest that falls off."""
+    if not any(index_module.over_limit(text)):
+        return text, False
+    placed = sorted(map(_place, _memories(store, files)))
+    ours = {worth[-1]: line for worth, line in placed}
+    arranged = index_module.arrange(text, [*ours], ours)
+    return arranged, arranged != text
+
+
+def _place(memory: Memory) -> Placed:
+    """Worth and line of a memory; kept, because each save of a long-lived agent asks for all."""
+    if len(memory.head) > KEPT_CHARACTERS:
+        return _worth(memory), _line(memory)
+    return _known_place(memory.path, memory.head, memory.mtime, types.names())
+
+
+@lru_cache(maxsize=KEPT)
+def _known_place(path: str, head: str, mtime: float, names: tuple[str, ...]) -> Placed:
+    """Of the same words the same, as long as there are the same types."""
+    memory = Memory(path, head, mtime, len(head))
+    return _worth(memory), _line(memory)
+
+
+def _worth(memory: Memory) -> tuple[bool, int, float, str]:
+    return not memory.pinned, VALUE.get(memory.type, 2), -memory.clock, memory.path
+
+
+def _birth(memory: Memory) -> tuple[float, str]:
+    return memory.clock, memory.path
+
+
+def _memories(store: Store, files: list[str]) -> list[Memory]:
+    known = {memory.path: memory for memory in store.scan().memories}
+    return [known.get(path) or _memory(store, path) for path in files]
+
+
+def _memory(store: Store, path: str) -> Memory:
+    """The memory at a path; one that cannot be read is still listed by its file's name."""
+    try:
+        data = store.read(path)
+    except MemdirError:
+        data = f"---\nname: {stem(path)}\n---\n".encode("utf-8", "surrogateescape")
+    facts = store.facts(path) or (0,)
+    return read_memory(path, data, facts[0] / 1e9)

@@ -1,0 +1,189 @@
+"""Flock with a watchdog."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from memdir.errors import Busy, Unwritable
+from memdir.hot.disk import Disk, close_quietly, failure, sync_directory
+
+# After a writer was cut off: what it has named may be on no disk yet.
+
+
+def force_names(root: str) -> None:
+    """Force onto the disk what a writer that was cut off has named below a root, or above it."""
+    for folder, _, _ in os.walk(root):
+        sync_directory(folder)
+    here = root
+    while here != os.path.dirname(here) and _ours(here):
+        here = os.path.dirname(here)
+        if os.access(here, os.R_OK):
+            sync_directory(here)
+
+
+def _ours(path: str) -> bool:
+    """True for a directory that we may have made, also where it is not made yet."""
+    try:
+        return os.stat(path).st_uid == os.getuid()
+    except FileNotFoundError:
+        return True
+
+
+# One writer at a time: a blocking flock on a file in the state directory.
+#
+# Never a lock directory with an age: the kernel releases an flock when its holder dies, so a
+# killed writer blocks nobody, and a stopped one is named to those who wait.
+
+HOLDER_BYTES = 200
+HEARING_SECONDS = 0.5  # an interrupt just before a wait begins is heard only when that wait ends
+
+
+class Lock:
+    """The right to write one store."""
+
+    def __init__(self, path: str, notice_seconds: float, give_up_seconds: float) -> None:
+        self.path = path
+        self.notice_seconds = notice_seconds
+        self.give_up_seconds = give_up_seconds
+
+    @contextmanager
+    def held(self, who: str, tell: Callable[[str], None]) -> Iterator[int]:
+        """Wait for the lock, telling after a while who holds it; refuse in the end."""
+        handle = self._open()
+        try:
+            if not _try(handle, self.path):
+                self._wait(handle, tell)
+            _sign(handle, who)
+            yield handle
+        finally:
+            _let_go(handle)
+
+    @contextmanager
+    def held_if_free(self, who: str) -> Iterator[int | None]:
+        """The lock if nobody has it now, else None; never waits."""
+        handle = self._open()
+        try:
+            free = _try(handle, self.path)
+            if free:
+                _sign(handle, who)
+            yield handle if free else None
+        finally:
+            _let_go(handle)
+
+    def holder(self) -> str:
+        """Who signed the lock last, as one line."""
+        try:
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            with open(os.open(self.path, flags), "rb") as file:
+                text = (file.read(HOLDER_BYTES) or b"").decode("utf-8", "replace")
+        except OSError:
+            return "an unknown process"
+        return " ".join(text.split()) or "an unknown process"
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            Disk(os.path.dirname(self.path)).make_root()
+            handle = os.open(self.path, flags, 0o600)
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                close_quietly(handle)
+                raise OSError(errno.ENXIO, os.strerror(errno.ENXIO))
+            return handle
+        except OSError as error:
+            raise failure(error, self.path, "the lock cannot be opened") from None
+
+    def _wait(self, handle: int, tell: Callable[[str], None]) -> None:
+        """Block in another thread, so that this one can speak and give up.
+
+        The thread works on a duplicate: when we give up and it gets the lock later, closing
+        that duplicate lets go of it at once.
+        """
+        try:
+            waiter = _Waiter(os.dup(handle), self.path)
+        except OSError as error:
+            raise failure(error, self.path, "the lock cannot be taken") from None
+        start = time.monotonic()
+        waiter.start()
+        if not waiter.done.wait(min(self.notice_seconds, self.give_up_seconds)):
+            tell(f"waiting for the store's lock, held by {self.holder()} ...")
+            end = start + self.give_up_seconds
+            while not waiter.done.is_set() and (left := end - time.monotonic()) > 0:
+                waiter.done.wait(min(left, HEARING_SECONDS))
+        if waiter.settle():
+            return
+        if waiter.error is not None:
+            raise failure(waiter.error, self.path, "the lock cannot be taken")
+        raise Busy(
+            f"{self.path}: the store is locked by {self.holder()}; nothing was written",
+            path=self.path,
+            next="wait for that process or stop it, then run the command again",
+        )
+
+
+class _Waiter(threading.Thread):
+    def __init__(self, handle: int, path: str) -> None:
+        super().__init__(daemon=True)
+        self.handle = handle
+        self.path = path
+        self.done = threading.Event()
+        self.error: OSError | None = None
+        self._decision = threading.Lock()
+        self._got = False
+        self._abandoned = False
+
+    def run(self) -> None:
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX)
+        except OSError as error:
+            self.error = error
+        with self._decision:
+            self._got = self.error is None
+            if self._abandoned and self._got:
+                fcntl.flock(self.handle, fcntl.LOCK_UN)
+            os.close(self.handle)
+        self.done.set()
+
+    def settle(self) -> bool:
+        """True when the lock is ours; otherwise it will be let go of as soon as it comes."""
+        with self._decision:
+            self._abandoned = not self._got
+            return self._got
+
+
+def _try(handle: int, path: str) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno in (errno.ENOLCK, errno.EOPNOTSUPP):
+            raise Unwritable(
+                f"{path}: this file system has no locks ({os.strerror(error.errno)})",
+                path=path,
+                next="set MEMDIR_STATE_DIR to a directory on a local disk",
+            ) from None
+        raise failure(error, path, "the lock cannot be taken") from None
+    return True
+
+
+def _let_go(handle: int) -> None:
+    """Said, not only closed: a child that was forked meanwhile has the same handle open."""
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    close_quietly(handle)
+
+
+def _sign(handle: int, who: str) -> None:
+    """Say who holds it; a courtesy for those who wait, so a full disk must not stop the writer."""
+    line = f"pid {os.getpid()} ({who}) since {time.strftime('%H:%M:%S')}\n".encode()
+    try:
+        os.pwrite(handle, line[:HOLDER_BYTES].ljust(HOLDER_BYTES), 0)
+    except OSError:
+        return

@@ -1,0 +1,152 @@
+"""List, show, load, log, diff."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+
+from memdir.errors import Finding, HistoryBroken, MemdirError, Missing
+from memdir.format import index, names
+from memdir.format.names import find
+from memdir.hot import memory
+from memdir.hot.memory import Document, Memory
+from memdir.store.keep_index import Targets
+from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
+from memdir.store.trash import OldArchive
+from memdir.store.writer import App
+
+# Gather the bytes of many memories at once: for an export, or to load them all.
+
+Files = list[tuple[str, bytes]]
+
+
+def gather(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+    """These files, or all memories with their index; what cannot be read becomes a finding."""
+    files, findings = Files(), list[Finding]()
+    if paths is None:
+        scan = store.scan()
+        findings += scan.findings
+        index = [store.index_path] if store.index() is not None else []
+        paths = sorted({*[memory.path for memory in scan.memories], *index})
+    for path in paths:
+        try:
+            files.append((path, store.read(path)))
+        except MemdirError as error:
+            findings.append(Finding("unreadable", path, error.message, error.next))
+    return files, findings
+
+
+# Everything that only looks: no lock, no waiting.
+
+KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
+DAY = 86_400  # seconds
+
+
+def show(app: App, name: str) -> tuple[str, bytes, Document]:
+    """The path, bytes and document of a memory, or of `name@version`."""
+    wanted, mark, version = name.rpartition("@")
+    if not mark or not version or version.lower().strip("0123456789abcdef"):
+        memory = find_all(app.store, [name])[0]
+        data = app.store.read(memory.path)
+        return memory.path, data, _document(app.store, memory.path, data)
+    logged = app.history.find(version)
+    path = names.find_path(wanted, app.history.paths(logged.id))
+    old = app.history.content(logged.id, path) or b""
+    return path, old, _document(app.store, path, old)
+
+
+def _document(store: Store, path: str, data: bytes) -> Document:
+    return memory.read(memory.decode(store.view(path, data)))
+
+
+def survey_index(app: App) -> index.Survey:
+    """What the index points at, and what it misses."""
+    scan = app.store.scan()
+    names = {memory.name: memory.path for memory in scan.memories}
+    text = memory.decode(app.store.index() or b"")
+    return index.survey(text, app.store.files(), names, Targets(app.store).lost)
+
+
+def load(app: App) -> index.Loaded:
+    """The index as an agent gets it; the directory is there before the agent wants to write."""
+    if app.config.enabled and app.config.scope.kind == "project" and not app.dry_run:
+        app.store.make()
+    return index.load(memory.decode(app.store.index() or b""))
+
+
+def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+    """gather: the bytes of these memories, or of all with their index"""
+    return gather(app.store, paths)
+
+
+def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
+    """The changes of this store, or of one memory, the newest first."""
+    app.snapshot()
+    found: list[Logged] = []
+    for logged in readable_log(app):
+        if limit is not None and len(found) >= limit:
+            break
+        if not name or any(names.means(name, path) for _, path in logged.paths):
+            found.append(logged)
+    return found
+
+
+def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
+    """The changes as far back as they can be read; the damage behind them is told once.
+
+    With none that can be read, or not all `since` a moment, the damage is raised.
+    """
+    oldest: Logged | None = None
+    try:
+        for oldest in app.history.log():
+            yield oldest
+    except HistoryBroken as error:
+        if oldest is None or (since is not None and oldest.time >= since):
+            raise
+        what = f"the changes before {oldest.id[:8]} cannot be read"
+        app.tell(f"{what}: {error.message}. Next: {error.next}")
+
+
+def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
+    """What one change did (the newest by default): (path, before, after)."""
+    app.snapshot()
+    logged = app.history.find(change) if change else next(app.history.log(), None)
+    if logged is None:
+        raise Missing("there is no change yet", next="memdir remember TEXT makes the first one")
+    versions = [
+        (path, app.history.content(logged.parent, path), app.history.content(logged.id, path))
+        for _, path in logged.paths
+    ]
+    return logged, versions
+
+
+def missed(app: App) -> list[Shelved]:
+    """What lies on the shelves and is not back already: an undo leaves its copy there."""
+    there = set(app.store.files())
+    return [one for one in shelved(app) if one.path not in there or not _is_back(app, one)]
+
+
+def _is_back(app: App, one: Shelved) -> bool:
+    try:
+        return OldArchive(app.shelf, app.store).read(one) == app.store.read(one.path)
+    except MemdirError:
+        return False  # what cannot be compared is listed
+
+
+def shelved(app: App) -> list[Shelved]:
+    """Everything that lies on the shelves, the newest first."""
+    shelf = OldArchive(app.shelf, app.store)
+    rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
+    return list(heapq.merge(*rooms, key=lambda one: -one.time))  # each room keeps its own order
+
+
+def expired_trash(app: App) -> list[Shelved]:
+    """Trash past its days and past the newest hundred: a date alone may be a clock's mistake."""
+    limit = app.now() - app.config.options.trash_days * DAY
+    return [one for one in app.shelf.list(TRASH)[KEPT_NEWEST:] if one.time < limit]
+
+
+def find_all(store: Store, names: Sequence[str]) -> list[Memory]:
+    """The memories that are called so, all or none."""
+    scan = store.scan()
+    return [find(name, scan.memories, scan.findings) for name in names]

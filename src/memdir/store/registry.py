@@ -1,0 +1,137 @@
+"""Members of a family, found without importing them: ours in a table, the user's by their files.
+
+A user's own member is one file in `<family>` beside config.toml. Ours keep their names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable
+from types import ModuleType
+
+from memdir.errors import BadInput, MemdirError
+from memdir.hot import types
+from memdir.hot.types import Type
+
+# Each family's members and the module that has them; the user's own lie in a folder of its name.
+FAMILIES: dict[str, dict[str, str]] = {
+    "layouts": {
+        "markdown": "memdir.hot.layout",
+        "records": "memdir.records.folders",
+        "in_memory": "memdir.store.in_memory",
+    },
+    "searches": {"fts": "memdir.hot.catalog", "scan": "memdir.recall.scan"},
+    "models": {
+        name: f"memdir.models.{name}" for name in ("anthropic", "claude", "openai", "scripted")
+    },
+    "clients": {
+        name: f"memdir.clients.{name}"
+        for name in ("claude_code", "codex", "cursor", "gemini_cli", "opencode")
+    },
+    "transcripts": {
+        name: f"memdir.clients.{name}"
+        for name in ("claude_code", "codex", "gemini_cli", "opencode")
+    },
+    "sources": {name: f"memdir.clients.{name}" for name in ("codex", "cursor", "gemini_cli")},
+}
+TYPES = "types"
+OWN_PACKAGE = "memdir_own"
+_loaded: dict[tuple[str, int], ModuleType] = {}  # by the file and the time of its last change
+
+
+def members(family: str, own: str = "") -> tuple[str, ...]:
+    """The names of a family's members, ours and those in `own`, the user's folder."""
+    if family not in FAMILIES:
+        raise BadInput(f"there is no family {family!r}", next=f"There are: {', '.join(FAMILIES)}")
+    return tuple(sorted({*FAMILIES[family], *own_members(family, own)}))
+
+
+def load(family: str, name: str, own: str = "") -> ModuleType:
+    """Import one member, and only that one; ours where both have one of that name."""
+    if name in FAMILIES.get(family, {}):
+        return importlib.import_module(FAMILIES[family][name])
+    if name in own_members(family, own):
+        return load_own(family, name, own)
+    listed = ", ".join(members(family, own)) or "none"
+    raise BadInput(f"{family} has no member {name!r}", next=f"There are: {listed}")
+
+
+def own_members(family: str, own: str) -> tuple[str, ...]:
+    """The members that a user has added; none where there is no such folder."""
+    try:
+        return _files(os.path.join(own, family)) if own else ()
+    except OSError:
+        return ()
+
+
+def use_types(own: str, tell: Callable[[str], None]) -> None:
+    """The user's own types beside ours from now on; one that is broken is told and left out."""
+    found: dict[str, Type] = {}
+    for name in own_members(TYPES, own):
+        try:
+            found[name] = _type(name, own)
+        except MemdirError as error:
+            tell(f"{error.message}. Next: {error.next}")
+    types.use(found)
+
+
+def _type(name: str, own: str) -> Type:
+    found = getattr(load_own(TYPES, name, own), "TYPE", None)
+    if isinstance(found, Type) and found.name == name:
+        return found
+    path = _own_file(TYPES, name, own)
+    raise BadInput(f"{path} has no TYPE called {name!r}", path=path, next="see memdir.core.types")
+
+
+def load_own(family: str, name: str, own: str) -> ModuleType:
+    """Run a user's file; whatever is wrong with it is said with its name."""
+    path = _own_file(family, name, own)
+    key = path, _changed(path)
+    if key not in _loaded:
+        called = f"{OWN_PACKAGE}_{family}_{name}"
+        spec = importlib.util.spec_from_file_location(called, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[called] = module  # where dataclasses and pickle look for it
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:  # a file that we did not write may fail in any way
+            del sys.modules[called]
+            what = f"{path} cannot be used: {type(error).__name__}: {error}"
+            raise BadInput(what, path=path, next="mend the file, or move it away") from error
+        _loaded[key] = module
+    return _loaded[key]
+
+
+def _changed(path: str) -> int:
+    """When the file was last changed; refused where somebody else could have done that."""
+    try:
+        facts = os.stat(path)
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be read: {error.strerror}", path=path, next="move it away"
+        ) from None
+    if not stat.S_ISREG(facts.st_mode):
+        raise BadInput(f"{path} is no file", path=path, next="move it away")
+    if facts.st_mode & stat.S_IWOTH or facts.st_uid not in (0, os.geteuid()):
+        raise BadInput(
+            f"{path} can be changed by others; its code is not run",
+            path=path,
+            next=f"make it yours alone: chown it, chmod go-w {path}",
+        )
+    return facts.st_mtime_ns
+
+
+def _own_file(family: str, name: str, own: str) -> str:
+    return os.path.join(own, family, f"{name}.py")
+
+
+def _files(folder: str) -> tuple[str, ...]:
+    return _public(name[:-3] for name in os.listdir(folder) if name.endswith(".py"))
+
+
+def _public(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in names if name.isidentifier() and name[0] != "_"))

@@ -1,0 +1,1 @@
+"""Pure: text in, values out; knows no memory."""

@@ -1,0 +1,110 @@
+"""Text made harmless for a terminal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# C0, DEL and C1 · soft hyphen, joiners, marks and overrides of direction, zero width, fillers ·
+# line and paragraph separators · invisible operators · tags and variation selectors, which can
+# carry a whole hidden text · half characters (bytes that are no UTF-8).
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
+    "|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]"
+)
+_PICTURES = 0x2400  # the symbols that stand for C0 controls: ␛ is 0x241B
+ELLIPSIS = "…"
+
+
+def visible(text: str) -> str:
+    """The text with every hidden or commanding character shown; line ends and tabs stay."""
+    return _HIDDEN.sub(lambda found: _symbol(ord(found[0])), text)
+
+
+def line(text: str) -> str:
+    """The same as one line: for names, paths, descriptions, and errors that quote them."""
+    return visible(text).replace("\n", "␊").replace("\t", " ")
+
+
+def _symbol(code: int) -> str:
+    if code < 0x20:
+        return chr(_PICTURES + code)
+    if code == 0x7F:
+        return "␡"
+    if code < 0xA0:
+        return f"\\x{code:02x}"
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that was no UTF-8, as Python carries it
+        return f"\\x{code - 0xDC00:02x}"
+    return f"<U+{code:04X}>"
+
+
+def count(number: int, one: str, several: str = "") -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def width(text: str) -> int:
+    """Columns on a terminal: wide characters take two, combining ones none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me") or char in "\ufe0e\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def cut(text: str, columns: int) -> str:
+    """At most so many columns; what is left out is shown by an ellipsis."""
+    if width(text) <= columns:
+        return text
+    return _first(text, columns - 1).rstrip() + ELLIPSIS if columns > 0 else ""
+
+
+def cut_middle(text: str, columns: int) -> str:
+    """The same, but both ends stay: names that differ only at their end are told apart."""
+    if width(text) <= columns:
+        return text
+    end = _first(text[::-1], (columns - 1) // 3)[::-1]
+    return _first(text, columns - 1 - width(end)) + ELLIPSIS + end if columns > 0 else ""
+
+
+def pad(text: str, columns: int) -> str:
+    """Filled with spaces up to so many columns."""
+    return text + " " * (columns - width(text))
+
+
+def _first(text: str, columns: int) -> str:
+    used = 0
+    for at, char in enumerate(text):
+        used += _columns(char)
+        if used > columns:
+            return text[:at]
+    return text
+
+
+def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
+    """Lines of whole words; a word that fits nowhere stays whole, so that it can be copied."""
+    lines, now, empty = [], first, True
+    for word in _words(text, max(columns - width(rest), 1)):
+        blank = "" if empty else " "
+        if now.strip() and width(now + blank + word) > columns:
+            lines.append(now.rstrip())
+            now, blank = rest[: max(columns - width(word), 0)], ""
+        now += blank + word
+        empty = False
+    return [*lines, now]
+
+
+def _words(text: str, columns: int) -> list[str]:
+    """The words; one of wide characters has no spaces to break at, so it is cut anywhere."""
+    found = []
+    for word in text.split():
+        while width(word) > columns and width(word) > len(word):
+            part = _first(word, columns) or word[0]
+            found.append(part)
+            word = word[len(part) :]
+        found.append(word)
+    return [word for word in found if word]

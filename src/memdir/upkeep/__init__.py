@@ -1,0 +1,1 @@
+"""Store to a tidier store: restructure, dream."""

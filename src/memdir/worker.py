@@ -1,0 +1,440 @@
+"""What hooks leave to a process of its own: history, catalog, verdicts, capture."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from memdir.capture.capture import begin, capture, finish, missed, open_reader, place_of
+from memdir.capture.plan import Outcome, Request, report
+from memdir.capture.progress import is_due
+from memdir.capture.signals import Origin
+from memdir.claims.verify import refresh_verdicts
+from memdir.config.config import Config, clean, here_of, is_silent, read_config
+from memdir.errors import BadInput, MemdirError, Missing
+from memdir.hot.inject import Sessions
+from memdir.hot.log import leave_report, log, trouble
+from memdir.hot.place import FOLDER as PLACES
+from memdir.hot.place import RECORDS, Around
+from memdir.hot.queue import Queue
+from memdir.hot.standing import FOLDER as RULES
+from memdir.hot.standing import standing_text
+from memdir.hot.stop import CLIENT, ENDS
+from memdir.store.accept import settle
+from memdir.store.writer import App, Done, open_app
+
+# The lines of the queue as the worker sees them: directories to look after, and sessions.
+
+START, STOP = "session-start", "stop"
+JOBS_LAST = "last"
+DEADLY = 6  # tries; a worker that lives gives up earlier
+TOGETHER = 50  # conversations
+LATEST = 1e12  # seconds; what is more, or no number, is no moment
+MOST_WAITING = 2_000  # lines; what waited longest goes first, and is made up for by its session
+
+
+@dataclass
+class Job:
+    """A line of the queue: the directory it is for, how often it was tried, all it says."""
+
+    cwd: str
+    tries: int
+    said: Mapping[str, object]
+    looked: bool = False  # after the directory
+    after: float = 0.0  # not before
+
+    def written(self) -> bytes:
+        """The form in the queue; `read_job` is its inverse."""
+        said = {**self.said, "cwd": self.cwd, "tries": self.tries}
+        said |= {"looked": True} if self.looked else {}
+        said |= {"after": self.after} if self.after else {}
+        return json.dumps(said, separators=(",", ":")).encode()
+
+    def bare(self) -> Job:
+        """The same without the last reply: that is in the transcript by now."""
+        said = {name: value for name, value in self.said.items() if name != JOBS_LAST}
+        return Job(self.cwd, self.tries, said, self.looked, self.after)
+
+    def text(self, field: str) -> str:
+        """What it says there; empty where that is no text."""
+        value = self.said.get(field)
+        return value if isinstance(value, str) else ""
+
+    @property
+    def event(self) -> str:
+        return self.text("event")
+
+    @property
+    def session(self) -> str:
+        """Which conversation it is about; empty where there is none to capture."""
+        return self.text("session") if self.text("transcript").startswith("/") else ""
+
+    @property
+    def client(self) -> str:
+        return self.text("client") or CLIENT
+
+    @property
+    def ends(self) -> bool:
+        """True where the conversation is looked at, however few turns there were."""
+        return self.event in ENDS
+
+    def is_due(self, now: float) -> bool:
+        """False while it has to wait."""
+        return not self.after or is_due(self.after, now)
+
+
+def read_job(line: bytes) -> Job | None:
+    """What a hook noted; None where nobody can tell what it was."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(said, dict) and type(said.get("cwd")) is str and type(said.get("tries")) is int:
+        after = said.pop("after", 0.0)
+        looked = said.pop("looked", False) is True
+        is_moment = isinstance(after, (int, float)) and 0 <= after < LATEST
+        moment = float(after) if is_moment else 0.0
+        return Job(said["cwd"], said["tries"], said, looked, moment)
+    return None
+
+
+def read_jobs(lines: Iterable[bytes]) -> list[Job]:
+    """All that can be read; of those that wait, not more than so many."""
+    jobs = [job for job in map(read_job, lines) if job]
+    waiting = [job for job in jobs if job.after]
+    gone = {id(job) for job in waiting[: max(0, len(waiting) - MOST_WAITING)]}
+    return [job for job in jobs if id(job) not in gone]
+
+
+def without_deadly(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
+    """Those to go on with, and those with which too many workers have ended."""
+    return (
+        [job for job in jobs if job.tries < DEADLY],
+        [job for job in jobs if job.tries >= DEADLY],
+    )
+
+
+def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) -> list[list[Job]]:
+    """Conversations that are due, each with all its lines, of which the last one counts.
+
+    Many at a time, since each time costs two writes; one that a worker may have died of, alone.
+    """
+    mine = [job for job in jobs if job.looked and job.session]
+    due = dict.fromkeys(key(job) for job in mine if job.is_due(now) and key(job) not in heard)
+    found: dict[tuple[str, str], list[Job]] = {wanted: [] for wanted in due}
+    for job in mine:  # also those that wait: the latest one stands for all
+        if key(job) in found:
+            found[key(job)].append(job)
+    fresh = [some for some in found.values() if not any(job.tries for job in some)]
+    return fresh[:TOGETHER] or list(found.values())[:1]
+
+
+def key(job: Job) -> tuple[str, str]:
+    """A conversation in a directory."""
+    return job.cwd, job.session
+
+
+# The worker's second half: capture what was said in a conversation that a hook has named.
+
+HEARING_NAME = "capture"
+MADE_UP = 20  # conversations that one start makes up for
+
+
+def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> float:
+    """Capture one conversation, the last line of it; the moment to come back, 0 when done."""
+    latest = jobs[-1]
+    turns = sum(job.event == STOP for job in jobs)
+    asked = Request(
+        latest.text("transcript"),
+        latest.session,
+        latest.client,
+        latest.text("last"),
+        turns,
+        any(job.ends or job.after for job in jobs),
+    )
+    app = _open(environ, asked, latest.cwd, first)
+    if app is None:
+        return 0.0
+    config = app.config
+    outcomes = []
+    if any(job.event == START for job in jobs):
+        begin(app, asked)
+        outcomes += _make_up(app, latest.session)
+    if turns or asked.ends:
+        outcomes.append(capture(app, asked))
+    elif not outcomes:
+        outcomes.append(finish(app))
+    _tell(app, outcomes)
+    if (turns or asked.ends) and RECORDS in config.scopes and not config.options.records_agent:
+        _hold_records(environ, latest, asked, app)
+    if app.config.options.dream:
+        _consolidate(app, latest)
+    return max((one.after for one in outcomes), default=0.0)
+
+
+def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
+    """Draft records in the words of the conversation; nothing is saved without a person's yes."""
+    from memdir.records.batch import hold_records
+
+    config = read_config(environ, latest.cwd, scope=RECORDS)
+    app = open_app(config, now=time.time, tell=project.tell, actor=HEARING_NAME)
+    origin = Origin(client=asked.client, session=asked.session)
+    reader = open_reader(app, asked.client)
+    held = hold_records(app, asked.transcript, reader, origin, asked.last, ends=asked.ends)
+    if held:
+        many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
+        line = f"memdir: {many} for your yes; memdir review list --scope records"
+        leave_report(config.state_dir, config.checkout, line)
+
+
+def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -> App | None:
+    """The project in which the conversation was started, wherever the agent stands by now."""
+    for _ in range(2):
+        config = read_config(environ, cwd)
+        if is_silent(config) or not config.options.capture or config.state_dir != first.state_dir:
+            return None
+        app = open_app(
+            config,
+            now=time.time,
+            tell=lambda what: log(first.state_dir, HEARING_NAME, what),
+            actor=HEARING_NAME,
+        )
+        started = place_of(app, asked, cwd)
+        if started == cwd:
+            break
+        cwd = started
+    return app
+
+
+def _make_up(app: App, session: str) -> list[Outcome]:
+    """For conversations that were killed: nobody said that they ended."""
+    return [capture(app, request) for request in missed(app, [session], MADE_UP)]
+
+
+def _tell(app: App, outcomes: Sequence[Outcome]) -> None:
+    decided = [entry for outcome in outcomes for entry in outcome.decided]
+    line = report(decided)
+    if line:
+        leave_report(app.config.state_dir, app.config.checkout, line)
+
+
+def _consolidate(app: App, latest: Job) -> None:
+    """Where the settings want it and it is time: bring the memories in order, and say so."""
+    from memdir.upkeep.dream import Run, run_if_due
+
+    def told(run: Run, done: Done) -> None:
+        if done.changes:
+            line = f"memdir: put {len(done.changes)} memories in order; memdir undo takes it back"
+            leave_report(app.config.state_dir, app.config.checkout, line)
+
+    reader = open_reader(app, latest.client)
+    run_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session, told)
+
+
+# What hooks leave to a process of its own: `start.py worker DIRECTORY`.
+#
+# It does what waits in the queue: keeps what others changed in the history, brings the catalog up
+# to date, looks at the code that memories speak of and leaves verdicts and rules behind; then it
+# learns from the conversations that were named there. One at a time, with the lowest priority,
+# gone after two minutes whatever happens; it opens no port, and calls a model only where the
+# settings name one.
+
+SECONDS, MORE_SECONDS = 120, 5
+LAST = 3  # calls to stop after which it is gone
+NICE = 10
+LOCK, NEXT = "worker.lock", "worker.next"
+SPEAK_OF_CODE = ("project", "local", "team", "records")
+TRIES = 3  # of one line; what kills the worker must not do so for ever
+KEPT_DAYS = 30  # that what is derived is kept
+DAY = 86_400  # seconds
+NAME = "worker"
+
+
+def work(start: str) -> int:
+    """How many directories were looked after; none where others are at it already."""
+    environ = clean(os.environ, start)
+    config = read_config(environ, start)
+    done = 0
+    with _turn(config.cache_dir) as mine:
+        if mine:
+            done += _try(environ, start, config)
+            done += _drain(environ, config)
+            _tidy(config)
+    return done
+
+
+@contextmanager
+def _turn(folder: str) -> Iterator[bool]:
+    """One works and one waits for it, so that what came in meanwhile is done, too."""
+    os.makedirs(folder, 0o700, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    handles = [os.open(os.path.join(folder, name), flags, 0o600) for name in (LOCK, NEXT)]
+    try:
+        try:
+            fcntl.flock(handles[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        fcntl.flock(handles[0], fcntl.LOCK_EX)
+        fcntl.flock(handles[1], fcntl.LOCK_UN)
+        yield True
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _drain(environ: Mapping[str, str], config: Config) -> int:
+    """Do what waits, one thing after the other; what fails stays for the next run."""
+    queue, done = Queue(config.state_dir), 0
+    looked, heard = set[str](), set[tuple[str, str]]()
+    while True:
+        jobs, deadly = without_deadly(read_jobs(queue.take()))
+        for job in deadly:
+            log(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
+        cwd = next((job.cwd for job in jobs if not job.looked and job.cwd not in looked), None)
+        if cwd is not None:
+            looked.add(cwd)
+            done += _look_once(environ, queue, jobs, cwd, config)
+        elif due := next_sessions(jobs, heard, time.time()):
+            heard |= {key(some[0]) for some in due}
+            _hear_once(environ, queue, jobs, due, config)
+        else:
+            _keep(queue, jobs)
+            return done
+
+
+def _look_once(
+    environ: Mapping[str, str], queue: Queue, jobs: list[Job], cwd: str, config: Config
+) -> bool:
+    """Look after one directory; its lines go on to capture, or go."""
+    mine = [job for job in jobs if job.cwd == cwd and not job.looked]
+    for job in mine:
+        job.tries += 1  # before the work: it may be what kills us
+    _keep(queue, jobs)
+    finished = _try(environ, cwd, config)
+    given_up = [job for job in mine if job.tries >= TRIES]
+    if not finished and given_up:
+        log(config.state_dir, NAME, f"given up after {TRIES} tries: {cwd}")
+    for job in mine if finished else given_up:
+        job.looked, job.tries = True, 0
+    _keep(queue, [job for job in jobs if not job.looked or job.session])
+    return finished
+
+
+def _hear_once(
+    environ: Mapping[str, str], queue: Queue, jobs: list[Job], due: list[list[Job]], config: Config
+) -> None:
+    """Capture these conversations; what failed stays, and of what has to wait the last line."""
+    for some in due:
+        some[-1].tries = max(job.tries for job in some) + 1  # before the work, as above
+    _keep(queue, jobs)
+    mine = {id(job) for some in due for job in some}
+    left = [job for job in jobs if id(job) not in mine]
+    for at, some in enumerate(due):
+        try:
+            left += _hear(environ, some, config)
+        except TimeoutError:  # the next worker goes on from here
+            for others in due[at + 1 :]:
+                others[-1].tries -= 1
+            _keep(queue, [*left, *(job for others in due[at:] for job in others)])
+            raise
+    _keep(queue, left)
+
+
+def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
+    """Capture one conversation; the lines of it that stay."""
+    latest = some[-1]
+    try:
+        latest.after = hear(environ, some, config)
+        latest.tries = 0
+        return [latest.bare()] if latest.after else []
+    except (BadInput, Missing) as error:
+        log(config.state_dir, NAME, error.message)
+        return []
+    except TimeoutError:
+        raise
+    except (MemdirError, OSError) as error:
+        log(config.state_dir, NAME, trouble(error))
+    if latest.tries < TRIES:
+        return some
+    log(config.state_dir, NAME, f"given up after {TRIES} tries: a conversation")
+    return []
+
+
+def _keep(queue: Queue, jobs: list[Job]) -> None:
+    queue.keep([job.written() for job in jobs])
+
+
+def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
+    """True where a directory needs no further look."""
+    try:
+        _look_after(environ, cwd, config)
+    except (BadInput, Missing) as error:
+        log(config.state_dir, NAME, error.message)  # the directory is gone, or is no place for one
+    except TimeoutError:
+        raise
+    except (MemdirError, OSError) as error:
+        log(config.state_dir, NAME, trouble(error))
+        return False
+    return True
+
+
+def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
+    """history → catalog → verdicts → rules, of every store that belongs to a directory."""
+    config = read_config(environ, cwd)
+    if is_silent(config) or config.state_dir != first.state_dir:
+        return
+    for scope, store in config.scopes.items():
+        if not os.path.isdir(store):
+            continue
+        chosen = read_config(environ, cwd, scope=scope)
+        app = open_app(
+            chosen, now=time.time, tell=lambda what: log(first.state_dir, NAME, what), actor=NAME
+        )
+        app.snapshot()
+        settle(app)
+        app.search.find("what is there", 1)  # any question brings the catalog up to date
+        if chosen.code and scope in SPEAK_OF_CODE:
+            refresh_verdicts(app)
+    standing_text(here_of(config, Around(cwd, environ)))
+
+
+def _tidy(config: Config) -> None:
+    """Let go of what nobody has asked for in a long time."""
+    Sessions(config.state_dir).prune(time.time())
+    for folder in (PLACES, RULES):
+        with suppress(FileNotFoundError), os.scandir(f"{config.cache_dir}/{folder}") as entries:
+            for entry in entries:
+                if entry.stat(follow_symlinks=False).st_mtime < time.time() - KEPT_DAYS * DAY:
+                    os.unlink(entry.path)
+
+
+class Stop:
+    """Ends the worker: asks first, so that what it started ends with it; then insists."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, *_: object) -> None:
+        self.calls += 1
+        if self.calls >= LAST:
+            os._exit(1)
+        raise TimeoutError(f"not done after {SECONDS} seconds")
+
+
+def main(arguments: list[str]) -> int:
+    """Nobody listens: what goes wrong stands in the log, and stays for the next run."""
+    signal.signal(signal.SIGALRM, Stop())
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, MORE_SECONDS)
+    os.nice(NICE)
+    try:
+        work(arguments[0])
+    except (MemdirError, OSError, IndexError):
+        return 1
+    return 0
