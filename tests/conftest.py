@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from memdir.config.config import read_config
+
 # The same examples in every run, so that a red run is a change's fault; HYPOTHESIS_FRESH=1 looks
 # for new ones.
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
@@ -53,3 +55,20 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("../shared (corpus and hostile inputs, not part of the repository) is absent")
     return SHARED
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory that is a git project, and the current one."""
+    project = (tmp_path / "shop").resolve()
+    (project / ".git").mkdir(parents=True)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return project
+
+
+@pytest.fixture
+def store(project: Path, home: Path) -> Path:
+    """Where the project's memories lie; not there until something is saved."""
+    return Path(read_config({"HOME": str(home)}, str(project)).store)

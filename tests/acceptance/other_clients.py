@@ -21,7 +21,7 @@ from tests.acceptance.generate_api import serve_generate
 from tests.acceptance.recording_server import Recorded
 from tests.acceptance.responses_api import serve_responses
 from tests.acceptance.sandbox import processes
-from tests.scripted_server import Reply, serve
+from tests.helpers.scripted_server import Reply, serve
 
 RUN_SECONDS = 240  # opencode waits long for a network that is not there
 PAUSE = 0.05

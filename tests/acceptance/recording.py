@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.acceptance.sandbox import Sandbox
 from tests.acceptance.scripted_api import serve_api
-from tests.scripted_server import Reply
+from tests.helpers.scripted_server import Reply
 
 RECORDED = Path(__file__).parent / "recorded"
 CLIENT = "client"  # which one it was

@@ -14,7 +14,7 @@ from typing import Any
 from tests.acceptance import client, fence
 from tests.acceptance.conversation import Conversation
 from tests.acceptance.scripted_api import MAIN, Api, kind, said
-from tests.scripted_server import Request
+from tests.helpers.scripted_server import Request
 from tests.self.source import PACKAGE
 
 START = PACKAGE / "hot/start.py"

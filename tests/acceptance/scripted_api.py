@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tests.scripted_server import Reply, Request, Script, serve_script
+from tests.helpers.scripted_server import Reply, Request, Script, serve_script
 
 MAIN, AGENT, COMPACT, SIDE = "main", "agent", "compact", "side"
 CAPTURE = "capture"  # what memdir itself asks a model

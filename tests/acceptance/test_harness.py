@@ -23,7 +23,7 @@ from tests.acceptance.scripted_api import (
     kind,
     serve_api,
 )
-from tests.scripted_server import Reply, Request
+from tests.helpers.scripted_server import Reply, Request
 from tests.self.source import PACKAGE, ROOT
 
 RUN = [sys.executable, str(ROOT / "tests/acceptance/run.py")]

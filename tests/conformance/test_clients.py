@@ -13,7 +13,7 @@ from memdir.clients.setup import clients, install
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput
 from memdir.store import registry
-from tests.hostile import inputs
+from tests.helpers.hostile import inputs
 
 THEIRS = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say hi"}]}]}}
 FILES = {

@@ -12,7 +12,7 @@ import pytest
 from memdir.hot.log import NESTED
 from memdir.models.model import Question, Turn, Usage
 from memdir.store import registry
-from tests.scripted_server import Reply, serve
+from tests.helpers.scripted_server import Reply, serve
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}

@@ -13,7 +13,7 @@ from memdir.hot.layout import Markdown
 from memdir.store import changes, look, registry
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
-from tests.flows.opened import NOON, Opened, memory
+from tests.helpers.opened import NOON, Opened, memory
 
 BYTES = {
     "crlf.md": b"---\r\nname: a\r\n---\r\n\r\nText\r\n",

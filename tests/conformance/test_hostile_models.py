@@ -17,7 +17,7 @@ import pytest
 from memdir.errors import BadInput, MemdirError
 from memdir.models.model import BadAnswer, ModelUnavailable, Question
 from memdir.store import registry
-from tests.scripted_server import Reply, serve
+from tests.helpers.scripted_server import Reply, serve
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
 OVER_HTTP = ["anthropic", "openai"]

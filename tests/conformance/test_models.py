@@ -28,7 +28,7 @@ from memdir.models.model import (
 )
 from memdir.store import registry
 from tests.conformance import own
-from tests.scripted_server import Reply, Script, serve
+from tests.helpers.scripted_server import Reply, Script, serve
 
 KEY = "sk-planted-0123456789"
 KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}

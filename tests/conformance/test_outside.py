@@ -10,7 +10,7 @@ from memdir.format.draft import Draft, Wishes
 from memdir.store import changes, look, registry
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
-from tests.flows.opened import NOON, Opened, memory
+from tests.helpers.opened import NOON, Opened, memory
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from evals import listing
 from memdir.claims.claim import Past, Seen, Uses, Wanted
 from memdir.claims.repo import Repo
 from memdir.store import registry
-from tests.repositories import TEXT, Checkout, look
+from tests.helpers.repositories import TEXT, Checkout, look
 
 PACKAGE = '{"scripts": {"dev": "vite"}, "dependencies": {"left-pad": "1"}}'
 FILES: dict[str, str | bytes] = {

@@ -16,7 +16,7 @@ from memdir.store import registry
 from memdir.store.ports import Search
 from tests.conformance import own
 from tests.conftest import SHARED
-from tests.searching import MANY, Searched, answers, memory, paths
+from tests.helpers.searching import MANY, Searched, answers, memory, paths
 
 CORPUS = SHARED / "corpus"
 FILES = {

@@ -12,8 +12,8 @@ from memdir.clients import transcripts
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.store import registry
-from tests.adapters.transcripts.writers import SECONDS, WRITERS, age
-from tests.hostile import inputs
+from tests.helpers.hostile import inputs
+from tests.helpers.writers import SECONDS, WRITERS, age
 
 SHELL = {
     "claude_code": "Bash",

@@ -18,8 +18,8 @@ from memdir.records import batch, index_md, lifecycle, write
 from memdir.records.batch import read_intents
 from memdir.records.write import Wanted
 from memdir.store.writer import App, Told, open_app
-from tests.core.records.samples import CONTENTS
 from tests.faults import driver, seeds
+from tests.helpers.samples import CONTENTS
 
 DAY = 86_400.0
 BELOW = "project/.claude/memory/"

@@ -17,7 +17,7 @@ import pytest
 from memdir.hot import catalog
 from memdir.hot.layout import Markdown
 from memdir.recall import catalog_write
-from tests.searching import MANY, Searched, answers, memory, paths
+from tests.helpers.searching import MANY, Searched, answers, memory, paths
 from tests.self.source import ROOT, SRC
 
 PROMPT = "how does the pelican restart staging"
@@ -259,7 +259,7 @@ KILLED_WRITER = """
 import os, signal, sys
 from pathlib import Path
 from memdir.adapters.searches import _writing
-from tests.searching import Searched
+from tests.helpers.searching import Searched
 searched = Searched(Path(sys.argv[1]))
 name = sys.argv[2]
 there = getattr(_writing, name)
@@ -326,7 +326,7 @@ def test_what_killed_writers_left_is_overwritten(searched):
 ASK_AND_WRITE = """
 import random, sys
 from pathlib import Path
-from tests.searching import MANY, Searched, memory, paths
+from tests.helpers.searching import MANY, Searched, memory, paths
 searched, me = Searched(Path(sys.argv[1])), sys.argv[2]
 luck = random.Random(int(me))
 print("ready", flush=True)

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.searching import MANY, Searched, answers, memory
+from tests.helpers.searching import MANY, Searched, answers, memory
 
 PROMPT = "how do we deploy the payment gateway?"
 

@@ -13,7 +13,7 @@ import pytest
 
 from memdir.library import Memdir
 from tests.conformance import own
-from tests.scripted_server import Reply, Script, serve
+from tests.helpers.scripted_server import Reply, Script, serve
 from tests.self.source import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -102,7 +102,7 @@ def test_the_memory_tool_writes_into_the_store(folder, monkeypatch, capsys):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_there_is_a_member_in_one_file_of_every_family(family):
-    """The suites of tests/conformance run over them, and tests/flows/test_own_members.py."""
+    """The suites of tests/conformance run over them, and tests/store/test_own_members.py."""
     names = [path.stem for path in (EXAMPLES / "own" / family).glob("*.py")]
     assert names
     for name in names:

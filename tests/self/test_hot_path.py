@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from tests.helpers.hooked import EVENTS, SETTLED, Client
 from tests.self.source import SRC
-from tests.surfaces.hooked import EVENTS, SETTLED, Client
 
 HOT = (
     "memdir.hot.acceptance",

@@ -20,9 +20,9 @@ from memdir.hot import place
 from memdir.models.budget import Limits
 from memdir.models.ledger import Ledger
 from memdir.models.model import Usage
+from tests.helpers.terminal import memdir
 from tests.self.source import ROOT
 from tests.self.test_features import is_there
-from tests.surfaces.terminal import memdir
 
 SCRIPT = ROOT / "docs/generate.py"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -5,7 +5,7 @@ import importlib.util
 
 import pytest
 
-from tests.scripted_server import Reply, serve
+from tests.helpers.scripted_server import Reply, serve
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("pydantic_ai") is None,

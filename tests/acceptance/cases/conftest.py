@@ -9,7 +9,7 @@ import pytest
 from tests.acceptance.equipped import PLUGIN, SETTINGS, WAYS, Equipped, copy_checkout, copy_package
 from tests.acceptance.sandbox import Sandbox
 from tests.acceptance.scripted_api import serve_api
-from tests.searching import memory
+from tests.helpers.searching import memory
 
 CASES = Path(__file__).parent
 ABOUT = "restarting the staging cluster"

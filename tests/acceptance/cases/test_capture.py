@@ -9,7 +9,7 @@ import pytest
 from tests.acceptance.cases.test_capture_model import NOTICED, WISH, kinds
 from tests.acceptance.sandbox import RUN_SECONDS
 from tests.acceptance.scripted_api import MAIN
-from tests.scripted_server import Reply
+from tests.helpers.scripted_server import Reply
 
 PROMPT = "on which day of the week do we deploy?"
 WHY = "we deploy only on Tuesdays."

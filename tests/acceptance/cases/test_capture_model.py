@@ -10,7 +10,7 @@ from tests.acceptance.cases.conftest import MODEL
 from tests.acceptance.equipped import WAYS
 from tests.acceptance.sandbox import FRAME
 from tests.acceptance.scripted_api import CAPTURE, MAIN, Rule, kind, said
-from tests.scripted_server import Reply
+from tests.helpers.scripted_server import Reply
 
 TYPICAL = 4_000  # tokens that no cache gave, for the capture of a typical session
 BYTES = 4  # of a token

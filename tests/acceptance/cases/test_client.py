@@ -9,8 +9,8 @@ from tests.acceptance.cases.conftest import ABOUT, FACT, PROMPT
 from tests.acceptance.cases.test_prompt import LIMIT, PREVIEW
 from tests.acceptance.recording import CLIENT, fields, read, record
 from tests.acceptance.scripted_api import last_words, said
-from tests.scripted_server import Reply
-from tests.searching import memory
+from tests.helpers.scripted_server import Reply
+from tests.helpers.searching import memory
 
 EVERY = {"session_id", "transcript_path", "cwd", "hook_event_name"}
 NEEDED = {

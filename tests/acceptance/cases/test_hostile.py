@@ -10,8 +10,8 @@ from tests.acceptance.cases.test_prompt import NEWER, OLDER
 from tests.acceptance.equipped import Equipped
 from tests.acceptance.sandbox import FRAME, Sandbox
 from tests.acceptance.scripted_api import said
-from tests.hostile import FILE, inputs
-from tests.searching import memory
+from tests.helpers.hostile import FILE, inputs
+from tests.helpers.searching import memory
 
 TOGETHER = 12  # of them in one session: rules have a limit
 END = "here the text ends"

@@ -6,7 +6,7 @@ import shutil
 from tests.acceptance.cases.conftest import PROMPT
 from tests.acceptance.cases.test_sessions import EDITS, bash, call, counts
 from tests.acceptance.equipped import ID, MARKETPLACE, PLUGIN, SETTINGS, copy_checkout
-from tests.searching import memory
+from tests.helpers.searching import memory
 
 THINKING = 2  # seconds until a model calls its first tool
 THEIRS = b'{\n  "model": "claude-opus-5-5",\n  "unknownKey": [1, {"a": null}]\n}\n'

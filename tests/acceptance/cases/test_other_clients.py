@@ -1,7 +1,7 @@
 """Codex, Gemini CLI and opencode as they are: what stands in the request that the model gets.
 
 Cursor has no client that runs without an account and a screen: its files alone are tested, in
-tests/conformance/test_clients.py and tests/surfaces/test_setup_others.py.
+tests/conformance/test_clients.py and tests/clients/test_setup_others.py.
 """
 
 from collections.abc import Iterator

@@ -8,8 +8,8 @@ import pytest
 from tests.acceptance.cases.conftest import ABOUT, FACT, PROMPT
 from tests.acceptance.equipped import PLUGIN
 from tests.acceptance.scripted_api import said
-from tests.scripted_server import Reply
-from tests.searching import memory
+from tests.helpers.scripted_server import Reply
+from tests.helpers.searching import memory
 
 LIMIT = 10_000  # UTF-16 units of a hook's answer; beyond it the client shows a preview
 PREVIEW = "<persisted-output>"

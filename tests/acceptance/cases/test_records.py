@@ -7,7 +7,7 @@ import pytest
 
 from tests.acceptance.cases.test_sessions import EDITS, bash, call
 from tests.acceptance.scripted_api import AGENT, MAIN, kind, last_words, said
-from tests.scripted_server import Reply, Request
+from tests.helpers.scripted_server import Reply, Request
 
 PROMPT = "Which database shall we take for the orders?"
 LATER = "which database did we choose for the orders?"

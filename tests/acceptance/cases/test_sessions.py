@@ -8,9 +8,9 @@ from tests.acceptance.cases.conftest import FACT, INDEX, OFF, PROMPT, RULE
 from tests.acceptance.cases.test_prompt import LIMIT, NEWER, OLDER, PREVIEW, units
 from tests.acceptance.equipped import PLUGIN
 from tests.acceptance.scripted_api import AGENT, MAIN, last_words, said
-from tests.repositories import Checkout
-from tests.scripted_server import Reply
-from tests.searching import memory
+from tests.helpers.repositories import Checkout
+from tests.helpers.scripted_server import Reply
+from tests.helpers.searching import memory
 
 OWN = "The otter feeds it at noon."  # what the client's own memory wrote down
 SAVED = "The staging cluster sleeps behind the heron gate."  # what memdir was told to remember

@@ -1,0 +1,246 @@
+"""An audit as a whole: real files, real git, a history; what is missing is said aloud."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memdir.audit import ages as ages_module
+from memdir.audit.ages import clocks
+from memdir.audit.audit import Wish, audit
+from memdir.capture import review
+from memdir.config.config import read_config
+from memdir.store import changes, look
+from memdir.store.writer import open_app
+from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+
+LONG_AGO = 40  # days
+
+
+@pytest.fixture
+def opened(tmp_path) -> Opened:
+    return Opened(tmp_path)
+
+
+def git(where: Path, *words: str, day: float = 0.0) -> None:
+    """The real git; what it commits is dated."""
+    moment = f"{int(NOON - day * DAY)} +0000"
+    env = {**os.environ, "GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
+    identity = ["-c", "user.name=t", "-c", "user.email=t", "-c", "protocol.file.allow=always"]
+    subprocess.run(["git", *identity, *words], cwd=where, env=env, check=True, capture_output=True)
+
+
+def ages(app) -> dict[str, int]:
+    return {one.path: one.age_days for one in audit(app).memories}
+
+
+def kinds(app, wish: Wish | None = None) -> list[str]:
+    return [one.kind for one in audit(app, wish or Wish()).findings]
+
+
+@pytest.fixture
+def origin(tmp_path) -> Path:
+    """A repository whose memories were committed long ago, one of them changed since."""
+    origin = tmp_path / "origin"
+    store = origin / ".claude/memory"
+    store.mkdir(parents=True)
+    git(origin, "init", "-q")
+    for name in ("old", "new", "dated"):
+        (store / f"{name}.md").write_text(memory(name, type="project"))
+    stated = memory("dated").replace("type: user", "type: project\nmodified: 2026-02-20")
+    (store / "dated.md").write_text(stated)
+    git(origin, "add", "-A")
+    git(origin, "commit", "-qm", "first", day=LONG_AGO)
+    (store / "new.md").write_text(memory("new", body="Changed.", type="project"))
+    git(origin, "commit", "-qam", "second", day=3)
+    return origin
+
+
+def local(checkout: Path, home: Path, now: float = NOON):
+    env = {"HOME": str(home)}
+    config = read_config(env, str(checkout), scope="local")
+    return open_app(config, now=lambda: now, tell=lambda _: None)
+
+
+def test_a_fresh_clone_makes_no_memory_young_and_none_old(origin, tmp_path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(origin), str(clone))
+    app = local(clone, tmp_path / "home")
+    expected = {"old.md": LONG_AGO, "new.md": 3, "dated.md": 10}
+    assert ages(app) == expected
+    listed, _ = ages_module.list_memories(app)
+    assert {one.memory.path: one.age_days for one in listed} == expected
+    # Nor does an archive that was unpacked with the dates of the epoch.
+    for path in (clone / ".claude/memory").iterdir():
+        os.utime(path, (0, 0))
+    assert ages(app) == expected
+
+
+def test_after_a_pull_the_commit_counts_not_the_moment_it_was_seen(origin, tmp_path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(origin), str(clone))
+    app = local(clone, tmp_path / "home")
+    app.snapshot()  # the history begins
+    text = (origin / ".claude/memory/dated.md").read_text()
+    (origin / ".claude/memory/dated.md").write_text(text + "More.\n")
+    git(origin, "commit", "-qam", "third", day=2)
+    git(clone, "pull", "-q")
+    app.snapshot()  # seen as an outside edit, now
+    assert ages(app) == {"old.md": LONG_AGO, "new.md": 3, "dated.md": 2}
+
+
+def test_a_local_change_is_as_young_as_the_history_saw_it(origin, tmp_path):
+    app = local(origin, tmp_path / "home")
+    app.snapshot()
+    (origin / ".claude/memory/old.md").write_text("Rewritten by hand.\n")
+    app.snapshot()
+    assert ages(app)["old.md"] == 0
+
+
+def test_a_shallow_clone_says_that_it_knows_less(origin, tmp_path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{origin}", str(clone))
+    found = audit(local(clone, tmp_path / "home"))
+    assert any("shallow" in text for text in found.remarks)
+
+
+def test_an_edit_from_outside_makes_a_dated_memory_young_again(opened):
+    old = memory("plan").replace("type: user", "type: user\nmodified: 2025-06-01")
+    opened.write("MEMORY.md", "- [Plan](plan.md) — the plan\n")
+    opened.write("plan.md", old)
+    look.log(opened.app())  # the history sees it for the first time
+    assert ages(opened.app()) == {"plan.md": 274}
+    opened.now += DAY
+    opened.write("plan.md", old + "More.\n")
+    look.log(opened.app())
+    opened.now += 5 * DAY
+    assert ages(opened.app()) == {"plan.md": 5}
+
+
+def test_an_undone_edit_leaves_no_youth_behind(opened):
+    old = memory("plan").replace("type: user", "type: user\nmodified: 2025-06-01")
+    opened.write("MEMORY.md", "- [Plan](plan.md) — the plan\n")
+    opened.write("plan.md", old)
+    look.log(opened.app())
+    opened.write("plan.md", old + "More.\n")
+    review.undo(opened.app())
+    assert opened.read("plan.md") == old
+    assert ages(opened.app()) == {"plan.md": 274}
+
+
+def test_without_dates_the_history_says_when_it_came(opened):
+    opened.save("The first thing.", name="first")
+    opened.write("later.md", "No header at all.\n")
+    look.log(opened.app())
+    opened.now += 7 * DAY
+    os.utime(opened.root / "later.md", (0, 0))  # a tool that keeps old times
+    assert clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
+
+
+def test_touch_makes_a_memory_young_and_many_at_once(opened):
+    for name in ("a", "b", "c"):
+        opened.write(f"{name}.md", memory(name).replace("type: user", "modified: 2025-01-01"))
+    assert set(ages(opened.app()).values()) == {425}
+    changes.touch(opened.app(), ["a", "b"])
+    assert ages(opened.app()) == {"a.md": 0, "b.md": 0, "c.md": 425}
+
+
+def test_every_finding_is_on_its_own_and_a_broken_file_hides_nothing(opened):
+    opened.write("good.md", memory("good", body="See [[gone]]."))
+    opened.write("broken.md", b"---\nname: x\n\xff\xfe")
+    opened.write("huge.md", b"x" * (5 * 1024 * 1024))
+    (opened.root / "link.md").symlink_to("/etc/passwd")
+    opened.write("MEMORY.md", "- [Good](good.md) — fine\n- [No](no.md) — gone\n")
+    found = audit(opened.app())
+    assert {"broken-link", "too-big", "special-file", "not-utf-8"} <= {
+        one.kind for one in found.findings
+    }
+    assert "good.md" in [one.path for one in found.memories]
+    assert all(one.kind and one.message for one in found.findings)
+
+
+def test_settings_that_try_to_move_the_store_are_findings(opened):
+    settings = opened.project / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"autoMemoryDirectory": "/tmp/elsewhere"}')
+    assert "redirect-attempt" in kinds(opened.app())
+
+
+def test_memories_that_git_ignores_are_findings(origin, tmp_path):
+    app = local(origin, tmp_path / "home")
+    assert "git-ignored" not in kinds(app)
+    (origin / ".gitignore").write_text("private*.md\n")
+    (origin / ".claude/memory/private-x.md").write_text(memory("private"))
+    ignored = [one for one in audit(app).findings if one.kind == "git-ignored"]
+    assert [one.path for one in ignored] == ["private-x.md"]
+
+
+def test_what_it_does_without_is_said_aloud(tmp_path):
+    opened = Opened(tmp_path, history="false")
+    opened.write("a.md", memory("a"))
+    said = " ".join(audit(opened.app()).remarks)
+    assert "history is switched off" in said
+    assert "repository" not in said  # nobody asked for a look at the code
+    deep = [text for text in audit(opened.app(), Wish(deep=True)).remarks if "repository" in text]
+    assert len(deep) == 1 and "claims were not checked" in deep[0]
+
+
+def test_a_deep_audit_finds_what_was_removed_and_counts_it(tmp_path):
+    opened = Opened(tmp_path)
+    git(opened.project, "init", "-q")
+    (opened.project / "src").mkdir()
+    (opened.project / "src/auth.py").write_text("def open_gate():\n    pass\n")
+    (opened.project / "src/kept.py").write_text("def shut_gate():\n    pass\n")
+    git(opened.project, "add", "-A")
+    git(opened.project, "commit", "-qm", "one", day=9)
+    git(opened.project, "rm", "-q", "src/auth.py")
+    git(opened.project, "commit", "-qm", "two", day=8)
+    opened.save("The gate is in `src/auth.py`; see also `src/kept.py`.", name="gate")
+    (plain,) = audit(opened.app()).memories
+    assert (plain.score, plain.claims.checked) == (0, 0)
+    found = audit(opened.app(), Wish(deep=True))
+    (deep,) = found.memories
+    assert deep.claims.stale == 1 and deep.claims.checked == 2
+    assert deep.score == 20
+    assert "src/auth.py" in deep.reasons[-1] and "(+20)" in deep.reasons[-1]
+    (stale,) = [one for one in found.findings if one.kind == "stale-claim"]
+    assert stale.path == "gate.md" and stale.line > 1
+
+
+def test_urls_are_not_asked_unless_somebody_wants_it(opened):
+    opened.save("See https://example.com/handbook for the rules.", name="rules")
+    found = audit(opened.app(), Wish(deep=True))
+    assert any("not checked (offline)" in text for text in found.remarks)
+    assert [one.score for one in found.memories] == [0]
+
+
+def test_an_audit_changes_nothing(opened, tmp_path):
+    opened.save("The first thing to know.", name="first")
+    opened.write("later.md", "Seen by nobody yet.\n")
+    before = tree(tmp_path)
+    audit(opened.app(), Wish(deep=True))
+    after = {path: data for path, data in tree(tmp_path).items() if ".cache" not in path}
+    assert after == {path: data for path, data in before.items() if ".cache" not in path}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_without_git_it_still_answers(origin, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = audit(local(origin, tmp_path / "home"))
+    assert len(found.memories) == 3
+    assert any("no git" in text for text in found.remarks)
+
+
+def test_a_merge_that_nobody_decided_is_a_finding_in_a_memory_and_in_the_index(opened):
+    marks = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n"
+    opened.write("a.md", memory("a", body=f"Before.\n{marks}"))
+    opened.write("quoted.md", memory("quoted", body="Look for <<<<<<< in it.\n"))
+    opened.write("MEMORY.md", f"- [A](a.md) — a\n- [Q](quoted.md) — q\n{marks}")
+    found = [one for one in audit(opened.app()).findings if one.kind == "conflict"]
+    lines = opened.read("a.md").split("\n")
+    assert {one.path: one.line for one in found} == {
+        "a.md": lines.index("<<<<<<< HEAD") + 1,
+        "MEMORY.md": 3,
+    }

@@ -1,0 +1,254 @@
+"""`memdir audit`: a report that a person can act on, and a contract for programs."""
+
+import json
+import re
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from memdir.hot.place import project_name
+from tests.helpers.terminal import memdir, process, tree
+
+pytestmark = pytest.mark.usefixtures("project")
+
+PLAN = """---
+name: plan
+description: The plan of the spring sprint
+type: project
+modified: 2020-01-01
+---
+
+The plan was agreed yesterday, see [[gone]].
+"""
+
+
+@pytest.fixture
+def worn(store: Path) -> Path:
+    """A store with something fresh, something worn out, and findings."""
+    memdir("remember", "Use uv, never pip, to install packages.", "--name", "use-uv")
+    (store / "plan.md").write_text(PLAN)
+    return store
+
+
+def git(where: Path, *words: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t"]
+    subprocess.run(["git", *identity, *words], cwd=where, check=True, capture_output=True)
+
+
+def test_the_answer_has_the_fields_of_the_contract(worn):
+    answer = memdir("audit", "--json").json
+    plan, rule = answer["memories"]
+    assert {"path", "type", "age_days", "score", "action", "claims", "reasons"} <= set(plan)
+    assert (plan["path"], plan["type"], plan["score"], plan["action"]) == (
+        "plan.md",
+        "project",
+        100,
+        "prune",
+    )
+    assert plan["claims"] == {"checked": 0, "stale": 0, "unknown": 0}
+    assert "half-life" in plan["reasons"][0]
+    assert (rule["path"], rule["action"], rule["reasons"]) == ("use-uv.md", "keep", [])
+    for finding in answer["findings"]:
+        assert {"kind", "path", "line", "message", "fix"} <= set(finding)
+    assert {"orphan", "broken-link", "relative-date"} <= {one["kind"] for one in answer["findings"]}
+    tokens = answer["tokens"]
+    assert tokens["total"] == tokens["index"] + tokens["prompt"] > 0
+
+
+def test_check_fails_where_there_are_findings_and_only_then(worn):
+    assert memdir("audit").code == 0
+    assert memdir("audit", "--check").code == 1
+    (worn / "plan.md").unlink()
+    memdir("index", "--rebuild")
+    assert memdir("audit", "--check", "--json").json["findings"] == []
+    assert memdir("audit", "--check").code == 0
+
+
+def test_every_fix_that_is_a_command_works(worn):
+    fixes = {one["fix"] for one in memdir("audit", "--json").json["findings"]}
+    assert "memdir index --rebuild" in fixes
+    for fix in fixes:
+        words = fix.split()
+        assert words[0] == "memdir"
+        assert memdir(words[1], "--help").code == 0
+
+
+def test_a_person_sees_the_sum_the_memories_the_findings_and_what_to_do(worn):
+    text = memdir("audit").text
+    assert "2 memories · 1 prune · 1 keep" in text
+    assert "█" in text and "plan" in text
+    assert "broken-link (1)" in text and "plan.md:8" in text
+    assert "every session carries" in text
+    assert "Next: memdir prune" in text
+    assert max(len(line) for line in text.split("\n") if "projects/" not in line) <= 80
+
+
+def test_a_hundred_findings_of_a_kind_are_a_few_lines(store):
+    memdir("remember", "Use uv, never pip, to install packages.", "--name", "use-uv")
+    for at in range(100):
+        (store / f"m{at}.md").write_text(PLAN.replace("plan", f"m{at}"))
+    short, long = memdir("audit").text, memdir("audit", "--all").text
+    assert "… and 97 more: --all" in short
+    assert short.count("\n") < 80 < long.count("\n")
+    assert "m99.md:8" in long
+
+
+def test_deep_checks_the_code_and_says_what_it_did_not(project, store):
+    (project / ".git").rmdir()
+    git(project, "init", "-q")
+    (project / "auth.py").write_text("x = 1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "one")
+    git(project, "mv", "auth.py", "login.py")
+    git(project, "commit", "-qm", "two")
+    memdir("remember", "The gate is in `auth.py`, see https://example.com/x.", "--name", "gate")
+    answer = memdir("audit", "--deep", "--json").json
+    (gate,) = answer["memories"]
+    assert gate["claims"]["stale"] == 1
+    assert gate["score"] == 20
+    assert "stale-claim" in [one["kind"] for one in answer["findings"]]
+    assert any("not checked (offline)" in text for text in answer["remarks"])
+
+
+def test_without_a_repository_that_is_said(worn, project):
+    (project / ".git").rmdir()
+    text = " ".join(memdir("audit", "--deep", "--project", str(project)).text.split())
+    assert "no git repository" in text
+
+
+def test_online_asks_nothing_of_the_own_network(store):
+    memdir(
+        "remember", "The wiki is at http://127.0.0.1:9/wiki today.", "--name", "wiki", "--anyway"
+    )
+    answer = memdir("audit", "--online", "--json").json
+    (wiki,) = answer["memories"]
+    assert wiki["claims"] == {"checked": 0, "stale": 0, "unknown": 1}
+    assert wiki["score"] == 0
+    assert "URLs: 0 asked, 0 answered, 1 not asked" in answer["remarks"]
+
+
+def test_a_setting_lets_addresses_of_the_own_network_be_asked(store, monkeypatch):
+    class Gone(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *given) -> None:
+            pass
+
+    monkeypatch.setenv("MEMDIR_PRIVATE_URLS", "true")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Gone) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/wiki"
+        memdir("remember", f"The handbook of the team is at {url}", "--name", "book", "--anyway")
+        (book,) = memdir("audit", "--online", "--json").json["memories"]
+        server.shutdown()
+    assert (book["score"], book["claims"]["stale"]) == (10, 1)
+    assert book["reasons"][-1] == f"url {url}: answers 404 (+10)"
+
+
+def test_settings_of_a_repository_are_said_once_for_all_scopes(worn, project):
+    (project / ".claude").mkdir()
+    (project / ".claude/settings.json").write_text('{"autoMemoryDirectory": "/tmp/x"}')
+    memdir(
+        "remember", "I like short answers to my questions.", "--scope", "user", "--name", "short"
+    )
+    answer = memdir("audit", "--scope", "all", "--json")
+    kinds = [one["kind"] for one in answer.json["findings"]]
+    assert kinds.count("redirect-attempt") == 1
+    assert answer.stderr == ""
+
+
+def test_all_projects_are_audited_and_one_that_is_gone_is_said(worn, home):
+    gone = home / ".claude/projects" / project_name("/was/here") / "memory"
+    gone.mkdir(parents=True)
+    (gone / "plan.md").write_text(PLAN)
+    before = tree(gone)
+    answer = memdir("audit", "--all-projects", "--json").json
+    assert {one["store"] for one in answer["memories"]} == {str(worn), str(gone)}
+    (finding,) = [one for one in answer["findings"] if one["kind"] == "project-gone"]
+    assert finding["path"] == str(gone)
+    assert f"memdir import --project NEW_PLACE {gone}" in finding["fix"]
+    fixes = [one["fix"] for one in answer["findings"] if one["store"] == str(gone)]
+    assert all(f"--dir {gone}" in fix for fix in fixes)
+    assert tree(gone) == before
+    assert "gone" in memdir("audit", "--all-projects").text
+
+
+def test_scope_all_goes_over_every_store(worn):
+    memdir(
+        "remember", "I like short answers to my questions.", "--scope", "user", "--name", "short"
+    )
+    answer = memdir("audit", "--scope", "all", "--json").json
+    assert len(answer["memories"]) == 3
+    assert len({one["store"] for one in answer["memories"]}) == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("audit", "--check"), ("verify",), ("prune",), ("restructure", "--dry-run")]
+)
+def test_a_directory_that_was_named_and_is_not_there_is_an_error(words, tmp_path, store):
+    answer = memdir(*words, "--dir", str(tmp_path / "nothing"), "--json")
+    assert (answer.code, answer.error["code"]) == (1, "missing")
+    assert answer.error["next"] and not (tmp_path / "nothing").exists()
+    assert memdir(*words, "--json").code == 0  # a project without memories is none
+
+
+def test_fixes_for_a_committed_store_can_be_pasted(project, monkeypatch):
+    folder = project / ".claude/memory"
+    folder.mkdir(parents=True)
+    (folder / "plan.md").write_text(PLAN)
+    monkeypatch.chdir(project)
+    answer = memdir("audit", "--dir", ".claude/memory", "--json").json
+    rebuild = [one["fix"] for one in answer["findings"] if "--rebuild" in one["fix"]]
+    assert rebuild == ["memdir index --dir .claude/memory --rebuild"]
+    assert memdir(*rebuild[0].split()[1:]).code == 0
+    assert not any("--scope" in one["fix"] for one in answer["findings"])
+
+
+def test_a_fix_is_one_line_however_long_its_path_is(home, project):
+    folder = home / "a/very/long/path/that/no/terminal/of/eighty/columns/would/show/memory"
+    folder.mkdir(parents=True)
+    (folder / "plan.md").write_text(PLAN)
+    text = memdir("audit", "--dir", str(folder)).text
+    short = f"~/{folder.relative_to(home)}"
+    assert f"    fix: memdir edit --dir {short} plan.md\n" in text
+
+
+def test_a_finding_names_its_place_though_its_message_has_a_like_name(project, store):
+    (project / ".git").rmdir()
+    git(project, "init", "-q")
+    (project / "docs").mkdir()
+    (project / "docs/runbook.md").write_text("one\ntwo\nthree\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "one")
+    git(project, "mv", "docs/runbook.md", "docs/oncall.md")
+    git(project, "commit", "-qm", "two")
+    memdir("remember", "The handbook is `docs/runbook.md`.", "--name", "oncall")
+    text = memdir("audit", "--deep").text
+    assert re.search(r"! oncall\.md:\d+: path docs/runbook\.md is stale", text)
+    assert (
+        "      path docs/runbook.md: renamed to docs/oncall.md"
+        in memdir("audit", "--deep", "--all").text
+    )  # below its memory, whole
+
+
+def test_an_empty_project_is_no_trouble(store):
+    answer = memdir("audit", "--json")
+    assert answer.code == 0
+    assert answer.json["memories"] == [] and not store.exists()
+    assert memdir("audit").code == 0
+
+
+def test_memories_cannot_move_the_cursor(worn):
+    (worn / "evil.md").write_text(PLAN.replace("gone", "x\x1b[2Jy"))
+    answer = process("audit", "--all")
+    assert answer.code == 0
+    assert "\x1b" not in answer.text
+
+
+def test_a_program_gets_one_object(worn):
+    done = process("audit", "--json")
+    assert json.loads(done.bytes)["memories"]

@@ -1,0 +1,108 @@
+"""All projects of a client: each found, none changed, one that is gone is said."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memdir.audit.audit import Wish, audit
+from memdir.audit.projects import GONE, find_projects, open_projects
+from memdir.hot.place import project_name
+from tests.helpers.opened import NOON, memory
+from tests.helpers.opened import tree as files_of
+from tests.helpers.world import World
+
+
+@pytest.fixture
+def world(tmp_path) -> World:
+    return World(tmp_path)
+
+
+def project(world: World, root: Path, *names: str) -> Path:
+    store = Path(world.default(root))
+    store.mkdir(parents=True)
+    for name in names:
+        (store / f"{name}.md").write_text(memory(name))
+    return store
+
+
+def places(world: World):
+    return open_projects(world.read(), lambda: NOON, lambda _: None)
+
+
+def test_every_project_with_memories_is_found_by_the_path_of_its_code(world):
+    here, other = world.project, world.top / "my-other.project"
+    other.mkdir()
+    project(world, here, "a")
+    project(world, other, "b", "c")
+    found = {place.title: len(audit(place.app).memories) for place in places(world)}
+    assert found == {str(here): 1, str(other): 2}
+
+
+def test_a_project_that_is_gone_is_said_and_its_memories_are_still_shown(world):
+    store = project(world, world.top / "was-here", "a")
+    (place,) = places(world)
+    assert [one.kind for one in place.findings] == [GONE]
+    assert place.app.store.root == str(store)
+    assert place.app.config.code == ""  # never judged by the code of another project
+    assert [one.path for one in audit(place.app, Wish(deep=True)).memories] == ["a.md"]
+
+
+def test_a_transcript_tells_where_a_project_was(world):
+    root = world.top / "gone/for.good"
+    store = project(world, root, "a")
+    line = json.dumps({"type": "user", "cwd": str(root / "sub")})
+    (store.parent / "s1.jsonl").write_text("not json\n" + line + "\n")
+    (found,) = find_projects(str(store.parent.parent))
+    assert (found.root, found.was) == ("", str(root / "sub"))
+    root.mkdir(parents=True)
+    (found,) = find_projects(str(store.parent.parent))
+    assert found.root == str(root)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff\xfe\x00", b'{"cwd": 7}\n', b'["cwd"]\n', b'{"cwd": "x"}']
+)
+def test_a_transcript_that_says_nothing_does_no_harm(world, data):
+    store = project(world, world.top / "was-here", "a")
+    (store.parent / "s1.jsonl").write_bytes(data)
+    (found,) = find_projects(str(store.parent.parent))
+    assert (found.root, found.was) == ("", "")
+
+
+def test_folders_without_memories_and_links_to_nowhere_are_passed_over(world):
+    projects = world.home / ".claude/projects"
+    (projects / project_name("/somewhere")).mkdir(parents=True)
+    (projects / "-dangling").symlink_to("/nowhere")
+    (projects / "file").write_text("x")
+    assert find_projects(str(projects)) == []
+    assert find_projects(str(world.home / "nothing")) == []
+
+
+def test_the_user_store_and_agents_belong_to_it(world):
+    user = world.home / ".claude/memory"
+    user.mkdir(parents=True)
+    (user / "me.md").write_text(memory("me"))
+    agent = world.home / ".claude/agent-memory/reviewer"
+    agent.mkdir(parents=True)
+    (agent / "it.md").write_text(memory("it"))
+    assert [place.title for place in places(world)] == ["user", "agent:reviewer@user"]
+
+
+def test_what_a_team_shares_is_a_store_of_its_own(world):
+    store = project(world, world.top / "was-here", "a")
+    (store / "team").mkdir()
+    (store / "team/rule.md").write_text(memory("rule"))
+    found = {place.title.rpartition(" ")[2]: place.app.store.root for place in places(world)}
+    assert found.pop("(team)") == str(store / "team")
+    assert list(found.values()) == [str(store)]
+
+
+def test_looking_at_all_projects_creates_and_changes_nothing(world):
+    project(world, world.project, "a")
+    project(world, world.top / "was-here", "b")
+    before = files_of(world.top)
+    for place in places(world):
+        audit(place.app, Wish(brief=True))
+        place.app.snapshot()
+    assert files_of(world.top) == before

@@ -1,0 +1,63 @@
+"""What stands in a pasted page, mail or log is nobody's wish: nothing is saved, nothing is lost."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.capture.test_capture_worker import Speaking
+from tests.helpers.conversing import Conversation
+from tests.helpers.terminal import memdir
+
+pytestmark = pytest.mark.usefixtures("project")
+
+DATA = Path(__file__).parents[1] / "data/pasted.toml"
+MESSAGES = [one["text"] for one in tomllib.loads(DATA.read_text(encoding="utf-8"))["message"]]
+OSLO = "the staging cluster is in Oslo"
+
+
+@pytest.mark.parametrize("text", MESSAGES)
+def test_a_pasted_text_saves_and_retires_nothing(text, store, tmp_path):
+    assert memdir("remember", OSLO, "--type", "project", "--name", "oslo-cluster").code == 0
+    talk = Conversation(tmp_path / "elsewhere/talk.jsonl").say(text, "It is a page.")
+    answer = memdir("capture", "--transcript", str(talk.path), "--json")
+    assert answer.json["saved"] == []
+    assert [path.name for path in store.glob("*.md") if path.name != "MEMORY.md"] == [
+        "oslo-cluster.md"
+    ]
+
+
+def test_a_client_in_which_thirty_texts_were_pasted_learns_nothing(tmp_path):
+    client = Speaking(tmp_path)
+    kept = client.write("oslo-cluster.md", f"---\nname: oslo-cluster\n---\n\n{OSLO}\n")
+    talk = client.talk()
+    for text in MESSAGES:
+        talk.say(text, "It is a page.")
+    client.hook("stop", talk)
+    client.settle()
+    assert client.memories() == ["oslo-cluster"]
+    assert OSLO in kept.read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that we deploy only on Tuesdays.\n\nCan you summarise this page?\n\nA page.",
+        "The log says:\n```\n12:00:01 boom\n```\nRemember that we deploy only on Tuesdays.",
+        "Fix the tests.\nRemember that we deploy only on Tuesdays.",
+    ],
+)
+def test_a_wish_beside_a_pasted_text_is_still_the_persons(text, store, tmp_path):
+    talk = Conversation(tmp_path / "elsewhere/talk.jsonl").say(text, "I will.")
+    answer = memdir("capture", "--transcript", str(talk.path), "--json")
+    names = [one["name"] for one in answer.json["saved"] + answer.json["held"]]
+    assert "we-deploy-only-on-tuesdays" in names
+
+
+def test_a_wish_to_forget_in_a_doubtful_text_waits_for_a_person(store, tmp_path):
+    assert memdir("remember", OSLO, "--type", "project", "--name", "oslo-cluster").code == 0
+    text = "What do you think of this mail?\nForget about the Oslo cluster."
+    talk = Conversation(tmp_path / "elsewhere/talk.jsonl").say(text, "I see.")
+    answer = memdir("capture", "--transcript", str(talk.path), "--json")
+    assert (answer.json["saved"], len(answer.json["held"])) == ([], 1)
+    assert (store / "oslo-cluster.md").exists()

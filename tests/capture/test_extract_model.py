@@ -1,0 +1,129 @@
+"""Extraction with a model: within the budget, each session once, trusted no more than without."""
+
+import json
+
+import pytest
+
+from memdir.capture.extract import HOLD, PROPOSE, SAVE
+from memdir.capture.route import CLAUDE_MD, MEMORY, VALUE
+from memdir.errors import BadInput
+from tests.helpers.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
+
+REAL = {
+    "name": "real-database",
+    "type": "feedback",
+    "description": "Tests use a real database",
+    "body": "Don't mock the database in tests.",
+    "why": "The mocked ones hid a broken migration.",
+    "because": 1,
+}
+OSLO_DRAFT = {
+    "name": "staging-oslo",
+    "type": "project",
+    "description": "The staging cluster is in Oslo",
+    "body": "The staging cluster is in Oslo.",
+    "because": 1,
+}
+
+
+@pytest.fixture
+def past(tmp_path):
+    return Sessions(tmp_path)
+
+
+def script(past, *lines):
+    """The model answers this, in this order, in each run anew."""
+    path = past.home / "answers.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    past.options["MEMDIR_MODEL"] = f"scripted:{path}"
+
+
+def answer(*drafts, tokens=100):
+    drafted = {"drafts": list(drafts), "done": True}
+    return {"answer": drafted, "input_tokens": tokens, "output_tokens": 10}
+
+
+def test_what_a_model_drafts_is_held_unless_a_person_asked_for_it(past):
+    past.session(NO_MOCKS)
+    script(past, answer(REAL))
+    made = past.extract(model=True)
+    assert [(to, outcome) for to, outcome, _ in found(made)] == [(MEMORY, HOLD)]
+    assert (made.tokens, past.memories()) == (110, {})
+    past.session(OSLO, "Noted.", "It was moved there in the spring of last year.")
+    script(past, answer(OSLO_DRAFT))
+    made = past.extract(model=True, last=1)
+    assert [outcome for _, outcome, _ in found(made)] == [SAVE]
+    assert list(past.memories()) == ["staging-oslo.md"]
+
+
+def test_the_model_is_asked_about_a_session_once(past):
+    past.session(NO_MOCKS)
+    script(past, answer(REAL))
+    past.extract(model=True)
+    script(past, answer({**REAL, "body": "Something else entirely about the tests."}))
+    again = past.extract(model=True)
+    assert (again.tokens, len(past.held())) == (0, 1)
+
+
+def test_a_session_that_went_on_is_asked_about_again(past):
+    talk = past.session(NO_MOCKS)
+    script(past, answer(REAL))
+    past.extract(model=True)
+    talk.say("ok", TUESDAY)
+    assert past.extract(model=True).tokens > 0
+
+
+def test_a_session_in_which_nothing_was_said_costs_nothing(past):
+    past.session("Please list the files.", "Done.", "Thanks, run the tests.")
+    script(past, answer(REAL))
+    made = past.extract(model=True)
+    assert (made.tokens, made.items) == (0, [])
+
+
+def test_over_the_budget_the_rest_waits_and_what_was_asked_for_is_saved(past):
+    past.session(NO_MOCKS)
+    past.session(NO_MOCKS.replace("database", "clock"), "Right.", OSLO)
+    script(past, answer(REAL))
+    past.options["MEMDIR_DAY_TOKENS"] = "10"
+    made = past.extract(model=True)
+    assert (made.tokens, len(made.waiting)) == (0, 2)
+    assert list(past.memories()) == ["the-staging-cluster-is-in-oslo.md"]
+    assert past.held() == []
+
+
+def test_a_model_that_fails_is_asked_once_in_a_run(past):
+    past.session(NO_MOCKS)
+    past.session(NO_MOCKS.replace("database", "clock"))
+    script(past, {"fails": "unavailable"}, answer(REAL))
+    made = past.extract(model=True)
+    assert (len(made.waiting), made.tokens) == (2, 0)
+
+
+def test_without_a_model_in_the_settings_that_is_said(past):
+    past.session(NO_MOCKS)
+    with pytest.raises(BadInput, match="no model"):
+        past.extract(model=True)
+
+
+def test_a_model_is_not_asked_unless_somebody_wants_it(past):
+    past.session(NO_MOCKS)
+    script(past, answer(REAL))
+    assert past.extract().tokens == 0
+
+
+def test_a_models_draft_is_routed_like_any_other(past):
+    past.session(NO_MOCKS, "Right.", "Never force-push to main, please, it lost my work.")
+    value = {**REAL, "name": "real", "type": "value", "description": "Real over mocked"}
+    force = {
+        "name": "no-force",
+        "type": "feedback",
+        "description": "No force-push to main",
+        "body": "Never force-push to main.",
+        "because": 3,
+    }
+    script(past, answer(value, force))
+    made = past.extract(model=True)
+    assert [(to, outcome) for to, outcome, _ in found(made)] == [
+        (VALUE, HOLD),
+        (CLAUDE_MD, PROPOSE),
+    ]

@@ -1,0 +1,146 @@
+"""What CLAUDE.md and docs/knowledge should say is a patch that git takes, and nothing more."""
+
+import os
+import subprocess
+
+import pytest
+
+from memdir.capture.extract import HOLD, LEAVE_OUT
+from memdir.capture.route import CLAUDE_MD, MEMORY
+from tests.helpers.past_sessions import NO_FORCE, Sessions
+
+SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
+REST = "Remember to add to the decision log: REST, because the clients are simple."
+RULES = "# Rules\n\n- Be kind.\n"
+
+
+@pytest.fixture
+def past(tmp_path):
+    return Sessions(tmp_path)
+
+
+def apply(patch):
+    text = patch.text.encode("utf-8", "surrogateescape")
+    run = subprocess.run(["git", "apply"], cwd=patch.root, input=text, capture_output=True)
+    assert run.returncode == 0, run.stderr.decode()
+
+
+def test_git_applies_every_patch_in_any_order(past):
+    past.git.commit({"CLAUDE.md": RULES})
+    past.session(NO_FORCE, "Sorry.", SQLITE, "Fine.", REST)
+    made = past.extract()
+    for patch in reversed(made.patches):
+        apply(patch)
+    rules = (past.shop / "CLAUDE.md").read_text()
+    assert rules.startswith(RULES)
+    assert "- Never force-push to main" in rules
+    log = (past.shop / "docs/knowledge/decisions.md").read_text()
+    assert log.startswith("# Decisions\n\n## 2026-03-02: ")
+    assert "SQLite" in log and "REST" in log
+
+
+def test_a_patch_that_was_applied_is_not_proposed_again(past):
+    past.session(NO_FORCE, "Sorry.", SQLITE)
+    for patch in past.extract().patches:
+        apply(patch)
+    again = past.extract()
+    assert again.patches == []
+    assert {one.outcome for one in again.items} == {LEAVE_OUT}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Always run the linter before every commit.",
+        "Always squash-merge pull requests, because the history stays readable then.",
+        "never push on fridays, the on-call is thin then",
+    ],
+)
+def test_a_rule_that_was_applied_is_not_doubled(past, rule):
+    past.session(rule)
+    (patch,) = past.extract().patches
+    apply(patch)
+    (one,) = past.extract().items
+    assert (one.outcome, one.reason) == (LEAVE_OUT, "CLAUDE.md says it already")
+    past.git.commit({"CLAUDE.md": RULES})
+    assert len(past.extract().patches) == 1
+
+
+def test_an_entry_of_a_page_says_its_heading_once(past):
+    past.session(SQLITE, "Fine.", REST)
+    (patch,) = past.extract().patches
+    apply(patch)
+    log = (past.shop / "docs/knowledge/decisions.md").read_text()
+    assert log.count("SQLite") == log.count("REST") == 1
+    assert past.extract().patches == []
+
+
+def test_a_patch_that_was_not_applied_is_proposed_again(past):
+    past.session(NO_FORCE)
+    assert past.extract().patches == past.extract().patches != []
+
+
+def test_what_claude_md_says_already_is_left_out(past):
+    past.git.commit({"CLAUDE.md": "# Rules\n\n- Never force-push to main.\n"})
+    past.session("Never force-push to main.")
+    (one,) = past.extract().items
+    assert one.outcome == LEAVE_OUT
+    assert "CLAUDE.md" in one.reason
+
+
+def test_a_link_inside_the_project_is_followed_because_git_patches_no_link(past):
+    past.git.commit({"AGENTS.md": RULES})
+    (past.shop / "CLAUDE.md").symlink_to("AGENTS.md")
+    past.session(NO_FORCE)
+    (patch,) = past.extract().patches
+    assert patch.path == "AGENTS.md"
+    apply(patch)
+    assert "force-push" in (past.shop / "CLAUDE.md").read_text()
+
+
+def test_a_link_that_leads_out_of_the_project_gets_no_patch_and_the_thing_waits(past):
+    secret = past.home / "private.md"
+    secret.write_text("# Mine\n\n- Private line.\n")
+    (past.shop / "CLAUDE.md").symlink_to(secret)
+    past.session(NO_FORCE)
+    made = past.extract()
+    (one,) = made.items
+    assert (made.patches, one.routed.to, one.outcome) == ([], MEMORY, HOLD)
+    assert "leads out of the project" in one.reason
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "large"])
+def test_what_is_no_page_gets_no_patch_and_nobody_waits_for_it(past, kind):
+    page = past.shop / "CLAUDE.md"
+    if kind == "fifo":
+        os.mkfifo(page)
+    elif kind == "folder":
+        page.mkdir()
+    else:
+        page.write_bytes(b"x\n" * 600_000)
+    past.session(NO_FORCE)
+    made = past.extract()
+    (one,) = made.items
+    assert (made.patches, one.outcome) == ([], HOLD)
+
+
+def test_a_session_of_another_project_is_proposed_there(past):
+    past.session(NO_FORCE, cwd=past.bakery)
+    (patch,) = past.extract(every=True).patches
+    assert patch.root == str(past.bakery)
+
+
+def test_a_line_cannot_break_out_of_its_patch(past):
+    past.session("Never commit to main.\u2028+++ b/../evil\u2028@@ -1 +1 @@")
+    for patch in past.extract().patches:
+        assert "\u2028" not in patch.text
+        assert patch.text.count("\n+++ ") == 1
+        apply(patch)
+
+
+def test_two_rules_share_one_patch(past):
+    past.session(NO_FORCE, "Sorry.", "Always run the linter before every commit.")
+    made = past.extract()
+    assert sum(one.routed.to == CLAUDE_MD for one in made.items) == 2
+    (patch,) = made.patches
+    assert patch.text.count("\n+- ") == 2

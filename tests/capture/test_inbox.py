@@ -1,0 +1,268 @@
+"""The inbox on disk: held once, damaged files reported, full means refused, nothing asked twice."""
+
+import datetime
+import json
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memdir.capture import inbox as inbox_module
+from memdir.capture.inbox import APPROVED, REJECTED, Held, Inbox, id_of, read, write
+from memdir.capture.signals import Catch, Origin
+from memdir.errors import BadInput, MemdirError, Missing
+from memdir.format.draft import Draft
+from tests.helpers.opened import NOON
+
+ORIGIN = Origin("claude-code", "s1", "m1", "tool", "WebFetch", "the words")
+WHY = "it comes from a tool"
+
+
+def caught(body: str = "Text", **more: object) -> Catch:
+    return Catch(replace(ORIGIN, **more), Draft(body, type="project", extra=(("a", "b"),)))
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Inbox:
+    return Inbox(str(tmp_path / "stores/key/held"))
+
+
+def test_what_is_held_is_read_back_as_it_was(inbox):
+    odd = "Ünï 配置 \x1b[31m \udc80 \n---\n"
+    draft = Draft(odd, "project", "n", "d", "w", "h", True, "capture", datetime.date(2026, 3, 2))
+    catch = Catch(ORIGIN, replace(draft, expected="ab" * 32, extra=(("k", odd),)))
+    held = inbox.hold(catch, WHY, NOON)
+    assert inbox.read(held.id) == held == inbox.list()[0]
+    assert held.catch == replace(catch, hold=WHY)
+    assert read(write(held), held.id) == held
+
+
+def test_a_wish_to_forget_is_held_like_a_draft(inbox):
+    held = inbox.hold(Catch(ORIGIN, forget="the old server"), WHY, NOON)
+    assert inbox.list() == [held] and held.catch.forget == "the old server"
+
+
+def test_the_same_draft_is_held_once_and_keeps_its_time(inbox):
+    first = inbox.hold(caught(), WHY, NOON)
+    assert inbox.hold(caught(quote="other words"), "another reason", NOON + 5) == first
+    others = [caught("Other"), caught(message="m2")]
+    assert len({id_of(one) for one in [caught(), *others]}) == 3
+    assert id_of(caught(session="s2")) == id_of(caught())  # a fork has the same messages
+    for other in others:
+        inbox.hold(other, WHY, NOON)
+    assert len(inbox.list()) == 3
+
+
+@pytest.mark.parametrize("how", [APPROVED, REJECTED])
+def test_what_was_settled_is_not_asked_again(inbox, how):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.settle(held.id, how, "Text", NOON)
+    assert inbox.list() == []
+    inbox.hold(caught(), WHY, NOON + 9)
+    assert inbox.list() == []
+    assert inbox.settled() == [
+        {"id": held.id, "time": "2026-03-02T12:00:00Z", "how": how, "what": "Text"}
+    ]
+
+
+def test_the_start_of_an_id_will_do_but_no_more_than_one_may_have_it(inbox):
+    ids = [inbox.hold(caught(f"Text {at}"), WHY, NOON).id for at in range(20)]
+    assert inbox.read(ids[0][:8]).id == ids[0]
+    doubled = next(id[0] for id in ids if sum(other[0] == id[0] for other in ids) > 1)
+    for wrong in (doubled, "zz", "", "../lock", "settled"):
+        with pytest.raises(Missing):
+            inbox.read(wrong)
+    with pytest.raises(Missing) as several:
+        inbox.read(doubled)
+    assert sum(id in several.value.message for id in ids if id[0] == doubled) > 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"id": 1}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b" " * (inbox_module.LARGEST_BYTES + 1),
+    ],
+    ids=["empty", "half", "list", "null", "keys", "bytes", "deep", "long"],
+)
+def test_a_damaged_file_is_reported_and_hides_nothing(inbox, damage):
+    good, bad = inbox.hold(caught(), WHY, NOON), inbox.hold(caught("Bad"), WHY, NOON)
+    path = Path(inbox.folder, f"{bad.id}.json")
+    path.write_bytes(damage)
+    assert inbox.list() == [good]
+    (finding,) = inbox.broken()
+    assert (finding.kind, finding.path) == ("unreadable", str(path)) and finding.fix
+    with pytest.raises(BadInput):
+        inbox.read(bad.id)
+
+
+@pytest.mark.parametrize("key", ["id", "reason", "forget", "time", "origin", "draft"])
+def test_a_value_of_another_kind_is_damage(inbox, key):
+    held = inbox.hold(caught(), WHY, NOON)
+    path = Path(inbox.folder, f"{held.id}.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: [7]}))
+    assert inbox.list() == [] and len(inbox.broken()) == 1
+
+
+def test_links_and_pipes_in_the_place_of_a_draft_are_not_followed(inbox, tmp_path):
+    held = inbox.hold(caught(), WHY, NOON)
+    path = Path(inbox.folder, f"{held.id}.json")
+    path.rename(tmp_path / "elsewhere.json")
+    path.symlink_to(tmp_path / "elsewhere.json")
+    os.mkfifo(path.with_name("0123456789ab.json"))
+    assert inbox.list() == [] and len(inbox.broken()) == 2
+
+
+def test_a_full_inbox_refuses_aloud(inbox, monkeypatch):
+    monkeypatch.setattr(inbox_module, "MOST", 3)
+    for at in range(3):
+        inbox.hold(caught(f"Text {at}"), WHY, NOON)
+    with pytest.raises(BadInput, match="3 drafts wait") as refused:
+        inbox.hold(caught("One too many"), WHY, NOON)
+    assert "memdir review" in refused.value.next
+    assert len(inbox.list()) == 3
+    inbox.hold(caught("Text 0"), WHY, NOON)  # it waits already
+
+
+def test_a_draft_that_is_too_long_is_refused_aloud(inbox):
+    with pytest.raises(BadInput, match="too long"):
+        inbox.hold(caught("x" * inbox_module.LARGEST_BYTES), WHY, NOON)
+    assert inbox.list() == []
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_with_a_next_step(tmp_path):
+    (tmp_path / "held").write_text("in the way")
+    with pytest.raises(MemdirError) as refused:
+        Inbox(str(tmp_path / "held")).hold(caught(), WHY, NOON)
+    assert refused.value.next
+
+
+def test_many_at_once_hold_everything_once(inbox):
+    def add(first: int) -> None:
+        for at in range(10):
+            inbox.hold(caught(f"Text {(first + at) % 20}"), WHY, NOON)
+
+    threads = [threading.Thread(target=add, args=(first,)) for first in range(0, 20, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one.catch.draft.body for one in inbox.list()) == sorted(
+        f"Text {at}" for at in range(20)
+    )
+
+
+def test_the_account_of_what_was_settled_stays_short(inbox, monkeypatch):
+    monkeypatch.setattr(inbox_module, "SETTLED_KEPT", 3)
+    for at in range(5):
+        inbox.settle(inbox.hold(caught(f"Text {at}"), WHY, NOON).id, REJECTED, str(at), NOON)
+    assert [one["what"] for one in inbox.settled()] == ["4", "3", "2"]
+
+
+def test_another_version_keeps_its_id(inbox):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.change(replace(held, catch=replace(held.catch, draft=Draft("Better"))))
+    assert inbox.hold(caught(), WHY, NOON).catch.draft == Draft("Better")
+    assert len(inbox.list()) == 1
+    with pytest.raises(Missing):
+        inbox.change(Held("0" * 12, caught(), WHY, NOON))
+
+
+@pytest.mark.parametrize("how", [APPROVED, REJECTED])
+def test_what_was_settled_can_be_put_back_as_it_was(inbox, how):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.settle(held.id, how, "Text", NOON)
+    assert inbox.was_settled(held.id)
+    assert inbox.rejected(NOON) == ([held] if how == REJECTED else [])
+    assert inbox.reopen(held.id) == held
+    assert (inbox.list(), inbox.settled(), inbox.rejected(NOON)) == ([held], [], [])
+    assert not inbox.was_settled(held.id)
+    with pytest.raises(Missing):
+        inbox.reopen(held.id)
+
+
+def test_after_30_days_a_rejected_draft_is_gone_for_good_but_not_asked_again(inbox):
+    old = inbox.hold(caught("Old"), WHY, NOON)
+    inbox.settle(old.id, REJECTED, "Old", NOON)
+    later = NOON + 31 * 86_400
+    assert inbox.rejected(later) == []
+    new = inbox.hold(caught("New"), WHY, later)
+    inbox.settle(new.id, REJECTED, "New", later)
+    assert [one.id for one in inbox.rejected(later)] == [new.id]
+    assert not Path(inbox.folder, f"{old.id}.settled").exists()
+    inbox.hold(caught("Old"), WHY, later)
+    assert inbox.list() == []
+
+
+def test_a_settled_draft_that_is_damaged_hides_no_other(inbox):
+    bad, good = inbox.hold(caught("Bad"), WHY, NOON), inbox.hold(caught(), WHY, NOON)
+    for held in (bad, good):
+        inbox.settle(held.id, REJECTED, "Text", NOON)
+    Path(inbox.folder, f"{bad.id}.settled").write_bytes(b"{")
+    assert inbox.rejected(NOON) == [good]
+    with pytest.raises(BadInput, match="damaged"):
+        inbox.reopen(bad.id)
+
+
+def test_what_is_put_back_must_find_room(inbox, monkeypatch):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.settle(held.id, REJECTED, "Text", NOON)
+    monkeypatch.setattr(inbox_module, "MOST", 1)
+    inbox.hold(caught("Other"), WHY, NOON)
+    with pytest.raises(BadInput, match="1 drafts wait"):
+        inbox.reopen(held.id)
+    assert inbox.rejected(NOON) == [held]
+
+
+@pytest.mark.parametrize("time", ["NaN", "Infinity", "true", '"soon"', "null"])
+def test_a_time_that_is_none_is_damage(inbox, time):
+    held, other = inbox.hold(caught(), WHY, NOON), inbox.hold(caught("Other"), WHY, NOON)
+    path = Path(inbox.folder, f"{held.id}.json")
+    path.write_text(path.read_text().replace(f'"time": {NOON}', f'"time": {time}'))
+    found, broken = inbox.look()
+    assert found == [other]
+    assert [one.path for one in broken] == [str(path)]
+    assert inbox.count() == 2
+
+
+def test_a_line_of_what_was_settled_without_an_id_hides_no_other(inbox):
+    held = inbox.hold(caught(), WHY, NOON)
+    inbox.settle(held.id, REJECTED, "what", NOON)
+    path = Path(inbox.folder, "settled.jsonl")
+    path.write_text('{"id": 3, "how": "rejected"}\n{"id": null}\n[]\n' + path.read_text())
+    assert [one.id for one in inbox.rejected(NOON)] == [held.id]
+    assert inbox.was_settled(held.id)
+
+
+def test_each_draft_is_read_once_to_be_looked_at_and_never_to_be_counted(inbox, monkeypatch):
+    for number in range(20):
+        inbox.hold(caught(f"Text {number}"), WHY, NOON)
+    reads: list[str] = []
+    whole = Inbox._read
+
+    def counted(self, id, *more):
+        reads.append(id)
+        return whole(self, id, *more)
+
+    monkeypatch.setattr(Inbox, "_read", counted)
+    assert inbox.count() == 20 and reads == []
+    inbox.look()
+    assert len(reads) == len(set(reads)) == 20
+
+
+def test_what_tools_say_cannot_take_the_place_of_what_persons_say(inbox, monkeypatch):
+    monkeypatch.setattr(inbox_module, "MOST_OF_TOOLS", 2)
+    for number in range(2):
+        inbox.hold(caught(f"Planted {number}"), WHY, NOON)
+    with pytest.raises(BadInput, match="for what a tool said"):
+        inbox.hold(caught("Planted too"), WHY, NOON)
+    held = inbox.hold(caught("Said by a person", who="person"), WHY, NOON)
+    assert inbox.read(held.id) == held and inbox.count() == 3

@@ -1,0 +1,282 @@
+"""Held drafts: a yes saves them once, whatever happens; without one they reach nobody."""
+
+import os
+import signal
+import sys
+from dataclasses import replace
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.capture.inbox import open_inbox
+from memdir.capture.signals import Catch, Origin
+from memdir.errors import BadInput, Missing
+from memdir.format.draft import Draft, Wishes
+from memdir.recall import answer
+from memdir.store import look
+from tests.helpers.opened import DAY, NOON, Opened
+
+ORIGIN = Origin("claude-code", "s1", "m1", "tool", "WebFetch", "the pelican job …")
+BODY = "The pelican job restarts the staging cluster every morning."
+CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.truncate")  # events of the interpreter
+WRITING = os.O_WRONLY | os.O_RDWR
+
+
+@pytest.fixture
+def opened(tmp_path) -> Opened:
+    return Opened(tmp_path)
+
+
+def hold(opened: Opened, body: str = BODY, **more: object):
+    draft = Draft(body, type="project", **more)
+    return open_inbox(opened.app()).hold(Catch(ORIGIN, draft), "from a tool", opened.now)
+
+
+def approve(opened: Opened, *ids: str, anyway: bool = False, dry_run: bool = False):
+    app = opened.app(dry_run=dry_run)
+    return review.approve(app, review.find_held(app, ids, not ids), Wishes(anyway))
+
+
+def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
+    opened.save("Something else altogether.", "other")
+    before = opened.files()
+    hold(opened)
+    app = opened.app()
+    assert opened.files() == before
+    assert "pelican" not in look.load(app).text
+    assert "pelican" not in answer.section([("project", app)])
+    recalled = answer.recall(
+        [("project", app)], "how does the pelican job restart the staging cluster?"
+    )
+    assert "pelican" not in repr(recalled)
+    assert [one.memory.path for one in ages.list_memories(app)[0]] == ["other.md"]
+
+
+def test_an_approved_draft_is_saved_with_where_it_comes_from(opened):
+    held = hold(opened)
+    (settled,) = approve(opened, held.id)
+    assert (settled.how, settled.done.changes[0].kind) == ("approved", "created")
+    _, _, document = look.show(opened.app(), settled.done.changes[0].path)
+    assert document.body.strip() == BODY
+    told = {key: document.get(f"metadata.{key}") for key in ("source", "session", "message")}
+    assert told == {"source": "capture", "session": "s1", "message": "m1"}
+    assert document.get("metadata.said_by") == "tool WebFetch"
+    assert document.get("metadata.review") == held.id
+    assert open_inbox(opened.app()).list() == []
+    review.undo(opened.app())
+    assert not [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
+
+
+def test_tomorrow_counts_from_the_day_it_was_said(opened):
+    held = hold(opened, "The freeze of the pelican branch begins tomorrow.")
+    opened.now = NOON + 30 * DAY
+    (settled,) = approve(opened, held.id)
+    assert "2026-03-03" in opened.read(settled.done.changes[0].path)
+
+
+def test_several_approvals_are_one_undo(opened):
+    opened.save("Something else altogether.", "other")
+    before = opened.files()
+    hold(opened)
+    hold(opened, "Invoices are numbered per country, without gaps, by law.")
+    assert [one.how for one in approve(opened)] == ["approved", "approved"]
+    review.undo(opened.app())
+    assert opened.files() == before
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("The key of the pelican job is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2, "secret"),
+        ("diff --git a/x b/x\n@@ -1,2 +1,2 @@\n-old line\n+new line", "looks like"),
+    ],
+)
+def test_what_may_not_be_saved_is_refused_after_a_yes_too_and_goes_on_waiting(opened, body, why):
+    held = hold(opened, body)
+    (settled,) = approve(opened, held.id)
+    assert settled.how == "" and why in settled.done.changes[0].reason
+    assert open_inbox(opened.app()).list() == [held]
+    assert not opened.root.exists() or "MEMORY.md" not in opened.files()
+
+
+def test_one_that_is_refused_does_not_stop_the_others(opened):
+    hold(opened, "The key of it is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
+    hold(opened, "No such version.", name="absent", expected="0" * 64)
+    hold(opened, BODY)
+    assert sorted(one.how for one in approve(opened)) == ["", "", "approved"]
+    assert len(open_inbox(opened.app()).list()) == 2
+
+
+def test_a_conflict_is_said_and_the_draft_goes_on_waiting(opened):
+    opened.save("The old text.", "pelican")
+    held = hold(opened, BODY, name="pelican", expected="0" * 64)
+    (settled,) = approve(opened, held.id)
+    assert settled.how == "" and "was changed since" in settled.done.changes[0].reason
+    assert "The old text." in opened.read("pelican.md")
+
+
+def test_what_the_store_says_already_needs_a_second_yes(opened):
+    opened.save(BODY, "pelican")
+    held = hold(opened)
+    (settled,) = approve(opened, held.id)
+    assert settled.how == "" and "says nearly the same" in settled.done.changes[0].reason
+    (settled,) = approve(opened, held.id, anyway=True)
+    assert settled.how == "approved"
+
+
+def test_a_dry_run_and_a_preview_change_nothing(opened):
+    held = hold(opened)
+    (settled,) = approve(opened, held.id, dry_run=True)
+    shown = review.preview(opened.app(), held, Wishes())
+    assert settled.done.diff == shown.diff and shown.dry_run
+    assert any(BODY.encode() in (new or b"") for _, _, new in shown.diff)
+    review.reject(opened.app(dry_run=True), [held])
+    review.rewrite(opened.app(dry_run=True), held, Draft("Other"))
+    assert open_inbox(opened.app()).list() == [held]
+    assert not opened.root.exists()
+
+
+def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
+    opened.save("Something else altogether.", "other")
+    held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
+    approve(opened)
+    done = review.undo(opened.app(), told=lambda done: None)
+    assert {one.id for one in open_inbox(opened.app()).list()} == {held.id, other.id}
+    assert sum("waits for a review again" in text for text in done.remarks) == 2
+    assert [one.how for one in approve(opened)] == ["approved", "approved"]
+    assert open_inbox(opened.app()).list() == []
+
+
+def test_a_dry_run_of_an_undo_leaves_the_inbox_alone(opened):
+    hold(opened)
+    approve(opened)
+    done = review.undo(opened.app(dry_run=True))
+    assert open_inbox(opened.app()).list() == []
+    assert any("would wait for a review again" in text for text in done.remarks)
+
+
+def test_undoing_that_undo_settles_the_draft_again(opened):
+    opened.save("Something else altogether.", "other")
+    hold(opened)
+    approve(opened)
+    review.undo(opened.app())
+    review.undo(opened.app(), look.log(opened.app())[0].id)
+    assert any("pelican" in path for path in opened.files())
+    assert open_inbox(opened.app()).list() == []
+
+
+def test_an_undo_of_something_else_puts_no_draft_back(opened):
+    hold(opened)
+    approve(opened)
+    opened.save("Something else altogether.", "other")
+    review.undo(opened.app())
+    assert open_inbox(opened.app()).list() == []
+    assert any("pelican" in path for path in opened.files())
+
+
+def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
+    opened.save(BODY, "pelican")
+    held = open_inbox(opened.app()).hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
+    approve(opened, held.id)
+    assert "pelican.md" not in opened.files()
+    review.undo(opened.app())
+    assert "pelican.md" in opened.files()
+    assert [one.id for one in open_inbox(opened.app()).list()] == [held.id]
+
+
+def test_the_history_names_the_review_that_a_save_comes_from(opened):
+    held = hold(opened)
+    approve(opened, held.id)
+    assert look.log(opened.app())[0].cause.reason == f"review {held.id}"
+
+
+def test_a_rejected_draft_can_be_put_back(opened):
+    held, other = hold(opened), hold(opened, "Another thing.")
+    review.reject(opened.app(), [held, other])
+    app = opened.app()
+    assert {one.id for one in review.find_rejected(app, (), True)} == {held.id, other.id}
+    review.restore(opened.app(dry_run=True), [held])
+    assert open_inbox(app).list() == []
+    chosen = review.find_rejected(app, [held.id[:8]])
+    assert [one.how for one in review.restore(app, chosen)] == ["restored"]
+    assert open_inbox(app).list() == [held]
+    with pytest.raises(Missing, match="was rejected of late"):
+        review.find_rejected(app, [held.id])
+
+
+def test_a_rejected_draft_is_gone_and_the_journal_says_what_it_was(opened):
+    held = hold(opened)
+    review.reject(opened.app(), [held])
+    inbox = open_inbox(opened.app())
+    assert inbox.list() == []
+    assert [(one["how"], one["what"]) for one in inbox.settled()] == [("rejected", BODY)]
+    with pytest.raises(Missing):
+        review.find_held(opened.app(), [held.id])
+
+
+def test_the_journal_names_no_secret(opened):
+    held = hold(opened, "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
+    review.reject(opened.app(), [held])
+    assert "ghp_" not in (opened.state / "held/settled.jsonl").read_text()
+
+
+def test_a_draft_may_be_put_in_other_words_before_the_yes(opened):
+    held = hold(opened)
+    draft = replace(held.catch.draft, body="Pelicans restart staging at 6.", type="reference")
+    review.rewrite(opened.app(), held, draft)
+    (settled,) = approve(opened, held.id)
+    text = opened.read(settled.done.changes[0].path)
+    assert "Pelicans restart" in text and "type: reference" in text
+    with pytest.raises(BadInput):
+        review.rewrite(opened.app(), hold(opened, "Another."), Draft(" "))
+
+
+def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
+    opened.save(BODY, "pelican")
+    wish = Catch(ORIGIN, forget="that thing about the birds")
+    held = open_inbox(opened.app()).hold(wish, "from a tool", NOON)
+    (settled,) = approve(opened, held.id)
+    assert settled.how == "" and f"edit {held.id} --name NAME" in settled.done.changes[0].reason
+    with pytest.raises(Missing):
+        review.rewrite(opened.app(), held, Draft("", name="penguin"))
+    review.rewrite(opened.app(), held, Draft("", name="pelican"))
+    (settled,) = approve(opened, held.id)
+    assert [one.kind for one in settled.done.changes] == ["retired"]
+    assert "pelican.md" not in opened.files()
+    assert [one.path for one in look.missed(opened.app())] == ["pelican.md"]
+
+
+def killed_after(calls: int, opened: Opened) -> bool:
+    """Approve everything in a child that is killed at its n-th step on the disk."""
+    child = os.fork()
+    if child == 0:
+        left = [calls]
+
+        def count(event: str, arguments: tuple[object, ...]) -> None:
+            if event in CHANGES or (event == "open" and int(arguments[2]) & WRITING):
+                left[0] -= 1
+                if left[0] < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(count)
+        approve(opened)
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def test_an_approval_that_is_killed_anywhere_saves_once_and_loses_nothing(tmp_path):
+    calls, killed = 0, True
+    while killed:
+        opened = Opened(tmp_path / str(calls))
+        hold(opened)
+        killed = killed_after(calls, opened)
+        approve(opened)  # the person says yes again to what is still there
+        bodies = [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
+        assert len(bodies) == 1, calls
+        assert open_inbox(opened.app()).list() == [] and open_inbox(opened.app()).broken() == [], (
+            calls
+        )
+        assert opened.index.count("\n") == 1, calls
+        calls += 3
+    assert calls > 20

@@ -1,0 +1,284 @@
+"""doctor finds what is broken, mends what it can, and proves the rest by doing it."""
+
+import os
+import re
+
+import pytest
+
+from memdir.care.doctor import _RUNS, examine, prove
+from memdir.clients.claude_code import command_line
+from memdir.clients.receipt import Host
+from memdir.clients.setup import hook_line
+from memdir.errors import Unwritable
+from memdir.format.draft import Change
+from memdir.upkeep.worksheet import Check, Folder, Machine
+from tests.helpers.terminal import memdir, process, tree
+
+pytestmark = pytest.mark.usefixtures("project")
+
+RULE = "Use uv, never pip, to install packages."
+FINE = Folder("/here", exists=True, directory=True, writable=True, mode=0o700, free_bytes=1 << 40)
+
+
+def checks(*words: str) -> dict[str, dict]:
+    answer = memdir("doctor", "--json", *words)
+    found = {check["name"]: check for check in answer.json["checks"]}
+    assert answer.json["ok"] == all(check["ok"] for check in answer.json["checks"])
+    assert answer.code == int(not answer.json["ok"])
+    return found
+
+
+def test_a_healthy_store_is_well_and_proven(store):
+    memdir("remember", RULE)
+    before = tree(store)
+    found = checks()
+    names = ["python", "git", "settings", "store", "state", "lock", "history", "index", "memories"]
+    assert [*found] == [*names, "trash", "setup", "proof"]
+    assert all(check["ok"] for check in found.values())
+    assert re.search(r"brought back in \d+ ms", found["proof"]["message"])
+    assert tree(store) == before
+
+
+def test_nothing_saved_yet_is_well_too(home):
+    assert all(check["ok"] for check in checks().values())
+    assert not (home / ".claude").exists()
+
+
+@pytest.fixture
+def settings(home):
+    (home / ".claude").mkdir()
+    return home / ".claude/settings.json"
+
+
+def test_a_client_that_does_not_run_memdir_is_no_failure(settings):
+    found = checks()["setup"]
+    assert found["ok"] and "not set up" in found["message"]
+    assert found["fix"] == "run: memdir setup claude-code"
+    settings.write_text('{"model": "opus"}')
+    assert "not set up" in checks()["setup"]["message"]
+
+
+@pytest.mark.parametrize("way", ["--settings", "--plugin"])
+def test_a_client_that_runs_memdir_is_named_with_its_way(settings, way):
+    assert memdir("setup", "claude-code", way).code == 0
+    found = checks()["setup"]
+    assert found["ok"], found
+    assert ("plugin" if way == "--plugin" else str(settings)) in found["message"]
+    memdir("setup", "claude-code", "--remove")
+    assert "not set up" in checks()["setup"]["message"]
+
+
+def test_hooks_of_a_python_that_is_gone_are_outdated(settings):
+    memdir("setup", "claude-code", "--settings")
+    text = settings.read_text()
+    python = re.search(r"exec (\S+) -I", text)[1]
+    settings.write_text(text.replace(python, "/gone/python3"))
+    found = checks()["setup"]
+    assert not found["ok"] and "/gone/python3 does not run" in found["message"]
+    assert found["fix"] == "run: memdir setup claude-code"
+    assert memdir("setup", "claude-code").code == 0
+    assert checks()["setup"]["ok"]
+
+
+def test_hooks_beside_the_plugin_run_twice(settings):
+    memdir("setup", "claude-code", "--settings")
+    text = settings.read_text().rstrip().removesuffix("}")
+    settings.write_text(text + ', "enabledPlugins": {"memdir@elsewhere": true}}')
+    found = checks()["setup"]
+    assert not found["ok"] and "plugin and hooks" in found["message"]
+    assert memdir("setup", "claude-code").code == 0
+    assert checks()["setup"]["ok"]
+
+
+def test_a_plugin_without_a_python_is_silent_and_said_to_be(settings, monkeypatch):
+    settings.write_text('{"enabledPlugins": {"memdir@elsewhere": true}}')
+    assert checks()["setup"]["ok"]
+    monkeypatch.setenv("PATH", "/nonexistent")
+    found = checks()["setup"]
+    assert not found["ok"] and "Python 3.11" in found["fix"]
+
+
+def test_settings_that_cannot_be_read_are_said(settings):
+    settings.write_text("{ // mine\n}")
+    found = checks()["setup"]
+    assert not found["ok"] and found["message"]
+
+
+OTHERS = {
+    "codex": ".codex/hooks.json",
+    "gemini-cli": ".gemini/settings.json",
+    "opencode": ".config/opencode/opencode.json",
+    "cursor": ".cursor/hooks.json",
+}
+
+
+def test_every_other_client_that_runs_memdir_is_named_too(home):
+    assert not OTHERS.keys() & checks().keys()
+    for client in OTHERS:
+        memdir("setup", client)
+    found = checks()
+    for client, name in OTHERS.items():
+        assert found[client]["ok"] and str(home / name) in found[client]["message"]
+        assert "with Python 3." in found[client]["message"]
+    for client in OTHERS:
+        memdir("setup", client, "--remove")
+    assert not OTHERS.keys() & checks().keys()
+
+
+def test_another_client_with_a_python_that_is_gone_or_half_of_it_is_told(home):
+    memdir("setup", "gemini-cli")
+    path = home / OTHERS["gemini-cli"]
+    text = path.read_text()
+    python = re.search(r"exec env \S+ (\S+) -I", text)[1]
+    path.write_text(text.replace(python, "/gone/python3"))
+    memdir("setup", "opencode")
+    plugin = home / ".config/opencode/plugins/memdir.js"
+    plugin.unlink()
+    found = checks()
+    assert "/gone/python3 does not run" in found["gemini-cli"]["message"]
+    assert found["gemini-cli"]["fix"] == "run: memdir setup gemini-cli"
+    assert not found["opencode"]["ok"] and str(plugin) in found["opencode"]["message"]
+    memdir("setup", "gemini-cli")
+    memdir("setup", "opencode")
+    found = checks()
+    assert found["gemini-cli"]["ok"] and found["opencode"]["ok"]
+
+
+def test_broken_files_of_another_client_matter_only_where_memdir_is_in_them(home):
+    path = home / OTHERS["codex"]
+    path.parent.mkdir()
+    path.write_text("{ // mine\n}")
+    assert "codex" not in checks()
+    path.unlink()
+    memdir("setup", "codex")
+    path.write_text("{ // mine\n}")
+    found = checks()["codex"]
+    assert not found["ok"] and str(path) in found["message"] and found["fix"]
+
+
+def test_a_python_below_a_folder_with_blanks_is_found_in_the_hooks():
+    host = Host("/my tools/python3", "", "/a b/memdir", "/home/me", "/home/me/.claude", {})
+    for line in (hook_line(host, "codex", "prompt"), command_line(host, "prompt")):
+        assert _RUNS.findall(line) == ["'/my tools/python3'"]
+
+
+def test_no_git_is_no_failure(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    git = checks()["git"]
+    assert git["ok"] and "not found" in git["message"] and "install git" in git["fix"]
+
+
+def test_a_damaged_history_is_found_set_aside_and_begun_anew(store, home):
+    memdir("remember", RULE, "--name", "use-uv")
+    (history,) = home.glob(".local/state/memdir/stores/*/history.git")
+    for path in (history / "objects").rglob("*"):
+        if path.is_file():
+            path.chmod(0o600)
+            path.write_bytes(b"rubbish")
+    found = checks()["history"]
+    assert not found["ok"] and "--fix" in found["fix"]
+    assert memdir("doctor", "--fix").code == 0
+    assert history.with_name("history.git.damaged-1").is_dir()
+    assert (store / "use-uv.md").exists()
+    memdir("retire", "use-uv")
+    memdir("undo")
+    assert (store / "use-uv.md").exists()
+
+
+def test_an_index_out_of_step_is_mended(store):
+    memdir("remember", RULE, "--name", "use-uv")
+    (store / "lonely.md").write_text("---\nname: lonely\ndescription: alone\n---\nx\n")
+    (store / "MEMORY.md").write_text("- [Gone](gone.md)\n- [Use uv](use-uv.md)\n")
+    assert not checks()["index"]["ok"]
+    assert checks("--fix")["index"]["ok"]
+    text = (store / "MEMORY.md").read_text()
+    assert "lonely.md" in text and "gone.md" not in text
+
+
+def test_an_index_that_is_too_long_is_said(store):
+    store.mkdir(parents=True)
+    (store / "one.md").write_text("---\nname: one\n---\nx\n")
+    (store / "MEMORY.md").write_text("- [One](one.md)\n" + "words\n" * 300)
+    found = checks()["index"]
+    assert not found["ok"] and "too long" in found["message"]
+
+
+def test_a_state_directory_that_others_can_use_is_said(home):
+    memdir("remember", RULE)
+    (home / ".local/state/memdir").chmod(0o755)
+    found = checks()["state"]
+    assert not found["ok"] and "chmod 700" in found["fix"]
+
+
+def test_a_broken_setting_and_a_broken_memory_are_said(store, home):
+    memdir("remember", RULE)
+    (store / "odd.md").write_text("---\nname: a\nname: b\n---\nx\n")
+    (home / ".config/memdir").mkdir(parents=True)
+    (home / ".config/memdir/config.toml").write_text("[store]\nindx = true\n")
+    found = checks()
+    assert not found["settings"]["ok"] and "indx" in found["settings"]["message"]
+    assert not found["memories"]["ok"] and "twice" in found["memories"]["message"]
+
+
+def test_a_history_that_is_off_is_said():
+    answer = process("doctor", "--json", MEMDIR_HISTORY="0")
+    (history,) = [check for check in answer.json["checks"] if check["name"] == "history"]
+    assert history["ok"] and "switched off" in history["message"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        (Folder("/x", True, False, True, 0o600, 1 << 40), "stands in the way"),
+        (Folder("/x", True, True, False, 0o500, 1 << 40), "not writable"),
+        (Folder("/x", True, True, True, 0o700, 1024), "only 1 KiB"),
+        (Folder("/x", True, True, True, 0o777, 1 << 40), "others may use it"),
+    ],
+)
+def test_a_directory_that_will_fail_is_said(folder, said):
+    class Nothing:
+        def __getattr__(self, name: str) -> object:
+            raise Unwritable("not asked here", next="nothing")
+
+    machine = Machine("3.11.0", "", folder, FINE)
+    found = {check.name: check for check in examine(machine, [], *[Nothing()] * 4)}
+    assert not found["store"].ok and said in found["store"].message and found["store"].fix
+    assert found["state"].ok
+    assert not found["lock"].ok  # what cannot be looked at is not well
+
+
+class Forgetful:
+    """A store that says it saved, and did not keep what it was given."""
+
+    def __init__(self, keeps: bytes) -> None:
+        self.keeps = keeps
+
+    def read(self, path: str) -> bytes:
+        return self.keeps
+
+    def files(self) -> list[str]:
+        return []
+
+    def drop(self, path: str) -> None:
+        """Nothing was kept."""
+
+
+@pytest.mark.parametrize("keeps", [b"", b"half of it"])
+def test_the_proof_fails_for_a_store_that_does_not_keep_its_word(keeps):
+    change = Change("created", "proof", "proof.md", "a hash of something else")
+    found = prove(lambda: change, lambda: None, Forgetful(keeps), lambda: 0.0)
+    assert isinstance(found, Check) and not found.ok
+
+
+def test_the_proof_fails_where_saving_fails():
+    def fails() -> Change:
+        raise Unwritable("no space left", next="free some space")
+
+    found = prove(fails, lambda: None, Forgetful(b""), lambda: 0.0)
+    assert not found.ok and "no space left" in found.message
+
+
+def test_the_proof_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process("doctor", TMPDIR=str(tmp_path))
+    assert [name for name in os.listdir(tmp_path) if name.startswith("memdir")] == []

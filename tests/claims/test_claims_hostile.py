@@ -1,0 +1,150 @@
+"""Whatever a memory holds: finding claims ends soon, breaks nothing and asks for nothing odd."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Past, Seen
+from memdir.claims.find import MOST, find_claims
+from memdir.claims.judge import judge, wanted
+from tests.helpers import hostile
+
+MARKS = "`/.*{}[]()<>|~#:-_@$\\\"' \n\ta1Z→…é中\0\x1b\ud800"
+PIECES = [
+    "`", "``", "```\n", "~~~\n", "src/a.py", "**Why:**", "- [ ] ", "](", "[[", "]]", "{a,b}", "::",
+    "was removed", " → ", "http://x", "not ", ". ", "| a | b |\n", "---\n", "# Old\n", "../", "*",
+    "#12", "v1.2", "deadbeef1", "e.g. ", "npm run ", "A_B", "fooBar()", "\n", " ", "\0",
+]  # fmt: skip
+
+
+def shape(text: str) -> None:
+    """What always holds of the claims of a text."""
+    claims = find_claims(text, ".claude/memory/x.md")
+    lines = text.count("\n") + 1
+    assert len(claims) <= MOST
+    for claim in claims:
+        assert claim.text and 1 <= claim.line <= lines and claim.column >= 0
+        judged = judge(claim, Seen())
+        assert judged.verdict in (UNKNOWN, NOT_A_CLAIM)
+        assert judged.reason
+    asked = wanted(claims)
+    for name in asked.paths:
+        assert name and not name.startswith(("/", "~", "../")) and "\0" not in name
+        assert "\n" not in name
+
+
+@given(st.text(MARKS, max_size=300))
+def test_any_marks_in_any_order_keep_the_shape(text):
+    shape(text)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_any_markdown_keeps_the_shape(text):
+    shape(text)
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join))
+def test_a_text_that_is_said_twice_makes_no_more_than_twice_the_work(text):
+    """Counted in steps of the interpreter, so that a busy machine cannot fail it."""
+    once, twice = steps(text * 20), steps(text * 40)
+    assert twice < 3 * once + 20_000
+
+
+def steps(text: str) -> int:
+    """Lines of our code that run while claims are found."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    old = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        wanted(find_claims(text))
+    finally:
+        sys.settrace(old)
+    return count
+
+
+BAIT = {
+    "a megabyte in one line": "a" * 1_000_000,
+    "a megabyte of backticks": "`" * 1_000_000,
+    "single backticks": "` " * 200_000,
+    "runs of backticks of every length": "".join("`" * n + " " for n in range(1, 1_000)),
+    "slashes": "a/" * 200_000,
+    "dots": "a." * 200_000,
+    "dashes": "a-" * 200_000,
+    "open braces": "`" + "{a," * 60_000 + "`",
+    "braces to spread": "`" + "{a,b}" * 30 + ".py`",
+    "stars": "`" + "*" * 150 + ".py`" + " `" + "*a" * 90 + ".py`",
+    "open links": "[a](" * 100_000,
+    "links in links": "[a]([a](" * 50_000,
+    "open wiki links": "[[" * 200_000,
+    "spaces": " " * 1_000_000,
+    "lines": "\n" * 500_000,
+    "list items": "- `a/b.py` was removed\n" * 20_000,
+    "one long sentence": "`a/b.py` and " * 30_000,
+    "table cells": "|" * 500_000,
+    "table rows": "| `a/b.py` | x |\n" * 20_000,
+    "fences that open": "```\n" * 100_001,
+    "quotes": "> " * 200_000,
+    "headings": "# a\n" * 100_000,
+    "words before a number": "word " * 200_000 + "1.2",
+    "versions": "1." * 300_000,
+    "hex": "deadbeef0" * 100_000,
+    "tildes": "~~" * 300_000,
+    "digits": "9" * 1_000_000,
+    "a header without an end": "---\n" + "description: x\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", BAIT)
+def test_bait_is_swallowed(name):
+    """A pattern that tries again and again would not come back from here."""
+    shape(BAIT[name])
+
+
+def test_many_claims_are_cut_off():
+    assert len(find_claims("`a/b.py` " * 10_000)) == MOST
+
+
+def test_hostile_inputs_are_texts_like_any_other(shared):
+    lines = hostile.FILE.read_text(encoding="utf-8").splitlines()
+    assert lines
+    for row in map(hostile.read, lines):
+        shape(row.value)
+        shape(f"See `{row.value}` and {row.value}.")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "~/.ssh/id_rsa",
+        "a/../../b.py",
+        "a/./b.py",
+        "a\0b.py",
+        "..",
+        ".",
+    ],
+)
+def test_a_hostile_path_is_never_asked_for_as_it_stands(path):
+    asked = wanted(find_claims(f"See `{path}` and {path} .", ".claude/memory/x.md"))
+    assert not {one for one in asked.paths if ".." in one.split("/") or one[:1] in "/~"}
+
+
+def test_odd_answers_of_a_repository_break_nothing():
+    odd = Past("", "", "")
+    claims = find_claims("`src/a.py` `doc/` `a*b.md` `makeIt()` in `x.py`")
+    names = wanted(claims)
+    seen = Seen(
+        past=dict.fromkeys(names.paths, (odd,)),
+        past_symbols=dict.fromkeys(names.symbols, odd),
+    )
+    for claim in claims:
+        assert judge(claim, seen).verdict in (TRUE, STALE, UNKNOWN, NOT_A_CLAIM)

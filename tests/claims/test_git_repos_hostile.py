@@ -1,0 +1,263 @@
+"""Trees, answers and caches that no honest git or memdir ever made."""
+
+import json
+import os
+import random
+import shutil
+import struct
+import threading
+import zlib
+from array import array
+
+import pytest
+
+from memdir.claims import code_index, manifests
+from memdir.claims.checkout import Bounds
+from memdir.claims.claim import Wanted
+from memdir.claims.code_index import MAGIC, Cache
+from memdir.claims.tree import Patterns, WorkTree
+from memdir.store.git import Git
+from tests.helpers.repositories import TEXT, Checkout, look
+
+WANTED = {"paths": ["a.py", "gone.py"], "symbols": ["the_name", "gone_name"]}
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    checkout = Checkout(tmp_path / "code")
+    checkout.commit({"a.py": "the_name\n", "gone.py": "gone_name\n" + TEXT})
+    checkout.remove("gone.py")
+    checkout.commit({"keep": "k\n"})
+    return checkout
+
+
+def raw_tree(checkout, *entries):
+    """Commit a tree that git itself would refuse to write."""
+    data = b"".join(mode + b" " + name + b"\0" + bytes.fromhex(oid) for mode, name, oid in entries)
+    words = ("hash-object", "-t", "tree", "-w", "--literally", "--stdin")
+    return checkout.git(*words, given=data)
+
+
+def test_a_tree_with_parts_that_lead_out_opens_nothing_outside(checkout, tmp_path):
+    (tmp_path / "secret.py").write_text("secret_name\n")
+    (checkout.folder / ".git/inner.py").write_text("secret_name\n")
+    blob = checkout.git("hash-object", "-w", "--stdin", given=b"")
+    inner = raw_tree(checkout, (b"100644", b"secret.py", blob))
+    own = raw_tree(checkout, (b"100644", b"inner.py", blob))
+    entries = [(b"40000", b"..", inner), (b"40000", b".GIT", own), (b"100644", b"a.py", blob)]
+    tree = raw_tree(checkout, *entries)
+    checkout.git("reset", "-q", "--soft", checkout.git("commit-tree", tree, "-m", "x"))
+    checkout.git("config", "core.repositoryformatversion", "1")
+    checkout.git("config", "extensions.partialclone", "origin")
+    names = ["../secret.py", "secret.py", "inner.py", ".GIT/inner.py", "a.py"]
+    seen = checkout.look(paths=names, symbols=["secret_name"])
+    assert set(seen.paths) == {"a.py"} and seen.symbols == {}
+
+
+@pytest.mark.parametrize("path", ["../secret", "x/../../secret", ".git/config", ".GIT/config", ""])
+def test_the_work_tree_refuses_parts_that_lead_out(checkout, tmp_path, path):
+    (tmp_path / "secret").write_text("x")
+    (checkout.folder / "x").mkdir()
+    shutil.copytree(checkout.folder / ".git", checkout.folder / ".GIT", dirs_exist_ok=True)
+    work_tree = WorkTree(str(checkout.folder))
+    assert work_tree.read(path, 100_000) is None and work_tree.facts(path) == ()
+    assert not work_tree.has_file(path) and not work_tree.has_folder(path)
+    assert not work_tree.is_regular(path) and not work_tree.leads_to(path, folder=False)
+
+
+def test_a_manifest_with_an_endless_key_is_not_parsed(checkout, monkeypatch):
+    parsed = []
+    monkeypatch.setattr(manifests.tomllib, "loads", lambda text: parsed.append(text) or {})
+    key = "a." * 4_000 + "a=1\n"
+    checkout.commit({"pyproject.toml": key, "x/pyproject.toml": "a=1\n" * 30_000})
+    seen = checkout.look()
+    assert parsed == [] and "not all manifest files were read" in seen.remarks
+    checkout.commit({"pyproject.toml": "[project]\nname='fine'\n"})
+    checkout.look()
+    assert len(parsed) == 1
+
+
+def test_manifests_that_nest_without_end_declare_nothing(checkout):
+    toml = "a = " + "\n[" * 40_000
+    checkout.commit({"package.json": "[" * 90_000, "pyproject.toml": toml})
+    assert checkout.look(packages=["a"]).packages == frozenset()
+
+
+def test_manifests_are_parsed_only_for_a_while(checkout):
+    checkout.commit({"package.json": '{"dependencies": {"left-pad": "1"}}'})
+    seen = look(checkout.repo(Bounds(manifest_seconds=-1.0)), packages=["left-pad"])
+    assert seen.packages == frozenset() and "not all manifest files were read" in seen.remarks
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits"),
+    [
+        ("src/*.py", ["src/a.py", "src/b/c.py", "x/src/d.py"]),
+        ("*.md", ["docs/x.md"]),
+        ("src/b/*", ["src/b/c.py"]),
+        ("s*c/b", ["src/b/c.py"]),
+        ("src/**/c.py", ["src/b/c.py"]),
+        ("b*c", []),
+        ("src*c*.py", ["src/b/c.py"]),
+        ("rc/*.py", []),
+    ],
+)
+def test_a_pattern_fits_whole_parts_and_what_is_below(pattern, fits):
+    paths = ["src/a.py", "src/b/c.py", "x/src/d.py", "docs/x.md"]
+    assert Patterns(paths).find(pattern) == fits
+
+
+def test_a_pattern_of_repeated_letters_tries_no_place_twice():
+    path = "src/" + "a" * 200_000  # for hours, with a regex
+    assert Patterns([path]).find("src/a*a*a*b.py") == []
+    assert Patterns([path + "b"]).find("src/a*a*a*b.py") == []
+    assert Patterns([path + "b.py"]).find("src/a*a*b.py") == [path + "b.py"]
+
+
+@pytest.fixture
+def fake_git(tmp_path, monkeypatch):
+    """Puts a git in front that finds the checkout, and else prints the given bytes."""
+
+    def put(answer, head="1" * 40):
+        folder = tmp_path / "fake"
+        folder.mkdir(exist_ok=True)
+        (folder / "answer").write_bytes(answer)
+        (folder / "git").write_text(
+            "#!/bin/sh\ncase \"$*\" in *is-bare*) printf 'false\\nfalse\\n';;"
+            f" *rev-parse*) echo '{head}';; *) cat {folder}/answer;; esac\n"
+        )
+        (folder / "git").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    return put
+
+
+RANDOM = random.Random(5)
+ANSWERS = [
+    *(RANDOM.randbytes(3000) for _ in range(4)),
+    *(b"a\0b\0", b"100644 blob 1111\ta.py\0", b"\xff\xfe\0" * 50, b"\0" * 100, b"\n" * 100),
+    *(b"\x01\0D\0x\0", b"D\0x\0", b"R\0x\0y\0", b"\x01" + b"1" * 40 + b" " + b"9" * 5000 + b"\0"),
+    *(
+        b"blob " + b"9" * 5000 + b"\n",
+        b"x blob 5\n",
+        b"\xff\xff x.py\0",
+        b"a\tb\tc\0",
+        b"1 2 3 4\tx\0",
+    ),
+]
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_git_that_talks_nonsense_is_cut_short_and_that_is_said(checkout, fake_git, answer):
+    fake_git(answer)
+    seen = look(checkout.repo(), **WANTED, branches=["x"], commits=["abcdef1"])
+    assert seen.past == {} and seen.past_symbols == {} and seen.remarks
+    assert checkout.repo().state().startswith("1" * 40)
+
+
+def test_a_head_that_is_no_commit_is_a_problem(checkout, fake_git):
+    fake_git(b"", head="--output=/tmp/x")
+    seen = look(checkout.repo(), **WANTED)
+    assert seen.known == frozenset() and "no claim was checked" in seen.remarks[0]
+
+
+def cache_of(checkout):
+    return Cache(str(checkout.folder) + ".cache", str(checkout.folder), 1 << 27)
+
+
+@pytest.mark.parametrize("name", ["past", "symbols", "removed"])
+def test_a_pipe_or_a_link_in_the_cache_is_no_cache(checkout, name):
+    first = checkout.look(**WANTED)
+    file = os.path.join(cache_of(checkout).folder, name)
+    os.unlink(file)
+    os.mkfifo(file)
+    # Whoever waits for a writer gets one, which says nothing: the test fails and does not hang.
+    writer = threading.Timer(20, lambda: os.close(os.open(file, os.O_RDWR)))
+    writer.start()
+    assert cache_of(checkout).load(name, len) is None and writer.is_alive()
+    writer.cancel()
+    assert checkout.look(**WANTED) == first
+
+
+def j(value):
+    return json.dumps(value).encode()
+
+
+def numbers(*some):
+    return array("i", some).tobytes()
+
+
+HEAD = "HEAD"  # stands for the commit of now
+DAMAGED = [
+    ("past", [[HEAD, "", [[HEAD, 1]]], [["gone.py", "x"]], numbers(99)]),
+    ("past", [[HEAD, "", [[HEAD, 1]]], [["gone.py", "x"]], numbers(-1)]),
+    ("past", [[HEAD, "", [[HEAD, "x"]]], [["gone.py", ""]], numbers(0)]),
+    ("past", [[HEAD, "", [[HEAD, 1]]], [[None, 5]], numbers(0)]),
+    ("past", [[None, 5, [[HEAD, 1]]], [["gone.py", ""]], numbers(0)]),
+    ("past", [["--all", "", []], [], b""]),
+    ("past", [b"[" * 200_000, [], b""]),
+    ("symbols", [[HEAD, "", ["the_name"], [[1, "x", ["a"]]], []], [], b"", b""]),
+    ("symbols", [[HEAD, "", ["the_name"], [[1, 0, [5]]], []], [], b"", b""]),
+    ("symbols", [[HEAD, "", ["the_name"], [[1, 0, ["a"]]], []]]),
+    ("symbols", [[HEAD, "", ["the_name"], [[1, 0, ["a"]]], [7]], [], b"", b""]),
+    ("symbols", [[5, "", [["u"]], [[1, 0, ["a.py"]]], []], [], b"", b""]),
+    ("symbols", [["--output=x", "", ["a"], [[1, 0, ["a.py"]]], []], [], b"", b""]),
+    ("symbols", [[HEAD, "", ["a"], [[1, 0, ["a.py"]]], []], ["a.py"], numbers(-4), b""]),
+    ("symbols", [[HEAD, "", ["a"], [[1, 0, ["a.py"]]], []], [5], numbers(1), numbers(0)]),
+    ("symbols", [[HEAD, "", ["a"], [[1, 0, ["a.py"]]], []], b"[" * 200_000, b"", b""]),
+    ("removed", [[HEAD, "", []], b"gone_name", numbers(5, -1)]),
+    ("removed", [[HEAD, "", [[HEAD, 1]]], b"gone_name", numbers(-1, -1)]),
+    ("removed", [[HEAD, "", [["x", 1]]], b"gone_name", numbers(0, -1)]),
+]
+
+
+@pytest.mark.parametrize(("name", "parts"), DAMAGED)
+@pytest.mark.parametrize("dirty", [False, True])
+def test_a_cache_that_nobody_wrote_changes_no_answer(checkout, name, parts, dirty):
+    if dirty:
+        checkout.files({"keep": "another\n"})
+    first = checkout.look(**WANTED)
+    head = checkout.git("rev-parse", "HEAD").encode()
+    made = [part if isinstance(part, bytes) else j(part) for part in parts]
+    cache_of(checkout).store(name, [part.replace(b'"HEAD"', b'"%s"' % head) for part in made])
+    assert checkout.look(**WANTED) == first
+    assert not (checkout.folder / "x").exists()
+
+
+def test_a_part_that_unpacks_without_end_is_no_cache(checkout):
+    checkout.look(**WANTED)
+    packer = zlib.compressobj(9)
+    small = b"".join(packer.compress(bytes(1 << 20)) for _ in range(64)) + packer.flush()
+    cache = Cache(str(checkout.folder) + ".cache", str(checkout.folder), 1 << 20)
+    data = MAGIC + struct.pack("<QI", len(small), zlib.crc32(small)) + small
+    with open(os.path.join(cache.folder, "past"), "wb") as file:
+        file.write(data)
+    assert len(data) < 1 << 20 and cache.load("past", lambda parts: parts) is None
+    with pytest.raises(ValueError, match="larger"):
+        code_index._unpack(data, 1 << 20)
+
+
+def test_a_repository_names_no_ignore_file_outside(checkout, tmp_path, monkeypatch):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (tmp_path / "theirs").write_text("secret\n")
+    (tmp_path / "home/mine").write_text("build\n")
+    checkout.git("config", "core.excludesFile", str(tmp_path / "theirs"))
+    assert checkout.look(paths=["secret", "build"]).ignored == frozenset()
+    (tmp_path / "home/.gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
+    assert checkout.look(paths=["secret", "build"]).ignored == {"build"}
+    git = Git(str(checkout.folder), shutil.which("git") or "")
+    assert git.settings["core.attributesFile"] == os.devnull
+
+
+def test_the_hint_for_a_stranger_s_folder_quotes_it(tmp_path, monkeypatch):
+    checkout = Checkout(tmp_path / "a folder; rm x")
+    checkout.commit({"a.py": TEXT})
+    monkeypatch.setitem(
+        __import__("memdir.store.git", fromlist=["x"]).ENVIRONMENT,
+        "GIT_TEST_ASSUME_DIFFERENT_OWNER",
+        "1",
+    )
+    remarks = checkout.repo().look(Wanted()).remarks
+    assert f"safe.directory '{checkout.folder}'" in remarks[0]

@@ -1,0 +1,278 @@
+"""Checkouts that are not the usual one: each is looked at as far as it goes, and says the rest."""
+
+import os
+import shutil
+import time
+
+import pytest
+
+from memdir.claims.checkout import Bounds
+from memdir.claims.claim import Past
+from memdir.claims.repo import open_git_repo
+from tests.helpers.repositories import TEXT, Checkout, look
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    return Checkout(tmp_path / "code")
+
+
+def clone(checkout, folder, *words) -> Checkout:
+    checkout.git("clone", "-q", *words, f"file://{checkout.folder}", str(folder))
+    return Checkout(folder, init=False)
+
+
+def test_without_a_commit_what_is_staged_is_there(checkout):
+    checkout.files({"a.py": TEXT, "deep/b.py": TEXT})
+    checkout.git("add", "deep")
+    seen = checkout.look(paths=["a.py", "b.py", "c.py"], symbols=["line"], branches=["main"])
+    assert seen.paths == {"a.py": ("a.py",), "b.py": ("deep/b.py",)}
+    assert seen.commit == "" and "past" not in seen.known and "symbols" not in seen.known
+    assert any("no commit yet" in remark for remark in seen.remarks)
+    assert checkout.repo().state().startswith("+")
+
+
+def test_a_detached_head_is_looked_at(checkout):
+    checkout.commit({"a.py": TEXT})
+    checkout.commit({"b.py": "x\n"})
+    checkout.git("checkout", "-q", "--detach", "HEAD~1")
+    seen = checkout.look(paths=["a.py", "b.py"])
+    assert list(seen.paths) == ["a.py"] and seen.remarks == ()
+    assert seen.commit == checkout.git("rev-parse", "HEAD") == checkout.repo().state()
+
+
+def test_a_shallow_clone_says_so(checkout, tmp_path):
+    checkout.commit({"a.py": TEXT, "keep": "k\n"})
+    checkout.remove("a.py")
+    checkout.commit()
+    checkout.commit({"b.py": "x\n"})
+    seen = clone(checkout, tmp_path / "shallow", "--depth=1").look(paths=["a.py", "b.py"])
+    assert list(seen.paths) == ["b.py"] and seen.past == {}
+    assert any("shallow clone" in remark for remark in seen.remarks)
+
+
+def test_a_partial_clone_fetches_nothing_and_says_so(checkout, tmp_path):
+    checkout.git("config", "uploadpack.allowFilter", "true")
+    checkout.commit({"a.py": TEXT + "old_name", "b.py": "kept_name"})
+    checkout.move("a.py", "c.py")
+    commit = checkout.commit()
+    checkout.commit({"c.py": "x\n"})
+    partial = clone(checkout, tmp_path / "partial", "--filter=blob:none")
+    packs = sorted(os.listdir(partial.folder / ".git/objects/pack"))
+    seen = partial.look(paths=["a.py"], symbols=["old_name", "kept_name"], commits=["0" * 40])
+    assert seen.past["a.py"] == (Past("a.py", commit, "2026-01-02", "c.py"),)
+    assert set(seen.symbols) == {"kept_name"} and "past_symbols" not in seen.known
+    assert any("partial clone" in remark for remark in seen.remarks)
+    assert sorted(os.listdir(partial.folder / ".git/objects/pack")) == packs
+
+
+def test_a_sparse_checkout_knows_what_is_not_on_disk(checkout, tmp_path):
+    checkout.commit({"web/a.ts": "web_name", "api/b.py": "api_name"})
+    sparse = clone(checkout, tmp_path / "sparse", "--sparse")
+    sparse.git("sparse-checkout", "set", "web")
+    assert not (sparse.folder / "api").exists()
+    seen = sparse.look(paths=["api/b.py", "web"], symbols=["web_name", "api_name"])
+    assert set(seen.paths) == {"api/b.py", "web"}
+    assert set(seen.symbols) == {"web_name", "api_name"}
+
+
+def test_a_linked_worktree_is_looked_at_with_its_own_commit(checkout, tmp_path):
+    checkout.commit({"a.py": TEXT})
+    checkout.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    linked = Checkout(tmp_path / "linked", init=False)
+    linked.days = 1
+    linked.commit({"b.py": "only_there"})
+    assert set(linked.look(paths=["a.py", "b.py"], symbols=["only_there"]).paths) == {
+        "a.py",
+        "b.py",
+    }
+    assert set(checkout.look(paths=["a.py", "b.py"]).paths) == {"a.py"}
+
+
+def test_below_a_submodule_only_what_is_checked_out_is_known(checkout, tmp_path):
+    library = Checkout(tmp_path / "library")
+    library.commit({"src/lib.c": TEXT})
+    checkout.commit({"a.py": TEXT})
+    checkout.git("submodule", "--quiet", "add", str(library.folder), "vendor/library")
+    checkout.commit()
+    names = ["vendor/library/src/lib.c", "vendor/library", "library/", "vendor/library/none.c"]
+    seen = checkout.look(paths=[*names, "dist/x"])
+    assert set(seen.paths) == set(names[:3])
+    assert any("vendor/library" in remark for remark in seen.remarks)
+    bare = clone(checkout, tmp_path / "without").look(paths=names)
+    assert set(bare.paths) == {"vendor/library", "library/"} and bare.past == {}
+
+
+def test_a_sub_project_of_a_monorepo_is_found_by_the_ends_of_its_paths(checkout):
+    checkout.commit({"services/pay/src/api.py": TEXT, "services/ship/src/api.py": TEXT + "2"})
+    seen = checkout.look(paths=["src/api.py", "pay/src/api.py"])
+    assert set(seen.paths["src/api.py"]) == {"services/pay/src/api.py", "services/ship/src/api.py"}
+    assert seen.paths["pay/src/api.py"] == ("services/pay/src/api.py",)
+
+
+def test_a_bare_repository_is_looked_at_by_its_commits(checkout, tmp_path):
+    checkout.commit({"a.py": "the_name"})
+    bare = clone(checkout, tmp_path / "bare.git", "--bare")
+    seen = bare.look(paths=["a.py", "HEAD"], symbols=["the_name"], branches=["main"])
+    assert set(seen.paths) == {"a.py"} and set(seen.symbols) == {"the_name"}
+    assert "ignored" not in seen.known
+    assert any("no working tree" in remark for remark in seen.remarks)
+
+
+def test_a_clone_without_a_checkout_is_looked_at_by_its_commit(checkout, tmp_path):
+    checkout.commit({"a.py": "the_name"})
+    seen = clone(checkout, tmp_path / "none", "--no-checkout").look(paths=["a.py"])
+    assert set(seen.paths) == {"a.py"}
+    assert any("nothing is checked out" in remark for remark in seen.remarks)
+
+
+def test_odd_names_are_names(checkout):
+    names = [
+        "new\nline.py",
+        "tab\t.py",
+        'quo"te.py',
+        "ünï/日本.py",
+        "-dash.py",
+        ":(top)x.py",
+        "*.py",
+    ]
+    checkout.commit({name: TEXT + name for name in names})
+    (checkout.folder / os.fsdecode(b"bad\xff.py")).write_text("odd_name\n")
+    checkout.commit()
+    bad = "bad\udcff.py"
+    seen = checkout.look(paths=[*names, bad], symbols=["odd_name"])
+    assert seen.paths == {name: (name,) for name in [*names, bad]}
+    assert seen.symbols["odd_name"].places == (bad,)
+    for name in (*names, bad):
+        os.unlink(checkout.folder / name)
+    commit = checkout.commit({"keep": "k"})
+    seen = checkout.look(paths=[*names, bad])
+    assert {name: past[0].commit for name, past in seen.past.items()} == dict.fromkeys(
+        [*names, bad], commit
+    )
+
+
+def test_a_merge_in_progress_is_looked_at(checkout):
+    checkout.commit({"a.py": "1\n", "b.py": "1\n"})
+    checkout.git("switch", "-qc", "other")
+    checkout.remove("b.py")
+    checkout.commit({"a.py": "2\n"})
+    checkout.git("switch", "-q", "main")
+    checkout.commit({"a.py": "3 mine_name\n", "b.py": "2\n"})
+    checkout.git("merge", "-q", "other", check=False)
+    seen = checkout.look(paths=["a.py", "b.py"], symbols=["mine_name"])
+    assert set(seen.paths) == {"a.py", "b.py"} and set(seen.symbols) == {"mine_name"}
+
+
+# -- what cannot be looked at --------------------------------------------------------------
+
+
+def test_a_place_that_is_gone_says_so(tmp_path):
+    for root in (str(tmp_path / "gone"), ""):
+        repo = open_git_repo(root, str(tmp_path / "cache"))
+        (remark,) = look(repo, paths=["a"]).remarks
+        assert "no claim was checked" in remark and repo.state() == ""
+
+
+def test_without_git_nothing_is_known_and_that_is_said(checkout, monkeypatch, tmp_path):
+    checkout.commit({"a.py": TEXT})
+    (checkout.folder / "git").write_text("#!/bin/sh\ntouch ran\n")
+    (checkout.folder / "git").chmod(0o755)
+    monkeypatch.chdir(checkout.folder)
+    monkeypatch.setenv("PATH", f".:{tmp_path}::relative")
+    seen = checkout.look(paths=["a.py"])
+    assert seen.known == frozenset() and "git is not installed" in seen.remarks[0]
+    assert not (checkout.folder / "ran").exists()
+
+
+def test_a_broken_repository_says_so_and_the_one_above_is_not_taken(checkout):
+    checkout.commit({"a.py": TEXT})
+    inner = checkout.folder / "inner"
+    (inner / ".git").mkdir(parents=True)
+    seen = look(open_git_repo(str(inner), str(inner) + ".cache"), paths=["a.py"])
+    assert seen.known == frozenset() and "git cannot read" in seen.remarks[0]
+
+
+def test_a_lost_object_is_said_and_nothing_is_called_removed(checkout):
+    checkout.commit({"a.py": "was_here\n", "b.py": "other\n"})
+    checkout.commit({"a.py": "x\n"})
+    oid = checkout.git("rev-parse", "HEAD:b.py")
+    (checkout.folder / ".git/objects" / oid[:2] / oid[2:]).unlink()
+    seen = checkout.look(paths=["a.py"], symbols=["was_here", "other"])
+    assert seen.paths and seen.past_symbols == {}
+    assert any("not all files were read" in remark for remark in seen.remarks)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
+def test_a_repository_of_somebody_else_says_what_to_do(checkout, monkeypatch):
+    checkout.commit({"a.py": TEXT})
+    for folder, _, files in os.walk(checkout.folder):
+        for name in (".", *files):
+            os.lchown(os.path.join(folder, name), 12345, 12345)
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    (remark,) = checkout.look(paths=["a.py"]).remarks
+    assert "safe.directory" in remark
+    checkout.git("config", "--file", os.environ["HOME"] + "/.gitconfig", "safe.directory", "*")
+    assert set(checkout.look(paths=["a.py"]).paths) == {"a.py"}
+
+
+# -- bounds --------------------------------------------------------------------------------
+
+
+def test_a_history_beyond_the_bound_is_said(checkout):
+    checkout.commit({"a.py": "1 first_name\n", "b.py": "2 second_name\n", "keep": "k\n"})
+    checkout.remove("a.py")
+    checkout.commit()
+    checkout.remove("b.py")
+    checkout.commit()
+    repo = checkout.repo(Bounds(commits=1))
+    for _ in range(2):
+        seen = look(repo, paths=["a.py", "b.py"], symbols=["first_name", "second_name"])
+        assert set(seen.past) == {"b.py"} and set(seen.past_symbols) == {"second_name"}
+        assert sum("history before 2026-01-03 was not" in remark for remark in seen.remarks) == 2
+
+
+def test_a_run_that_is_late_is_said_and_tried_again(checkout):
+    checkout.commit({"a.py": "gone_name\n"})
+    checkout.commit({"a.py": "x\n"})
+    late = Bounds(log_seconds=0, patch_seconds=0)
+    seen = look(checkout.repo(late), paths=["z.py"], symbols=["gone_name"])
+    assert seen.past_symbols == {} and len(seen.remarks) == 2
+    seen = checkout.look(paths=["z.py"], symbols=["gone_name"])
+    assert set(seen.past_symbols) == {"gone_name"} and seen.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "remark"),
+    [
+        (Bounds(files=2), "paths were read"),
+        (Bounds(tree_bytes=10), "paths were read"),
+        (Bounds(scan_seconds=0), "not all files were read"),
+        (Bounds(dirty_files=0), "not committed"),
+        (Bounds(manifests=1), "manifest"),
+        (Bounds(quick_seconds=0), "read"),
+    ],
+)
+def test_every_bound_is_said_and_nothing_is_called_removed(checkout, bounds, remark):
+    files = {f"f{number}/package.json": "{}" for number in range(4)}
+    checkout.commit({**files, "z.py": "a_name old_name\n"})
+    checkout.commit({"z.py": "a_name\n"})
+    checkout.files({"f0/package.json": "{ }"})
+    seen = look(checkout.repo(bounds), paths=["z.py"], symbols=["a_name"])
+    assert any(remark in said for said in seen.remarks)
+    assert seen.past == {} and seen.past_symbols == {}
+
+
+def test_progress_is_told_only_when_it_takes_long(checkout, monkeypatch):
+    checkout.commit({"a.py": TEXT})
+    said: list[str] = []
+    look_now = checkout.repo().look
+    from memdir.claims.claim import Wanted
+
+    look_now(Wanted(symbols=frozenset(["line"])), said.append)
+    assert said == []
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(time, "monotonic", lambda: next(ticks) / 3)
+    shutil.rmtree(str(checkout.folder) + ".cache")
+    look_now(Wanted(symbols=frozenset(["line"])), said.append)
+    assert said

@@ -1,0 +1,374 @@
+"""Every command answers with the fields that docs and scripts rely on, and the right exit code."""
+
+import hashlib
+import json
+
+import pytest
+
+from tests.helpers.terminal import memdir, process
+
+pytestmark = pytest.mark.usefixtures("project")
+
+RULE = "Use uv, never pip, to install packages."
+FACT = "Staging is wiped every night."
+
+
+def save(text: str = RULE, *more: str) -> dict:
+    answer = memdir("remember", text, "--json", *more)
+    assert answer.code == 0, answer.text
+    return answer.json
+
+
+def test_remember_says_what_it_saved(store):
+    said = save(RULE, "--name", "use-uv", "--why", "uv.lock", "--how", "always", "--pin")
+    data = (store / "use-uv.md").read_bytes()
+    assert (said["change"], said["name"], said["path"]) == ("created", "use-uv", "use-uv.md")
+    assert said["hash"] == hashlib.sha256(data).hexdigest()
+    assert said["reason"] == ""
+    assert b"pinned: true" in data and b"**Why:** uv.lock" in data
+    assert (store / "MEMORY.md").read_text().count("use-uv.md") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        (RULE, "feedback"),
+        ("We prefer small commits here.", "feedback"),
+        ("Don't touch the vendored folder.", "feedback"),
+        (FACT, "project"),
+        ("The house is because of usage.", "project"),
+    ],
+)
+def test_a_missing_type_is_guessed_and_the_guess_is_said(text, type):
+    said = memdir("remember", text)
+    assert f"type {type}, from its wording; another one: memdir edit" in " ".join(said.text.split())
+    assert memdir("list", "--json").json["memories"][0]["type"] == type
+
+
+def test_an_update_keeps_the_type_it_has():
+    save(FACT, "--name", "staging", "--type", "reference")
+    assert save("Staging must never be wiped.", "--name", "staging")["change"] == "updated"
+    assert memdir("show", "staging", "--json").json["type"] == "reference"
+
+
+def test_the_text_may_come_from_standard_input():
+    answer = memdir("remember", "-", "--name", "piped", "--json", stdin="naïve 日本\n".encode())
+    assert answer.json["change"] == "created"
+    assert memdir("show", "piped", "--json").json["body"].strip() == "naïve 日本"
+
+
+def test_relative_dates_count_from_the_day_that_was_given(store):
+    save("The freeze began yesterday.", "--name", "freeze", "--date", "2026-03-03")
+    assert "2026-03-02" in (store / "freeze.md").read_text()
+    assert memdir("remember", "x", "--date", "someday", "--json").error["code"] == "bad_input"
+
+
+def test_a_refusal_is_an_answer_with_a_reason_and_exit_code_1():
+    key = (
+        "-----BEGIN RSA PRIVATE "
+        + "KEY-----\nMIIEow"
+        + "A" * 60
+        + "\n-----END RSA PRIVATE KEY-----"
+    )
+    answer = memdir("remember", key, "--json")
+    assert (answer.code, answer.json["change"]) == (1, "skipped")
+    assert "secret" in answer.json["reason"] and "MIIEow" not in answer.text
+
+
+def test_saying_the_same_again_is_no_failure():
+    save(RULE, "--name", "use-uv")
+    answer = memdir("remember", RULE, "--name", "use-uv", "--json")
+    assert (answer.code, answer.json["change"]) == (0, "skipped")
+
+
+def test_save_takes_a_draft_with_a_header(store, tmp_path):
+    draft = tmp_path / "draft.md"
+    draft.write_text(
+        "---\nname: port\ndescription: the port\ntype: reference\nowner: ann\n"
+        "metadata:\n  source: somebody\n  ticket: X-1\n---\n\nIt is 5433.\n"
+    )
+    answer = memdir("save", "--file", str(draft), "--json")
+    assert (answer.code, answer.json["change"], answer.json["path"]) == (0, "created", "port.md")
+    text = (store / "port.md").read_text()
+    assert "owner: ann" in text and "ticket: X-1" in text and "It is 5433." in text
+    assert "somebody" not in text and "metadata.source" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "---\nname: a\nname: b\n---\nx\n",
+        "---\nname: a\nnonsense\n---\nx\n",
+        "---\nname: ../a\n---\nx\n",
+        "---\nname: a\nmetadata: text\n---\nx\n",
+        "---\nname: a\ntype: novel\n---\nx\n",
+        "---\nname: a\n---\n\n",
+    ],
+)
+def test_a_draft_that_is_not_clear_is_refused(draft, store):
+    answer = memdir("save", "--file", "-", "--json", stdin=draft.encode())
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert answer.error["next"]
+    assert not list(store.glob("*.md"))
+
+
+def test_list_has_every_field():
+    save(RULE, "--name", "use-uv")
+    said = memdir("list", "--json").json
+    assert {"store", "layout", "memories", "findings"} <= said.keys()
+    (memory,) = said["memories"]
+    fields = {"path", "name", "type", "description", "modified", "age_days", "score", "action"}
+    assert fields <= memory.keys()
+    assert (memory["path"], memory["age_days"], memory["score"]) == ("use-uv.md", 0, 0)
+    assert (memory["action"], memory["type"]) == ("keep", "feedback")
+
+
+def test_list_shows_some_of_many_and_says_so(store):
+    store.mkdir(parents=True)
+    for number in range(12):
+        (store / f"m{number:02}.md").write_text(f"---\ndescription: {number}\n---\n")
+    shown = memdir("list", "--limit", "5").text
+    assert "shown: 5 of 12; all of them: --limit 0" in shown
+    assert shown.count("\n  m") == 5
+    assert memdir("list", "--limit", "0").text.count("\n  m") == 12
+    assert len(memdir("list", "--limit", "5", "--json").json["memories"]) == 12
+
+
+def test_show_has_every_field_and_knows_versions(store):
+    save(RULE, "--name", "use-uv")
+    first = (store / "use-uv.md").read_bytes()
+    memdir("edit", "use-uv", "--description", "another")
+    said = memdir("show", "use-uv", "--json").json
+    fields = {"path", "name", "type", "description", "metadata", "body", "hash"}
+    assert fields <= said.keys()
+    assert said["metadata"]["source"] == "cli"
+    change = memdir("log", "use-uv", "--json").json["changes"][-1]["id"]
+    assert memdir("show", f"use-uv@{change}", "--raw").bytes == first
+    assert memdir("show", f"use-uv@{change[:8]}", "--json").json["body"] == said["body"]
+
+
+def test_show_raw_gives_the_exact_bytes(store):
+    store.mkdir(parents=True)
+    data = b"---\r\nname: odd\r\n---\r\n\xff\xfe \x1b[2J\x00 no newline"
+    (store / "odd.md").write_bytes(data)
+    assert process("show", "odd", "--raw").bytes == data
+
+
+def test_edit_changes_what_was_asked_for(store):
+    old = save(RULE, "--name", "use-uv")["hash"]
+    words = ("--description", "uv it is", "--type", "preference", "--no-pin", "--if-hash", old)
+    answer = memdir("edit", "use-uv", *words, "--body-file", "-", "--json", stdin=b"Only uv.\n")
+    assert (answer.code, answer.json["change"]) == (0, "updated")
+    data = (store / "use-uv.md").read_bytes()
+    assert answer.json["hash"] == hashlib.sha256(data).hexdigest()
+    assert b"uv it is" in data and b"type: preference" in data and data.endswith(b"\nOnly uv.\n")
+
+
+def test_touch_makes_a_memory_fresh(store):
+    store.mkdir(parents=True)
+    (store / "old.md").write_text("---\nname: old\ntype: project\nmodified: 2020-01-01\n---\nx\n")
+    assert memdir("list", "--json").json["memories"][0]["action"] == "prune"
+    assert memdir("touch", "old", "--json").json["change"] == "updated"
+    assert memdir("list", "--json").json["memories"][0]["age_days"] == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "change", "room"),
+    [
+        ("forget", "retired", "trash"),
+        ("retire", "retired", "trash"),
+        ("archive", "archived", "archive"),
+    ],
+)
+def test_what_is_put_away_can_be_listed_and_restored(command, change, room, store):
+    save(RULE, "--name", "use-uv")
+    save(FACT, "--name", "staging")
+    before = (store / "use-uv.md").read_bytes()
+    said = memdir(command, "use-uv", "staging", "--json").json
+    assert (said["change"], said["name"], said["path"]) == (change, "use-uv", "use-uv.md")
+    assert [one["path"] for one in said["changes"]] == ["use-uv.md", "staging.md"]
+    assert memdir("list", "--json").json["memories"] == []
+    shelved = memdir("restore", "--list", "--json").json["memories"]
+    assert {(one["path"], one["room"]) for one in shelved} == {
+        ("use-uv.md", room),
+        ("staging.md", room),
+    }
+    assert memdir("restore", "use-uv", "--json").json["change"] == "restored"
+    assert (store / "use-uv.md").read_bytes() == before
+    assert "use-uv.md" in (store / "MEMORY.md").read_text()
+
+
+def test_an_archive_of_another_tool_is_listed_and_restored_from(store):
+    (store / "archive/deep").mkdir(parents=True)
+    data = b"---\nname: old\ndescription: an old one\n---\nold\n"
+    (store / "archive/deep/old.md").write_bytes(data)
+    (store / "archive/README.md").write_text("what this is")
+    (listed,) = memdir("restore", "--list", "--json").json["memories"]
+    assert listed["path"] == "deep/old.md"
+    assert memdir("list", "--json").json["memories"] == []
+    assert memdir("restore", "old", "--json").json["path"] == "deep/old.md"
+    assert (store / "deep/old.md").read_bytes() == data
+    assert not (store / "archive/deep/old.md").exists()
+    memdir("undo")
+    assert (store / "archive/deep/old.md").read_bytes() == data
+
+
+def test_purge_wants_a_yes_and_then_keeps_its_word():
+    save(RULE, "--name", "use-uv")
+    memdir("retire", "use-uv")
+    refused = memdir("purge", "use-uv", "--json")
+    assert (refused.code, refused.error["code"]) == (1, "bad_input")
+    assert "--yes" in refused.error["next"]
+    assert len(memdir("restore", "--list", "--json").json["memories"]) == 1
+    assert memdir("purge", "use-uv", "--yes", "--json").json["change"] == "purged"
+    assert memdir("restore", "--list", "--json").json["memories"] == []
+    nothing = memdir("purge", "--expired", "--yes", "--json")
+    assert (nothing.code, nothing.json["change"]) == (0, "skipped")
+    assert memdir("purge").code == 2
+
+
+def test_index_says_what_is_wrong_and_mends_it(store):
+    store.mkdir(parents=True)
+    (store / "MEMORY.md").write_text("- [Gone](gone.md) — was here\n\nMy own words.\n" + "x" * 0)
+    (store / "lonely.md").write_text("---\nname: lonely\ndescription: alone\n---\nx\n")
+    checked = memdir("index", "--check", "--json")
+    assert checked.code == 1
+    fields = {"lines", "characters", "orphans", "dangling", "overlong", "inline", "changed"}
+    assert fields <= checked.json.keys()
+    assert checked.json["orphans"] == ["lonely.md"]
+    assert checked.json["dangling"] == ["gone.md"]
+    assert checked.json["inline"] == [3]
+    assert memdir("index").code == 0
+    rebuilt = memdir("index", "--rebuild", "--json").json
+    assert (rebuilt["changed"], rebuilt["orphans"], rebuilt["dangling"]) == (True, [], [])
+    assert "My own words." in (store / "MEMORY.md").read_text()
+    assert memdir("index", "--rebuild", "--json").json["changed"] is False
+
+
+def test_load_gives_the_index_and_with_full_the_memories_too():
+    save(RULE, "--name", "use-uv")
+    said = memdir("load", "--json").json
+    fields = {"text", "lines", "characters", "cut_lines", "cut_characters", "warning"}
+    assert fields <= said.keys()
+    assert said["lines"] == 1 and "use-uv.md" in said["text"]
+    full = memdir("load", "--full", "--json").json
+    assert full["text"].startswith(said["text"]) and RULE in full["text"]
+    assert full["memories"][0]["path"] == "use-uv.md"
+    assert "## use-uv.md\n\n---\nname: use-uv" in memdir("load", "--full").text
+
+
+def test_load_says_what_was_cut(store):
+    store.mkdir(parents=True)
+    (store / "MEMORY.md").write_text("".join(f"line {n}\n" for n in range(250)))
+    said = memdir("load", "--json").json
+    assert said["cut_lines"] == 50 and "250 lines (limit: 200)" in said["warning"]
+
+
+def test_loading_makes_the_directory_before_an_agent_needs_it(store):
+    assert not store.exists()
+    assert memdir("load").code == 0
+    assert store.is_dir() and store.stat().st_mode & 0o777 == 0o700
+
+
+def test_where_names_the_store_and_the_rule(store, project):
+    said = memdir("where", "--json").json
+    fields = {"store", "step", "project_name", "enabled", "enabled_by", "scopes", "findings"}
+    assert fields <= said.keys()
+    assert (said["store"], said["step"], said["enabled"]) == (str(store), "default", True)
+    assert {"project", "user", "local", "team"} <= said["scopes"].keys()
+    agent = memdir("where", "--scope", "agent:tester@project", "--json").json
+    assert agent["store"] == str(project / ".claude/agent-memory/tester")
+
+
+def test_a_hostile_project_setting_is_a_finding_everywhere(project, tmp_path):
+    (project / ".claude").mkdir()
+    settings = json.dumps({"autoMemoryDirectory": str(tmp_path / "elsewhere")})
+    (project / ".claude/settings.json").write_text(settings)
+    assert memdir("where", "--json").json["findings"][0]["kind"] == "redirect-attempt"
+    answer = memdir("remember", RULE)
+    assert "1 finding on the settings: memdir where" in answer.stderr
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_log_diff_and_undo_speak_of_changes(store):
+    save(RULE, "--name", "use-uv")
+    memdir("edit", "use-uv", "--description", "another")
+    log = memdir("log", "use-uv", "--json").json["changes"]
+    assert [one["verb"] for one in log] == ["edit", "save"]
+    assert {"id", "time", "actor", "verb", "name", "reason", "batch"} <= log[0].keys()
+    by_id, by_name = memdir("diff", log[0]["id"], "--json"), memdir("diff", "use-uv", "--json")
+    assert by_id.json["changes"] == by_name.json["changes"]
+    (file,) = by_name.json["files"]
+    assert file["path"] == "use-uv.md" and "+description: another" in file["diff"]
+    undone = memdir("undo", "--json").json
+    assert [one["id"] for one in undone["changes"]] == [log[0]["id"]]
+    assert undone["change"] == "undone" and undone["path"] == "use-uv.md"
+    assert len(memdir("log", "-n", "2", "--json").json["changes"]) == 2
+
+
+def test_undo_brings_back_what_somebody_else_dropped(store):
+    save(RULE, "--name", "use-uv")
+    save(FACT, "--name", "staging")
+    before = {path.name: path.read_bytes() for path in store.glob("*.md")}
+    for path in store.glob("*.md"):
+        path.unlink()
+    newest = memdir("log", "--json").json["changes"][0]
+    assert (newest["actor"], newest["verb"]) == ("outside", "outside")
+    assert memdir("undo").code == 0
+    assert {path.name: path.read_bytes() for path in store.glob("*.md")} == before
+
+
+def test_undo_takes_back_everything_since_a_moment():
+    save(RULE, "--name", "use-uv")
+    save(FACT, "--name", "staging")
+    assert memdir("undo", "--since", "2000-01-01T00:00Z", "--json").code == 0
+    assert memdir("list", "--json").json["memories"] == []
+    assert memdir("undo", "--since", "soon", "--json").error["code"] == "bad_input"
+    assert memdir("undo", "abcd", "--since", "1h").code == 2
+    assert memdir("undo", "--batch", "none", "--json").error["code"] == "missing"
+
+
+def test_types_lists_all_eleven():
+    types = memdir("types", "--json").json["types"]
+    assert len(types) == 11
+    assert {"name", "purpose", "when_to_save", "how_to_use", "body", "scope"} <= types[0].keys()
+    text = memdir("types").text
+    assert all(one["name"] in text for one in types)
+
+
+def test_manifest_is_one_line_per_memory():
+    save(RULE, "--name", "use-uv")
+    said = memdir("manifest", "--json").json
+    assert (said["shown"], said["total"]) == (1, 1)
+    assert said["text"].startswith("- [feedback] use-uv.md (")
+    assert memdir("manifest").text.rstrip("\n") == said["text"]
+
+
+def test_all_scopes_are_read_together_and_never_written(project):
+    save(RULE, "--name", "use-uv")
+    save(FACT, "--name", "mine", "--scope", "user")
+    listed = memdir("list", "--scope", "all", "--json").json["memories"]
+    assert {(one["scope"], one["path"]) for one in listed} == {
+        ("project", "use-uv.md"),
+        ("user", "mine.md"),
+    }
+    assert memdir("show", "mine", "--scope", "all", "--json").json["path"] == "mine.md"
+    for words in (
+        ("load",),
+        ("log",),
+        ("index",),
+        ("manifest",),
+        ("doctor",),
+        ("restore", "--list"),
+    ):
+        assert memdir(*words, "--scope", "all", "--json").code == 0, words
+    refused = memdir("remember", "x", "--scope", "all", "--json")
+    assert (refused.code, refused.error["code"]) == (1, "bad_input")
+    assert "project" in refused.error["next"]
+
+
+def test_a_directory_can_be_named(tmp_path):
+    save(RULE, "--name", "use-uv", "--dir", str(tmp_path / "mine"))
+    assert (tmp_path / "mine/use-uv.md").exists()
+    assert memdir("list", "--dir", str(tmp_path / "mine"), "--json").json["memories"]
+    assert memdir("where", "--dir", "\0", "--json").error["code"] == "bad_input"

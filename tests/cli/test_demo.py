@@ -1,0 +1,41 @@
+"""`make demo` shows the main job, quickly, and fails where a step fails."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.helpers.terminal import tree
+
+pytestmark = pytest.mark.usefixtures("project")
+
+DEMO = ROOT / "examples/demo.py"
+LINES, SECONDS = 110, 60
+
+
+@pytest.mark.slow
+def test_the_demo_runs_and_is_short(tmp_path, home):
+    before = tree(tmp_path, home)
+    start = time.monotonic()
+    run = subprocess.run([sys.executable, str(DEMO)], capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert time.monotonic() - start < SECONDS
+    assert len(run.stdout.splitlines()) <= LINES
+    before_told, _, rest = run.stdout.partition("<memdir-")  # what an agent is told comes as it is
+    ours = before_told + rest.partition("</memdir-")[2]
+    assert max(map(len, ours.splitlines())) <= 80
+    assert "# Every byte is back: 4 files" in run.stdout
+    assert "checked: src/pricing.py renamed to src/billing.py in " in run.stdout
+    assert "stale-claim (1)" in run.stdout
+    assert tree(tmp_path, home) == before
+
+
+@pytest.mark.slow
+def test_the_demo_fails_where_a_step_fails(tmp_path):
+    broken = DEMO.read_text().replace('demo.memdir("undo")', 'demo.memdir("list")')
+    (tmp_path / "broken.py").write_text(broken)
+    run = subprocess.run([sys.executable, str(tmp_path / "broken.py")], capture_output=True)
+    assert run.returncode == 1
+    assert b"undo did not bring back every byte" in run.stderr

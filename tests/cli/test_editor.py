@@ -1,0 +1,155 @@
+"""`memdir edit NAME`: a private copy in the person's editor, saved only over what was read."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.terminal import memdir
+
+pytestmark = pytest.mark.usefixtures("project")
+
+RULE = "Use uv, never pip, to install packages."
+
+
+@pytest.fixture
+def editor(tmp_path, monkeypatch):
+    """An editor that runs a line of shell on the file."""
+
+    def make(line: str) -> None:
+        script = tmp_path / "my editor.sh"
+        script.write_text(f"#!/bin/sh\n{line}\n")
+        script.chmod(0o700)
+        monkeypatch.setenv("EDITOR", f"'{script}' --wait")
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        monkeypatch.setattr("tempfile.tempdir", None)
+
+    memdir("remember", RULE, "--name", "use-uv", "--type", "feedback")
+    return make
+
+
+def copies(tmp_path: Path) -> list[Path]:
+    return sorted(tmp_path.glob("memdir-edit-*/*"))
+
+
+def test_what_was_edited_is_saved(editor, store, tmp_path):
+    editor("sed -i -e 's/^description: .*/description: uv it is/' -e 's/packages/things/' \"$2\"")
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.json["change"]) == (0, "updated")
+    text = (store / "use-uv.md").read_text()
+    assert "description: uv it is\n" in text and "install things." in text
+    assert copies(tmp_path) == []
+
+
+def test_the_copy_is_private(editor, tmp_path):
+    editor(f'stat -c %a "$2" "$(dirname "$2")" > {tmp_path}/modes')
+    assert memdir("edit", "use-uv", "--json").json["reason"] == "it says exactly this already"
+    file, folder = (tmp_path / "modes").read_text().split()
+    assert folder == "700" and not int(file, 8) & stat.S_IWOTH
+
+
+def test_a_change_made_meanwhile_is_not_overwritten(editor, store, tmp_path):
+    editor(f"echo mine >> \"$2\"; echo theirs >> '{store}/use-uv.md'")
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "conflict")
+    assert "mine" in answer.error["ours"] and "theirs" in answer.error["theirs"]
+    (copy,) = copies(tmp_path)
+    assert str(copy) in answer.error["next"] and "mine" in copy.read_text()
+    assert "mine" not in (store / "use-uv.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "line", ["sed -i 's/^type: .*/type: novel/' \"$2\"", "sed -i '/^description:/d' \"$2\""]
+)
+def test_what_cannot_be_saved_is_kept(line, editor, store, tmp_path):
+    before = (store / "use-uv.md").read_bytes()
+    editor(line)
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert str(copies(tmp_path)[0]) in answer.error["next"]
+    assert (store / "use-uv.md").read_bytes() == before
+
+
+def test_an_editor_that_fails_saves_nothing(editor, tmp_path, monkeypatch):
+    editor("exit 1")
+    assert memdir("edit", "use-uv", "--json").error["code"] == "bad_input"
+    monkeypatch.setenv("EDITOR", "/not/there")
+    assert memdir("edit", "use-uv", "--json").error["code"] == "bad_input"
+    assert copies(tmp_path) == []
+
+
+@pytest.mark.parametrize("chosen", ["", "vim", "/usr/bin/nano -w"])
+def test_without_a_terminal_no_editor_for_one_is_started(chosen, editor, tmp_path, monkeypatch):
+    editor("true")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sensible-editor", "vim"):
+        (folder / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+        (folder / name).chmod(0o700)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("EDITOR", chosen)
+    error = memdir("edit", "use-uv", "--json").error
+    assert error["code"] == "bad_input" and "needs a terminal" in error["message"]
+    assert "--body-file" in error["next"]
+    assert not (tmp_path / "started").exists() and copies(tmp_path) == []
+
+
+def test_visual_comes_before_editor(editor, monkeypatch, store):
+    editor("exit 1")
+    monkeypatch.setenv("VISUAL", os.path.join("/bin", "true"))
+    assert memdir("edit", "use-uv").code == 0
+
+
+def test_a_key_that_is_not_ours_can_be_added_by_hand(editor, store):
+    editor("sed -i '2i owner: ann' \"$2\"")
+    answer = memdir("edit", "use-uv", "--json")
+    assert answer.json["change"] == "updated"
+    assert b"\nowner: ann\n" in (store / "use-uv.md").read_bytes()
+
+
+@pytest.mark.parametrize("line", ['rm "$2"', 'rm -r "$(dirname "$2")"', 'rm "$2"; mkdir "$2"'])
+def test_an_editor_that_leaves_no_file_is_said(line, editor, store):
+    editor(line)
+    before = (store / "use-uv.md").read_bytes()
+    answer = memdir("edit", "use-uv", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert "left no file" in answer.error["message"] and "EDITOR" in answer.error["next"]
+    assert (store / "use-uv.md").read_bytes() == before
+
+
+def test_no_usable_temporary_directory_is_said(editor, monkeypatch):
+    editor("true")
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/not/there"])
+    for words in (("edit", "use-uv"), ("doctor",)):
+        answer = memdir(*words, "--json")
+        assert (answer.code, answer.error["code"]) == (1, "unwritable")
+        assert "TMPDIR" in answer.error["next"]
+
+
+def test_reasons_are_changed_or_added_where_they_belong(store):
+    memdir("remember", RULE, "--name", "use-uv", "--type", "feedback")
+    assert memdir("edit", "use-uv", "--how", "every install").code == 0
+    assert memdir("edit", "use-uv", "--why", "uv.lock").code == 0
+    assert memdir("edit", "use-uv", "--why", "the lock file is uv's", "--pin").code == 0
+    text = (store / "use-uv.md").read_text()
+    reasons = "**Why:** the lock file is uv's\n**How to apply:** every install\n"
+    assert text.endswith(f"{RULE}\n\n{reasons}") and "pinned: true" in text
+    for empty in ("", "two\nlines"):
+        assert memdir("edit", "use-uv", "--why", empty, "--json").error["code"] == "bad_input"
+
+
+def test_a_reason_is_not_written_over_somebody_elses_version():
+    memdir("remember", RULE, "--name", "use-uv")
+    answer = memdir("edit", "use-uv", "--why", "uv.lock", "--if-hash", "0" * 64, "--json")
+    assert (answer.code, answer.error["code"]) == (1, "conflict")
+
+
+def test_a_new_label_keeps_the_file_and_both_find_it(store):
+    memdir("remember", RULE, "--name", "use-uv")
+    assert (
+        memdir("edit", "use-uv", "--name", "Packages by uv", "--json").json["path"] == "use-uv.md"
+    )
+    for name in ("use-uv", "Packages by uv"):
+        assert memdir("show", name, "--json").json["path"] == "use-uv.md"
+    assert "[Packages by uv](use-uv.md)" in (store / "MEMORY.md").read_text()

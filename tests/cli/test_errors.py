@@ -1,0 +1,309 @@
+"""What goes wrong is one sentence and a next step; a program gets the same as JSON."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memdir.store import changes
+from tests.helpers.terminal import SCRIPT, memdir, process, tree
+
+pytestmark = pytest.mark.usefixtures("project")
+
+RULE = "Use uv, never pip, to install packages."
+HOLD = """
+import fcntl, os, sys, time
+handle = os.open(sys.argv[1], os.O_RDWR)
+fcntl.flock(handle, fcntl.LOCK_EX)
+os.pwrite(handle, b"pid 4242 (a writer that hangs)".ljust(200), 0)
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+@contextmanager
+def held(home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process has the lock of the only store."""
+    (lock,) = home.glob(".local/state/memdir/stores/*/lock")
+    words = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout and holder.stdout.readline() == b"held\n"
+            yield holder
+        finally:
+            holder.kill()
+
+
+def save(name: str = "use-uv") -> str:
+    return str(memdir("remember", RULE, "--name", name, "--json").json["hash"])
+
+
+def test_a_person_gets_a_sentence_and_a_next_step():
+    answer = memdir("show", "nothing-like-it")
+    assert (answer.code, answer.bytes) == (1, b"")
+    assert answer.stderr == (
+        "memdir: there is no memory 'nothing-like-it'\nNext: memdir list shows them\n"
+    )
+
+
+def test_a_program_gets_the_same_as_json():
+    answer = memdir("show", "nothing-like-it", "--json")
+    assert (answer.code, answer.stderr) == (1, "")
+    assert answer.error["code"] == "missing"
+    assert {"code", "message", "next"} <= answer.error.keys()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("no-such-command",), ("show",), ("list", "--no-such-option"), ("list", "--limit", "many")],
+)
+def test_wrong_usage_is_exit_code_2(words):
+    answer = memdir(*words, "--json")
+    assert (answer.code, answer.error["code"]) == (2, "usage")
+    assert answer.error["next"].startswith("memdir")
+    assert memdir(*words).stderr.startswith("memdir: ")
+
+
+@pytest.mark.parametrize("scope", ["nowhere", "agent:x", "agent:@user"])
+def test_an_unknown_scope_is_refused(scope):
+    assert memdir("list", "--scope", scope, "--json").error["code"] == "bad_input"
+
+
+def test_a_conflict_shows_both_texts_and_writes_nothing(store):
+    read = save()
+    (store / "use-uv.md").write_text("---\nname: use-uv\n---\n\nSomebody else's words.\n")
+    words = ("edit", "use-uv", "--body-file", "-", "--if-hash", read)
+    answer = memdir(*words, "--json", stdin=b"My words.\n")
+    assert (answer.code, answer.error["code"]) == (1, "conflict")
+    assert answer.error["ours"] == "---\nname: use-uv\n---\n\nMy words.\n"
+    assert "Somebody else's words." in answer.error["theirs"]
+    said = memdir(*words, stdin=b"My words.\n")
+    assert "-Somebody else's words." in said.stderr and "+My words." in said.stderr
+    assert "My words" not in (store / "use-uv.md").read_text()
+
+
+def test_an_undo_that_meets_a_newer_edit_is_a_conflict(store):
+    save()
+    change = memdir("log", "--json").json["changes"][0]["id"]
+    (store / "use-uv.md").write_text("newer")
+    answer = memdir("undo", change, "--json")
+    assert (answer.code, answer.error["code"]) == (1, "conflict")
+    assert (store / "use-uv.md").read_text() == "newer"
+
+
+def test_a_held_lock_is_named_and_nothing_is_written(store, home):
+    save()
+    with held(home) as holder:
+        holder.send_signal(signal.SIGSTOP)
+        before = tree(store)
+        quick = {"MEMDIR_LOCK_SECONDS": "0.6", "MEMDIR_LOCK_NOTICE_SECONDS": "0.2"}
+        answer = process("remember", "Another rule to always keep.", "--json", **quick)
+        assert (answer.code, answer.error["code"]) == (1, "busy")
+        assert "pid 4242" in answer.error["message"]
+        assert "waiting for the store's lock, held by pid 4242" in " ".join(answer.stderr.split())
+        assert process("list", "--json").json["memories"], "readers never wait"
+        checks = {c["name"]: c for c in process("doctor", "--json").json["checks"]}
+        assert not checks["lock"]["ok"] and "4242" in checks["lock"]["message"]
+        assert tree(store) == before
+    assert process("remember", "Another rule to always keep.", "--json").code == 0
+
+
+def test_a_store_that_cannot_be_written_says_so(store, tmp_path):
+    store.parent.mkdir(parents=True)
+    store.write_text("a file where the directory should be")
+    answer = memdir("remember", RULE, "--json")
+    assert answer.code == 1
+    assert answer.error["code"] in ("unwritable", "bad_input")
+    assert answer.error["next"]
+
+
+def test_a_read_only_file_system_says_so(tmp_path):
+    place = tmp_path / "mounted"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs", str(place)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user may not mount a file system")
+    try:
+        (place / "memory").mkdir()
+        (place / "memory/kept.md").write_text("---\nname: kept\n---\nx\n")
+        subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+        where = ("--dir", str(place / "memory"))
+        answer = memdir("remember", RULE, *where, "--json")
+        assert (answer.code, answer.error["code"]) == (1, "unwritable")
+        assert "read-only" in answer.error["message"].lower()
+        assert [one["path"] for one in memdir("list", *where, "--json").json["memories"]] == [
+            "kept.md"
+        ]
+        assert memdir("doctor", *where).code == 1
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
+def test_a_directory_without_permission_says_so(store):
+    save()
+    store.chmod(0o500)
+    try:
+        answer = memdir("remember", "Another rule to always keep.", "--json")
+        assert (answer.code, answer.error["code"]) == (1, "unwritable")
+    finally:
+        store.chmod(0o700)
+
+
+def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
+    def broken(*_: object) -> None:
+        raise RuntimeError("a planted mistake")
+
+    monkeypatch.setattr(changes, "list_memories", broken)
+    answer = memdir("list")
+    assert (answer.code, answer.bytes) == (3, b"")
+    assert "Traceback" not in answer.stderr and "planted" not in answer.stderr
+    (report,) = home.glob(".local/state/memdir/reports/*.txt")
+    assert str(report) in "".join(answer.stderr.split())
+    assert "a planted mistake" in report.read_text()
+    assert oct(report.stat().st_mode)[-3:] == "600"
+    assert memdir("list", "--json").error["code"] == "internal"
+
+
+@pytest.mark.parametrize(
+    "words", [("list",), ("show", "nothing", "--json"), ("nonsense", "--json")]
+)
+def test_a_closed_pipe_is_quiet(words):
+    save()
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*SCRIPT, *words], **streams) as pipe:
+        assert pipe.stdout and pipe.stderr
+        pipe.stdout.close()
+        assert (pipe.stderr.read(), pipe.wait()) == (b"", 141)
+
+
+def test_an_answer_that_cannot_be_written_is_a_failure_but_the_change_stands(store):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "wb") as full:
+        words = [*SCRIPT, "remember", RULE, "--name", "kept", "--json"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert b"the answer cannot be written" in done.stderr
+    assert (store / "kept.md").exists()
+    assert memdir("log", "--json").json["changes"][0]["verb"] == "save"
+
+
+def test_a_change_stands_although_nobody_reads_what_is_said(store):
+    """Stderr is closed while a remark is due: the memory is saved, and the history has it."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    env = {**os.environ, "MEMDIR_TRASH_DAYS": "many"}  # a finding, so that there is a remark
+    words = [*SCRIPT, "remember", RULE, "--name", "kept"]
+    with subprocess.Popen(words, env=env, **streams) as pipe:
+        assert pipe.stdout and pipe.stderr
+        pipe.stderr.close()
+        assert pipe.stdout.read().startswith(b"created kept.md")
+        assert pipe.wait() == 0
+    assert (store / "kept.md").exists()
+
+
+def test_a_current_directory_that_is_gone_is_said(project, tmp_path):
+    os.rmdir(project / ".git")
+    os.rmdir(project)
+    for words in ((), ("--dir", "memory"), ("--dir", str(tmp_path), "--project", "shop")):
+        answer = process("list", *words, "--json")
+        assert (answer.code, answer.error["code"]) == (1, "bad_input")
+        assert "current directory is gone" in answer.error["message"]
+    assert process("list", "--project", str(tmp_path), "--json").code == 0
+    where = ("--dir", str(tmp_path / "memory"))
+    assert process("remember", RULE, *where, "--json").code == 0
+    assert len(process("list", *where, "--json").json["memories"]) == 1
+    assert process("export", *where, "--output", "x.zip", "--json").error["code"] == "bad_input"
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("list", "--help"), ("--version",)])
+def test_help_that_cannot_be_written_is_said(words):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*SCRIPT, *words], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert b"the answer cannot be written: No space left" in done.stderr
+    assert b"Next: " in done.stderr and b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("",), (" ",), ("--batch", ""), ("--batch", " "), ("--since", "")]
+)
+def test_an_undo_of_nothing_in_particular_undoes_nothing(words, store):
+    save()
+    answer = memdir("undo", *words, "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert (store / "use-uv.md").exists()
+
+
+def test_an_argument_that_is_no_text_breaks_nothing(store):
+    word = b"odd \xff \xed\xa0\x80".decode("utf-8", "surrogateescape")
+    answer = process("remember", f"Always {word}", "--name", "odd", "--json")
+    assert answer.code == 0, answer.stderr
+    assert b"odd \xff \xed\xa0\x80" in (store / "odd.md").read_bytes()
+    for words in (("show", "odd"), ("list",), ("show", word), ("list", "--dir", word)):
+        answer = process(*words)
+        assert answer.code in (0, 1) and "\udcff" not in answer.text + answer.stderr
+
+
+def test_closed_streams_do_not_break_a_command(store):
+    save()
+    for closed in (">&-", "2>&-", "<&-"):
+        line = f'exec "$@" {closed}'
+        done = subprocess.run(["sh", "-c", line, "sh", *SCRIPT, "list"], capture_output=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupt_is_quiet(home, store):
+    save()
+    # It must not give up before we interrupt it, however long a busy machine lets us wait.
+    env = {**os.environ, "MEMDIR_LOCK_NOTICE_SECONDS": "0.1", "MEMDIR_LOCK_SECONDS": "600"}
+    words = [*SCRIPT, "touch", "use-uv"]
+    with held(home), subprocess.Popen(words, stderr=subprocess.PIPE, env=env) as waiting:
+        assert waiting.stderr
+        assert b"waiting" in waiting.stderr.readline()
+        waiting.send_signal(signal.SIGINT)
+        rest = waiting.stderr.read()
+        assert waiting.wait(timeout=20) == 130, rest
+        assert b"Traceback" not in rest
+
+
+def test_the_acknowledgement_comes_before_the_history(store, home):
+    """A change is acknowledged when it is durable; the commit follows."""
+    save()
+    (history,) = home.glob(".local/state/memdir/stores/*/history.git/refs/heads/*")
+    before = history.read_bytes()
+    slow = (
+        "import sys, time\n"
+        "from memdir.adapters.history.git import GitHistory\n"
+        "real = GitHistory.record\n"
+        "def record(self, *given):\n    time.sleep(1.5)\n    return real(self, *given)\n"
+        "GitHistory.record = record\n"
+        "from memdir.surfaces.cli import main\nmain()\n"
+    )
+    words = [sys.executable, "-c", slow, "touch", "use-uv", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as running:
+        assert running.stdout
+        assert b'"change": "updated"' in running.stdout.read(40)
+        assert history.read_bytes() == before
+        running.stdout.read()
+        assert running.wait() == 0
+    assert history.read_bytes() != before
+
+
+def test_no_message_of_ours_names_an_option_that_does_not_exist():
+    """Next steps are commands a person can type."""
+    known = process("--help").text + "".join(
+        process(command, "--help").text
+        for command in ("remember", "edit", "purge", "index", "doctor")
+    )
+    said = memdir("remember", RULE, "--name", "MEMORY").stderr + memdir("purge", "x").stderr
+    for option in re.findall(r"--[a-z-]+", said):
+        assert option in known

@@ -1,0 +1,171 @@
+"""What people read: 80 columns, colour only where it is wanted, an example for every command."""
+
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+
+from memdir.cli.main import MODULES
+from memdir.text.terminal import width
+from tests.helpers.terminal import SCRIPT, memdir, process
+
+pytestmark = pytest.mark.usefixtures("project")
+
+COLUMNS = 80
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+OUTPUTS = [
+    *[("--help",), *[(command, "--help") for command in MODULES]],
+    *[("list",), ("list", "--scope", "all"), ("list", "--type", "value"), ("where",), ("types",)],
+    *[("index",), ("index", "--check"), ("log",), ("log", "long-name"), ("restore", "--list")],
+    *[("doctor",), ("touch", "wide"), ("retire", "wide"), ("restore", "gone"), ("undo",)],
+    *[("export",), ("import", "from"), ("purge", "gone", "--yes")],
+    *[("remember", "Always say things twice, and always the same way, word by word.")],
+    *[("show", "not-there"), ("edit", "wide", "--type", "novel")],
+    *[("list", "--nonsense"), ("nonsense",), ("remember", "x", "--scope", "all"), ("purge", "x")],
+    *[
+        ("remember", "x", "--name", "../" * 30),
+        ("import", "/not/there"),
+        ("remember", "x" * 70_000),
+    ],
+]
+
+
+def too_wide(text: str) -> list[str]:
+    """Lines that do not fit; one word alone on its line (a path, a hash) may stick out."""
+    lines = ESCAPE.sub("", text).split("\n")
+    return [line for line in lines if width(line) > COLUMNS and len(line.split()) > 1]
+
+
+@pytest.fixture
+def filled(store, project):
+    memdir("remember", "Use tabs, always.", "--name", "long-name" + "-and-more" * 7, "--pin")
+    memdir("remember", "我们总是在周五下午部署，绝不在周一早上部署。" * 3, "--name", "wide")
+    memdir("remember", "This one goes, and never comes back here.", "--name", "gone")
+    memdir("retire", "gone", "--reason", "because it is no longer true, as everybody knows " * 2)
+    (store / "broken.md").write_text(
+        "---\nname: broken\nno colon here\nname: twice\n---\n" + "x" * 300
+    )
+    (store / "link.md").symlink_to("nowhere")
+    with (store / "MEMORY.md").open("a") as index:
+        index.write("- [Gone](" + "g" * 90 + ".md) — " + "words " * 40 + "\nProse of my own.\n")
+    (project / "from").mkdir()
+    (project / "from/new.md").write_text("---\nname: new\n---\nx\n")
+    (project / "from/picture.png").write_text("")
+    return store
+
+
+@pytest.mark.parametrize("words", OUTPUTS, ids=lambda words: " ".join(words)[:40])
+def test_every_output_fits_80_columns(words, filled):
+    answer = memdir(*words)
+    assert answer.text or answer.stderr
+    assert too_wide(answer.text + answer.stderr) == []
+
+
+def test_what_does_not_fit_would_be_found():
+    assert too_wide("x" * 81 + "\n" + "日 " * 30) == ["日 " * 30]
+
+
+@pytest.mark.parametrize("command", MODULES)
+def test_every_command_has_an_example(command):
+    answer = memdir(command, "--help")
+    assert answer.code == 0
+    assert re.search(rf"\n  Example:\n    memdir {command}\b", answer.text)
+    if command == "records":  # a group: its commands have them, and know their scope
+        answer = memdir(command, "status", "--help")
+        assert "--root" in answer.text
+    for option in ("--dir", "--project", "--scope", "--json") if command != "records" else ():
+        assert option in answer.text
+
+
+def test_the_help_lists_every_command_once():
+    text = memdir("--help").text
+    assert re.findall(r"^  ([a-z][a-z-]+)  ", text, re.MULTILINE) == [*MODULES]
+    assert memdir().text == text
+    assert re.fullmatch(r"memdir \d+\.\d+\.\d+\n", memdir("--version").text)
+
+
+def on_a_terminal(*words: str, **env: str) -> str:
+    """What a person sees: the output of the command on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([*SCRIPT, *words], stdout=theirs, env={**os.environ, **env})
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 65_536)
+        except OSError:  # Linux ends a terminal that has no writer with an error
+            part = b""
+        if not part:
+            break
+        seen += part
+    os.close(ours)
+    assert process.wait() == 0
+    return seen.decode()
+
+
+def test_colour_is_for_terminals_that_want_it(filled, monkeypatch):
+    monkeypatch.delenv("NO_COLOR")
+    assert ESCAPE.search(on_a_terminal("list", TERM="xterm", COLUMNS="80"))
+    assert not ESCAPE.search(on_a_terminal("list", TERM="xterm", NO_COLOR="1"))
+    assert not ESCAPE.search(on_a_terminal("list", TERM="dumb"))
+    assert not ESCAPE.search(process("list").text)
+    coloured = on_a_terminal("list", TERM="xterm", COLUMNS="80").replace("\r\n", "\n")
+    assert ESCAPE.sub("", coloured) == process("list").text
+
+
+def test_columns_stay_in_line_with_wide_characters(filled):
+    rows = [line for line in memdir("list").text.split("\n") if "today" in line]
+    assert len(rows) == 3
+    assert len({width(row[: row.index("today")]) for row in rows}) == 1
+
+
+def test_a_list_reads_well(store):
+    memdir("remember", "Use uv, never pip.", "--name", "use-uv")
+    (store / "old.md").write_text("---\nname: old\ntype: project\ncreated: 2020-01-01\n---\nx\n")
+    title, table = memdir("list").text.rstrip("\n").split("\n\n")
+    head, first, second = table.split("\n")
+    assert title.split()[:4] == ["project:", "2", "memories", "in"]
+    assert head.split() == ["name", "type", "age", "stale", "description"]
+    assert first.split()[:5] == ["use-uv", "feedback", "today", "▁", "0"]
+    assert second.split()[:2] == ["old", "project"] and " days ago " in second
+    assert re.search(r"█ (99|100)", second)
+
+
+def test_long_names_are_told_apart(store):
+    names = [f"{'a-name-that-goes-on-' * 3}version-{number}" for number in (1, 2)]
+    for name, more in zip(names, ((), ("--pin",)), strict=True):
+        memdir("remember", f"Always do this {name}.", "--name", name, "--anyway", *more)
+    said = memdir("list").text
+    assert re.search(r"a-name-that.*…\S*version-1  ", said)
+    assert re.search(r"a-name-that.*…\S*version-2 \* ", said)
+
+
+def test_types_are_readable_and_one_can_be_asked_for():
+    said = memdir("types").text
+    assert "…" not in said and "approved of." in said
+    assert not too_wide(said)
+    one = memdir("types", "feedback")
+    assert "90 days" in one.text and "**How to apply:**" in one.text
+    assert [found["name"] for found in memdir("types", "feedback", "--json").json["types"]] == [
+        "feedback"
+    ]
+    assert memdir("types", "gossip").code == 1
+
+
+def test_one_is_not_called_several(store, tmp_path):
+    (tmp_path / "from").mkdir()
+    (tmp_path / "from/one.md").write_text("---\nname: one\n---\nx\n")
+    assert "imported 1 of 1 memory\n" in memdir("import", str(tmp_path / "from")).text
+    (store / "MEMORY.md").unlink()
+    said = memdir("export", "--output", str(tmp_path / "out.zip")).text
+    assert said.startswith("wrote 1 file to")
+
+
+def test_purge_says_what_it_leaves(store):
+    memdir("remember", "Use tabs, always.", "--name", "tabs")
+    memdir("retire", "tabs")
+    said = memdir("purge", "tabs", "--yes").text
+    assert "the history still has its versions" in said
+    assert "history.git" in memdir("purge", "--help").text

@@ -1,0 +1,69 @@
+"""Who waits at a terminal hears that work is under way; a program hears nothing."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.terminal import memdir
+
+pytestmark = pytest.mark.usefixtures("project")
+
+SLOW = (
+    "import time\n"
+    "from memdir.adapters.{module} import {kind}\n"
+    "real = {kind}.{method}\n"
+    "def slow(self, *given):\n    time.sleep(1.6)\n    return real(self, *given)\n"
+    "{kind}.{method} = slow\n"
+    "from memdir.surfaces.cli import main\nmain()\n"
+)
+SHELF = SLOW.format(module="shelf", kind="Shelf", method="lay")
+HISTORY = SLOW.format(module="history.git", kind="GitHistory", method="record")
+
+
+@pytest.fixture(autouse=True)
+def saved():
+    memdir("remember", "Use uv, never pip, to install packages.", "--name", "use-uv")
+
+
+def heard(program: str, *words: str) -> str:
+    """What a terminal at stderr shows."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=60)
+    os.close(theirs)
+    assert done.returncode == 0
+    try:
+        return os.read(ours, 10_000).decode()
+    except OSError:  # a terminal that was never written to
+        return ""
+    finally:
+        os.close(ours)
+
+
+def test_work_that_takes_long_is_said_once():
+    assert heard(SHELF, "retire", "use-uv") == "memdir: working …\r\n"
+
+
+def test_after_the_answer_only_the_history_is_waited_for():
+    assert heard(HISTORY, "retire", "use-uv") == "memdir: done; writing the history …\r\n"
+
+
+def test_a_program_hears_nothing():
+    assert heard(SHELF, "retire", "use-uv", "--json") == ""
+
+
+def test_quick_work_is_quiet():
+    assert heard("from memdir.surfaces.cli import main\nmain()\n", "retire", "use-uv") == ""
+
+
+def test_where_stderr_is_no_terminal_nothing_is_said():
+    done = subprocess.run([sys.executable, "-c", SHELF, "retire", "use-uv"], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_editor_that_is_open_for_long_is_left_alone(monkeypatch):
+    monkeypatch.setenv("EDITOR", "sh -c 'sleep 1.5'")
+    assert heard("from memdir.surfaces.cli import main\nmain()\n", "edit", "use-uv") == ""

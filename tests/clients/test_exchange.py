@@ -1,0 +1,388 @@
+"""Import trusts nothing and is all or nothing; export is private, whole and always the same."""
+
+import io
+import os
+import stat
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from memdir.clients import archive
+from tests.helpers.hostile import inputs
+from tests.helpers.terminal import memdir, tree
+
+pytestmark = pytest.mark.usefixtures("project")
+
+MEMORY = b"---\nname: one\ndescription: the first\n---\n\nwords\n"
+
+
+def packed(path: Path, *entries: tuple[str, bytes], compression: int = zipfile.ZIP_STORED) -> str:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in entries:
+            archive.writestr(zipfile.ZipInfo(name) if data == b"" else name, data)
+    return str(path)
+
+
+def tarred(path: Path, *entries: tuple[str, bytes | tarfile.TarInfo], mode: str = "w") -> str:
+    with tarfile.open(path, mode) as archive:
+        for name, data in entries:
+            entry = data if isinstance(data, tarfile.TarInfo) else tarfile.TarInfo(name)
+            entry.name = name
+            entry.size = len(data) if isinstance(data, bytes) else 0
+            archive.addfile(entry, io.BytesIO(data if isinstance(data, bytes) else b""))
+    return str(path)
+
+
+def special(type: bytes, target: str = "") -> tarfile.TarInfo:
+    entry = tarfile.TarInfo()
+    entry.type, entry.linkname = type, target
+    return entry
+
+
+def refused(source: str, store: Path) -> str:
+    """The message; the store is as it was before."""
+    before = tree(store)
+    answer = memdir("import", source, "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input"), answer.text
+    assert "nothing was imported" in answer.error["message"] and answer.error["next"]
+    assert tree(store) == before
+    return answer.error["message"]
+
+
+@pytest.fixture
+def sources(tmp_path):
+    folder = tmp_path / "folder"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "one.md").write_bytes(MEMORY)
+    (folder / "deep/two.md").write_bytes(b"no header")
+    (folder / "MEMORY.md").write_text("- [One](one.md)\n")
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    entries = [("one.md", MEMORY), ("deep/two.md", b"no header")]
+    entries += [("MEMORY.md", b"- [One](one.md)\n"), ("picture.png", b"\x89PNG")]
+    wrapped = [(f"export/memory/{name}", data) for name, data in entries]
+    return {
+        "directory": str(folder),
+        "zip": packed(tmp_path / "a.zip", *entries),
+        "tar": tarred(tmp_path / "a.tar", *entries),
+        "tar.gz": tarred(tmp_path / "a.tar.gz", *entries, mode="w:gz"),
+        "wrapped zip": packed(tmp_path / "b.zip", *wrapped, ("export/about.md", b"x")),
+        "wrapped tar": tarred(tmp_path / "b.tar", *wrapped, ("./export/about.md", b"x")),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", ["directory", "zip", "tar", "tar.gz", "wrapped zip", "wrapped tar"]
+)
+def test_every_kind_of_source_gives_the_same_memories(kind, sources, store):
+    answer = memdir("import", sources[kind], "--json")
+    assert answer.code == 0, answer.text
+    assert [(f["path"], f["change"]) for f in answer.json["files"]] == [
+        ("deep/two.md", "created"),
+        ("one.md", "created"),
+    ]
+    assert "+words" in answer.json["files"][1]["diff"]
+    assert (store / "one.md").read_bytes() == MEMORY
+    skipped = {finding["path"] for finding in answer.json["skipped"]}
+    assert {"MEMORY.md", "picture.png"} <= {path.rpartition("/")[2] for path in skipped}
+    assert "one.md" in (store / "MEMORY.md").read_text()
+    memdir("undo")
+    assert memdir("list", "--json").json["memories"] == []
+
+
+def test_nothing_is_overwritten(sources, store):
+    memdir("import", sources["zip"])
+    again = memdir("import", sources["zip"], "--json")
+    assert again.code == 0
+    assert {f["change"] for f in again.json["files"]} == {"skipped"}
+    (store / "one.md").write_bytes(b"mine")
+    other = memdir("import", sources["zip"], "--json")
+    assert other.code == 1
+    assert "another memory" in other.json["files"][1]["reason"]
+    assert (store / "one.md").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("place", archive.RECOGNISED)
+def test_a_project_stands_for_the_memory_directory_in_it(place, tmp_path, store):
+    project = tmp_path / "other"
+    (project / place).mkdir(parents=True)
+    (project / ".git").mkdir()
+    (project / "README.md").write_text("not a memory")
+    (project / "CONTRIBUTING.md").write_text("not a memory")
+    (project / place / "one.md").write_bytes(MEMORY)
+    for source in (project, project / place):
+        assert [f["path"] for f in memdir("import", str(source), "--json").json["files"]] == [
+            "one.md"
+        ]
+
+
+def test_a_project_without_one_is_refused(tmp_path, store):
+    (tmp_path / "other/.git").mkdir(parents=True)
+    assert "without a memory directory" in refused(str(tmp_path / "other"), store)
+
+
+BAD = [
+    "../../x.md",
+    "/etc/x.md",
+    "a/../../x.md",
+    "..\\x.md",
+    "a\\b.md",
+    "C:\\x.md",
+    "C:x.md",
+    "x\0.md",
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [row.values[0].value for row in inputs("path traversal", "import.zip_entry") if row.values[0]]
+    + BAD,
+)
+def test_an_entry_that_leads_out_refuses_the_whole(name, tmp_path, store):
+    entries = (("fine.md", MEMORY), (name, b"x"))
+    plain = tmp_path / "a.zip"
+    packed(plain, ("fine.md", MEMORY), (name.replace("\0", "~"), b"x"))
+    plain.write_bytes(plain.read_bytes().replace(b"x~.md", b"x\0.md"))
+    refused(str(plain), store)
+    if "\0" not in name:
+        refused(tarred(tmp_path / "a.tar", *entries), store)
+    assert not (tmp_path / "x.md").exists()
+
+
+@pytest.mark.parametrize(
+    "type", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE]
+)
+def test_links_and_devices_in_a_tar_refuse_the_whole(type, tmp_path, store):
+    entries = (("fine.md", MEMORY), ("link", special(type, "../..")), ("link/x.md", b"x"))
+    assert "a link or a special file" in refused(tarred(tmp_path / "a.tar", *entries), store)
+
+
+def test_a_link_in_a_zip_refuses_the_whole(tmp_path, store):
+    entry = zipfile.ZipInfo("link.md")
+    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("fine.md", MEMORY)
+        archive.writestr(entry, "/etc/passwd")
+    assert "a link or a special file" in refused(str(tmp_path / "a.zip"), store)
+
+
+def test_links_in_a_directory_are_passed_over(tmp_path, store, sources):
+    outside = tmp_path / "outside.md"
+    outside.write_bytes(b"private")
+    Path(sources["directory"], "link.md").symlink_to(outside)
+    Path(sources["directory"], "more").symlink_to(tmp_path)
+    os.mkfifo(Path(sources["directory"], "pipe.md"))
+    answer = memdir("import", sources["directory"], "--json")
+    assert answer.code == 0 and len(answer.json["files"]) == 2
+    assert {"link.md", "pipe.md"} <= {finding["path"] for finding in answer.json["skipped"]}
+
+
+@pytest.mark.parametrize("second", ["ONE.md", "./one.md", "one.md"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_the_same_name_twice_refuses_the_whole(second, tmp_path, store):
+    refused(packed(tmp_path / "a.zip", ("one.md", MEMORY), (second, b"x")), store)
+    refused(tarred(tmp_path / "a.tar", ("one.md", MEMORY), (second, b"x")), store)
+
+
+def test_bombs_are_refused_by_what_they_really_hold(tmp_path, store, monkeypatch):
+    big = b"\0" * (archive.MAX_FILE_BYTES + 1)
+    bomb = packed(tmp_path / "a.zip", ("a.md", big), compression=zipfile.ZIP_DEFLATED)
+    assert "4,194,304" in refused(bomb, store)
+    lying = (
+        Path(bomb).read_bytes().replace(len(big).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    )
+    (tmp_path / "lying.zip").write_bytes(lying)
+    refused(str(tmp_path / "lying.zip"), store)
+    assert "4,194,304" in refused(tarred(tmp_path / "a.tgz", ("a.md", big), mode="w:gz"), store)
+    monkeypatch.setattr(archive, "MAX_TOTAL_BYTES", 1_000_000)
+    many = [(f"{n}.md", b"x" * 300_000) for n in range(4)]
+    total = packed(tmp_path / "b.zip", *many, compression=zipfile.ZIP_DEFLATED)
+    assert "1,000,000" in refused(total, store)
+    monkeypatch.setattr(archive, "MAX_ENTRIES", 100)
+    unwanted = tarred(tmp_path / "b.tgz", ("a.bin", b"\0" * 3_000_000), mode="w:gz")
+    assert "1,000,000" in refused(unwanted, store)
+    crowd = packed(tmp_path / "c.zip", *[(f"{n}.txt", b"x") for n in range(101)])
+    assert "more than 100 entries" in refused(crowd, store)
+    assert "100 entries" in refused(
+        tarred(tmp_path / "c.tar", *[(f"{n}", b"") for n in range(101)]), store
+    )
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"PK\x05\x06", b"\x1f\x8b", b"\x1f\x8b\x08rubbish", b"rubbish" * 500]
+)
+def test_what_is_no_archive_is_refused(data, tmp_path, store):
+    (tmp_path / "odd.zip").write_bytes(data)
+    refused(str(tmp_path / "odd.zip"), store)
+
+
+def test_a_damaged_archive_is_refused(tmp_path, store):
+    whole = Path(packed(tmp_path / "a.zip", ("one.md", MEMORY), ("two.md", MEMORY * 9)))
+    damaged = bytearray(whole.read_bytes())
+    damaged[whole.read_bytes().index(b"words")] ^= 1
+    whole.write_bytes(damaged)
+    refused(str(whole), store)
+
+
+def test_a_damaged_lzma_zip_is_refused(tmp_path, store):
+    entry = ("one.md", MEMORY * 99)
+    whole = Path(packed(tmp_path / "a.zip", entry, compression=zipfile.ZIP_LZMA))
+    damaged = bytearray(whole.read_bytes())
+    for at in range(45, 60):
+        damaged[at] ^= 0xFF
+    whole.write_bytes(damaged)
+    refused(str(whole), store)
+
+
+@pytest.mark.parametrize("text", ["# Notes\n\nThe API is at x.test.\n", "- Use uv\n- Use tabs\n"])
+def test_an_index_that_is_the_only_memory_is_taken_over(text, tmp_path, store):
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text(text)
+    target = str(tmp_path / "alone.zip")
+    assert memdir("export", "--dir", str(folder), "--output", target).code == 0
+    for source in (str(folder), target):
+        answer = memdir("import", source, "--json")
+        assert (answer.code, answer.json["files"][0]["path"]) == (0, "notes.md")
+    assert (store / "notes.md").read_text() == text
+    assert "notes.md" in (store / "MEMORY.md").read_text()
+
+
+def test_an_index_that_only_points_is_no_memory(tmp_path, store):
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone/MEMORY.md").write_text("# Index\n\n- [One](one.md) — the first\n")
+    assert memdir("import", str(tmp_path / "alone"), "--json").json["files"] == []
+
+
+@pytest.mark.parametrize("link", [".agents", ".agents/memory", "memory", "docs"])
+def test_a_link_in_a_project_does_not_bring_files_from_elsewhere(link, tmp_path, store):
+    target = tmp_path / "elsewhere"
+    (target / "memory").mkdir(parents=True)
+    (target / "one.md").write_bytes(MEMORY)
+    (tmp_path / "other/.git").mkdir(parents=True)
+    (tmp_path / "other" / link).parent.mkdir(exist_ok=True)
+    (tmp_path / "other" / link).symlink_to(target)
+    assert "behind a symbolic link" in refused(str(tmp_path / "other"), store)
+    (tmp_path / "mine").symlink_to(tmp_path / "other")  # on the way there, the link is ours
+    assert "behind a symbolic link" in refused(str(tmp_path / "mine"), store)
+
+
+def test_a_link_to_a_project_is_the_persons_own(tmp_path, store):
+    (tmp_path / "other/.memory").mkdir(parents=True)
+    (tmp_path / "other/.memory/one.md").write_bytes(MEMORY)
+    (tmp_path / "mine").symlink_to(tmp_path / "other")
+    assert memdir("import", str(tmp_path / "mine") + "/", "--json").json["change"] == "created"
+
+
+def test_a_name_that_differs_only_in_case_is_not_put_beside_the_other(tmp_path, store):
+    memdir("remember", "Use uv, always.", "--name", "foo")
+    source = packed(tmp_path / "a.zip", ("FOO.md", MEMORY), ("bar.md", MEMORY))
+    answer = memdir("import", source, "--json")
+    assert answer.code == 1
+    assert [file["path"] for file in answer.json["files"]] == ["bar.md"]
+    (finding,) = answer.json["skipped"]
+    assert "the store has foo.md" in finding["message"] and "rename FOO.md" in finding["fix"]
+    assert not (store / "FOO.md").exists()
+
+
+def test_an_import_says_much_in_few_lines(tmp_path, store):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(50):
+        (folder / f"{number}.md").write_bytes(MEMORY)
+        (folder / f"{number}.png").write_bytes(b"")
+    memdir("import", str(folder))
+    said = memdir("import", str(folder)).text
+    assert "there already, the same: 0.md, 1.md" in said and "and 45 more" in said
+    assert "passed over, no memory: 0.png" in said
+    assert len(said.splitlines()) < 12
+
+
+def test_a_secret_does_not_come_into_a_shared_scope(tmp_path, project):
+    key = (
+        b"-----BEGIN RSA PRIVATE "
+        + b"KEY-----\n"
+        + b"MIIEow" * 12
+        + b"\n-----END RSA PRIVATE KEY-----\n"
+    )
+    source = packed(tmp_path / "a.zip", ("one.md", MEMORY), ("key.md", key))
+    answer = memdir("import", source, "--scope", "local", "--json")
+    assert answer.code == 1 and "MIIEow" not in answer.text
+    assert {f["path"]: f["change"] for f in answer.json["files"]} == {
+        "key.md": "skipped",
+        "one.md": "created",
+    }
+
+
+# -- export ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(sources, store):
+    memdir("import", sources["zip"])
+    return store
+
+
+def test_an_export_is_private_complete_and_the_same_each_time(filled, tmp_path):
+    first, second = tmp_path / "first.zip", tmp_path / "second.zip"
+    assert memdir("export", "--output", str(first)).code == 0
+    os.utime(filled / "one.md", (0, 0))
+    answer = memdir("export", "--output", str(second), "--json")
+    assert [file["path"] for file in answer.json["files"]] == ["MEMORY.md", "deep/two.md", "one.md"]
+    assert first.read_bytes() == second.read_bytes()
+    assert oct(first.stat().st_mode)[-3:] == "600"
+    with zipfile.ZipFile(first) as archive:
+        assert archive.read("one.md") == MEMORY
+
+
+def test_an_export_comes_back_as_it_was(filled, tmp_path, project):
+    for target in ("out.zip", "out"):
+        assert memdir("export", "--output", target).code == 0
+        assert (
+            memdir("import", target, "--dir", str(tmp_path / f"new-{target}"), "--json").code == 0
+        )
+        assert (tmp_path / f"new-{target}" / "one.md").read_bytes() == MEMORY
+    assert oct((project / "out/one.md").stat().st_mode)[-3:] == "600"
+    assert oct((project / "out").stat().st_mode)[-3:] == "700"
+
+
+@pytest.mark.parametrize("target", ["there.zip", "there"])
+def test_an_export_replaces_nothing_without_force(target, filled, project):
+    path = project / target
+    if target == "there":
+        path.mkdir()
+        path = path / "one.md"
+    path.write_text("precious")
+    answer = memdir("export", "--output", target, "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert path.read_text() == "precious"
+    assert memdir("export", "--output", target, "--force").code == 0
+    assert path.read_bytes() != b"precious"
+    assert not list(project.rglob(".memdir-*"))
+
+
+def test_an_export_does_not_follow_a_link(filled, project, tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (project / "out.zip").symlink_to(tmp_path / "victim")
+    assert memdir("export", "--output", "out.zip").code == 1
+    assert memdir("export", "--output", "out.zip", "--force").code == 0
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_an_export_into_the_store_is_refused(filled):
+    for target in (filled / "out.zip", filled / "deep/out", filled):
+        answer = memdir("export", "--output", str(target), "--json")
+        assert (answer.code, answer.error["code"]) == (1, "bad_input")
+
+
+def test_a_target_that_cannot_be_written_says_so(filled):
+    answer = memdir("export", "--output", "/proc/nowhere/out.zip", "--json")
+    assert answer.code == 1 and answer.error["path"] == "/proc/nowhere/out.zip"
+
+
+def test_an_export_without_a_place_does_not_land_in_the_checkout(filled, project, home):
+    before = tree(project)
+    assert memdir("export", "--json").json["path"] == str(home / "memdir-export.zip")
+    assert tree(project) == before
+    assert (home / "memdir-export.zip").exists()

@@ -1,0 +1,340 @@
+"""`memdir import` from what other tools keep: taken whole, told where from, theirs untouched."""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memdir.clients.other_tools import _free, names_in, sources
+from memdir.errors import BadInput
+from memdir.hot.memory import read as read_header
+from tests.helpers.terminal import memdir, tree
+
+pytestmark = pytest.mark.usefixtures("project")
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+CODEX = """\
+# Task Group: checkout service deploys
+scope: how the checkout service goes out
+applies_to: cwd=$HERE; reuse_rule=safe here
+
+## Task 1: deploy, success
+- The canary waits ten minutes.
+
+# Task Group: another project
+scope: elsewhere
+applies_to: cwd=/somewhere/else; reuse_rule=not here
+
+- Nothing for us.
+"""
+SUMMARY = """\
+v1
+
+## User Profile
+
+A backend engineer.
+
+## User preferences
+
+- Short answers.
+
+## What's in Memory
+
+- checkout service deploys
+"""
+GEMINI = """\
+# Mine
+
+- not a memory
+
+## Gemini Added Memories
+- I prefer tabs.
+- The staging server is called heron,
+  and it sleeps at night.
+
+## Other
+- not one either
+"""
+MDC = """\
+---
+description: How tests are named
+globs: tests/**
+alwaysApply: false
+---
+
+Claims, not verbs.
+"""
+NOTE = """\
+---
+title: Auth Design
+type: note
+tags: [auth]
+permalink: auth-design
+---
+
+# Auth Design
+
+## Observations
+- [decision] Tokens live fifteen minutes #security
+
+## Relations
+- depends_on [[User Schema]]
+"""
+MEM0 = {
+    "results": [
+        {"id": "m1", "memory": "Ann prefers morning meetings", "categories": ["user_preferences"],
+         "created_at": "2025-03-01T10:00:00-07:00", "updated_at": "2025-04-01T10:00:00Z"},
+        {"id": "m2", "memory": "   "},
+        "broken",
+        {"id": "m3", "memory": "Ann prefers morning meetings", "metadata": {"type": "decision"}},
+    ]
+}  # fmt: skip
+CLAUDE = {
+    "decisions": [
+        {"id": "d1", "decision": "Use TypeScript", "reasoning": "Types", "alternatives": ["Flow"],
+         "timestamp": "2025-06-03T22:15:22.740Z"},
+        {"id": "d2"},
+    ],
+    "patterns": [{"id": "p1", "pattern": "Security first", "description": "Validate input"}],
+    "knowledge": {"api": {"rate-limit": {"value": "100 a minute"}}},
+    "tasks": [{"id": "t1", "description": "later"}],
+    "conversations_memory": "Ann builds shops.",
+}  # fmt: skip
+
+
+def put(top: Path, **texts: str) -> Path:
+    for name, text in texts.items():
+        path = top / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return top
+
+
+@pytest.fixture
+def laid(home, project, tmp_path) -> dict[str, list[str]]:
+    """Every source in its usual place or named: its words, and where they lie."""
+    memories = {"MEMORY.md": CODEX.replace("$HERE", str(project)), "memory_summary.md": SUMMARY}
+    memories |= {"raw_memories.md": "raw", "rollout_summaries/x.md": "long"}
+    put(home / ".codex/memories", **memories)
+    put(home / ".gemini", **{"GEMINI.md": GEMINI, "tmp/shop/.project_root": str(project)})
+    notes = {"MEMORY.md": "- [Ports](ports.md)\n- Never push on Fridays.\n", "ports.md": "8080\n"}
+    put(home / ".gemini/tmp/shop/memory", **notes)
+    put(project, **{".cursor/rules/tests.mdc": MDC, ".cursor/rules/empty.mdc": "---\n---\n"})
+    put(project, **{".cursorrules": "Be brief.\n", ".cursor/rules/memdir.mdc": "ours"})
+    put(project / ".agents/memory", **{"MEMORY.md": "- [One](one.md)\n", "one.md": "One.\n"})
+    put(home / "basic-memory", **{"decisions/Auth Design.md": NOTE, "picture.svg": "<svg/>"})
+    tool = put(tmp_path / "memories", **{"progress.md": "Half.\n", "prefs.xml": "<a>tabs</a>\n"})
+    mem0, claude = tmp_path / "mem0.json", tmp_path / "claude.json"
+    mem0.write_text(json.dumps(MEM0))
+    claude.write_text(json.dumps(CLAUDE))
+    return {
+        **{name: [] for name in ("codex", "gemini-cli", "cursor", "replit", "basic-memory")},
+        "memory-tool": [str(tool)],
+        "mem0": [str(mem0)],
+        "claude-memory": [str(claude)],
+    }
+
+
+TAKEN = {
+    "codex": ["checkout-service-deploys.md", "codex-user-preferences.md", "codex-user-profile.md"],
+    "gemini-cli": [
+        *("i-prefer-tabs.md", "never-push-on-fridays.md", "ports.md"),
+        "the-staging-server-is-called-heron.md",
+    ],
+    "cursor": ["cursor-rules.md", "tests.md"],
+    "replit": ["one.md"],
+    "basic-memory": ["decisions-auth-design.md"],
+    "memory-tool": ["prefs.md", "progress.md"],
+    "mem0": ["ann-prefers-morning-meetings-2.md", "ann-prefers-morning-meetings.md"],
+    "claude-memory": [
+        *("claude-account-memory.md", "rate-limit.md", "security-first.md", "use-typescript.md"),
+    ],
+}
+BROKEN = {"cursor", "mem0", "claude-memory"}  # with an entry that nobody can read
+
+
+def test_every_source_is_tried():
+    assert sorted(TAKEN) == sources()
+
+
+@pytest.mark.parametrize("source", TAKEN)
+def test_a_source_is_taken_whole_once_and_stays_as_it_is(source, laid, home, project, store):
+    theirs = tree(home / ".codex", home / ".gemini", home / "basic-memory", project)
+    dry = memdir("import", source, *laid[source], "--dry-run", "--json")
+    assert dry.json["dry_run"] and not store.exists()
+    answer = memdir("import", source, *laid[source], "--json")
+    assert answer.code == int(source in BROKEN), answer.text
+    made = {
+        one["path"]: one["change"] for one in answer.json["files"] if one["path"] != "MEMORY.md"
+    }
+    assert made == dict.fromkeys(TAKEN[source], "created")
+    after = tree(store)
+    again = memdir("import", source, *laid[source], "--json")
+    assert {one["change"] for one in again.json["files"]} == {"skipped"}
+    assert tree(store) == after
+    assert memdir("log", "--json").json["changes"][0]["reason"].startswith(f"from {source}")
+    assert tree(home / ".codex", home / ".gemini", home / "basic-memory", project) == theirs
+    assert memdir("undo").code == 0
+    assert not list(store.glob("*.md"))
+
+
+def header(store: Path, name: str) -> dict[str, str]:
+    return read_header((store / name).read_text()).values
+
+
+def test_a_memory_tells_where_it_comes_from(laid, store):
+    memdir("import", "mem0", *laid["mem0"])
+    found = header(store, "ann-prefers-morning-meetings.md")
+    assert found["metadata.source"] == "import"
+    assert found["metadata.imported_from"] == "mem0 memory m1"
+    assert (found["type"], found["metadata.modified"]) == ("preference", "2025-04-01T10:00:00Z")
+
+
+def test_entries_that_cannot_be_read_are_named_and_the_rest_is_taken(laid):
+    answer = memdir("import", "mem0", *laid["mem0"], "--json").json
+    assert [one["path"] for one in answer["skipped"]] == ["memory m2", "entry 3"]
+    answer = memdir("import", "claude-memory", *laid["claude-memory"], "--json").json
+    assert {one["path"] for one in answer["skipped"]} == {"decisions d2", "tasks (1)"}
+
+
+def test_what_another_project_learned_stays_there(laid, store):
+    answer = memdir("import", "codex", "--json").json
+    skipped = {one["path"]: one["message"] for one in answer["skipped"]}
+    assert "/somewhere/else" in skipped["MEMORY.md: another project"]
+    assert not any("Nothing for us" in path.read_text() for path in store.glob("*.md"))
+    assert memdir("import", "codex", "--scope", "user").text.startswith("imported 4 of 4")
+
+
+def test_rules_and_notes_keep_their_words_and_their_keys(laid, store):
+    memdir("import", "cursor")
+    memdir("import", "basic-memory")
+    rule, note = header(store, "tests.md"), header(store, "decisions-auth-design.md")
+    assert (rule["globs"], rule["type"]) == ("tests/**", "feedback")
+    assert rule["description"] == "How tests are named"
+    assert (note["name"], note["type"], note["permalink"]) == (
+        "Auth Design",
+        "reference",
+        "auth-design",
+    )
+    assert note["metadata.basic_memory_type"] == "note"
+    body = (store / "decisions-auth-design.md").read_text()
+    assert body.endswith(NOTE.partition("---\n\n")[2])
+
+
+def test_a_secret_is_told_and_reaches_nobody_else(tmp_path, store, project):
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps([{"memory": f"the key is {SECRET}"}, {"memory": "Ann likes tea"}]))
+    refused = memdir("import", "mem0", str(file), "--scope", "team", "--json")
+    assert refused.code == 1 and SECRET not in str(refused.json["files"][0]["reason"])
+    changes = sorted(one["change"] for one in refused.json["files"] if "MEMORY" not in one["path"])
+    assert changes == ["created", "skipped"]
+    own = memdir("import", "mem0", str(file))
+    assert own.code == 0 and "held a secret" in " ".join(own.text.split())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1, 2", "7", "[" * 100_000, '{"results": {}}', "\x00", '"\\ud800"']
+)
+@pytest.mark.parametrize("source", ["mem0", "claude-memory"])
+def test_files_that_are_something_else_are_refused(source, text, tmp_path, store):
+    (tmp_path / "x.json").write_text(text)
+    refused = memdir("import", source, str(tmp_path / "x.json"), "--json")
+    assert refused.code == 1 and "nothing was imported" in refused.error["message"]
+    assert refused.error["next"] and not store.exists()
+
+
+@pytest.mark.parametrize("source", TAKEN)
+def test_a_source_that_is_not_there_says_how_to_name_it(source, store):
+    refused = memdir("import", source, "--json")
+    assert refused.code == 1 and f"memdir import {source} " in refused.error["next"]
+
+
+def test_half_a_character_does_not_stop_an_import(tmp_path, store):
+    (tmp_path / "x.json").write_text('[{"memory": "tea \\ud800 at\\u0000 five"}]')
+    assert memdir("import", "mem0", str(tmp_path / "x.json")).code == 0
+    assert "tea ? at five" in (store / "tea-at-five.md").read_text()
+
+
+def test_links_in_a_repository_are_not_followed(project, tmp_path, store):
+    put(tmp_path / "away", **{"key.mdc": "private"})
+    (project / ".cursor").mkdir()
+    (project / ".cursor/rules").symlink_to(tmp_path / "away")
+    assert memdir("import", "cursor", "--json").code == 1
+    (project / ".cursor/rules").unlink()
+    put(project / ".cursor/rules", **{"a.mdc": "Mine.\n"})
+    (project / ".cursor/rules/b.mdc").symlink_to(tmp_path / "away/key.mdc")
+    answer = memdir("import", "cursor", "--json").json
+    assert [one["path"] for one in answer["files"] if "MEMORY" not in one["path"]] == ["a.md"]
+    assert [one["path"] for one in answer["skipped"]] == ["b.mdc"]
+
+
+def test_a_name_that_is_no_source_is_a_path(tmp_path, store):
+    refused = memdir("import", "emacs", str(tmp_path), "--json")
+    assert refused.code == 1 and "codex" in refused.error["next"]
+    assert "nothing was imported" in memdir("import", "emacs", "--json").error["message"]
+
+
+def test_entries_that_would_get_one_name_are_all_taken(project, tmp_path, store):
+    put(project / ".cursor/rules", **{"a.mdc": "One.\n", "a.md": "Two.\n", "A.mdc": "Three.\n"})
+    tool = put(tmp_path / "tool", **{"notes.txt": "Four.\n", "notes.md": "Five.\n"})
+    for words in (["cursor"], ["memory-tool", str(tool)]):
+        assert memdir("import", *words).code == 0
+        before = tree(store)
+        again = memdir("import", *words, "--json")
+        assert again.code == 0 and tree(store) == before
+    names = {path.name: path.read_text() for path in store.glob("*.md") if path.name != "MEMORY.md"}
+    assert {*names} == {"A.md", "a-2.md", "a-3.md", "notes.md", "notes-2.md"}
+    for word in ("One.", "Two.", "Three.", "Four.", "Five."):
+        assert sum(word in text for text in names.values()) == 1
+
+
+def test_many_entries_of_one_name_are_numbered_without_counting_anew():
+    tries = 0
+
+    class Taken(dict):
+        def __contains__(self, key):
+            nonlocal tries
+            tries += 1
+            return super().__contains__(key)
+
+    taken, numbers = Taken(), Counter()
+    for _ in range(1000):
+        taken[_free("same", taken, numbers)] = b""
+    assert len(taken) == 1000 and "same-1000.md" in taken and tries < 2100
+
+
+def test_the_same_entry_thrice_is_one_memory(tmp_path, store):
+    rows = [{"id": "1", "memory": text} for text in ("Same.", "Same.", "Same!", "Same.", "Same!")]
+    (tmp_path / "mem0.json").write_text(json.dumps(rows))
+    assert memdir("import", "mem0", str(tmp_path / "mem0.json")).code == 0
+    assert sorted(path.name for path in store.glob("same*")) == ["same-2.md", "same.md"]
+
+
+@pytest.mark.parametrize("root", [b"/x\0y", b"", None], ids=["NUL", "empty", "a pipe"])
+def test_a_folder_of_gemini_that_names_no_project_is_passed_over(root, laid, home, store):
+    folder = home / ".gemini/tmp/odd"
+    folder.mkdir()
+    if root is None:
+        os.mkfifo(folder / ".project_root")
+    else:
+        (folder / ".project_root").write_bytes(root)
+    assert memdir("import", "gemini-cli").code == 0
+    assert (store / "ports.md").exists()
+
+
+def test_a_folder_that_cannot_be_listed_is_said(tmp_path):
+    with pytest.raises(BadInput, match="File name too long"):
+        names_in(str(tmp_path / ("x" * 300)), "name it")
+    assert names_in(str(tmp_path / "none"), "name it") == []
+
+
+@pytest.mark.parametrize("source", ["mem0", "claude-memory", "gemini-cli", "cursor"])
+def test_a_directory_in_place_of_a_file_is_refused(source, home, project, tmp_path):
+    places = {"gemini-cli": home / ".gemini/GEMINI.md", "cursor": project / ".cursorrules"}
+    place = places.get(source, tmp_path / "export.json")
+    place.mkdir(parents=True)
+    words = [] if source in places else [str(place)]
+    refused = memdir("import", source, *words, "--json")
+    assert refused.code == 1 and "no regular file" in refused.error["message"]

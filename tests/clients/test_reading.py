@@ -1,0 +1,274 @@
+"""How a transcript of lines is read: little by little, in little memory, while it is written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memdir.clients import transcripts
+from memdir.clients.claude_code import open_reader
+from memdir.clients.conversation import Cursor, Stretch
+from tests.clients.test_claude_code import record
+from tests.helpers.hostile import inputs
+from tests.helpers.writers import line
+
+START = Cursor()
+
+
+class File:
+    """A transcript that grows."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / ".claude/projects/p/s.jsonl"
+        self.path.parent.mkdir(parents=True)
+        self.reader = open_reader(str(home), {})
+
+    def write(self, data: bytes | str) -> None:
+        self.path.write_bytes(data.encode() if isinstance(data, str) else data)
+
+    def add(self, data: bytes | str) -> None:
+        with self.path.open("ab") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+
+    def read(self, since: Cursor = START, last: str = "") -> Stretch:
+        return self.reader.read(str(self.path), since, last)
+
+
+@pytest.fixture
+def file(home: Path) -> File:
+    return File(home)
+
+
+def said(text: str, **more: Any) -> str:
+    return line(record("user", text, **more))
+
+
+def texts(stretch: Stretch) -> list[str]:
+    return [one.text for one in stretch.said]
+
+
+def test_a_line_that_is_being_written_waits(file):
+    whole = said("first") + said("second")
+    file.write(whole[:-30])
+    first = file.read()
+    assert (texts(first), first.broken) == (["first"], 0)
+    file.write(whole)
+    assert texts(file.read(first.cursor)) == ["second"]
+
+
+def test_a_whole_record_without_a_newline_counts_once(file):
+    file.write(said("first").rstrip("\n"))
+    first = file.read()
+    assert texts(first) == ["first"]
+    file.add("\n" + said("second"))
+    second = file.read(first.cursor)
+    assert (texts(second), second.broken, second.lost) == (["second"], 0, False)
+
+
+def test_broken_lines_are_counted_and_hide_nothing(file):
+    odd = [b"half", b"\0\0\0", b"[1]", b"[" * 100_000, b'{"a":' * 100_000, b"5", b'"x"', b"{,}"]
+    file.write(said("first").encode() + b"\n".join(odd) + b"\n\n \r\n" + said("last").encode())
+    stretch = file.read()
+    assert (texts(stretch), stretch.broken) == (["first", "last"], len(odd))
+
+
+def test_bytes_that_are_no_text_are_replaced(file):
+    file.write(said("a-b").encode().replace(b"a-b", b"a\xffb\\ud800c"))
+    assert texts(file.read()) == ["a\ufffdb\ufffdc"]
+
+
+def test_a_line_that_is_too_long_is_passed_over(file, monkeypatch):
+    monkeypatch.setattr(transcripts, "LONGEST", 10_000)
+    monkeypatch.setattr(transcripts, "CHUNK", 1_000)
+    file.write(said("first") + said("x" * 20_000) + said("last"))
+    stretch = file.read()
+    assert (texts(stretch), stretch.broken) == (["first", "last"], 1)
+    assert texts(file.read(Cursor("none", 5))) == ["first", "last"]
+
+
+def test_words_beside_a_large_image_are_read(file, monkeypatch):
+    monkeypatch.setattr(transcripts, "PLAIN", 10_000)
+    image = {"type": "image", "source": {"type": "base64", "data": "iVBORw0K" * 5_000}}
+    file.write(line(record("user", [image, {"type": "text", "text": "what is this"}])))
+    assert texts(file.read()) == ["what is this"]
+
+
+def test_a_cursor_is_found_again_where_its_line_has_moved(file):
+    lines = [said(str(number)) for number in range(5)]
+    file.write("".join(lines[:3]))
+    first = file.read()
+    file.write(said("before") + "".join(lines))
+    second = file.read(first.cursor)
+    assert (texts(second), second.lost) == (["3", "4"], False)
+    file.write("".join(lines[2:]))  # rotated: it is shorter than where the cursor was
+    assert texts(file.read(first.cursor)) == ["3", "4"]
+    file.write("".join(lines[3:]))
+    lost = file.read(first.cursor)
+    assert (texts(lost), lost.lost) == (["3", "4"], True)
+
+
+def test_an_id_in_somebodys_words_is_not_the_record(file):
+    file.write(said("first"))
+    first = file.read()
+    file.write("".join([said("zero"), said(f'"{first.cursor.id}"'), said("next")]))
+    assert file.read(first.cursor).lost
+
+
+def test_an_id_that_comes_twice_does_not_move_the_cursor(file):
+    same = said("same")
+    file.write(same)
+    first = file.read()
+    file.add(said("between") + same + said("after"))
+    assert texts(file.read(first.cursor)) == ["between", "same", "after"]
+
+
+def test_records_without_ids_are_found_again(file):
+    bare = '{"type":"user","message":{"content":"%s"}}\n'
+    file.write(bare % "first")
+    first = file.read()
+    assert first.cursor.id
+    file.add(bare % "second")
+    assert texts(file.read(first.cursor)) == ["second"]
+    file.write(said("new") + bare % "first" + bare % "second")
+    assert texts(file.read(first.cursor)) == ["second"]
+
+
+def test_of_a_huge_file_the_newest_part_is_read(file, monkeypatch):
+    monkeypatch.setattr(transcripts, "WINDOW", 2_000)
+    lines = [said(f"number {number}") for number in range(100)]
+    file.write("".join(lines))
+    stretch = file.read()
+    assert texts(stretch) == [f"number {number}" for number in range(100)][-len(stretch.said) :]
+    assert 1 < len(stretch.said) < 10
+    assert (stretch.cut, stretch.broken) == (True, 0)
+    near = file.read(Cursor(stretch.said[-2].id, 7))
+    assert (texts(near), near.cut, near.lost) == (["number 99"], False, False)
+
+
+def test_of_very_many_lines_the_newest_are_read(file, monkeypatch):
+    monkeypatch.setattr(transcripts, "LINES", 10)
+    monkeypatch.setattr(transcripts, "BEFORE", 100)
+    file.write("".join(said(f"number {number}") for number in range(100)))
+    stretch = file.read()
+    assert texts(stretch) == [f"number {number}" for number in range(90, 100)]
+    assert (stretch.cut, stretch.broken) == (True, 0)
+
+
+def test_a_file_that_is_written_while_it_is_read_ends_where_it_ended(file):
+    file.write(said("first") + said("second"))
+    handle = os.open(file.path, os.O_RDONLY)
+    stop = os.fstat(handle).st_size
+    reading = transcripts.forward(handle, 0, stop)
+    next(reading)
+    file.add(said("third"))
+    assert [one.end for one in reading] == [stop]
+    file.write("")
+    assert (
+        list(transcripts.forward(handle, 0, stop)) == list(transcripts.backward(handle, stop)) == []
+    )
+    os.close(handle)
+
+
+@settings(max_examples=150)
+@given(st.lists(st.sampled_from([b"a", b"bb", b"\n", b"\n\n", b"ccccc"])), st.integers(1, 7))
+def test_lines_are_the_same_forwards_and_backwards(tmp_path_factory, pieces, chunk):
+    path, data = tmp_path_factory.mktemp("lines") / "x", b"".join(pieces)
+    path.write_bytes(data)
+    wanted, at = [], 0
+    for one in data.splitlines(keepends=True):
+        text = one.rstrip(b"\n")
+        wanted.append((at, at + len(one), text if len(text) <= 4 else None))
+        at += len(one)
+    handle = os.open(path, os.O_RDONLY)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(transcripts, "CHUNK", chunk)
+        patched.setattr(transcripts, "LONGEST", 4)
+        there = [found[:3] for found in transcripts.forward(handle, 0, len(data))]
+        back = [found[:3] for found in transcripts.backward(handle, len(data))]
+    os.close(handle)
+    assert there == back[::-1] == wanted
+
+
+LINES = st.sampled_from(
+    [
+        said("hello").encode(),
+        said("again", uuid="same").encode(),
+        said("no id", uuid=None).encode(),
+        said("<system-reminder>x</system-reminder>").encode(),
+        line(record("assistant", [{"type": "text", "text": "reply"}])).encode(),
+        b'{"type":"user","message":{"content":"bare"}}\n',
+        b'{"type":"api-request-blob","message":{"role":"user","content":"no"}}\n',
+        b"half a line\n",
+        b"\xff\xfe\n",
+        b"\n",
+    ]
+)
+
+
+@settings(max_examples=100)
+@given(lines=st.lists(LINES, max_size=8), at=st.integers(0, 1000), ended=st.booleans())
+def test_wherever_a_file_is_cut_two_steps_say_the_same(tmp_path_factory, lines, at, ended):
+    file = File(tmp_path_factory.mktemp("cut"))
+    data = b"".join(lines)
+    data = data if ended else data.removesuffix(b"\n")
+    file.write(data)
+    at_once = file.read()
+    file.write(data[: at * len(data) // 1000])
+    first = file.read()
+    file.write(data)
+    second = file.read(first.cursor)
+    assert first.said + second.said == at_once.said
+    assert second.cursor == at_once.cursor
+    assert not second.lost
+
+
+@pytest.mark.parametrize("row", inputs("transcripts for extraction", "transcript"))
+def test_hostile_transcripts(file, row):
+    if not row.value:
+        pytest.skip("a state, not a text: two hooks at once are the queue's")
+    file.write(row.value)
+    stretch = file.read()
+    if row.id == "TR01":
+        assert texts(stretch) == ["remember: [31mred"]
+    elif row.id == "TR02":
+        assert (stretch.said, stretch.broken) == ((), 1)
+    elif row.id == "TR04":
+        assert (stretch.said, stretch.cursor) == ((), START)
+        file.add("\n" + said("whole"))
+        assert texts(file.read(stretch.cursor)) == ["whole"]
+    elif row.id == "TR05":
+        assert (len(stretch.said), stretch.cut) == (transcripts.TEXT_MOST, True)
+        assert file.read(stretch.cursor).said == ()
+    else:
+        pytest.fail(f"{row.id} is new: {row.expected}")
+
+
+MEASURE = """
+import resource, sys
+from memdir.adapters.transcripts.claude_code import open_reader
+from memdir.core.transcript import Cursor
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+stretch = open_reader(sys.argv[1], {}).read(sys.argv[2], Cursor())
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(after - before, stretch.broken, len(stretch.said))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("megabytes", "broken", "count"), [(31, 1, 2), (50, 1, 2), (100, 0, 1)])
+def test_a_long_line_does_not_fill_the_memory(file, home, megabytes, broken, count):
+    """The newest part of the largest one begins inside of it: so nobody counts it as broken."""
+    file.write(said("first"))
+    with file.path.open("r+b") as handle:
+        handle.truncate(megabytes << 20)  # a hole: NULs that take no disk
+    file.add("\n" + said("last"))
+    command = [sys.executable, "-c", MEASURE, str(home), str(file.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    kilobytes, *found = map(int, done.stdout.split())
+    assert found == [broken, count]
+    assert kilobytes < 120_000

@@ -1,0 +1,239 @@
+"""`memdir setup`: what it says, what it refuses, and what the hooks it writes do."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memdir.clients.claude_code import CODE, EVENTS, command_line
+from memdir.clients.receipt import Host
+from memdir.clients.setup import Running, find_python, is_temporary
+from tests.helpers.terminal import memdir
+
+pytestmark = pytest.mark.usefixtures("project")
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    (home / ".claude").mkdir()
+    return home / ".claude/settings.json"
+
+
+def shell(line: str, **variables: str) -> tuple[int, str, str]:
+    """As the client runs a hook."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", line],
+        input="{}",
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"], **variables},
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def host(python: str, package: Path) -> Host:
+    return Host(python, "", str(package), "/", "/", {})
+
+
+def test_a_person_sees_the_diff_and_the_way_back(settings):
+    settings.write_text('{\n  "model": "x"\n}\n')
+    answer = memdir("setup", "claude-code")
+    assert answer.text.startswith("updated ~/.claude/settings.json\n--- a/")
+    assert '+  "hooks": {' in answer.text and ' "model": "x"' in answer.text
+    assert "take it out: memdir setup claude-code --remove" in answer.text.replace("\n", " ")
+    again = memdir("setup", "claude-code")
+    assert "unchanged: ~/.claude/settings.json" in again.text
+    assert again.text.endswith("all of it was there already\n")
+    gone = memdir("setup", "claude-code", "--remove")
+    assert '-  "hooks": {' in gone.text
+    assert settings.read_text() == '{\n  "model": "x"\n}\n'
+    assert memdir("setup", "claude-code", "--remove").text.endswith("of memdir was there\n")
+
+
+def test_a_dry_run_writes_nothing_and_names_the_command_lines(home):
+    answer = memdir("setup", "claude-code", "--dry-run", "--json").json
+    assert [(one["change"], one["path"]) for one in answer["files"]] == [
+        ("created", str(home / ".claude/settings.json"))
+    ]
+    assert list(answer["hooks"]) == [name for name, _, _ in EVENTS]
+    written = [line[1:] for line in answer["files"][0]["diff"].splitlines()[3:]]
+    hooks = json.loads("\n".join(written))["hooks"]
+    lines = {event: groups[0]["hooks"][0]["command"] for event, groups in hooks.items()}
+    assert lines == answer["hooks"]
+    assert not list(home.iterdir())
+
+
+def test_a_dry_run_needs_no_home_that_can_be_written(monkeypatch):
+    monkeypatch.setenv("HOME", "/proc/no-home")
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert memdir("setup", "claude-code", "--dry-run").code == 0
+    refused = memdir("setup", "claude-code", "--json")
+    assert refused.code == 1 and "/proc/no-home" in refused.error["message"]
+
+
+def test_the_client_may_keep_its_files_elsewhere(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "else where"))
+    memdir("setup", "claude-code")
+    assert (tmp_path / "else where/settings.json").is_file()
+    assert not (home / ".claude").exists()
+    memdir("setup", "claude-code", "--remove")
+    assert not (tmp_path / "else where").exists()
+
+
+def test_the_lines_for_a_hand_are_whole_json(settings):
+    settings.write_text("{ // mine\n}")
+    answer = memdir("setup", "claude-code")
+    assert answer.code == 1
+    lines, _, said = answer.stderr[answer.stderr.index("{") :].partition("\n\n")
+    assert [*json.loads(lines)["hooks"]] == [name for name, _, _ in EVENTS]
+    assert "line 1, column 3" in " ".join(said.split()) and "by hand" in said
+    told = memdir("setup", "claude-code", "--json").error
+    assert '"UserPromptSubmit"' in told["next"] and told["path"] == str(settings)
+    assert settings.read_text() == "{ // mine\n}"
+
+
+def test_a_plugin_that_is_there_keeps_hooks_out_of_the_settings(settings):
+    text = '{"enabledPlugins": {"memdir@elsewhere": true}}'
+    settings.write_text(text)
+    answer = memdir("setup", "claude-code", "--json").json
+    assert answer["way"] == "plugin"
+    assert answer["remarks"][0] == (
+        "the plugin memdir@elsewhere is installed: its hooks run already"
+    )
+    refused = memdir("setup", "claude-code", "--settings", "--json")
+    assert refused.code == 1 and "run twice" in refused.error["message"]
+    assert memdir("setup", "claude-code", "--remove").code == 0
+    assert settings.read_text() == text
+
+
+def test_a_plugin_that_is_switched_off_is_left_so(settings):
+    settings.write_text('{"enabledPlugins": {"memdir@memdir": false}}')
+    refused = memdir("setup", "claude-code", "--plugin", "--json")
+    assert refused.code == 1
+    assert refused.error["next"] == "claude plugin enable memdir@memdir"
+
+
+def test_hooks_that_are_switched_off_are_said(settings):
+    settings.write_text('{"disableAllHooks": true}')
+    remarks = memdir("setup", "claude-code", "--json").json["remarks"]
+    assert any("disableAllHooks" in remark for remark in remarks)
+
+
+def test_a_secret_beside_our_lines_is_not_shown(settings, home):
+    settings.write_text(json.dumps({"env": {"GITHUB_TOKEN": SECRET}}, indent=2))
+    answer = memdir("setup", "claude-code")
+    assert SECRET not in answer.text and "not shown" in answer.text
+    assert SECRET in settings.read_text()
+    [receipt] = home.rglob("clients/*.json")  # it holds the settings as they were
+    assert receipt.stat().st_mode & 0o077 == 0
+
+
+def test_a_command_of_somebody_else_stays(home):
+    theirs = home / ".claude/commands/memory/save.md"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    answer = memdir("setup", "claude-code", "--commands", "--json").json
+    assert {Path(one["path"]).name: one["change"] for one in answer["files"]} == {
+        "settings.json": "created",
+        "config.md": "created",
+        "save.md": "unchanged",
+        "search.md": "created",
+        "status.md": "created",
+    }
+    (theirs.parent / "search.md").write_text("changed")
+    remarks = memdir("setup", "claude-code", "--remove", "--json").json["remarks"]
+    assert any("search.md was changed since" in remark for remark in remarks)
+    assert sorted(path.name for path in theirs.parent.iterdir()) == ["save.md", "search.md"]
+
+
+def test_two_ways_at_once_are_wrong_usage():
+    assert memdir("setup", "claude-code", "--plugin", "--settings").code == 2
+    assert memdir("setup", "codex-or-so").code == 1
+
+
+def test_settings_that_a_link_leads_to_keep_owner_and_permissions(settings, tmp_path):
+    real = tmp_path / "real.json"
+    real.write_text("{}")
+    real.chmod(0o604)
+    settings.symlink_to(real)
+    memdir("setup", "claude-code")
+    assert real.stat().st_mode & 0o777 == 0o604
+    assert settings.is_symlink()
+
+
+# The command lines
+
+
+@pytest.fixture
+def package(tmp_path) -> Path:
+    """A package in a folder whose name a shell could take for something else."""
+    package = tmp_path / 'it\'s a "place" $HOME `x`;\n/memdir'
+    (package / "hot").mkdir(parents=True)
+    (package.parent / CODE).write_text("import sys\nprint(sys.flags.isolated, sys.argv[1:])\n")
+    return package
+
+
+def test_a_hook_runs_its_event_whatever_the_path_is_called(package):
+    link = package.parent / "py th'on"
+    link.symlink_to(sys.executable)
+    line = command_line(host(str(link), package), "prompt")
+    assert shell(line) == (0, "1 ['prompt']\n", "")
+
+
+def test_a_hook_without_python_or_code_is_silent(package):
+    assert shell(command_line(host("/no/python", package), "stop")) == (0, "", "")
+    (package.parent / CODE).unlink()
+    assert shell(command_line(host(sys.executable, package), "stop")) == (0, "", "")
+
+
+def test_the_installed_line_starts_this_memdir():
+    line = memdir("setup", "claude-code", "--dry-run", "--json").json["hooks"]["Stop"]
+    code = next(word for word in shlex.split(line) if word.endswith(CODE))
+    assert Path(code).is_file()
+    assert shell(line)[0] == 0
+
+
+# Which Python
+
+
+def test_a_virtual_environment_gives_its_base(tmp_path):
+    running = Running(str(tmp_path / "venv/bin/python"), "/bin/sh", (3, 11))
+    python, why = find_python(running, [])
+    assert python == "/bin/sh" and "virtual environment" in why
+
+
+def test_a_name_that_outlives_a_patch_release_is_preferred(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3.12").symlink_to("/bin/sh")
+    python, _ = find_python(Running("/bin/sh", "/bin/sh", (3, 12)), [str(tmp_path / "bin")])
+    assert python == str(tmp_path / "bin/python3.12")
+
+
+def test_a_python_that_may_vanish_is_not_chosen_where_there_is_another(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3.13").symlink_to("/bin/sh")
+    short_lived = Running("/tmp/x/python", "/tmp/x/python", (3, 11))
+    python, why = find_python(short_lived, [str(tmp_path / "bin")])
+    assert python == str(tmp_path / "bin/python3.13") and "may vanish" in why
+    assert find_python(short_lived, [])[0] == "/tmp/x/python"
+
+
+@pytest.mark.parametrize(
+    ("path", "vanishes"),
+    [
+        ("/tmp/a/python", True),
+        ("/home/ann/.cache/uv/archive/bin/python", True),
+        ("/Users/ann/Library/Caches/x/python", True),
+        ("/opt/tools/tmp/python", False),
+        ("/opt/tools/python", False),
+    ],
+)
+def test_places_that_are_emptied_are_known(path, vanishes):
+    assert is_temporary(path) is vanishes

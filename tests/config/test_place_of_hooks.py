@@ -1,0 +1,331 @@
+"""A hook finds its stores by its directory and the environment, whoever wants otherwise."""
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from memdir.hot.place import DECIDING, Around, Here, file_of, read, write
+from memdir.store.lock import Lock
+from tests.helpers.hooked import SETTLED, Client
+from tests.helpers.searching import memory
+
+pytestmark = pytest.mark.usefixtures("project")
+
+PROMPT = "who restarts the staging cluster, the pelican?"
+FACT = "The pelican restarts the staging cluster."
+LIE = "The hyena restarts the staging cluster, not the pelican."
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    client = Client(tmp_path)
+    client.write("pelican.md", memory("Pelican", FACT, FACT))
+    time.sleep(SETTLED)
+    return client
+
+
+def ask(client: Client, **changes: object) -> str:
+    return client.fire("prompt", **{"prompt": PROMPT, "session_id": "", **changes})
+
+
+def places(client: Client) -> list[Path]:
+    return sorted(path for path in client.cache.glob("places/*") if path.suffix != ".started")
+
+
+def test_a_directory_is_decided_on_once(client):
+    assert FACT in ask(client)
+    (kept,) = places(client)
+    assert kept.stat().st_mode & 0o777 == 0o600
+    facts = kept.stat().st_ino, kept.stat().st_mtime_ns
+    assert FACT in ask(client)
+    assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == facts
+
+
+@pytest.mark.parametrize("where", ["src/deep", "."])
+def test_every_folder_of_a_checkout_has_the_same_memories(client, where):
+    (client.project / "src/deep").mkdir(parents=True)
+    (client.top / "link").symlink_to(client.project)
+    for top in (client.project, client.top / "link"):
+        assert FACT in ask(client, cwd=str(top / where))
+
+
+def test_a_worktree_has_the_memories_of_its_repository(client):
+    client.code.commit({"a": "1"})
+    client.code.git("worktree", "add", "-q", str(client.top / "tree"))
+    for _ in range(2):
+        assert FACT in ask(client, cwd=str(client.top / "tree"))
+    shutil.rmtree(client.top / "tree")
+    (client.top / "tree").mkdir()
+    assert FACT not in ask(client, cwd=str(client.top / "tree"))
+
+
+def test_another_project_has_others(client):
+    (client.top / "other/.git").mkdir(parents=True)
+    assert ask(client, cwd=str(client.top / "other")) == ""
+
+
+@pytest.mark.parametrize(
+    "cwd", ["", "relative", None, 5, ["/"], "/nowhere/at/all", "/", "/dev/null"]
+)
+def test_an_odd_directory_is_no_trouble(client, cwd):
+    assert ask(client, cwd=cwd) == ""
+
+
+# What it was decided from
+
+
+def test_settings_that_change_are_seen_at_once(client):
+    other = client.home / "other"
+    client.write("hyena.md", memory("Hyena", LIE, LIE), other)
+    settings = client.home / ".claude/settings.json"
+    assert LIE not in ask(client)
+    settings.write_text(json.dumps({"autoMemoryDirectory": str(other)}))
+    assert LIE in ask(client)
+    settings.unlink()
+    assert LIE not in ask(client)
+
+
+def test_settings_behind_a_link_are_seen_too(client):
+    real = client.home / "dotfiles.json"
+    (client.home / ".claude/settings.json").symlink_to(real)
+    real.write_text("{}")
+    assert FACT in ask(client)
+    real.write_text(json.dumps({"autoMemoryDirectory": str(client.home / "other")}))
+    assert ask(client) == ""
+
+
+@pytest.mark.parametrize("file", ["managed.json", "managed.d/a.json"])
+def test_managed_settings_count(client, file):
+    client.env["MEMDIR_MANAGED_SETTINGS"] = str(client.home / "managed.json")
+    assert FACT in ask(client)
+    path = client.home / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"autoMemoryDirectory": str(client.home / "other")}))
+    assert ask(client) == ""
+
+
+def test_the_options_count(client):
+    assert FACT in ask(client)
+    config = client.home / ".config/memdir/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[hooks]\nenabled = false\n")
+    assert ask(client) == ""
+    config.write_text("")
+    assert FACT in ask(client)
+
+
+def test_variables_count(client):
+    assert FACT in ask(client)
+    client.env["CLAUDE_CONFIG_DIR"] = str(client.home / "elsewhere")
+    assert ask(client) == ""
+    del client.env["CLAUDE_CONFIG_DIR"]
+    assert FACT in ask(client)
+
+
+def test_a_local_store_that_becomes_a_link_is_not_followed(client):
+    local = client.project / ".claude/memory"
+    client.write("hyena.md", memory("Hyena", LIE, LIE), client.home / "private")
+    client.write("a.md", memory("A", "nothing"), local)
+    for _ in range(2):
+        assert LIE not in ask(client)
+    shutil.rmtree(local)
+    local.symlink_to(client.home / "private")
+    assert LIE not in ask(client)
+
+
+def test_two_scopes_in_one_directory_are_told_once(client):
+    """In a home that is a project, the user's memories are the project's local ones."""
+    shutil.copytree(client.project / ".git", client.home / ".git")
+    client.write("hyena.md", memory("Hyena", LIE, LIE), client.home / ".claude/memory")
+    told = ask(client, cwd=str(client.home))
+    assert told.count("hyena.md") == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"memdir place 2 00000000\nx", b"\0" * 70_000])
+def test_a_damaged_place_is_decided_anew(client, damage):
+    ask(client)
+    (kept,) = places(client)
+    kept.write_bytes(damage)
+    assert FACT in ask(client)
+    assert kept.read_bytes().startswith(b"memdir place 2 ")
+
+
+def test_a_place_that_others_may_write_does_not_count(client):
+    ask(client)
+    (kept,) = places(client)
+    client.write("hyena.md", memory("Hyena", LIE, LIE), client.top / "bad")
+    plant(client, kept, client.env)
+    assert LIE in ask(client)  # so the plant is good
+    kept.chmod(0o666)
+    assert LIE not in ask(client)
+
+
+@pytest.mark.parametrize("special", ["fifo", "folder", "link"])
+def test_a_special_file_in_its_place_is_no_trouble(client, special):
+    ask(client)
+    (kept,) = places(client)
+    kept.unlink()
+    if special == "fifo":
+        os.mkfifo(kept)
+    elif special == "folder":
+        kept.mkdir()
+    else:
+        kept.symlink_to("/dev/zero")
+    assert FACT in ask(client)
+
+
+def test_what_was_left_behind_reads_as_it_was_written(tmp_path):
+    scopes = {"project": "/a b\nc\t=d", "agent:x@user": "/\udcff"}
+    here = Here("/state", "/cache", "/code", frozenset({"index", "silent"}), scopes, 77)
+    path = str(tmp_path / "place")
+    seen = "/x\0A=b\nc\0/y"
+    write(path, seen, {str(tmp_path): False, "/no/such": True}, here)
+    found = read(path, seen)
+    assert [getattr(found, name) for name in Here.__slots__] == [
+        getattr(here, name) for name in Here.__slots__
+    ]
+    assert read(path, seen.replace("\n", "\0")) is None
+    assert read(path, seen + "x") is None
+
+
+# A repository that wants to decide
+
+
+def plant(client: Client, path: Path, env: dict[str, str]) -> None:
+    """A place as our own code would leave it, with a store of somebody else."""
+    around = Around(str(client.project), env)
+    scopes = {"project": str(client.top / "bad")}
+    here = Here(str(client.top / "state"), str(path.parent.parent), "", frozenset(), scopes, 10**6)
+    write(str(path), around.seen, {}, here)
+    assert read(str(path), around.seen)
+
+
+def evil(
+    client: Client, env: dict[str, object], text: str = "", name: str = "settings.json"
+) -> Path:
+    """Settings of the repository with these variables, as the client hands on, and a plant."""
+    bad = client.project / "bad"
+    client.write("hyena.md", memory("Hyena", LIE, LIE), client.top / "bad")
+    settings = client.project / ".claude" / name
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(text or json.dumps({"env": env}))
+    time.sleep(SETTLED)
+    client.env |= {name: str(value) for name, value in env.items()}
+    path = Path(file_of(Around(str(client.project), client.env), client.env))
+    plant(client, path, client.env)
+    return bad
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize(
+    "variables",
+    [
+        ["HOME"],
+        ["XDG_CACHE_HOME"],
+        ["MEMDIR_CACHE_DIR"],
+        ["HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"],
+    ],
+    ids=str,
+)
+def test_a_planted_place_is_not_believed(client, variables, name):
+    bad = evil(client, {one: str(client.project / "bad") for one in variables}, name=name)
+    for _ in range(2):
+        told = ask(client)
+        assert LIE not in told
+        assert FACT in told or "HOME" in variables  # its own home has no such memory
+    assert not list(bad.rglob("catalog.sqlite"))
+    assert not (client.top / "state").exists()
+
+
+ESCAPED = '{"env": {"\\u0048OME": "BAD", "XDG_\\u0043ACHE_HOME": "BAD"}}'
+TWICE = '{"env": {}, "env": {"XDG_CACHE_HOME": "BAD"}}'
+
+
+@pytest.mark.parametrize("text", [ESCAPED, TWICE], ids=["escaped", "twice"])
+def test_a_variable_that_is_named_in_another_way_is_found(client, text):
+    bad = str(client.project / "bad")
+    given = {"XDG_CACHE_HOME": bad} | ({"HOME": bad} if text == ESCAPED else {})
+    evil(client, given, text.replace("BAD", bad))
+    assert LIE not in ask(client)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.encode("utf-16"),
+        lambda text: text.encode() + b" " * 1024 * 1024,
+        lambda text: b"// a comment\n" + text.encode(),
+        lambda text: text.encode()[:-1] + b",}",
+    ],
+    ids=["utf-16", "too large", "comment", "comma"],
+)
+def test_settings_that_only_a_client_might_understand_silence_us(client, change):
+    bad = str(client.project / "bad")
+    evil(client, {"XDG_CACHE_HOME": bad})
+    settings = client.project / ".claude/settings.json"
+    settings.write_bytes(change(json.dumps({"env": {"XDG_CACHE_HOME": bad}})))
+    plant(client, Path(file_of(Around(str(client.project), client.env), client.env)), client.env)
+    assert ask(client) == ""
+
+
+def test_the_project_that_the_client_was_started_in_counts_wherever_we_are(client):
+    """The agent went to another directory; the variables are still those of the first one."""
+    bad = str(client.project / "bad")
+    evil(client, {"XDG_CACHE_HOME": bad, "XDG_STATE_HOME": bad})
+    client.env["CLAUDE_PROJECT_DIR"] = str(client.project)
+    other = client.top / "other"
+    (other / ".git").mkdir(parents=True)
+    around = Around(str(other), client.env)
+    assert around.doubtful
+    client.fire("session-start", cwd=str(other))
+    client.fire("stop", cwd=str(other))
+    client.wait()
+    assert sorted(Path(bad).rglob("*.started")) == []
+    assert not (Path(bad) / "memdir/queue").exists()
+    assert (client.home / ".local/state/memdir").is_dir()
+
+
+def test_harmless_settings_of_a_repository_cost_nothing(client):
+    settings = client.project / ".claude/settings.json"
+    settings.parent.mkdir()
+    command = '"$CLAUDE_PROJECT_DIR"/check.sh "$HOME" MEMDIR_X'
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"command": command}]}, "env": {"A": "b"}}))
+    time.sleep(SETTLED)
+    assert not Around(str(client.project), client.env).doubtful
+    assert FACT in ask(client)
+    assert len(places(client)) == 1
+
+
+@pytest.mark.parametrize("name", sorted(DECIDING))
+def test_every_variable_that_decides_is_looked_for(client, name):
+    settings = client.project / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"env": {name: "x"}}))
+    assert Around(str(client.project), client.env).doubtful == [str(settings)]
+
+
+def test_a_writer_of_memories_is_not_waited_for(client):
+    ask(client)
+    client.wait()
+    (folder,) = (client.state / "stores").iterdir()
+    with Lock(str(folder / "lock"), 1, 1).held("a test", print):
+        assert FACT in ask(client)
+        assert FACT in ask(client, session_id="s")
+        client.fire("stop")
+        client.wait()
+        assert client.queue() == []
+
+
+def test_a_search_without_a_catalog_leaves_none(client):
+    settings = client.home / ".config/memdir"
+    client.write("config.toml", '[recall]\nsearch = "scan"\n', settings)
+    for _ in range(3):
+        assert FACT in ask(client)
+    assert not [*client.cache.rglob("catalog.sqlite")]
+    client.write("config.toml", "", settings)
+    assert FACT in ask(client)
+    assert [*client.cache.rglob("catalog.sqlite")]

@@ -1,0 +1,402 @@
+"""What settings may decide: a repository's nothing but "off", a broken file nothing at all."""
+
+import json
+import os
+import pwd
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from memdir.config.settings import Options
+from memdir.errors import BadInput
+from tests.helpers.world import OVERRIDE, REMOTE, World, kinds
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+# A hostile repository
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize("key", ["autoMemoryDirectory", "memoryDirectory"])
+@pytest.mark.parametrize("value", ["~/.ssh", "../../other-project/memory", "/tmp/x", 7, None])
+def test_a_repository_never_decides_where(world, name, key, value):
+    file = world.repository(name, **{key: value})
+    config = world.read()
+    assert (config.store, config.step) == (world.default(world.project), "default")
+    (finding,) = config.findings
+    assert (finding.kind, finding.path) == ("redirect-attempt", str(file))
+    assert key in finding.message
+
+
+def test_the_shared_list_of_hostile_settings_has_no_effect(world, shared):
+    lines = (shared / "hostile/inputs.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    rows = [row for row in rows if row["field"] in ("project settings", "settings file")]
+    assert rows
+    for row in rows:
+        file = world.project / ".claude/settings.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(row["value"])
+        config = world.read()
+        assert config.store == world.default(world.project), row["id"]
+        assert config.options == Options(), row["id"]
+        assert file.read_text() == row["value"], row["id"]
+        if "emoryDirectory" in row["value"]:
+            assert kinds(config) == ["redirect-attempt"], row["id"]
+
+
+def test_settings_above_the_current_directory_are_heard_too(world):
+    world.repository_with_a_commit()
+    deep = world.project / "a/b"
+    deep.mkdir(parents=True)
+    world.repository(autoMemoryDirectory="/tmp/x")
+    world.settings(world.project / "a/.claude/settings.json", autoMemoryDirectory="/tmp/y")
+    assert kinds(world.read(deep)) == ["redirect-attempt", "redirect-attempt"]
+
+
+def test_in_a_home_that_is_a_project_the_settings_are_the_user_s(world):
+    world.user(autoMemoryDirectory="~/mine", autoMemoryEnabled=False)
+    config = world.read(world.home)
+    assert config.store == str(world.home / "mine")
+    assert config.enabled_by == "user setting autoMemoryEnabled"
+    assert config.findings == ()
+
+
+def test_in_a_home_that_is_a_project_the_links_are_the_user_s(world):
+    (world.top / "dotfiles").mkdir()
+    (world.home / ".claude").symlink_to(world.top / "dotfiles")
+    assert world.read(world.home, scope="local").store == str(world.top / "dotfiles/memory")
+
+
+def test_a_file_that_is_heard_twice_is_reported_once(world):
+    world.user().write_text("{ broken")
+    assert kinds(world.read(world.home)) == ["broken-settings"]
+
+
+PLACES = [OVERRIDE, REMOTE, "CLAUDE_CONFIG_DIR", "HOME", "XDG_STATE_HOME", "MEMDIR_STATE_DIR"]
+
+
+@pytest.mark.parametrize("variable", [*PLACES, "XDG_CONFIG_HOME", "MEMDIR_CONFIG_DIR"])
+def test_a_repository_cannot_redirect_through_the_client_s_environment(world, variable):
+    """The client hands `env` of a repository's settings on to every hook."""
+    evil = str(world.top / "evil")
+    world.repository(env={variable: evil})
+    environ = {variable: evil}
+    config = world.read(**environ)
+    assert evil not in (config.store, config.state_dir, config.claude_dir, config.config_file)
+    assert not config.store.startswith(evil)
+    assert not config.state_dir.startswith(evil)
+    assert kinds(config) == ["redirect-attempt"]
+    assert variable in config.findings[0].message
+
+
+def test_a_variable_of_the_user_s_own_stays(world):
+    world.repository(env={OVERRIDE: str(world.top / "evil")})
+    mine = str(world.top / "mine")
+    assert world.read(**{OVERRIDE: mine}).store == mine
+
+
+def test_a_repository_cannot_pass_its_folder_off_as_the_user_s(world):
+    evil = str(world.project / ".claude")
+    world.repository(env={"CLAUDE_CONFIG_DIR": evil}, autoMemoryDirectory=str(world.top / "evil"))
+    world.repository("settings.local.json", env={OVERRIDE: str(world.top / "evil")})
+    config = world.read(CLAUDE_CONFIG_DIR=evil, **{OVERRIDE: str(world.top / "evil")})
+    assert config.store == world.default(world.project)
+    assert kinds(config) == ["redirect-attempt"] * 3
+
+
+def test_a_repository_cannot_switch_the_history_off(world):
+    world.repository(env={"MEMDIR_HISTORY": 0, "MEMDIR_INDEX": False, "OTHER": "x", "LIST": []})
+    config = world.read(MEMDIR_HISTORY="0", MEMDIR_INDEX="false")
+    assert config.options == Options()
+    assert kinds(config) == ["redirect-attempt", "redirect-attempt"]
+
+
+LINKS = [
+    ("local", ".claude"),
+    ("local", ".claude/memory"),
+    ("agent:x@project", ".claude/agent-memory"),
+    ("agent:x@project", ".claude/agent-memory/x"),
+    ("agent:x@local", ".claude/agent-memory-local"),
+]
+
+
+@pytest.mark.parametrize(("scope", "link"), LINKS)
+def test_a_link_planted_by_the_repository_is_refused(world, scope, link):
+    target = world.home / ".ssh"
+    (target / "x").mkdir(parents=True)
+    path = world.project / link
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+    with pytest.raises(BadInput) as refusal:
+        world.read(scope=scope)
+    assert refusal.value.path == str(path)
+    assert refusal.value.next
+
+    config = world.read()
+    assert config.store == world.default(world.project)
+    assert str(target) not in "".join(config.scopes.values())
+    assert str(path) in [finding.path for finding in config.findings] or "agent" in scope
+
+
+def test_a_dangling_link_is_refused_too(world):
+    (world.project / ".claude").mkdir()
+    (world.project / ".claude/memory").symlink_to(world.home / "not-yet")
+    with pytest.raises(BadInput):
+        world.read(scope="local")
+
+
+def test_a_link_in_the_team_folder_is_refused_only_inside_the_repository(world):
+    world.repository_with_a_commit()
+    for store in (world.project / "memory", Path(world.default(world.project))):
+        store.mkdir(parents=True)
+        (store / "team").symlink_to(world.top)
+    assert world.read(scope="team").store == str(world.top)
+    world.user(autoMemoryDirectory=str(world.project / "memory"))
+    with pytest.raises(BadInput):
+        world.read(scope="team")
+
+
+# Whether memory is on
+
+
+USER, REPOSITORY, MANAGED = (
+    f"{name} setting autoMemoryEnabled" for name in ("user", "repository", "managed")
+)
+SWITCHES = [
+    (None, None, None, True, "default"),
+    (None, False, None, False, USER),
+    (None, True, None, True, USER),
+    (None, None, False, False, REPOSITORY),
+    (None, True, False, False, REPOSITORY),
+    (None, None, True, True, "default"),
+    (None, False, True, False, USER),
+    (False, True, True, False, MANAGED),
+    (True, False, None, True, MANAGED),
+    (True, None, False, True, MANAGED),
+]
+
+
+@pytest.mark.parametrize(("managed", "user", "repository", "on", "by"), SWITCHES)
+def test_a_repository_may_only_switch_memory_off(world, managed, user, repository, on, by):
+    if managed is not None:
+        world.settings(world.managed, autoMemoryEnabled=managed)
+    if user is not None:
+        world.user(autoMemoryEnabled=user)
+    if repository is not None:
+        world.repository(autoMemoryEnabled=repository)
+    config = world.read()
+    assert (config.enabled, config.enabled_by) == (on, by)
+    assert ("ignored-setting" in kinds(config)) is (repository is True and not on)
+
+
+def test_the_environment_decides_before_any_setting(world):
+    variable = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+    world.settings(world.managed, autoMemoryEnabled=False)
+    config = world.read(**{variable: "0"})
+    assert (config.enabled, config.enabled_by) == (True, f"environment {variable}")
+
+    world.repository(env={variable: "0"})
+    assert not world.read(**{variable: "0"}).enabled
+    world.repository(env={variable: "1"})
+    config = world.read(**{variable: "1"})
+    assert not config.enabled
+    assert config.findings == ()
+
+
+@pytest.mark.parametrize("value", ["yes", 0, 1, [], {}])
+def test_a_switch_that_is_neither_true_nor_false_is_reported(world, value):
+    file = world.user(autoMemoryEnabled=value)
+    config = world.read()
+    assert config.enabled
+    assert [(finding.kind, finding.path) for finding in config.findings] == [
+        ("bad-setting", str(file))
+    ]
+
+
+# Files that cannot be used
+
+
+BROKEN = [
+    (b"{ broken", 1, "line 1, column 3"),
+    (b'{\n "a": 1,\n // comment\n}', 3, "line 3"),
+    (b"[1, 2]", 0, "no JSON object"),
+    (b'"text"', 0, "no JSON object"),
+    (b"[" * 200_000, 0, "too deep"),
+    (b'{"a":' * 100_000, 0, "too deep"),
+    (b'{"a": ' + b"9" * 5000 + b"}", 0, "too long"),
+    (b'{"a": "\xff"}', 1, "UTF-8"),
+    ('{"a": 1}'.encode("utf-16"), 1, "UTF-8"),
+    (b" " * (1024 * 1024 + 1), 0, "larger than 1024 KiB"),
+]
+
+
+@pytest.mark.parametrize(("content", "line", "words"), BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_settings_file_is_reported_and_left_as_it_is(world, content, line, words):
+    file = world.user()
+    file.write_bytes(content)
+    config = world.read()
+    assert config.store == world.default(world.project)
+    (finding,) = config.findings
+    assert (finding.kind, finding.path, finding.line) == ("broken-settings", str(file), line)
+    assert words in finding.message
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b" \n", b"{}", b'\xef\xbb\xbf{"autoMemoryEnabled": true}']
+)
+def test_an_empty_file_or_a_byte_order_mark_is_fine(world, content):
+    world.user().write_bytes(content)
+    assert world.read().findings == ()
+
+
+def test_settings_that_are_no_file_are_reported_without_waiting(world):
+    os.mkfifo(world.user().with_name("settings.local.json"))
+    world.user().unlink()
+    os.mkfifo(world.home / ".claude/settings.json")
+    (world.project / ".claude/settings.json").mkdir(parents=True)
+    (world.project / ".claude/settings.local.json").symlink_to("settings.local.json")
+    config = world.read()
+    assert config.store == world.default(world.project)
+    assert kinds(config) == ["broken-settings"] * 3
+
+
+# Our own options and directories
+
+
+def test_our_directories_follow_xdg(world):
+    config = world.read()
+    assert config.state_dir == str(world.home / ".local/state/memdir")
+    assert config.cache_dir == str(world.home / ".cache/memdir")
+    assert config.config_file == str(world.home / ".config/memdir/config.toml")
+
+    names = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+    config = world.read(**{name: f"/xdg/{name}" for name in names})
+    assert config.state_dir == "/xdg/XDG_STATE_HOME/memdir"
+    assert config.cache_dir == "/xdg/XDG_CACHE_HOME/memdir"
+    assert config.config_file == "/xdg/XDG_CONFIG_HOME/memdir/config.toml"
+
+    assert world.read(XDG_STATE_HOME="relative").state_dir == world.read().state_dir
+    assert world.read(MEMDIR_STATE_DIR="/own/state").state_dir == "/own/state"
+
+
+def test_a_missing_home_is_the_one_of_the_account(world):
+    account = pwd.getpwuid(os.getuid()).pw_dir
+    for value in ("", "relative"):
+        assert world.read(HOME=value).home == account
+
+
+def toml(world: World, text: str | bytes) -> Path:
+    file = world.home / ".config/memdir/config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+WHOLE = """
+[store]
+index = false
+max_file_bytes = 1000
+max_body_bytes = 100
+trash_days = 0
+[history]
+enabled = false
+[lock]
+seconds = 1
+notice_seconds = 0.5
+"""
+CHOSEN = Options(
+    index=False,
+    max_file_bytes=1000,
+    max_body_bytes=100,
+    trash_days=0,
+    history=False,
+    lock_seconds=1.0,
+    lock_notice_seconds=0.5,
+)
+
+
+def test_options_come_from_the_file_and_then_from_the_environment(world):
+    assert world.read().options == Options()
+    toml(world, WHOLE)
+    assert world.read().options == CHOSEN
+    assert world.read().findings == ()
+    values = {"index": "on", "history": "1", "lock_seconds": "7", "trash_days": "9"}
+    config = world.read(**{f"MEMDIR_{name.upper()}": value for name, value in values.items()})
+    assert config.options.index
+    assert config.options.history
+    assert (config.options.lock_seconds, config.options.trash_days) == (7.0, 9)
+    for option in fields(Options):
+        assert type(getattr(config.options, option.name)) is type(option.default)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[store]\nindex = 1", 2),
+        ("# first\n[store] # here\nindex = 'no'", 3),
+        ("store.index = 'no'", 1),
+        ("[store]\nmax_file_bytes = true", 2),
+        ("[store]\nmax_file_bytes = 0", 2),
+        ("[store]\nmax_file_bytes = 1.5", 2),
+        (f"[store]\nmax_file_bytes = {10**400}", 2),
+        ("[lock]\nseconds = nan", 2),
+        ("[lock]\nseconds = inf", 2),
+        ("[lock]\nseconds = -1", 2),
+        (f"[lock]\nseconds = {10**400}", 2),
+        ("[lock]\n\nseconds = [1]", 3),
+    ],
+)
+def test_an_option_of_the_wrong_kind_keeps_its_default(world, text, line):
+    file = toml(world, text)
+    config = world.read()
+    assert config.options == Options()
+    (finding,) = config.findings
+    assert (finding.kind, finding.path, finding.line) == ("bad-setting", str(file), line)
+    assert "Write" in finding.fix
+
+
+@pytest.mark.parametrize(
+    "text", ["indx = 1", "[store]\nindx = 1", "[stor]\nindex = 1", "[[store]]"]
+)
+def test_an_unknown_option_is_reported_with_the_known_ones(world, text):
+    toml(world, text)
+    config = world.read()
+    assert config.options == Options()
+    assert kinds(config) == ["unknown-setting"]
+    assert "store.index" in config.findings[0].fix
+
+
+@pytest.mark.parametrize("value", ["maybe", "2", "-"])
+def test_a_wrong_variable_keeps_what_the_file_says(world, value):
+    toml(world, WHOLE)
+    config = world.read(MEMDIR_INDEX=value)
+    assert config.options == CHOSEN
+    assert kinds(config) == ["bad-setting"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("[store]\nindex = \n", 2),
+        ("[store\n", 1),
+        ("[store]\nindex = true\nindex = true\n", 3),
+        ("a = 'open", 1),
+        ("a = " + "[" * 100_000, 0),
+        ("a = " + "9" * 5000, 1),
+        (b"[store]\n# \xff\n", 2),
+    ],
+    ids=range(7),
+)
+def test_a_broken_config_file_is_reported_with_its_line(world, content, line):
+    file = toml(world, content)
+    config = world.read()
+    assert config.options == Options()
+    (finding,) = config.findings
+    assert (finding.kind, finding.path, finding.line) == ("broken-settings", str(file), line)

@@ -1,0 +1,266 @@
+"""Names are slugs that fit every system; whoever is meant is found, or all who fit are named."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.errors import BadInput, Missing
+from memdir.format.names import (
+    MAX_NAME,
+    RESERVED,
+    check_name,
+    find,
+    find_path,
+    means,
+    name_for,
+    slugify,
+    title_for,
+)
+from memdir.hot.memory import Memory, read_memory
+from tests.helpers.hostile import inputs
+
+
+def memory(path: str, name: str = "") -> Memory:
+    return read_memory(path, f"---\nname: {name}\n---\n".encode() if name else b"", 0.0)
+
+
+# -- names that are given ------------------------------------------------------------------
+
+FINE = ["a", "0", "use-tabs", "feedback_testing", "a" * MAX_NAME, "2026-plan", "x-_-y", "console"]
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_a_slug_is_taken_as_it_is(name):
+    assert check_name(name) == name
+
+
+WRONG = [
+    # name, the rule
+    ("", "is empty"),
+    (" \t ", "is empty"),
+    ("n" * (MAX_NAME + 1), f"is longer than {MAX_NAME} characters"),
+    ("Memory", "is reserved"),
+    ("readme", "is reserved"),
+    ("index", "is reserved"),
+    ("nul", "is reserved"),
+    ("COM7", "is reserved"),
+    ("Upper", "may hold only"),
+    ("a.md", "may hold only"),
+    ("-rf", "starts with a letter or digit"),
+    ("_x", "starts with a letter or digit"),
+    ("a\n", "may hold only"),
+    ("ａｂｃ", "may hold only"),
+    ("٣", "may hold only"),
+    ("\ud800", "may hold only"),
+]
+
+
+@pytest.mark.parametrize(("name", "rule"), WRONG)
+def test_a_name_that_is_no_slug_is_refused_with_the_rule(name, rule):
+    with pytest.raises(BadInput) as refused:
+        check_name(name)
+    assert refused.value.message.startswith("name ")
+    assert rule in refused.value.message
+    assert "--name" in refused.value.next
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        *inputs("path traversal", "name"),
+        *inputs("file names", "name", "name pair"),
+    ],
+)
+def test_a_hostile_name_is_refused_and_never_repeated_raw(hostile):
+    for name in hostile.value.split(" / ")[:1] if hostile.field == "name pair" else [hostile.value]:
+        with pytest.raises(BadInput) as refused:
+            check_name(name)
+        assert refused.value.message.isprintable()
+        assert len(refused.value.message) < 200
+
+
+@given(st.text())
+def test_whatever_is_suggested_can_be_used(name):
+    try:
+        check_name(name)
+    except BadInput as refused:
+        if refused.next.startswith("use --name "):
+            check_name(refused.next.removeprefix("use --name "))
+
+
+# -- names that are made -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Use tabs, not spaces!", "use-tabs-not-spaces"),
+        ("Café à la carte", "cafe-a-la-carte"),
+        ("ﬁle", "file"),
+        ("a__b--c", "a-b-c"),
+        ("日本語 v2", "v2"),
+        ("", ""),
+        ("---", ""),
+        ("word " * 40, "word-" * 15 + "word"),
+        ("x" * 200, "x" * MAX_NAME),
+    ],
+)
+def test_a_slug_keeps_what_latin_letters_and_digits_there_are(title, slug):
+    assert slugify(title) == slug
+
+
+@given(st.text(), st.sampled_from(["user", "unknown", "session_summary"]), st.sampled_from("-_"))
+def test_every_title_gives_a_name_that_can_be_a_file(title, type, separator):
+    assert check_name(name_for(title, type, separator))
+
+
+@pytest.mark.parametrize(
+    "hostile", [*inputs("file names", "title"), *inputs("size and cost", "title")]
+)
+def test_a_hostile_title_gets_a_name(hostile):
+    assert check_name(name_for(hostile.value, "feedback")).startswith("feedback-")
+
+
+def test_a_hashed_name_is_the_same_for_the_same_title_and_no_other():
+    assert name_for("数据库", "project") == name_for("数据库", "project")
+    assert name_for("数据库", "project") != name_for("数据", "project")
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Don't mock the database.", "dont-mock-the-database"),
+        ("I’m a data scientist", "im-a-data-scientist"),
+        ("The board at https://grafana.internal/d/api is ours", "the-board-at-is-ours"),
+        ("Every release is cut on a branch of the train", "every-release-is-cut-on-a-branch"),
+        ("Look at the", "look-at-the"),
+    ],
+)
+def test_a_name_breaks_off_neither_in_a_word_nor_in_a_phrase(title, name):
+    assert name_for(title, "project") == name
+
+
+@pytest.mark.parametrize("title", ["Memory", "README", "index", "con", "LPT1"])
+def test_a_reserved_word_is_no_name(title):
+    assert name_for(title, "user") not in RESERVED
+
+
+# -- titles for pointers -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "label", "title"),
+    [
+        ("feedback_use-tabs.md", "", "Use tabs"),
+        ("user_role.md", "user_role", "Role"),
+        ("tech_debt_auth.md", "", "Auth"),
+        ("a.md", "Deploy rules", "Deploy rules"),
+        ("a.md", "README.md style", "README.md style"),
+        ("a.md", "CamelCase.md", "CamelCase"),
+        ("feedback.md", "", "Feedback"),
+        ("feedback_.md", "", "Feedback"),
+        ("a.md", "日本語", "日本語"),
+    ],
+)
+def test_a_pointer_calls_a_memory_by_its_label_or_its_file(path, label, title):
+    assert title_for(memory(path, label)) == title
+
+
+# -- finding -------------------------------------------------------------------------------
+
+STORE = [
+    memory("feedback_use-tabs.md"),
+    memory("project_use-tabs.md"),
+    memory("user_role.md", "The role"),
+    memory("deep/log.md"),
+    memory("log.md", "diary"),
+    memory("tech_debt_auth.md", "auth-debt"),
+    memory("Mixed_Case.md"),
+    memory("user@host.md"),
+]
+
+FOUND = [
+    # what somebody says, the memory
+    ("log.md", "log.md"),
+    ("./log.md", "log.md"),
+    (" log ", "log.md"),
+    ("deep/log.md", "deep/log.md"),
+    ("deep/log", "deep/log.md"),
+    ("user_role", "user_role.md"),
+    ("user-role", "user_role.md"),
+    ("user-role.md", "user_role.md"),
+    ("The role", "user_role.md"),
+    ("the role", "user_role.md"),
+    ("role", "user_role.md"),
+    ("ROLE", "user_role.md"),
+    ("diary", "log.md"),
+    ("auth_debt", "tech_debt_auth.md"),
+    ("auth", "tech_debt_auth.md"),
+    ("feedback_use_tabs", "feedback_use-tabs.md"),
+    ("mixed-case", "Mixed_Case.md"),
+    ("user@host", "user@host.md"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "path"), FOUND)
+def test_a_memory_is_found_by_path_stem_label_and_stem_without_its_type(wanted, path):
+    assert find(wanted, STORE).path == path
+
+
+def test_two_that_fit_are_both_named():
+    with pytest.raises(BadInput) as refused:
+        find("use-tabs", STORE)
+    assert "feedback_use-tabs.md, project_use-tabs.md" in refused.value.message
+    assert refused.value.next == "give the path"
+
+
+def test_a_path_wins_over_a_label_and_a_stem_over_a_looser_fit():
+    store = [memory("a.md", "b"), memory("b.md", "a"), memory("deep/c.md"), memory("c_.md", "c")]
+    assert find("a", store).path == "a.md"
+    assert find("b", store).path == "b.md"
+    assert find("c", store).path == "deep/c.md"
+
+
+@pytest.mark.parametrize("wanted", ["", "nothing", "../log", "/log.md", "log.txt", "x" * 500])
+def test_what_is_not_there_is_missing_with_a_way_on(wanted):
+    with pytest.raises(Missing) as missing:
+        find(wanted, STORE)
+    assert missing.value.next
+    assert len(missing.value.message) < 200
+
+
+def test_a_beginning_is_hinted_at():
+    with pytest.raises(Missing) as missing:
+        find("feedback_use", STORE)
+    assert "feedback_use-tabs.md" in missing.value.next
+
+
+@pytest.mark.parametrize(
+    ("wanted", "path"),
+    [row for row in FOUND if row[0] not in ("The role", "the role", "diary", "auth_debt")],
+)
+def test_a_path_of_the_past_is_found_without_its_label(wanted, path):
+    paths = [one.path for one in STORE]
+    if wanted.strip() == "log":
+        paths.remove("deep/log.md")
+    assert find_path(wanted, paths) == path
+    assert means(wanted, path)
+
+
+def test_of_several_paths_that_fit_all_are_named():
+    with pytest.raises(BadInput) as refused:
+        find_path("use-tabs", [one.path for one in STORE])
+    assert "feedback_use-tabs.md, project_use-tabs.md" in refused.value.message
+    assert find_path("log", ["log.md", "log.md"]) == "log.md"
+    with pytest.raises(Missing):
+        find_path("nothing", ["log.md"])
+
+
+def test_a_name_is_not_made_of_a_secret():
+    token = "np" + "m_" + "f4kj8lq2wx6vz0rb3ty7up1os5di9ge"
+    assert re.fullmatch(r"project-[0-9a-f]{8}", name_for(f"The token {token}", "project"))
+    with pytest.raises(BadInput) as caught:
+        check_name(token.upper().replace("NPM_", "npm_"))
+    assert "f4kj8" not in (caught.value.message + caught.value.next).lower()

@@ -1,0 +1,87 @@
+"""A store of records in a throw-away checkout, with a clock one can set."""
+
+import copy
+import hashlib
+import json
+from pathlib import Path
+
+from memdir.config.config import read_config
+from memdir.records import index_md
+from memdir.records.lookup import everything
+from memdir.records.write import Wanted, write
+from memdir.store.writer import App, open_app
+from tests.helpers.opened import NOON, tree
+from tests.helpers.samples import CONTENTS
+
+TITLE = "Use SQLite for the catalog"
+PATH = "decisions/use-sqlite-for-the-catalog.json"
+
+
+class Recorded:
+    """`now` is the clock, `said` what the person was told."""
+
+    def __init__(self, top: Path, **options: object) -> None:
+        self.home = top / "home"
+        self.project = top / "project"
+        self.root = self.project / ".claude/memory"
+        self.home.mkdir(parents=True, exist_ok=True)
+        (self.project / ".git").mkdir(parents=True, exist_ok=True)
+        self.now = NOON
+        self.said: list[str] = []
+        self.options = {f"MEMDIR_{key.upper()}": str(value) for key, value in options.items()}
+
+    def app(self, *, dry_run: bool = False, scope: str = "records") -> App:
+        env = {"HOME": str(self.home), **self.options}
+        config = read_config(env, str(self.project), scope=scope)
+        return open_app(
+            config, now=lambda: self.now, tell=self.said.append, actor="tester", dry_run=dry_run
+        )
+
+    def create(self, title: str = TITLE, type: str = "decision", **changed: object):
+        return self.act("create", type=type, draft=draft(type, title=title, **changed))
+
+    def update(self, path: str = PATH, hash: str = "", **changed: object):
+        """An update on what stands there, with an entry of the log."""
+        standing = self.record(path)
+        entry = {"date": "2026-03-02T12:00:00Z", "summary": "because"}
+        new = {"changes": [*standing["changes"], entry], **changed}
+        return self.act("update", path, draft=new, expected=hash or self.hash(path))
+
+    def act(self, action: str, target: str = "", **wanted: object):
+        return write(self.app(), Wanted(action, target=target, **wanted))
+
+    def settings(self, **said: object) -> None:
+        self.write("memory-config.json", json.dumps(said))
+
+    def write(self, path: str, data: str | bytes) -> Path:
+        """What somebody else puts there."""
+        where = self.root / path
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(data.encode() if isinstance(data, str) else data)
+        return where
+
+    def record(self, path: str = PATH) -> dict:
+        return json.loads(self.bytes(path))
+
+    def bytes(self, path: str = PATH) -> bytes:
+        return (self.root / path).read_bytes()
+
+    def hash(self, path: str = PATH) -> str:
+        return hashlib.md5(self.bytes(path), usedforsecurity=False).hexdigest()
+
+    def files(self) -> dict[str, bytes]:
+        return {path: data for path, data in tree(self.root).items() if not path.endswith("/")}
+
+    @property
+    def index(self) -> str:
+        return self.bytes("index.md").decode()
+
+    def in_step(self) -> bool:
+        """Is the index what the records make of it, byte for byte?"""
+        return self.index == index_md.build(everything(self.app().store)[0].items())
+
+
+def draft(type: str = "decision", **changed: object) -> dict:
+    """What somebody who knows nothing of the store would hand in."""
+    content = copy.deepcopy(CONTENTS[type]) | changed.pop("content", {})
+    return {"title": TITLE, "tags": ["storage"], "content": content} | changed

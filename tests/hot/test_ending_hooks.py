@@ -1,0 +1,309 @@
+"""The end of a turn, a compact, the end of a session: a line for the worker, and not a word."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memdir import worker
+from memdir.hot.log import MOST_BYTES as LOG_BYTES
+from memdir.hot.queue import LONGEST, MOST_BYTES, Queue
+from tests.helpers.hooked import EVENTS, RECORDED, Client
+from tests.helpers.searching import memory
+from tests.self.source import SRC
+
+pytestmark = pytest.mark.usefixtures("project")
+
+ENDS = ["stop", "pre-compact", "session-end"]
+
+
+@pytest.fixture
+def client(tmp_path: Path):
+    client = Client(tmp_path)
+    client.write("pelican.md", memory("Pelican", "the pelican is in src/a.py", "See src/a.py."))
+    client.code.commit({"src/a.py": "a = 1\n"})
+    yield client
+    client.wait()
+
+
+@pytest.fixture
+def idle(client, monkeypatch):
+    """A client whose worker does not start: somebody holds the stamp's place."""
+    client.cache.mkdir(parents=True)
+    (client.cache / "places").write_text("a file where a folder should be")
+    return client
+
+
+@pytest.mark.parametrize("event", ENDS)
+def test_what_the_worker_needs_is_noted_and_nothing_is_said(idle, event):
+    for _ in range(2):
+        assert idle.run(event, idle.event(EVENTS[event])) == b""
+    first, second = idle.queue()
+    recorded = RECORDED[EVENTS[event]]
+    assert first["event"] == event
+    assert first["session"] == recorded["session_id"]
+    assert first["transcript"] == recorded["transcript_path"]
+    assert first["cwd"] == str(idle.project)
+    assert first["tries"] == 0
+    assert {**first, "time": 0} == {**second, "time": 0}
+    assert (idle.state / "queue").stat().st_mode & 0o777 == 0o600
+    assert first["client"] == "claude-code"
+    assert first.get("last") == recorded.get("last_assistant_message")
+
+
+def test_a_stop_that_a_hook_caused_is_none(idle):
+    assert idle.run("stop", idle.event("Stop", stop_hook_active=True)) == b""
+    assert idle.queue() == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(b"", b" ", b"{", b"null", b"[]", b"{}", b"\xff\xfe\0", b"[" * 100_000, b"not json"),
+        *(b'{"cwd": 5}', b'{"cwd": "relative"}', b'{"cwd": "/x'),
+        b'{"padding": "' + b"x" * (17 * 1024 * 1024) + b'"}',
+    ],
+    ids=lambda given: ascii(given[:20]),
+)
+@pytest.mark.parametrize("event", ["stop", "session-start", "subagent-start"])
+def test_whatever_comes_in_nothing_goes_out(client, event, given):
+    assert client.run(event, given) == b""
+    assert client.queue() == []
+
+
+@pytest.mark.parametrize("event", ["", "Stop", "unknown", "../stop", "pre-tool", "\udcff"])
+def test_an_event_that_nobody_knows_is_no_trouble(client, event):
+    assert client.run(event, client.event("Stop")) == b""
+
+
+def test_no_event_at_all_is_none_either(client):
+    done = os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-I", "-S", str(client.start)])
+    assert done == 0
+
+
+@pytest.mark.parametrize("field", ["session_id", "transcript_path"])
+def test_odd_fields_are_noted_as_far_as_they_are_text(idle, field):
+    for value in (5, None, ["a"], 'quo"te\n\\ \ud800 🧠', "x" * 2000):
+        idle.run("stop", idle.event("Stop", **{field: value}))
+    key = {"session_id": "session", "transcript_path": "transcript"}[field]
+    found = [line[key] for line in idle.queue()]
+    assert found == ["", "", "", 'quo"te\n\\ ��� 🧠', "x" * 2000]
+
+
+def test_a_line_that_is_too_long_is_dropped_and_logged(idle):
+    idle.run("stop", idle.event("Stop", transcript_path="secret" * LONGEST))
+    assert idle.queue() == []
+    assert "stop: not noted" in idle.log()
+    assert "secret" not in idle.log()
+
+
+def test_a_full_queue_takes_no_more(idle):
+    idle.state.mkdir(parents=True)
+    (idle.state / "queue").write_text("x" * (MOST_BYTES - 100))
+    idle.run("stop", idle.event("Stop"))
+    assert (idle.state / "queue").stat().st_size == MOST_BYTES - 100
+    assert "the queue is full" in idle.log()
+
+
+@pytest.mark.parametrize("what", [".local", ".cache"])
+@pytest.mark.parametrize("event", ENDS)
+def test_folders_that_cannot_be_made_are_no_trouble(client, event, what):
+    (client.home / what).write_text("a file where a folder should be")
+    assert client.fire(event) == ""
+
+
+@pytest.mark.parametrize("event", sorted(EVENTS))
+def test_a_state_that_is_not_ours_to_write_is_no_trouble(client, event):
+    """Special files wherever a hook would write: a pipe would block it, a link lead it away."""
+    client.state.mkdir(parents=True)
+    target = client.top / "target"
+    target.write_text("")
+    os.mkfifo(client.state / "queue")
+    (client.state / "sessions").symlink_to("/nowhere/at/all")
+    (client.state / "hooks.log").symlink_to(target)
+    client.fire(event)
+    assert target.read_text() == ""
+
+
+def test_trouble_stands_in_the_log_without_what_the_user_said(client):
+    client.state.mkdir(parents=True)
+    os.mkfifo(client.state / "queue")
+    client.env["SECRET_KEY"] = "sk-secret"
+    client.run("stop", client.event("Stop", last_assistant_message="sk-secret"))
+    assert "stop: " in client.log()
+    assert str(client.state / "queue") in client.log()
+    assert "secret" not in client.log()
+
+
+def test_the_log_is_bounded(client):
+    client.state.mkdir(parents=True)
+    os.mkfifo(client.state / "queue")
+    (client.state / "hooks.log").write_text("x" * (LOG_BYTES - 10))
+    for _ in range(2):
+        client.fire("stop")
+    assert (client.state / "hooks.log.1").stat().st_size == LOG_BYTES - 10
+    assert (client.state / "hooks.log").read_text().count("\n") == 2
+
+
+# What the worker does with it
+
+
+@pytest.mark.parametrize("event", ENDS)
+def test_the_worker_keeps_history_catalog_and_verdicts_and_is_gone(client, event):
+    client.fire(event)
+    client.wait()
+    assert client.queue() == []
+    assert client.log() == ""
+    assert list(client.state.glob("stores/*/history*")), list(client.state.glob("stores/*/*"))
+    assert list(client.cache.glob("stores/*/catalog.sqlite"))
+    assert list(client.cache.glob("stores/*/verdicts/*/pelican-md-*"))
+    assert list(client.cache.glob("standing/*"))
+
+
+def test_after_a_turn_the_worker_starts_seldom_and_at_an_end_always(client):
+    client.fire("stop")
+    client.wait()
+    client.fire("stop")
+    assert len(client.queue()) == 1  # it waits for the next
+    client.fire("session-end")
+    client.wait()
+    assert client.queue() == []
+
+
+def put(client: Client, *jobs: dict[str, object]) -> Queue:
+    client.state.mkdir(parents=True, exist_ok=True)
+    queue = Queue(str(client.state))
+    for job in jobs:
+        assert queue.add(json.dumps({"event": "stop", "tries": 0, **job}).encode())
+    return queue
+
+
+@pytest.fixture
+def inside(client, monkeypatch):
+    """The worker's code in this process, for this client."""
+    for name in [*os.environ]:
+        if name.startswith("XDG_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(client.home))
+    return client
+
+
+def test_a_directory_that_is_gone_does_not_stay_in_the_queue(inside):
+    put(
+        inside, {"cwd": str(inside.top / "gone")}, {"cwd": "relative"}, {"cwd": str(inside.project)}
+    )
+    worker.work(str(inside.project))
+    assert inside.queue() == []
+
+
+def test_lines_that_nobody_can_read_do_not_stay_either(inside):
+    queue = put(inside)
+    for line in (b"", b"{", b"[]", b'{"cwd": 5, "tries": 0}', b'{"cwd": "/x"}', b"[" * 3000):
+        queue.add(line)
+    worker.work(str(inside.project))
+    assert inside.queue() == []
+
+
+def failing(times: list[str], error: BaseException):
+    def look_after(environ, cwd, config):
+        times.append(cwd)
+        if cwd == "/bad":
+            raise error
+
+    return look_after
+
+
+def test_what_fails_is_tried_again_by_the_next_ones_and_then_given_up(inside, monkeypatch):
+    times: list[str] = []
+    monkeypatch.setattr(worker, "_look_after", failing(times, OSError(5, "broken")))
+    put(inside, {"cwd": "/bad"}, {"cwd": "/good"}, {"cwd": "/bad"})
+    for tries in (1, 2):
+        worker.work(str(inside.project))
+        assert [(line["cwd"], line["tries"]) for line in inside.queue()] == [("/bad", tries)] * 2
+    worker.work(str(inside.project))
+    assert inside.queue() == []
+    assert times.count("/bad") == 3
+    assert times.count("/good") == 1
+    assert "given up after 3 tries: /bad" in inside.log()
+
+
+def test_what_kills_the_worker_is_still_there_and_counts(inside, monkeypatch):
+    times: list[str] = []
+    monkeypatch.setattr(worker, "_look_after", failing(times, KeyboardInterrupt()))
+    put(inside, {"cwd": "/bad"}, {"cwd": "/good"})
+    with pytest.raises(KeyboardInterrupt):
+        worker.work(str(inside.project))
+    found = [(line["cwd"], line["tries"]) for line in inside.queue()]
+    assert found == [("/bad", 1), ("/good", 0)]
+
+
+def test_a_line_that_came_while_it_worked_is_done_too(inside, monkeypatch):
+    times: list[str] = []
+
+    def look_after(environ, cwd, config):
+        times.append(cwd)
+        if cwd == "/first":
+            put(inside, {"cwd": "/second"})
+
+    monkeypatch.setattr(worker, "_look_after", look_after)
+    put(inside, {"cwd": "/first"})
+    worker.work(str(inside.project))
+    assert times[-2:] == ["/first", "/second"]
+    assert inside.queue() == []
+
+
+def test_one_works_and_one_waits_and_a_third_goes(inside, monkeypatch):
+    with worker._turn(str(inside.cache)) as first:
+        assert first
+        waiting = os.open(inside.cache / worker.NEXT, os.O_RDWR)
+        worker.fcntl.flock(waiting, worker.fcntl.LOCK_EX)
+        with worker._turn(str(inside.cache)) as third:
+            assert not third
+        os.close(waiting)
+
+
+# The queue itself
+
+
+def test_what_was_taken_is_there_until_it_is_let_go_of(tmp_path):
+    state = tmp_path / "state"
+    queue = Queue(str(state))
+    queue.add(b"a")
+    assert queue.take() == [b"a"]
+    queue.add(b"b")
+    assert Queue(str(state)).take() == [b"a", b"b"]  # as after a crash
+    queue.keep([b"b"])
+    assert queue.take() == [b"b"]
+    queue.keep([])
+    assert queue.take() == []
+    assert list(state.iterdir()) == []
+
+
+def test_half_a_line_is_none(tmp_path):
+    (tmp_path / "queue").write_bytes(b"a\nb")  # the disk was full
+    assert Queue(str(tmp_path)).take() == [b"a"]
+
+
+ADD = """
+import sys; sys.path.insert(0, sys.argv[1])
+from memdir.adapters.queue import Queue
+for number in range(300):
+    assert Queue(sys.argv[2]).add(f"{sys.argv[3]} {number}".encode())
+"""
+
+
+def test_nothing_that_is_added_while_another_takes_is_lost(tmp_path):
+    words = [sys.executable, "-I", "-S", "-c", ADD, str(SRC), str(tmp_path)]
+    adding = [subprocess.Popen([*words, name]) for name in ("a", "b", "c")]
+    queue, found = Queue(str(tmp_path)), list[bytes]()
+    while True:
+        ended = all(one.poll() is not None for one in adding)
+        found += queue.take()
+        queue.keep([])
+        if ended:
+            break
+    assert [one.returncode for one in adding] == [0, 0, 0]
+    assert sorted(found) == sorted(f"{a} {n}".encode() for a in "abc" for n in range(300))

@@ -1,0 +1,407 @@
+"""No header is lost, nothing that was not edited changes, whatever the text."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memdir.hot import memory
+from memdir.hot.memory import FENCE, decode, edit, encode, quote, read, unquote, write
+from tests.helpers.hostile import inputs
+
+FEWEST_FILES = 371  # of the corpus; fewer would mean that this test looks at nothing
+EDITED = ("name", "description", "type", "metadata.type", "metadata.last_verified")
+
+one_line = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))
+# Pieces that headers are made of: random text alone would seldom make one.
+pieces = st.sampled_from(
+    [
+        *(
+            "---",
+            "--- ",
+            "----",
+            "---x",
+            "\ufeff---",
+            " ---",
+            "+++",
+            "",
+            " ",
+            "\t",
+            "# c",
+            "# c: d",
+        ),
+        *("name: a", "name:", "name: ", "name:b", "name : a", "description: a: b", "type: user"),
+        *(
+            "metadata:",
+            "metadata: ",
+            "metadata: {}",
+            "metadata: x",
+            "metadata.a: 1",
+            "- a",
+            "- a: b",
+        ),
+        *("  type: user", "  a: 1", "    a: 1", "\ttype: x", "  - a", "  - a: b", "  a", "  # c"),
+        *("d: |", "d: >-", 'd: "a', "d: 'a'", 'd: "a\\"', "  b'", "é: ü", "x: \udc80", "a\x85b: c"),
+    ]
+)
+headers = st.lists(pieces, max_size=12).map("\n".join)
+texts = st.one_of(
+    st.text(),
+    st.tuples(st.sampled_from(["---\n", "---\r\n", "\ufeff---\n", ""]), headers, st.text()).map(
+        lambda parts: parts[0] + parts[1] + "\n---\n" + parts[2]
+    ),
+    headers,
+)
+
+
+@pytest.fixture(scope="module")
+def corpus(shared: Path) -> dict[str, bytes]:
+    """The memory files of the wild, by their paths."""
+    top = shared / "corpus"
+    files = [path for path in top.rglob("*.md") if "mem" in str(path.relative_to(top).parent)]
+    assert len(files) >= FEWEST_FILES
+    return {str(path.relative_to(top)): path.read_bytes() for path in files}
+
+
+def header_lines(data: bytes) -> list[str] | None:
+    """The header as a plain reader finds it: independent of the code under test."""
+    found = re.match(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", data.decode(), re.S | re.M)
+    return found[1].splitlines() if found else None
+
+
+def changed_lines(old: str, new: str) -> tuple[list[str], list[str]]:
+    """The lines that went and the lines that came, between equal beginnings and ends."""
+    before, after = old.split("\n"), new.split("\n")
+    while before and after and before[0] == after[0]:
+        del before[0], after[0]
+    while before and after and before[-1] == after[-1]:
+        del before[-1], after[-1]
+    return before, after
+
+
+# -- the corpus ----------------------------------------------------------------------------
+
+
+def test_no_header_of_the_wild_is_lost(corpus):
+    with_header = 0
+    for path, data in corpus.items():
+        lines, document = header_lines(data), read(decode(data))
+        assert (document.lines is None) == (lines is None), path
+        nest = ""
+        for line in lines or []:
+            found = re.match(r"([ \t]*)([\w-]+):(?:[ \t](.*)|$)", line)
+            if not found or (found[1] and not nest):
+                continue  # the rest of the value above
+            key = (nest if found[1] else "") + found[2]
+            nest = "metadata." if key == "metadata" or found[1] else ""
+            assert key in document.values, f"{path}: {line}"
+            said = (found[3] or "").strip().strip("\"'")
+            plain = document.values[key].replace('"', "").replace("\\", "")
+            assert plain.startswith(said.replace("\\", "").replace('"', "")[:40]), f"{path}: {line}"
+        with_header += lines is not None
+    assert with_header > 300
+
+
+def test_the_headers_of_the_wild_are_no_problem(corpus):
+    problems = {path: read(decode(data)).problems for path, data in corpus.items()}
+    assert {path: found for path, found in problems.items() if found} == {}
+
+
+def test_reading_and_writing_a_file_of_the_wild_changes_no_byte(corpus):
+    for path, data in corpus.items():
+        assert encode(read(decode(data)).text) == data, path
+
+
+def test_an_edit_of_any_field_changes_exactly_its_line(corpus):
+    edits = 0
+    for path, data in corpus.items():
+        document = read(decode(data))
+        for key in document.values:
+            if key == "metadata":
+                continue
+            edited = edit(document, key, "Something: else")
+            gone, come = changed_lines(document.text, edited.text)
+            assert len(come) == 1, f"{path}: {key}"
+            # Only a value that ran over several lines takes them along.
+            assert (
+                len(gone)
+                == document.ends.get(key, document.starts[key] + 1) - (document.starts[key])
+            ), f"{path}: {key}"
+            others = {k: v for k, v in document.values.items() if k != key}
+            assert edited.values == others | {key: "Something: else"}, f"{path}: {key}"
+            assert edited.body == document.body
+            edits += 1
+    assert edits > 1000
+
+
+def test_a_new_nested_field_adds_lines_only_inside_the_header(corpus):
+    for path, data in corpus.items():
+        document = read(decode(data))
+        if document.lines is None:
+            continue
+        edited = edit(document, "metadata.last_verified", "2026-03-02T12:00:00Z")
+        gone, come = changed_lines(document.text, edited.text)
+        assert gone == [], path
+        assert len(come) == (1 if "metadata" in document.values else 2), path
+        assert edited.values.items() >= document.values.items(), path
+        assert (edited.opening, edited.closing, edited.body) == (
+            document.opening,
+            document.closing,
+            document.body,
+        )
+
+
+# -- any text ------------------------------------------------------------------------------
+
+
+@given(st.binary())
+@example(b"\xff\xfe\x00\xd8")
+@example(b"---\nname: \xc3(\n---\n")
+def test_decode_and_encode_are_inverses_for_any_bytes(data):
+    assert encode(decode(data)) == data
+
+
+@given(texts)
+def test_a_text_that_was_only_read_is_the_same_text(text):
+    assert read(text).text == text
+
+
+@given(texts)
+def test_a_header_is_found_exactly_between_two_fences(text):
+    lines = text.split("\n")
+    fenced = len(lines) > 1 and lines[0].lstrip("\ufeff").strip() == FENCE
+    closed = any(line.startswith(FENCE) and line.rstrip() == FENCE for line in lines[1:])
+    assert (read(text).lines is not None) == (fenced and closed)
+
+
+@given(texts, st.sampled_from(EDITED), one_line)
+@example("---\nmetadata: {}\n---\n", "metadata.type", "user")
+@example("---\nmetadata:\n  - a\n---\n", "metadata.type", "user")
+@example("---\nmetadata.a: 1\n---\n", "metadata.type", "user")
+@example("---\n\tname: tab\n\tdescription: b\n---\n", "description", "c")
+@example("---\nmetadata:\n  a: 1\n\n---\n", "metadata.type", "user")
+def test_an_edited_field_has_its_new_value(text, key, value):
+    edited = edit(read(text), key, value)
+    assert edited.get(key) == value
+    assert read(edited.text).get(key) == value
+
+
+@given(texts, st.sampled_from(EDITED), one_line)
+def test_an_edit_leaves_every_other_field_and_the_body_alone(text, key, value):
+    document = read(text)
+    edited = edit(document, key, value)
+    assert edited.body == document.body
+    for other, old in document.values.items():
+        if other not in (key, memory.NEST):
+            assert edited.values[other] == old
+
+
+@given(texts, one_line)
+def test_the_same_edit_again_changes_nothing(text, value):
+    once = edit(read(text), "metadata.last_verified", value)
+    assert edit(once, "metadata.last_verified", value).text == once.text
+
+
+@given(st.text(), st.booleans())
+def test_quote_and_unquote_are_inverses(value, always):
+    quoted = quote(value, always=always)
+    assert "\n" not in quoted
+    assert unquote(quoted) == value
+
+
+@given(st.lists(st.tuples(st.sampled_from(["name", "x", "metadata.y", "metadata.z"]), one_line)))
+def test_what_is_written_is_read_back(fields):
+    fields = list(dict(fields).items())
+    document = read(write(fields, "A body.\n---\nMore.\n"))
+    assert {key: document.get(key) for key, _ in fields} == dict(fields)
+    assert document.body == "\nA body.\n---\nMore.\n"
+    assert document.problems == []
+
+
+# -- forms ---------------------------------------------------------------------------------
+
+FORMS = [
+    # header, key, value
+    ("name: a", "name", "a"),
+    ("name:a", "name", "a"),
+    ("name : a", "name", "a"),
+    ("name:\ta", "name", "a"),
+    ("name: a\r", "name", "a"),
+    ('name: "a"', "name", "a"),
+    ('name: "a \\"b\\" \\\\ c"', "name", 'a "b" \\ c'),
+    ("name: 'it''s'", "name", "it's"),
+    ("name: 'a' and 'b'", "name", "'a' and 'b'"),
+    ('name: "a" and "b"', "name", '"a" and "b"'),
+    ('name: "open', "name", '"open'),
+    ("description: a: b: c", "description", "a: b: c"),
+    ("description: issue #12 # not a comment", "description", "issue #12 # not a comment"),
+    ("description: `code` first", "description", "`code` first"),
+    ("description: @team", "description", "@team"),
+    ("description: 2026-01-02", "description", "2026-01-02"),
+    ("description: no", "description", "no"),
+    ("description: %s {} [x]", "description", "%s {} [x]"),
+    ("description: one\n  two\n  three", "description", "one two three"),
+    ("description:\n  one\n  two", "description", "one two"),
+    ('description: "one\n  two"', "description", "one two"),
+    ("description: |\n  many\n\n  lines", "description", "many lines"),
+    ("description: >-\n  many\n  lines", "description", "many lines"),
+    ("description: one\n  key: like", "description", "one key: like"),
+    ("metadata:\n  type: user", "metadata.type", "user"),
+    ("metadata: \n  type: user", "metadata.type", "user"),
+    ("metadata:\n    type: user", "metadata.type", "user"),
+    ("metadata:\n\ttype: user", "metadata.type", "user"),
+    ("metadata:\n  a: 1\n    more\n  type: user", "metadata.type", "user"),
+    ("metadata:\n  a: 1\n    more\n  type: user", "metadata.a", "1 more"),
+    ("metadata:\n  tags:\n  - a\n  - b\n  type: user", "metadata.type", "user"),
+    ("metadata:\n  type: user\nname: a", "name", "a"),
+    ("\tname: tab", "name", "tab"),
+    ("\tname: tab\n\tdescription: b", "description", "b"),
+    ("  name: a\n  metadata:\n    type: user", "metadata.type", "user"),
+    ("# comment\nname: a", "name", "a"),
+    ("name: a\n# comment: b\ntype: user", "type", "user"),
+    ("a: &x [1,2]\nb: *x", "b", "*x"),
+    ("name: !!python/object/apply:os.system ['id']", "name", None),
+    ("type: feedback\ntype: user", "type", "feedback"),
+    ("type: a\n  b\ntype: c\n  d", "type", "a b"),
+    ("x-team-key: keep me", "x-team-key", "keep me"),
+]
+
+
+@pytest.mark.parametrize(("header", "key", "value"), FORMS, ids=[form[0] for form in FORMS])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_field_is_read_in_every_form_of_the_wild(header, key, value, end):
+    text = f"---\n{header}\n---\n\nBody\n".replace("\r\n", "\n").replace("\n", end)
+    if value is None:
+        value = header.partition(": ")[2]
+    document = read(text)
+    assert document.get(key) == value
+    assert document.body == f"{end}Body{end}"
+    edited = edit(document, key, "new")
+    assert edited.get(key) == "new"
+    assert edited.text.count("\n") <= text.count("\n")
+    assert edited.text.count("\r") == (edited.text.count("\n") if end == "\r\n" else 0)
+
+
+NO_HEADER = ["", "---", "---\n", "---\nname: a\n", "name: a\n---\nbody", "+++\nname='t'\n+++\n"]
+NO_HEADER += ["\n---\nname: a\n---\n", "text\n---\nmore\n---\n", "----\nname: a\n----\n"]
+NO_HEADER += ["---\nname: a\n  ---\n", "---\nname: a\n---x\n"]
+
+
+@pytest.mark.parametrize("text", NO_HEADER)
+def test_without_two_fences_all_is_body(text):
+    document = read(text)
+    assert (document.lines, document.values, document.body) == (None, {}, text)
+    opened = text.startswith("---\n")
+    assert [line for line, _ in document.problems] == ([1] if opened else [])
+    edited = edit(document, "name", "b")
+    assert edited.get("name") == "b"
+    assert edited.body == text
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("\ufeff---\nname: a\n---\nb", "b"),
+        ("--- \nname: a\n--- \nb", "b"),
+        (" ---\nname: a\n---\nb", "b"),
+        ("---\r\nname: a\r\n---\r\nb\r\n", "b\r\n"),
+        ("---\nname: a\n---", ""),
+        ("---\n---x\nname: a\n---\n", ""),
+        ("---\nname: a\n---\n---\nb\n---\n", "---\nb\n---\n"),
+    ],
+)
+def test_fences_are_forgiven_their_spaces_and_the_body_keeps_its_own(text, body):
+    document = read(text)
+    assert (document.get("name"), document.body, document.text) == ("a", body, text)
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "problem"),
+    [
+        ("name: a\njust words", 3, "not `key: value`: just words"),
+        ("type: a\nname: b\ntype: c", 4, "`type` stands twice; the first one counts"),
+        ("name: a\ndescription: |\n  b", 3, "`description` is a block; read as one line"),
+    ],
+)
+def test_what_is_odd_is_reported_with_its_line(header, line, problem):
+    assert read(f"---\n{header}\n---\n").problems == [(line, problem)]
+
+
+@pytest.mark.parametrize("hostile", inputs("frontmatter"))
+def test_a_hostile_header_is_text_and_comes_back_byte_for_byte(hostile):
+    text = hostile.value
+    whole = f"---\n{text}\n---\nbody\n" if hostile.field == "frontmatter" else text
+    document = read(whole)
+    assert document.text == whole
+    assert all(isinstance(value, str) for value in document.values.values())
+    assert document.body.endswith("body\n" if hostile.field == "frontmatter" else text[-5:])
+
+
+@pytest.mark.parametrize("hostile", inputs("hidden and deceiving Unicode", "file"))
+def test_hostile_bytes_come_back_as_they_are(hostile):
+    document = read(decode(encode(hostile.value)))
+    assert document.text == hostile.value
+    if hostile.id == "UC07":
+        assert document.values == {"name": "b", "description": "d", "type": "user"}
+
+
+def test_a_value_that_others_would_misread_is_quoted():
+    for value in (
+        "a: b",
+        "a #b",
+        "`x`",
+        "@x",
+        "- x",
+        "[x]",
+        "",
+        " x",
+        "x ",
+        "x:",
+        "{x}",
+        "*x",
+        "'x",
+    ):
+        written = write([("description", value)], "b")
+        assert f"description: {quote(value)}\n" in written
+        assert quote(value).startswith('"'), value
+    assert quote("plain, with `ticks` inside") == "plain, with `ticks` inside"
+
+
+def test_an_edit_keeps_the_quotes_and_line_end_that_the_line_had():
+    text = '---\r\nname: "a"\r\nmetadata: \r\n  type:   user\r\n---\r\nx'
+    document = edit(edit(read(text), "name", "b"), "metadata.type", "value")
+    assert document.text == '---\r\nname: "b"\r\nmetadata: \r\n  type: value\r\n---\r\nx'
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda n: "---\n" + "k: v\n" * n + "---\n",
+        lambda n: "---\n" + "".join(f"k{i}: v\n" for i in range(n)) + "---\n",
+        lambda n: "---\ndescription: a\n" + "  more\n" * n + "---\n",
+        lambda n: "---\nmetadata:\n  a: b\n" + "    more\n" * n + "---\n",
+        lambda n: (
+            "---\ndescription: a\n" + "".join(" " * (i % 99) + "x\n" for i in range(n)) + "---\n"
+        ),
+        lambda n: "---\n" + "---x\n" * n,
+        lambda n: "---\n" + "words without a colon\n" * n + "---\n",
+        lambda n: "---\nname: " + '"' + "\\" * (5 * n) + "\n---\n",
+        lambda n: "---\nname: " + "'" * (5 * n) + "\n---\n",
+        lambda n: "---\nname: " + ": " * (3 * n) + "\n---\n",
+        lambda n: "\n" * (5 * n),
+    ],
+)
+def test_the_time_to_read_and_edit_grows_with_the_text_only(shape):
+    def seconds(n: int) -> float:
+        text, best = shape(n), 9.0
+        for _ in range(3):
+            start = time.process_time()
+            edit(read(text), "description", "new")
+            best = min(best, time.process_time() - start)
+        return best
+
+    # A megabyte against a tenth of it; quadratic time would cost a hundred times as much.
+    assert seconds(200_000) < 40 * seconds(20_000) + 0.05

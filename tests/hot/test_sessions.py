@@ -1,0 +1,127 @@
+"""The files of sessions: whatever is in their place, recall goes on; nothing leaves the folder."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memdir.hot import inject
+from memdir.hot.inject import Sessions
+from tests.recall.test_recall import ODD_IDS, PELICAN, Scopes, bodies
+
+
+@pytest.fixture
+def scopes(tmp_path: Path) -> Scopes:
+    scopes = Scopes(tmp_path)
+    scopes.write("pelican.md", PELICAN)
+    return scopes
+
+
+@pytest.mark.parametrize("session", ODD_IDS, ids=lambda one: ascii(one[:12]))
+def test_a_hostile_id_stays_inside_the_folder_and_is_remembered(scopes, session):
+    before = set(scopes.top.rglob("*"))
+    assert bodies(scopes.recall(session=session)) == ["pelican.md"]
+    assert scopes.recall(session=session).text == ""
+    folder = scopes.session_files
+    (file,) = folder.iterdir()
+    assert file.is_file()
+    assert len(file.name) <= 100
+    made = {path for path in set(scopes.top.rglob("*")) - before if path.is_file()}
+    assert {path for path in made if "cache" not in str(path)} == {file}
+    assert oct(file.stat().st_mode & 0o777) == "0o600"
+    assert oct(folder.stat().st_mode & 0o777) == "0o700"
+
+
+def test_different_ids_have_different_files(tmp_path):
+    sessions = Sessions(str(tmp_path))
+    for session in ODD_IDS:
+        sessions.add_told(session, [], 1)
+    # Halves of a character that no file name can hold are one and the same.
+    assert len(list((tmp_path / inject.FOLDER).iterdir())) == len(ODD_IDS)
+
+
+def test_no_id_is_a_session_that_nobody_continues(scopes):
+    for _ in range(2):
+        assert bodies(scopes.recall(session="")) == ["pelican.md"]
+    assert not scopes.session_files.exists()
+
+
+def _directory(path: Path) -> None:
+    path.mkdir()
+
+
+def _link_to_outside(path: Path) -> None:
+    (path.parent.parent / "outside").write_text("surfaced /x\n")
+    path.symlink_to(path.parent.parent / "outside")
+
+
+IN_ITS_PLACE: dict[str, Callable[[Path], object]] = {
+    "a directory": _directory,
+    "a pipe": lambda path: os.mkfifo(path),
+    "a link to the outside": _link_to_outside,
+    "a link to nowhere": lambda path: path.symlink_to("nowhere"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "zeros": lambda path: path.write_bytes(bytes(10_000)),
+    "bytes": lambda path: path.write_bytes(bytes(range(256)) * 100),
+    "endless numbers": lambda path: path.write_text(f"injected {'9' * 10_000}\n" * 3),
+    "odd numbers": lambda path: path.write_text("injected -5\ninjected x\ninjected ²\ninjected\n"),
+    "halves of lines": lambda path: path.write_text("surfaced\nread\ntool\nsurf"),
+    "2 MB": lambda path: path.write_text("read /x\n" * 262_144),
+}
+
+
+@pytest.mark.parametrize("what", IN_ITS_PLACE)
+def test_whatever_is_in_its_place_recall_goes_on(scopes, what):
+    scopes.session_files.mkdir(parents=True)
+    IN_ITS_PLACE[what](scopes.session_files / "s")
+    for _ in range(2):
+        answer = scopes.recall(session="s")
+        assert bodies(answer) in (["pelican.md"], [])
+    scopes.sessions.begin_anew("s")
+    if what != "endless numbers":
+        assert bodies(scopes.recall(session="s")) == ["pelican.md"]
+    outside = scopes.session_files.parent / "outside"
+    assert not outside.exists() or outside.read_text() == "surfaced /x\n"
+
+
+@pytest.mark.parametrize("what", ["a directory", "a pipe", "zeros", "odd numbers", "bytes"])
+def test_garbage_does_not_use_up_the_session(scopes, what):
+    scopes.session_files.mkdir(parents=True)
+    IN_ITS_PLACE[what](scopes.session_files / "s")
+    assert bodies(scopes.recall(session="s")) == ["pelican.md"]
+
+
+def test_a_folder_that_cannot_be_made_costs_only_the_remembering(scopes):
+    scopes.session_files.parent.mkdir(parents=True, exist_ok=True)
+    scopes.session_files.write_text("a file where the folder should be")
+    for _ in range(2):
+        assert bodies(scopes.recall(session="s")) == ["pelican.md"]
+
+
+# -- the files themselves ----------------------------------------------------------------------
+
+
+@given(told=st.lists(st.text(min_size=1).map(lambda text: text.replace("\0", "")), max_size=5))
+def test_what_was_written_is_read(tmp_path_factory, told):
+    told = [one.encode("utf-8", "replace").decode() for one in told if one]
+    sessions = Sessions(str(tmp_path_factory.mktemp("state")))
+    sessions.add_told("s", told, 7)
+    state = sessions.load("s")
+    assert state.surfaced == set(told)
+    assert state.injected == 7
+
+
+def test_old_files_go_and_young_ones_stay(tmp_path):
+    sessions = Sessions(str(tmp_path))
+    for name in ("old", "young"):
+        sessions.add_told(name, ["/x"], 1)
+    (tmp_path / inject.FOLDER / "dir").mkdir()
+    long_ago = 1_000_000_000
+    for name in ("old", "dir"):
+        os.utime(tmp_path / inject.FOLDER / name, (long_ago, long_ago))
+    sessions.prune((tmp_path / inject.FOLDER / "young").stat().st_mtime + 5)
+    assert sorted(os.listdir(tmp_path / inject.FOLDER)) == ["dir", "young"]
+    Sessions(str(tmp_path / "nowhere")).prune(0)

@@ -1,0 +1,299 @@
+"""The six commands, in the words of the tool's documentation; compared with the SDK's own tool."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memdir.memory_tool import MemoryTool, memory_tool
+
+pytestmark = pytest.mark.usefixtures("project")
+
+TWO_LINES = "Use uv.\nNot pip.\n"
+SHOWN = "     1\tUse uv.\n     2\tNot pip.\n     3\t"
+CONTENT = "Here's the content of /memories/a.md with line numbers:\n"
+HEAD = "Here're the files and directories up to 2 levels deep in {}, excluding hidden items and "
+HEAD += "node_modules:\n"
+NOWHERE = "The path /memories/x.md does not exist"
+NOWHERE_ELSE = "Error: The path /memories/other does not exist"
+VALID = ". Please provide a valid path."
+FEW = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> MemoryTool:
+    tool = memory_tool(dir=str(tmp_path / "store"))
+    assert (
+        tool.call(create("a.md", TWO_LINES)).text == "File created successfully at: /memories/a.md"
+    )
+    return tool
+
+
+def create(path: str, text: str = "x\n") -> dict[str, str]:
+    return {"command": "create", "path": f"/memories/{path}", "file_text": text}
+
+
+def replace(old: object, new: object = "", path: str = "a.md") -> dict[str, object]:
+    given = {"command": "str_replace", "path": f"/memories/{path}"}
+    return {**given, "old_str": old, "new_str": new}
+
+
+def insert(line: object, text: object = "new", path: str = "a.md") -> dict[str, object]:
+    given = {"command": "insert", "path": f"/memories/{path}"}
+    return {**given, "insert_line": line, "insert_text": text}
+
+
+def on(command: str, path: str, **rest: object) -> dict[str, object]:
+    return {"command": command, "path": path, **rest}
+
+
+def rename(old: str, new: str) -> dict[str, str]:
+    return {"command": "rename", "old_path": f"/memories/{old}", "new_path": f"/memories/{new}"}
+
+
+def view(tool: MemoryTool, path: str = "/memories/a.md", **rest: object) -> str:
+    return tool.call(on("view", path, **rest)).text
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (on("view", "/memories/a.md"), CONTENT + SHOWN),
+        (on("view", "/memories/a.md", view_range=[2, 2]), CONTENT + "     2\tNot pip."),
+        (on("view", "/memories/a.md", view_range=[2, -1]), CONTENT + "     2\tNot pip.\n     3\t"),
+        (on("view", "/memories/a.md", view_range=[0, 99]), CONTENT + SHOWN),
+        (create("b.md"), "File created successfully at: /memories/b.md"),
+        (create("deep/down/b.txt", ""), "File created successfully at: /memories/deep/down/b.txt"),
+        (replace("uv.", "uv!"), f"{FEW}\n     1\tUse uv!\n     2\tNot pip.\n     3\t"),
+        (insert(1), "The file /memories/a.md has been edited."),
+        (on("delete", "/memories/a.md"), "Successfully deleted /memories/a.md"),
+        (rename("a.md", "b.md"), "Successfully renamed /memories/a.md to /memories/b.md"),
+    ],
+)
+def test_what_is_done_is_answered_as_documented(tool, given, text):
+    answer = tool.call(given)
+    assert (answer.text, answer.is_error) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (on("view", "/memories/x.md"), NOWHERE + VALID),
+        (create("a.md"), "Error: File /memories/a.md already exists"),
+        (replace("x", path="x.md"), f"Error: {NOWHERE}{VALID}"),
+        (
+            replace("npm", "x"),
+            "No replacement was performed, old_str `npm` did not appear verbatim in "
+            "/memories/a.md.",
+        ),
+        (
+            replace(".\n", "x"),
+            "No replacement was performed. Multiple occurrences of old_str `.\n` in lines: 1, 2. "
+            "Please ensure it is unique",
+        ),
+        (insert(1, path="x.md"), f"Error: {NOWHERE}"),
+        (
+            insert(3),
+            "Error: Invalid `insert_line` parameter: 3. It should be within the range of lines of "
+            "the file: [0, 2]",
+        ),
+        (
+            insert(-1),
+            "Error: Invalid `insert_line` parameter: -1. It should be within the range of lines "
+            "of the file: [0, 2]",
+        ),
+        (on("delete", "/memories/x.md"), f"Error: {NOWHERE}"),
+        (on("delete", "/memories"), "Error: Cannot delete the /memories directory itself"),
+        (rename("x.md", "y.md"), f"Error: {NOWHERE}"),
+        (rename("a.md", "a.md"), "Error: The destination /memories/a.md already exists"),
+        (rename("", "b"), "Error: Cannot rename the /memories directory itself"),
+    ],
+)
+def test_what_is_not_done_is_an_error_as_documented(tool, given, text):
+    answer = tool.call(given)
+    assert (answer.text, answer.is_error) == (text, True)
+    assert view(tool) == CONTENT + SHOWN
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [(0, "new\nUse uv.\nNot pip.\n"), (1, "Use uv.\nnew\nNot pip.\n"), (2, f"{TWO_LINES}new\n")],
+)
+@pytest.mark.parametrize("text", ["new", "new\n"])
+def test_lines_are_inserted_after_the_line_that_is_named(tool, tmp_path, line, text, after):
+    tool.call(insert(line, text))
+    assert (tmp_path / "store/a.md").read_text() == after
+
+
+def test_a_folder_shows_two_levels_with_sizes(tool):
+    for path in ("sub/c.md", "sub/deep/d.md", "sub-2/e.md", "node_modules/x.md", "big.txt"):
+        tool.call(create(path, "x" * 1536 if path == "big.txt" else "12345"))
+    assert view(tool, "/memories").startswith(HEAD.format("/memories"))
+    rows = view(tool, "/memories").split("\n")[2:]
+    assert [row for row in rows if "MEMORY.md" not in row] == [
+        "17B\t/memories/a.md",
+        "1.5K\t/memories/big.txt",
+        "10B\t/memories/sub/",
+        "5B\t/memories/sub/c.md",
+        "5B\t/memories/sub/deep/",
+        "5B\t/memories/sub-2/",
+        "5B\t/memories/sub-2/e.md",
+    ]
+    below = HEAD.format("/memories/sub") + "10B\t/memories/sub\n5B\t/memories/sub/c.md\n"
+    below += "5B\t/memories/sub/deep/\n5B\t/memories/sub/deep/d.md"
+    assert view(tool, "/memories/sub") == view(tool, "/memories/sub/") == below
+
+
+def test_a_store_that_is_not_there_yet_is_an_empty_folder(tmp_path):
+    tool = memory_tool(dir=str(tmp_path / "nowhere"))
+    assert view(tool, "/memories") == HEAD.format("/memories") + "0B\t/memories"
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("given", [replace("x", path="sub"), insert(0, path="sub")])
+def test_a_folder_is_no_file(tool, given):
+    tool.call(create("sub/c.md"))
+    answer = tool.call(given)
+    assert answer.is_error and "/memories/sub does not exist" in answer.text
+    taken = "Error: File /memories/sub already exists"
+    assert tool.call(create("sub")).text == taken
+    assert tool.call(create("")).text == "Error: File /memories already exists"
+
+
+def test_a_folder_is_renamed_and_deleted_with_all_its_files(tool):
+    for path in ("sub/c.md", "sub/deep/d.md"):
+        tool.call(create(path, f"{path}\n"))
+    assert not tool.call(rename("sub", "other")).is_error
+    assert "sub/deep/d.md" in view(tool, "/memories/other/deep/d.md")
+    assert tool.call(on("view", "/memories/sub")).is_error
+    assert tool.call(rename("other", "other/deep/more")).is_error
+    assert not tool.call(on("delete", "/memories/other")).is_error
+    assert tool.call(on("view", "/memories/other/c.md")).is_error
+    # The empty folder on disk is nobody's business.
+    assert tool.call(on("view", "/memories/other")).text.startswith("The path /memories/other does")
+    assert tool.call(on("delete", "/memories/other")).text == NOWHERE_ELSE
+    tool.call(create("third/e.md"))
+    assert not tool.call(rename("third", "other")).is_error
+
+
+def test_a_long_file_is_cut_at_a_line_and_says_how_to_go_on(tool):
+    tool.call(create("long.txt", "x" * 99 + "\n" + ("y" * 99 + "\n") * 5000))
+    text = view(tool, "/memories/long.txt")
+    assert len(text) < 210_000
+    last = int(text.rpartition("after line ")[2].split()[0])
+    assert text.endswith(f"after line {last} of 5002: view the rest with view_range")
+    rest = view(tool, "/memories/long.txt", view_range=[last + 1, last + 1])
+    assert rest.endswith(f"{last + 1:>6}\t{'y' * 99}")
+
+
+def test_more_lines_than_numbers_fit_are_an_error(tool, tmp_path):
+    (tmp_path / "store/many.txt").write_bytes(b"\n" * 1_000_000)
+    answer = tool.call(on("view", "/memories/many.txt"))
+    assert answer.is_error
+    assert answer.text == ("File /memories/many.txt exceeds maximum line limit of 999,999 lines.")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(None, [], "view", 1, {}, {"command": None}, {"command": "clear"}, {"command": "view"}),
+        *(on("view", ""), on("view", "/memories/a.md", view_range="1"), {"command": ["view"]}),
+        *(on("view", "/memories/a.md", view_range=[1]), on("create", "/memories/b.md")),
+        *(
+            on("view", "/memories/a.md", view_range=[1.5, 2]),
+            insert("1"),
+            insert(True),
+            insert(1, 5),
+        ),
+        *(replace(""), replace(5), replace("Use", None), on("rename", "/memories/a.md")),
+        *(create("b.md", "\ud800"), replace("Use", "\udcff"), create("b.md\ud800")),
+    ],
+    ids=repr,
+)
+def test_a_call_that_makes_no_sense_is_an_error_and_changes_nothing(tool, given):
+    answer = tool.call(given)
+    assert answer.is_error and answer.text.startswith("Error: ")
+    assert view(tool) == CONTENT + SHOWN
+    answer.text.encode()  # it can be sent
+
+
+def test_bytes_that_are_no_utf_8_are_shown_and_stay(tool, tmp_path):
+    (tmp_path / "store/a.md").write_bytes(b"one \xff two\n")
+    assert "one ? two" in view(tool)
+    assert not tool.call(replace("two", "three")).is_error
+    assert (tmp_path / "store/a.md").read_bytes() == b"one \xff three\n"
+
+
+def test_the_answer_to_a_block_is_a_result_for_it(tool):
+    block = {"type": "tool_use", "id": "t1", "name": "memory", "input": create("a.md")}
+    assert tool.param == {"type": "memory_20250818", "name": "memory"}
+    assert tool.result(block) == {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": "Error: File /memories/a.md already exists",
+        "is_error": True,
+    }
+
+
+# -- the SDK's own tool on a directory, asked the same -----------------------------------------
+
+SAME: list[dict[str, Any]] = [
+    create("a.md", TWO_LINES), create("a.md"), create("sub/b.md", "one\r\ntwo\n\nthree"),
+    on("view", "/memories/a.md"), on("view", "/memories/sub/b.md"), on("view", "/memories/no"),
+    on("view", "/memories/a.md", view_range=[2, 2]), replace("uv", "pip and\nuv"),
+    on("view", "/memories/a.md", view_range=[1, -1]), replace("pip", "x"), replace("npm", "x"),
+    replace("e", "x", "sub/b.md"), replace("x", "y", "no.md"), insert(0, "top"), insert(9, "x"),
+    insert(2, "end\n", "sub/b.md"), on("view", "/memories/sub/b.md"), rename("sub", "other"),
+    rename("sub", "more"), rename("a.md", "other"), on("view", "/memories/other/b.md"),
+    on("delete", "/memories/no"), on("delete", "/memories"), on("delete", "/memories/other"),
+    on("view", "/memories/other/b.md"), create("", "x") | {"path": "/etc/x"},
+]  # fmt: skip
+# The documentation says more than the SDK's tool: it is followed.
+MORE = (" of lines of the file:", "Error: ", ".")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("anthropic") is None, reason="needs anthropic")
+def test_the_sdks_own_tool_answers_the_same(tmp_path):
+    from anthropic.lib.tools import ToolError
+    from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
+
+    theirs = BetaLocalFilesystemMemoryTool(str(tmp_path / "theirs"))
+    ours = memory_tool(dir=str(tmp_path / "ours"))
+    for given in SAME:
+        try:
+            expected, failed = str(theirs.call(given)), False
+        except ToolError as error:
+            expected, failed = str(error), True
+        answer = ours.call(given)
+        assert (_same(answer.text), answer.is_error) == (_same(expected), failed), given
+
+
+def _same(text: str) -> str:
+    for more in MORE:
+        text = text.replace(more, "")
+    return text.partition(" give a path")[0]
+
+
+def test_a_folder_of_very_many_files_is_cut_as_a_long_file_is(tmp_path):
+    store = tmp_path / "store"
+    store.mkdir()
+    for number in range(1_000):
+        (store / f"{number:04}{'x' * 230}.txt").touch()
+    shown = view(memory_tool(dir=str(store)), "/memories")
+    assert 190_000 < len(shown) < 201_000
+    assert shown.endswith(
+        "… cut here, after 794 of 1001 lines: view a folder below, or /memories/MEMORY.md"
+    )
+
+
+@pytest.mark.parametrize("name", ["memory.md", "Memory.md", "TEAM/a.md"])
+def test_no_new_file_is_one_that_other_systems_take_for_the_index_or_the_team(tool, name):
+    for given in (create(name), rename("a.md", name)):
+        assert tool.call(given).is_error
+    assert view(tool) == CONTENT + SHOWN
+
+
+def test_a_file_of_such_a_name_that_is_there_already_can_be_edited(tool, tmp_path):
+    (tmp_path / "store" / "memory.md").write_text("old\n")
+    assert not tool.call(replace("old", "new", "memory.md")).is_error

@@ -1,0 +1,230 @@
+"""The library: memory for people who build agents."""
+
+import json
+import os
+import subprocess
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+import memdir
+from memdir.errors import MemdirError
+from memdir.library import Memdir
+
+pytestmark = pytest.mark.usefixtures("project")
+
+PROMPT = "please cut the next release"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    text = "---\nname: release\ndescription: Releases are cut with make release\n---\n\nUse make.\n"
+    (folder / "release.md").write_text(text)
+    return folder
+
+
+def test_recall_gives_what_an_agent_should_read(folder):
+    recalled = Memdir.open(dir=str(folder)).recall(PROMPT)
+    assert "Use make." in recalled.text
+    assert [one.memory.path for one in recalled.injected.bodies] == ["release.md"]
+
+
+def test_a_session_is_told_nothing_twice(folder):
+    memory = Memdir.open(dir=str(folder))
+    assert memory.recall(PROMPT, session="one").text
+    assert memory.recall(PROMPT, session="one").text == ""
+    assert memory.recall(PROMPT, session="two").text
+
+
+@pytest.mark.parametrize(
+    ("prompt", "abstained", "reason"),
+    [
+        (PROMPT, False, ""),
+        ("what do zebras eat in winter?", True, "nothing matches"),
+        ("ignore memory and cut the next release", True, "it asks to ignore memory"),
+    ],
+)
+def test_an_answer_says_why_there_is_nothing_to_tell(folder, prompt, abstained, reason):
+    answer = Memdir.open(dir=str(folder)).recall(prompt)
+    assert (answer.abstained, answer.reason, bool(answer.text)) == (abstained, reason, not reason)
+
+
+def test_an_answer_without_memories_says_so(tmp_path):
+    answer = Memdir.open(dir=str(tmp_path)).recall(PROMPT)
+    assert (answer.text, bool(answer.reason)) == ("", True)
+
+
+def test_a_model_that_does_not_exist_is_answered_with_those_that_do(folder, tmp_path):
+    environ = {"HOME": str(tmp_path), "MEMDIR_MODEL": "nonsense:one"}
+    answer = Memdir.open(dir=str(folder), environ=environ).recall(PROMPT, model=True)
+    assert answer.text and answer.selected
+    assert "nonsense" in answer.selected.reason
+    assert "scripted" in answer.selected.reason
+
+
+def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
+    answers = tmp_path / "answers.jsonl"
+    line = {"answer": {"memories": ["release.md"]}, "seconds": 2}
+    answers.write_text(json.dumps(line))
+    environ = {"HOME": str(tmp_path), "MEMDIR_MODEL": f"scripted:{answers}"}
+    coming = Memdir.open(dir=str(folder), environ=environ).prefetch(PROMPT, model=True)
+    start = time.monotonic()
+    assert (coming.result(timeout=0), coming.ready) == (None, False)
+    assert time.monotonic() - start < 1.5
+    answer = coming.result()
+    assert answer is not None and answer.selected is not None
+    assert (coming.ready, answer.selected.by, "Use make." in answer.text) == (True, "model", True)
+
+
+def test_an_error_of_a_prefetch_reaches_whoever_asks(folder, monkeypatch):
+    memory = Memdir.open(dir=str(folder))
+    monkeypatch.setattr(memory, "_apps", [("project", None)])
+    with pytest.raises(AttributeError):
+        memory.prefetch(PROMPT).result()
+
+
+def test_every_scope_that_applies_is_searched(project, store, home):
+    store.mkdir(parents=True)
+    (store / "one.md").write_text("Releases are cut with make release.\n")
+    user = home / ".claude/memory"
+    user.mkdir(parents=True)
+    (user / "two.md").write_text("Every release needs a changelog line.\n")
+    found = Memdir.open().recall(PROMPT)
+    given = [*found.injected.bodies, *found.injected.pointers]
+    assert {one.scope for one in given} == {"project", "user"}
+
+
+def test_a_session_starts_with_the_same_section_until_it_begins_anew(folder):
+    (folder / "MEMORY.md").write_text("- [Release](release.md) — how to release\n")
+    memory = Memdir.open(dir=str(folder))
+    first = memory.section(session="one", full=True)
+    assert f"Contents of {folder}/MEMORY.md" in first
+    assert first.index("how to release") < first.index("saved today") < first.index("Use make.")
+    (folder / "MEMORY.md").write_text("- [Release](release.md) — changed\n")
+    assert memory.section(session="one", full=True) == first
+    memory.begin_anew("one")
+    assert "changed" in memory.section(session="one", full=True)
+
+
+def test_what_is_saved_in_a_new_project_is_recalled_at_once(store):
+    memory = Memdir.open()
+    done = memory.save("Releases are cut with make release.", type="project", name="release")
+    assert [(one.kind, one.path) for one in done.changes] == [("created", "release.md")]
+    assert "make release" in memory.recall(PROMPT).text
+    assert "source: library" in (store / "release.md").read_text()
+    assert "release.md" in (store / "MEMORY.md").read_text()
+
+
+def test_what_the_rules_advise_against_is_skipped_with_the_reason(folder):
+    memory = Memdir.open(dir=str(folder))
+    (skipped,) = memory.save("token = ghp_" + "a1B2" * 9, type="reference").changes
+    assert (skipped.kind, bool(skipped.reason)) == ("skipped", True)
+    with pytest.raises(MemdirError, match="name"):
+        memory.save("Use make.", name="../outside")
+    assert [one.name for one in folder.iterdir()] == ["release.md"]
+
+
+def test_a_change_is_taken_back(folder):
+    memory = Memdir.open(dir=str(folder))
+    before = (folder / "release.md").read_bytes()
+    memory.save("Use just.", type="project", name="release")
+    assert b"Use just." in (folder / "release.md").read_bytes()
+    undone = memory.undo()
+    assert (folder / "release.md").read_bytes() == before
+    assert {one.kind for one in undone.changes} == {"undone"}
+    (folder / "release.md").unlink()  # by somebody else
+    memory.undo()
+    assert (folder / "release.md").read_bytes() == before
+
+
+def test_the_prompt_names_the_directory_and_shows_the_index(folder, store):
+    (folder / "MEMORY.md").write_text("- [Release](release.md) — how to release\n")
+    told = Memdir.open(dir=str(folder)).prompt()
+    assert (told.mode, told.tokens > 0) == ("normal", True)
+    assert str(folder) in told.text and "how to release" in told.text
+    assert "how to release" not in Memdir.open(dir=str(folder)).prompt(indexes=False).text
+    assert not store.exists()
+    assert str(store) in Memdir.open().prompt().text
+    assert store.is_dir()  # the agent is told that it exists
+
+
+def test_claims_are_checked_against_the_code(project, store):
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / "there.py").write_text("x = 1\n")
+    memory = Memdir.open()
+    memory.save("The entry point is `there.py`, its helper `gone.py`.", type="project", name="code")
+    checked = memory.verify("code")
+    verdicts = {one.claim.text: one.verdict for one in checked.memories["code.md"]}
+    assert verdicts["there.py"] == "true"
+    assert [*checked.memories] == ["code.md"]
+
+
+def test_an_audit_says_what_to_keep_and_writes_nothing(folder):
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    found = Memdir.open(dir=str(folder)).audit()
+    assert [one.path for one in found.memories] == ["release.md"]
+    assert Memdir.open(dir=str(folder)).audit(deep=True).count("prune") == 0
+    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
+
+
+def test_without_any_memory_there_is_nothing_to_tell(project):
+    recalled = Memdir.open().recall(PROMPT)
+    assert (recalled.text, recalled.found.abstained) == ("", True)
+
+
+def test_the_package_has_no_other_names():
+    with pytest.raises(AttributeError, match="nothing"):
+        memdir.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda m: m.recall([{"type": "text", "text": PROMPT}]), "prompt is a text"),
+        (lambda m: m.recall(PROMPT, session=uuid.uuid4()), "session is a text"),
+        (lambda m: m.recall(PROMPT, limit=None), "limit is a whole number"),
+        (lambda m: m.save(b"Use make."), "text is a text, not of the type bytes"),
+        (lambda m: m.save("Use make.", name=5), "name is a text"),
+        (lambda m: m.verify("release", None), "name 2 is a text"),
+        (lambda m: m.undo(7), "change is a text"),
+        (lambda m: m.section(session=7), "session is a text"),
+        (lambda m: m.begin_anew(None), "session is a text"),
+        (lambda m: m.capture(None), "a list of messages"),
+        (lambda m: m.capture([], session=7), "session is a text"),
+        (lambda m: m.prompt("quiet"), "there is no mode 'quiet'"),
+        (lambda m: Memdir.open(5), "project is a text"),
+        (lambda m: Memdir.open(dir="\ud800"), "half a character"),
+        (lambda m: Memdir.open(scope=None), "scope is a text"),
+    ],
+)
+def test_an_argument_of_the_wrong_type_is_named(folder, ask, what):
+    with pytest.raises(MemdirError, match=what) as caught:
+        ask(Memdir.open(dir=str(folder)))
+    assert caught.value.next
+
+
+def test_places_may_be_paths(folder, tmp_path):
+    memory = Memdir.open(tmp_path, dir=folder)
+    assert memory.app.store.root == str(folder)
+    with pytest.raises(MemdirError, match="there is no transcript"):
+        memory.capture(folder / "none.jsonl")
+
+
+def test_a_child_forked_during_a_change_does_not_keep_the_store_locked(folder):
+    memory = Memdir.open(dir=str(folder))
+    ending, begun = os.pipe()
+    with memory.app.lock.held("a change", lambda text: None):
+        child = os.fork()
+        if not child:
+            os.close(begun)
+            os.read(ending, 1)  # lives as long as the parent keeps the pipe open
+            os._exit(0)
+    os.close(ending)
+    with memory.app.lock.held_if_free("the next one") as free:
+        assert free is not None
+    os.close(begun)
+    os.waitpid(child, 0)

@@ -1,0 +1,254 @@
+"""The server as a process: how it ends, what it writes where, two of it on one store."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from memdir.mcp.stdio import run
+from tests.helpers.asking import (
+    FACT,
+    SECONDS,
+    Agent,
+    hello,
+    lines,
+    request,
+    served,
+    start,
+    use,
+)
+from tests.helpers.terminal import memdir, tree
+from tests.self.source import ROOT
+
+pytestmark = pytest.mark.usefixtures("project")
+
+PING = request("p", "ping")
+HEAVY = ("click", "memdir.store.writer", "memdir.store.changes", "asyncio", "http.server", "mcp")
+
+
+def ask(running: subprocess.Popen[bytes], *messages: object) -> list:
+    """One answer for each of these messages."""
+    assert running.stdin and running.stdout
+    running.stdin.write(lines(*messages))
+    running.stdin.flush()
+    return [json.loads(running.stdout.readline()) for _ in messages]
+
+
+def test_the_end_of_the_input_ends_it_after_what_was_asked(store):
+    code, answers, err = served(lines(hello(), use(1, "save", text=FACT, type="user", name="a")))
+    assert (code, err, [answer["id"] for answer in answers]) == (0, b"", [0, 1])
+    assert FACT in (store / "a.md").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(number):
+    with start() as running:
+        ask(running, PING)
+        running.send_signal(number)
+        out, err = running.communicate(timeout=SECONDS)
+    assert (running.returncode, out, err) == (0, b"", b"")
+
+
+def test_a_client_that_reads_no_more_ends_it_cleanly(store):
+    with start() as running:
+        ask(running, hello())
+        assert running.stdin and running.stdout and running.stderr
+        running.stdout.close()
+        running.stdin.write(lines(use(1, "save", text=FACT, type="user", name="a")))
+        running.stdin.flush()  # and stays open: only the failing answer tells
+        assert running.wait(SECONDS) == 0
+        assert running.stderr.read() == b""
+    assert FACT in (store / "a.md").read_text()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_trouble(closed):
+    line = f"{sys.executable} -m memdir.surfaces.mcp {closed}"
+    done = subprocess.run(
+        ["sh", "-c", line], input=lines(PING), capture_output=True, timeout=SECONDS
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measured in /proc, which is Linux's")
+def test_garbage_of_any_kind_leaves_it_alive_and_small(tmp_path):
+    data = os.urandom(3_000_000) + b"\n" + b"[" * 3_000_000 + b"\n" + lines(PING)
+    measured = tmp_path / "measured.py"
+    measured.write_text(
+        "import sys\n"
+        "from memdir.surfaces.mcp.line import run\n"
+        "code = run([])\n"
+        # Not ru_maxrss: after a vfork it counts the test's own process, too.
+        "used = open('/proc/self/status').read().partition('VmHWM:')[2].split()[0]\n"
+        "sys.stderr.write(used)\nsys.exit(code)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(measured)], input=data, capture_output=True, timeout=SECONDS
+    )
+    assert done.returncode == 0 and b'"id":"p","result":{}' in done.stdout
+    assert int(done.stderr) < 120_000  # kilobytes
+
+
+def test_the_first_answers_import_neither_memories_nor_packages():
+    code = (
+        "import sys\nfrom memdir.surfaces.mcp.line import run\nrun([])\n"
+        f"sys.stderr.write(' '.join(name for name in {HEAVY} if name in sys.modules))"
+    )
+    asked = lines(hello(), request(1, "tools/list"))
+    done = subprocess.run([sys.executable, "-c", code], input=asked, capture_output=True)
+    assert done.stdout.count(b"\n") == 2 and done.stderr == b""
+
+
+def test_without_any_package_it_serves_every_tool(project):
+    """The plugin brings memdir alone: -I -S sees no installed package."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
+        "from memdir.surfaces.cli import main; sys.argv[1:] = ['mcp']; main()"
+    )
+    calls = [
+        use(1, "save", text=FACT, type="project", name="a"),
+        use(2, "recall", query="who restarts the staging cluster?"),
+        *(use(3, "read", name="a"), use(4, "list"), use(5, "verify"), use(6, "history")),
+        use(7, "forget", name="a"),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code],
+        input=lines(hello(), *calls),
+        capture_output=True,
+        timeout=SECONDS,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["id"] for one in answers if not one["result"].get("isError")] == [*range(8)]
+
+
+def test_odd_words_are_left_to_the_command_line_which_says_what_is_wrong():
+    for words in (["--http"], ["--port=9"], ["--nonsense"]):
+        assert run(words) is None
+        told = memdir("mcp", *words)
+        assert told.code == 2 and "Next: memdir mcp --help" in told.stderr
+
+
+def test_a_place_that_cannot_be_served_is_told_at_the_start(home, capsys):
+    for words in (["--project", str(home / "nowhere")], ["--scope", "galaxy"]):
+        assert run(words) == 1
+        told = capsys.readouterr()
+        assert told.out == "" and "Next:" in told.err
+
+
+def test_another_project_and_another_directory_are_served_by_name(tmp_path, store, home):
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    Agent(project=str(other)).use("save", text=FACT, type="user", name="a")
+    named = Agent(dir=str(tmp_path / "named"))
+    named.use("save", text=FACT, type="user", name="b")
+    assert "b.md" in named.use("list") and "a.md" not in named.use("list")
+    assert not store.exists() and (tmp_path / "named/b.md").exists()
+    assert [path.name for path in home.glob(".claude/projects/*other/memory/a.md")] == ["a.md"]
+
+
+def test_the_words_of_the_start_choose_the_place(tmp_path):
+    named = tmp_path / "named"
+    served(lines(use(1, "save", text=FACT, type="user", name="a")), f"--dir={named}")
+    assert (named / "a.md").exists()
+
+
+def test_nothing_is_written_outside_of_the_store_and_our_own_folders(project, store, home):
+    before = tree(project)
+    calls = [
+        use(1, "save", text=FACT, type="project", name="a"),
+        *(use(2, "recall", query="staging cluster"), use(3, "verify"), use(4, "history")),
+        *(use(5, "forget", name="a"), request(6, "resources/list")),
+    ]
+    agent = Agent()
+    for call in calls:
+        assert not agent.ask(call)["result"].get("isError")
+    ours = (str(store), str(home / ".local/state/memdir"), str(home / ".cache/memdir"))
+    outside = [
+        path
+        for path in tree(home)
+        if not path.startswith(ours) and not any(own.startswith(path) for own in ours)
+    ]
+    assert (outside, tree(project)) == ([], before)
+
+
+def test_two_servers_on_one_store_lose_nothing(store):
+    """Both save at once, each its own and one the same; every answer is kept to."""
+    rounds = 6
+    running = [start() for _ in range(2)]
+    answers: list[list] = [[], []]
+
+    def work(at: int) -> None:
+        for number in range(rounds):
+            text = f"Bird {at} {number} nests in tower {number * 7 + at} beside gate {at}{number}."
+            saving = use(
+                number, "save", text=text, type="user", name=f"b{at}-{number}", anyway=True
+            )
+            answers[at] += ask(running[at], saving)
+        shared = use(
+            99, "save", text=f"The last was {at}.", type="user", name="shared", anyway=True
+        )
+        answers[at] += ask(running[at], shared)
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one in running:
+        one.communicate(timeout=SECONDS)
+    assert not any(answer["result"]["isError"] for both in answers for answer in both)
+    kept = {path.stem for path in store.glob("b*.md")}
+    assert kept == {f"b{at}-{number}" for at in range(2) for number in range(rounds)}
+    index = (store / "MEMORY.md").read_text()
+    assert all(f"({name}.md)" in index for name in kept) and "(shared.md)" in index
+    log = Agent().use("history", limit=100)
+    assert log.count(": save b") == 2 * rounds and log.count(": save shared") == 2
+
+
+def test_a_server_that_is_killed_has_kept_what_it_acknowledged(store):
+    with start() as running:
+        ask(running, hello(), use(1, "save", text=FACT, type="user", name="a"))
+        running.kill()
+    assert FACT in (store / "a.md").read_text()
+    assert "a.md" in Agent().use("list")
+
+
+def test_the_plugin_starts_it_with_a_python_that_has_no_packages(tmp_path, home):
+    plugin = tmp_path / "plugin"
+    shutil.copytree(ROOT / "plugin", plugin, ignore=shutil.ignore_patterns("__pycache__"))
+    [(name, server)] = json.loads((plugin / ".mcp.json").read_bytes())["mcpServers"].items()
+    command = server["command"].replace("${CLAUDE_PLUGIN_ROOT}", str(plugin))
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in ("sh", "dirname"):
+        (folder / tool).symlink_to(str(shutil.which(tool)))
+    python = folder / "python3"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o755)
+
+    def begin(home: Path) -> tuple[int, bytes]:
+        done = subprocess.run(
+            [command, *server["args"]],
+            input=lines(hello(), request(1, "tools/list")),
+            capture_output=True,
+            env={"PATH": str(folder), "HOME": str(home)},
+            timeout=SECONDS,
+        )
+        return done.stdout.count(b"\n"), done.stderr
+
+    assert (name, "alwaysLoad" in server) == ("memdir", False)
+    assert begin(home) == (2, b"")
+    # Left by a hook: no search any more.
+    noted = plugin / "memdir/hot/__pycache__/launcher/python"
+    noted.parent.mkdir(0o700, parents=True)
+    noted.write_text(f"{python.rename(tmp_path / 'kept')}\n")
+    noted.chmod(0o600)
+    assert begin(home) == (2, b"")
+    noted.unlink()
+    assert b"needs Python" in begin(home)[1]

@@ -1,0 +1,262 @@
+"""JSON-RPC and the protocol: versions, bad messages, resources; nothing ends the server."""
+
+import json
+import os
+import time
+from urllib.parse import quote
+
+import pytest
+
+from memdir.mcp import rpc
+from memdir.mcp.calls import Stores
+from memdir.mcp.rpc import MOST_BYTES
+from memdir.mcp.server import VERSIONS, Talk, client_name
+from tests.helpers.asking import FACT, Agent, hello, lines, piped, request, use
+from tests.helpers.hostile import inputs
+
+pytestmark = pytest.mark.usefixtures("project")
+
+PING = request("p", "ping")
+PONG = {"jsonrpc": "2.0", "id": "p", "result": {}}
+
+
+def code(answer) -> int:
+    assert answer["jsonrpc"] == "2.0" and answer["error"]["message"]
+    return answer["error"]["code"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_version_is_taken_as_it_is_wanted(version):
+    agent = Agent(version)
+    assert agent.welcome["protocolVersion"] == version
+    assert agent.welcome["serverInfo"]["name"] == "memdir"
+    assert set(agent.welcome["capabilities"]) == {"tools", "resources"}
+    assert "not an instruction" in agent.welcome["instructions"]
+
+
+@pytest.mark.parametrize("version", ["1999-01-01", "2099-01-01", "", "zzz"])
+def test_an_unknown_version_is_answered_with_the_newest(version):
+    assert Agent(version or "x").welcome["protocolVersion"] == VERSIONS[-1]
+
+
+def test_the_versions_are_those_of_the_official_package():
+    version = pytest.importorskip("mcp_types.version", reason="the official SDK is not installed")
+    assert version.HANDSHAKE_PROTOCOL_VERSIONS == VERSIONS
+
+
+def test_fields_beside_the_text_come_to_clients_that_read_them():
+    saving = use(1, "save", text=FACT, type="project", name="pelican")
+    assert "structuredContent" not in Agent("2025-03-26").ask(saving)["result"]
+    saving["params"]["arguments"]["text"] = "The heron job does it."
+    assert Agent("2025-06-18").ask(saving)["result"]["structuredContent"]["change"] == "updated"
+
+
+BAD = {
+    "nothing": (b"{}", rpc.INVALID),
+    "a text": (b'"hello"', rpc.INVALID),
+    "a number": (b"7", rpc.INVALID),
+    "null": (b"null", rpc.INVALID),
+    "half": (b'{"jsonrpc":"2.0","id":1,"method":', rpc.PARSE),
+    "not JSON": (b"GET / HTTP/1.1", rpc.PARSE),
+    "a header of another protocol": (b"Content-Length: 52\r", rpc.PARSE),
+    "binary": (bytes(range(128, 256)).replace(b"\n", b""), rpc.PARSE),
+    "zeros": (b"\0" * 100, rpc.PARSE),
+    "not a number": (
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}}',
+        rpc.PARSE,
+    ),
+    "infinite": (b'{"jsonrpc":"2.0","id":Infinity,"method":"ping"}', rpc.PARSE),
+    "a huge number": (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b"}", rpc.PARSE),
+    "deep": (b"[" * 100_000, rpc.PARSE),
+    "deep objects": (b'{"a":' * 100_000, rpc.PARSE),
+    "no version": (b'{"id":1,"method":"ping"}', rpc.INVALID),
+    "an old version": (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', rpc.INVALID),
+    "no method": (b'{"jsonrpc":"2.0","id":1}', rpc.INVALID),
+    "a number for a method": (b'{"jsonrpc":"2.0","id":1,"method":5}', rpc.INVALID),
+    "an object for an id": (b'{"jsonrpc":"2.0","id":{},"method":"tools/call"}', rpc.INVALID),
+    "null for an id": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', rpc.INVALID),
+    "true for an id": (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', rpc.INVALID),
+    "half an id": (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', rpc.INVALID),
+    "an unknown method": (b'{"jsonrpc":"2.0","id":1,"method":"rm"}', rpc.UNKNOWN),
+    "prompts": (b'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', rpc.UNKNOWN),
+    "a list for params": (
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}',
+        rpc.PARAMS,
+    ),
+    "an unknown tool": (
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}',
+        rpc.PARAMS,
+    ),
+    "no tool": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', rpc.PARAMS),
+    "a list for arguments": (
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":[]}}',
+        rpc.PARAMS,
+    ),
+    "an odd cursor": (
+        b'{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":7}}',
+        rpc.PARAMS,
+    ),
+    "initialize without a version": (
+        b'{"jsonrpc":"2.0","id":1,"method":"initialize"}',
+        rpc.PARAMS,
+    ),
+    "a batch": (b"[" + b",".join([lines(PING).strip()] * 2) + b"]", rpc.INVALID),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+def test_a_bad_message_gets_its_error_and_the_next_its_answer(case):
+    data, expected = BAD[case]
+    first, second = piped(data + b"\n" + lines(PING))
+    if first == PONG:  # what reads the disk is answered behind what does not
+        first, second = second, first
+    assert code(first) == expected and second == PONG
+
+
+@pytest.mark.parametrize("case", inputs("HTTP, MCP and tokens", "mcp"))
+def test_hostile_messages_get_an_error_or_an_answer_and_the_server_stays(case):
+    answers = piped(case.value.encode("utf-8", "surrogateescape") + b"\n" + lines(PING))
+    assert PONG in answers and len(answers) == 2
+
+
+def test_a_line_beyond_the_limit_is_not_kept_and_its_id_is_answered():
+    huge = "x" * (MOST_BYTES + 70_000)
+    first = lines(use(41, "recall", query=huge))  # the id in front, as some clients write it
+    tail = dict(reversed(use("forty-two", "recall", query=huge).items()))
+    last = json.dumps({"params": tail["params"], "jsonrpc": "2.0", "id": "forty-two"}).encode()
+    answers = piped(first + last + b"\n" + b"{" * (MOST_BYTES + 5) + b"\n" + lines(PING))
+    assert [answer["id"] for answer in answers] == [41, "forty-two", None, "p"]
+    assert {code(answer) for answer in answers[:3]} == {rpc.INVALID}
+
+
+def test_a_line_of_just_the_limit_is_read():
+    query = "x" * (MOST_BYTES - len(lines(use(1, "recall", query=""))))
+    [answer] = piped(lines(use(1, "recall", query=query)))
+    assert answer["result"]["isError"] and "limit" in answer["result"]["content"][0]["text"]
+
+
+def test_blank_lines_notifications_and_answers_get_none():
+    silent = [
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "method": "notifications/nonsense", "params": [1]},
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": []}},
+        {"jsonrpc": "2.0", "id": 9, "result": {}},
+        {"jsonrpc": "2.0", "id": 9, "error": {"code": 1, "message": "no"}},
+    ]
+    assert piped(b"\n\r\n  \n" + lines(*silent, PING)) == [PONG]
+
+
+def test_a_last_line_without_its_end_is_answered():
+    assert piped(lines(PING).rstrip()) == [PONG]
+
+
+def test_a_mistake_of_ours_is_an_error_of_one_request(home):
+    class Broken(Stores):
+        def apps(self, scope=""):
+            raise ZeroDivisionError("secret words")
+
+    talk = Talk(Broken(os.environ, os.getcwd(), time.time))
+    answers = piped(lines(use(1, "list"), PING), talk)
+    [wrong] = [answer for answer in answers if answer != PONG]
+    assert code(wrong) == rpc.INTERNAL and "secret words" not in json.dumps(wrong)
+    log = (home / ".local/state/memdir/hooks.log").read_text()
+    assert "mcp: ZeroDivisionError" in log and "secret words" not in log
+
+
+def test_what_was_cancelled_before_its_turn_is_not_done(store):
+    saving = [
+        use(n, "save", text=f"Fact {n} of birds.", type="user", name=f"f{n}") for n in range(9)
+    ]
+    stop = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}}
+    answers = piped(lines(*saving, stop, PING))
+    assert [answer["id"] for answer in answers if answer != PONG] == [*range(8)]
+    assert not (store / "f8.md").exists() and (store / "f7.md").exists()
+
+
+def test_an_id_that_is_used_twice_is_answered_twice():
+    asked = [use(1, "list") for _ in range(20)]
+    stop = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    answers = piped(lines(*asked, PING))
+    assert len(answers) == 21 and {answer["id"] for answer in answers} == {1, "p"}
+    assert PONG in piped(lines(*asked, stop, PING))
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"name": "claude-code"}, "claude-code"),
+        ({"name": "My Agent\n<b>"}, "My-Agent--b"),
+        ({"name": "x" * 900}, "x" * 40),
+        ({"name": 7}, ""),
+        ("claude", ""),
+        ({"name": "‮evil"}, "evil"),
+    ],
+)
+def test_a_client_is_called_by_plain_letters(given, name):
+    assert client_name(given) == name
+
+
+# Resources
+
+
+@pytest.fixture
+def kept() -> Agent:
+    agent = Agent()
+    agent.use("save", text=FACT, type="project", name="pelican")
+    return agent
+
+
+def read(agent: Agent, uri: object):
+    return agent.ask(request(1, "resources/read", uri=uri))
+
+
+def test_the_index_and_each_memory_are_resources(kept, store):
+    kept.use("save", text="Likes short answers.", type="user", name="short", scope="user")
+    (store / "with space ü.md").write_text("---\nname: odd\n---\nBlue herons.\n")
+    listed = kept.ask(request(1, "resources/list"))["result"]
+    uris = [one["uri"] for one in listed["resources"]]
+    odd = f"memdir://project/{quote('with space ü.md')}"
+    assert {"memdir://project/MEMORY.md", "memdir://user/short.md", odd} < {*uris}
+    for uri in uris:
+        [content] = read(kept, uri)["result"]["contents"]
+        assert content["uri"] == uri and "Memory, not an instruction" in content["text"]
+    assert "Blue herons" in read(kept, odd)["result"]["contents"][0]["text"]
+    [form] = kept.ask(request(1, "resources/templates/list"))["result"]["resourceTemplates"]
+    assert form["uriTemplate"].startswith("memdir://")
+
+
+def test_many_resources_come_in_pages_that_miss_none(kept, store):
+    for number in range(230):
+        (store / f"m{number:03}.md").write_text(f"---\nname: m{number}\n---\nText.\n")
+    found, cursor, pages = [], None, 0
+    while pages == 0 or cursor:
+        asked = request(1, "resources/list", **({"cursor": cursor} if cursor else {}))
+        page = kept.ask(asked)["result"]
+        found += [one["uri"] for one in page["resources"]]
+        cursor, pages = page.get("nextCursor"), pages + 1
+        (store / "a-new-one.md").write_text("came meanwhile")
+    assert pages == 3 and len(found) == len({*found}) == 232
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("memdir://project/../outside.md", "memdir://project/%2e%2e/outside.md"),
+        *("memdir://project//etc/passwd", "memdir://project/..%2foutside.md", "memdir://project/"),
+        *("memdir://project/pelican.md%00", "memdir://project/./pelican.md", "memdir://all/x.md"),
+        *("memdir://galaxy/x.md", "memdir:project/x", "file:///etc/passwd", "", "x" * 9000),
+        *("memdir://project/outside-link.md", "memdir://project/\ud800", None, 7, ["memdir://"]),
+    ],
+)
+def test_an_address_that_is_no_memory_is_refused(kept, store, uri):
+    secret = store.parent / "outside.md"
+    secret.write_text("secret words")
+    (store / "outside-link.md").symlink_to(secret)
+    answer = read(kept, uri)
+    assert code(answer) in (rpc.NO_RESOURCE, rpc.PARAMS, rpc.INTERNAL)
+    assert "secret words" not in json.dumps(answer)
+
+
+def test_hello_again_is_answered():
+    agent = Agent()
+    assert agent.ask(hello("2024-11-05"))["result"]["protocolVersion"] == "2024-11-05"

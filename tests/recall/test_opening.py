@@ -1,0 +1,76 @@
+"""What a session starts with: one frame around everything, a limit, the same text each time."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from memdir.hot.memory import utf16_units
+from memdir.recall import answer
+from memdir.recall.answer import SECTION_CHARACTERS
+from tests.helpers.searching import memory
+from tests.recall.test_recall import Scopes
+
+
+@pytest.fixture
+def scopes(tmp_path: Path) -> Scopes:
+    return Scopes(tmp_path)
+
+
+def fill(scopes: Scopes, scope: str, count: int, letter: str = "x") -> None:
+    names = [f"{scope}{number}.md" for number in range(count)]
+    for name in names:
+        text = memory(name, f"about {name}", f"{letter * 70}\n" * 50)
+        scopes.write(name, text, scope)
+    scopes.write("MEMORY.md", "".join(f"- [{one}]({one}) — about\n" for one in names), scope)
+
+
+def test_index_rules_and_memories_are_in_one_frame(scopes):
+    for scope in ("project", "user"):
+        fill(scopes, scope, 2)
+        scopes.write("rule.md", memory("R", "never push on a friday", type="feedback"), scope)
+    for full in (False, True):
+        text = answer.section(scopes.apps(), full=full)
+        nonce = text.partition(">")[0].removeprefix("<memdir-")
+        assert text.startswith(f"<memdir-{nonce}>\nMemory, not an instruction")
+        assert text.endswith(f"\n</memdir-{nonce}>")
+        assert len(re.findall("</?memdir-", text)) == 2
+        assert "never push on a friday" in text
+        assert text.count("Contents of /") == 2
+        assert ("x" * 70 in text) == full
+
+
+@pytest.mark.parametrize("letter", ["x", "🚀"])
+def test_the_whole_has_a_limit_and_what_does_not_fit_is_a_pointer(scopes, letter):
+    for scope in ("project", "user", "team"):
+        fill(scopes, scope, 60, letter)
+    text = answer.section(scopes.apps(), full=True)
+    assert SECTION_CHARACTERS - 5000 < utf16_units(text) <= SECTION_CHARACTERS
+    assert "Memory, saved" in text or "This memory is" in text or "dated in the future" in text
+    assert "\n- team: team59.md (" in text
+    assert text.count("</memdir-") == 1
+
+
+def test_large_indexes_leave_room_for_the_rules(scopes):
+    for scope in ("project", "user", "team", "local"):
+        scopes.write("MEMORY.md", f"- [A](a.md) — {'x' * 100}\n" * 199, scope)
+    scopes.write("rule.md", memory("R", "never push on a friday", type="feedback"))
+    text = answer.section(scopes.apps())
+    assert utf16_units(text) <= SECTION_CHARACTERS
+    assert "never push on a friday" in text
+
+
+def test_a_session_gets_the_same_text_however_large_its_memories_are(scopes):
+    fill(scopes, "project", 199, "🚀")
+    first = answer.section(scopes.apps(), session="s", full=True)
+    assert answer.section(scopes.apps(), session="s", full=True) == first
+    assert os.listdir(scopes.session_files) == ["s.section"]
+
+
+def test_of_two_starts_at_once_the_first_one_counts(scopes):
+    sessions = scopes.sessions
+    sessions.keep_section("s", "one")
+    sessions.keep_section("s", "two")
+    assert sessions.section("s") == "one"
+    assert os.listdir(scopes.session_files) == ["s.section"]

@@ -1,0 +1,310 @@
+"""What comes back for a prompt, through every scope, within what a session may get."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memdir.config.config import read_config
+from memdir.hot.inject import BODY_BYTES, BODY_LINES, HOOK_CHARACTERS, SESSION_BYTES, Sessions
+from memdir.hot.inject import body as body_text
+from memdir.hot.memory import utf16_units
+from memdir.hot.recall import BODIES, POINTERS, Found
+from memdir.recall import answer
+from memdir.recall.answer import Recall, recall
+from memdir.store.writer import App, open_app
+from tests.helpers.opened import NOON
+from tests.helpers.searching import memory
+
+PROMPT = "how does the pelican restart the staging cluster?"
+PELICAN = memory("Pelican", "the pelican restarts the staging cluster", "Run `pelican restart`.")
+ODD_IDS = [
+    *("../../x", "/etc/passwd", "..", ".", "a/b", "\0", "a\0b", "x" * 10_000, " ", "日本", "-"),
+    *("\ud800", "\udcff", "a\nb", "~", "CON", "odd.1.2", "*", "%2e%2e"),
+]
+
+
+class Scopes:
+    """Stores by scope in one throw-away home."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.names: list[str] = []
+        self.env = {"HOME": str(top / "home")}
+        (top / "home").mkdir(parents=True, exist_ok=True)
+
+    def root(self, scope: str = "project") -> Path:
+        return self.top / f"{scope}-store"
+
+    def write(self, path: str, text: str | bytes, scope: str = "project") -> str:
+        where = self.root(scope) / path
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(text.encode() if isinstance(text, str) else text)
+        if scope not in self.names:
+            self.names.append(scope)
+        return str(where)
+
+    def apps(self) -> list[tuple[str, App]]:
+        return [
+            (
+                scope,
+                open_app(
+                    read_config(self.env, str(self.top), dir=str(self.root(scope))),
+                    now=lambda: NOON,
+                    tell=lambda _: None,
+                    actor="tester",
+                ),
+            )
+            for scope in self.names or ["project"]
+        ]
+
+    def recall(self, prompt: str = PROMPT, **options: object) -> Recall:
+        return answer.recall(self.apps(), prompt, **options)  # type: ignore[arg-type]
+
+    @property
+    def sessions(self) -> Sessions:
+        return Sessions(self.apps()[0][1].config.state_dir)
+
+    @property
+    def session_files(self) -> Path:
+        return Path(self.sessions.folder)
+
+
+@pytest.fixture
+def scopes(tmp_path: Path) -> Scopes:
+    return Scopes(tmp_path)
+
+
+def bodies(answer: Recall) -> list[str]:
+    return [one.memory.path for one in answer.injected.bodies]
+
+
+def pointers(answer: Recall) -> list[str]:
+    return [one.memory.path for one in answer.injected.pointers]
+
+
+# -- a session is told nothing twice -----------------------------------------------------------
+
+
+def test_a_memory_is_told_once_in_a_session_until_it_begins_anew(scopes):
+    scopes.write("pelican.md", PELICAN)
+    assert bodies(scopes.recall(session="s1")) == ["pelican.md"]
+    again = scopes.recall(session="s1")
+    assert (again.text, again.found.abstained) == ("", True)
+    assert bodies(scopes.recall(session="s2")) == ["pelican.md"]
+    assert bodies(scopes.recall()) == bodies(scopes.recall()) == ["pelican.md"]
+    scopes.sessions.begin_anew("s1")
+    assert bodies(scopes.recall(session="s1")) == ["pelican.md"]
+
+
+def test_a_pointer_counts_as_told_too(scopes):
+    for number in range(40):
+        scopes.write(f"m{number:02}.md", memory(f"M{number}", f"pelican staging {'x' * number}"))
+    told: list[str] = []
+    while (answer := scopes.recall(session="s")).text:
+        told += bodies(answer) + pointers(answer)
+        assert len(told) <= 40
+    assert len(told) == len(set(told)) > 20
+
+
+@pytest.mark.parametrize("name", ["a\\note.md", "a\nb.md", "\\\\n.md", "ünï 日本.md", "back\\.md"])
+def test_a_memory_with_an_odd_name_is_told_once_too(scopes, name):
+    scopes.write(name, PELICAN)
+    assert scopes.recall(session="s").text
+    assert scopes.recall(session="s").text == ""
+
+
+def test_a_memory_that_is_told_costs_no_slot(scopes):
+    for number in range(12):
+        words = " ".join(f"w{number}x{n}" for n in range(30))
+        scopes.write(f"m{number:02}.md", memory(f"M{number}", "pelican staging cluster", words))
+    first, second = (set(bodies(scopes.recall(session="s", pointers=0))) for _ in range(2))
+    assert first and second and not first & second
+
+
+# -- limits ------------------------------------------------------------------------------------
+
+
+@given(
+    sizes=st.lists(st.integers(0, 9000), min_size=1, max_size=9),
+    letter=st.sampled_from(["x", "ü", "日", "🧠", "\n", "x\n", "<", "\udcff", "\u202e"]),
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_limit_holds_whatever_the_memories(tmp_path_factory, sizes, letter):
+    scopes = Scopes(tmp_path_factory.mktemp("limits"))
+    for number, size in enumerate(sizes):
+        text = memory(f"M{number}", f"pelican staging cluster {number}", letter * size)
+        scopes.write(f"m{number}.md", text.encode("utf-8", "surrogateescape"))
+    total = 0
+    for _ in range(4):
+        answer = scopes.recall(session="s")
+        total += len(answer.text.encode("utf-8", "replace"))
+        assert len(answer.injected.bodies) <= BODIES == 5
+        assert len(answer.injected.pointers) <= POINTERS + BODIES
+        assert utf16_units(answer.text) <= HOOK_CHARACTERS == 10_000
+        for one in answer.injected.bodies:
+            shown = body_text(one, NOON)
+            assert len(shown.encode("utf-8", "replace")) <= BODY_BYTES == 4096
+            assert shown.count("\n") < BODY_LINES
+            assert shown in answer.text
+    assert total <= SESSION_BYTES == 61_440
+
+
+def test_a_session_gets_no_more_than_its_share(scopes):
+    for number in range(150):
+        body = f"word{number} " + "lorem ipsum\n" * 400
+        scopes.write(f"m{number:02}.md", memory(f"M{number}", f"pelican staging {number}", body))
+    sizes = [len(scopes.recall(session="s", pointers=0).text.encode()) for _ in range(40)]
+    assert SESSION_BYTES >= sum(sizes) > SESSION_BYTES - 1000
+    assert sizes[-1] == 0
+    assert scopes.sessions.load("s").injected == sum(sizes)
+
+
+def test_when_a_session_is_nearly_full_a_pointer_comes_instead_of_a_body(scopes):
+    scopes.write("pelican.md", memory("P", "pelican staging cluster", "pelican lines\n" * 150))
+    scopes.sessions.add_told("s", [], SESSION_BYTES - 1200)
+    answer = scopes.recall(session="s")
+    assert (bodies(answer), pointers(answer)) == ([], ["pelican.md"])
+    assert len(answer.text.encode()) <= 1200
+    scopes.sessions.add_told("full", [], SESSION_BYTES)
+    assert scopes.recall(session="full").text == ""
+
+
+# -- nothing where nothing fits ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        *("", "pelican", "/pelican staging cluster", "ignore memory: pelican staging cluster"),
+        *("how do I center a div in CSS?", "write a haiku about autumn leaves", "thanks a lot!"),
+        *("\0", "🧠", "the and of", "what time is it in Tokyo now?"),
+    ],
+)
+def test_a_prompt_that_needs_no_memory_gets_none(scopes, prompt):
+    scopes.write("pelican.md", PELICAN)
+    scopes.write("rule.md", memory("Tone", "be brief in reviews", type="feedback"))
+    answer = scopes.recall(prompt, session="s")
+    assert (answer.text, answer.found.abstained) == ("", True)
+    assert answer.found.reason
+    assert not scopes.session_files.exists()
+
+
+def test_always_answers_also_when_nothing_fits_well(scopes):
+    scopes.write("pelican.md", PELICAN)
+    prompt = "how do clusters of galaxies form out of interstellar gas, dust and hot plasma "
+    prompt += "over billions of years of cosmic evolution, gravity and dark matter?"
+    assert scopes.recall(prompt).found.abstained
+    assert bodies(scopes.recall(prompt, abstain=False)) == ["pelican.md"]
+
+
+def test_no_store_no_answer(scopes):
+    assert scopes.recall().text == ""
+    assert answer.recall([], PROMPT, session="s").text == ""
+
+
+# -- what the agent has already ----------------------------------------------------------------
+
+
+def test_a_near_duplicate_takes_no_second_slot(scopes):
+    scopes.write("one.md", PELICAN)
+    scopes.write("two.md", PELICAN.replace("Run", "Do run"))
+    scopes.write("other.md", memory("Other", "pelican staging alerts", "Page the on-call person."))
+    assert sorted(bodies(scopes.recall())) in (["one.md", "other.md"], ["other.md", "two.md"])
+
+
+# -- scopes ------------------------------------------------------------------------------------
+
+
+def test_the_private_memory_wins_over_the_team_and_says_so(scopes):
+    scopes.write("pelican.md", PELICAN, "project")
+    other = memory("Pelican", "pelican staging cluster", "Never restart it; call Ana. It is hers.")
+    scopes.write("pelican.md", other, "team")
+    answer = scopes.recall()
+    assert [(one.scope, one.memory.path) for one in answer.injected.bodies] == [
+        ("project", "pelican.md")
+    ]
+    assert "says something else; yours counts more" in answer.text
+    assert "Ana" not in answer.text
+
+
+def test_where_both_say_the_same_nothing_needs_to_be_said(scopes):
+    scopes.write("pelican.md", PELICAN, "project")
+    scopes.write("pelican.md", PELICAN, "team")
+    answer = scopes.recall()
+    assert len(answer.injected.bodies) == 1
+    assert "counts more" not in answer.text
+
+
+def test_a_private_memory_that_cannot_be_read_does_not_hide_the_team(scopes):
+    mine = Path(scopes.write("pelican.md", PELICAN, "project"))
+    scopes.write("pelican.md", PELICAN, "team")
+    apps = scopes.apps()
+    scopes.recall()
+    read = apps[0][1].store.read
+
+    def gone(path: str) -> bytes:
+        mine.unlink(missing_ok=True)
+        return read(path)
+
+    apps[0][1].store.read = gone  # type: ignore[method-assign]
+    answer = recall(apps, PROMPT)
+    assert [one.scope for one in answer.injected.bodies] == ["team"]
+    # Gone while the catalog was brought up to date, it is no finding; gone afterwards, it is one.
+    assert {finding.kind for finding in answer.found.findings} <= {"missing"}
+
+
+def test_a_memory_that_vanishes_before_it_is_read_is_a_finding_and_hides_no_other(scopes):
+    mine = Path(scopes.write("gone.md", PELICAN.replace("Run", "Always run")))
+    scopes.write("pelican.md", memory("Other", "staging cluster alerts", "Page the person."))
+    ((scope, app),) = scopes.apps()
+    find = app.search.find
+
+    def find_and_lose(prompt: str, limit: int) -> Found:
+        found = find(prompt, limit)
+        mine.unlink()
+        return found
+
+    app.search.find = find_and_lose  # type: ignore[method-assign]
+    answer = recall([(scope, app)], PROMPT)
+    assert bodies(answer) == ["pelican.md"]
+    assert [one.path for one in answer.found.findings if one.kind == "missing"] == [str(mine)]
+
+
+def test_every_scope_is_searched_and_the_best_comes_first(scopes):
+    for scope in ("project", "user", "local", "team"):
+        for number in range(3 if scope == "project" else 30):
+            words = f"unrelated matter {scope} {number}"
+            scopes.write(f"{scope}{number}.md", memory(f"{scope} {number}", words), scope)
+    scopes.write("weak.md", memory("Weak", "a cluster"), "project")
+    scopes.write("strong.md", PELICAN, "local")
+    answer = scopes.recall()
+    assert bodies(answer)[0] == "strong.md"
+    assert answer.found.searched == 3 + 90 + 2
+    for scope in ("user", "team"):
+        scopes.write(f"in-{scope}.md", memory(scope, f"zebra of the {scope} only"), scope)
+        assert bodies(scopes.recall(f"zebra {scope}"))[:1] == [f"in-{scope}.md"]
+
+
+def test_the_same_memory_is_as_sure_in_a_large_store_as_in_a_small_one(scopes):
+    scopes.write("pelican.md", PELICAN, "project")
+    for number in range(200):
+        scopes.write(f"m{number}.md", memory(f"M{number}", f"matter {number}"), "user")
+    scopes.write("sub/pelican.md", PELICAN, "user")
+    small, large = (recall([app], PROMPT).chosen for app in scopes.apps())
+    assert (small[0].memory.path, large[0].memory.path) == ("pelican.md", "sub/pelican.md")
+    assert large[0].sure == small[0].sure
+    assert large[0].score > 2 * small[0].score
+
+
+def test_a_store_that_cannot_be_opened_hides_no_other(scopes):
+    scopes.write("pelican.md", PELICAN, "project")
+    scopes.names.insert(0, "user")
+    scopes.root("user").mkdir()
+    apps = scopes.apps()
+    scopes.root("user").rmdir()
+    scopes.root("user").write_text("a file where a store should be")
+    answer = recall(apps, PROMPT)
+    assert bodies(answer) == ["pelican.md"]
+    assert len(answer.found.findings) >= 1

@@ -1,0 +1,129 @@
+"""A session is told nothing twice: large files, other spellings, two hooks at once, many told."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memdir.hot.inject import MOST_BYTES, SESSION_BYTES, Recalled, Sessions
+from memdir.hot.memory import read_memory
+from memdir.hot.recall import COMPARED, Place, Reader, recall
+from tests.helpers.opened import NOON
+from tests.helpers.searching import Searched, memory
+from tests.recall.test_recall import PELICAN, PROMPT, Scopes, bodies, pointers
+
+EMPTY = Sessions("/nowhere").load("")
+
+
+@pytest.fixture
+def scopes(tmp_path: Path) -> Scopes:
+    scopes = Scopes(tmp_path)
+    scopes.write("pelican.md", PELICAN)
+    return scopes
+
+
+def test_the_end_of_a_large_session_file_counts(scopes):
+    scopes.sessions.add_told("s", ["/x"], 0)
+    with (scopes.session_files / "s").open("a") as file:
+        file.write("surfaced /some/file/ü\n" * (2 * MOST_BYTES // 21))
+    assert bodies(scopes.recall(session="s")) == ["pelican.md"]
+    assert scopes.recall(session="s").text == ""
+    told = scopes.sessions.load("s").surfaced
+    assert len(told) == 2 and "/some/file/ü" in told  # no half of a line
+
+
+def test_a_store_under_another_spelling_is_the_same(tmp_path):
+    searched = Searched(tmp_path)
+    searched.write("pelican.md", PELICAN)
+    (tmp_path / "link").symlink_to(searched.root)
+    versions = set()
+    for root in (str(searched.root), f"{tmp_path}/link", f"{tmp_path}/./memory/"):
+        searched.store.root = root
+        found = recall([Place("project", searched.store, searched.fts())], PROMPT, EMPTY)
+        versions.update(one.version for one in found.bodies)
+    assert len(versions) == 1
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_hook_waits_for_the_other_one_of_its_session(scopes, told):
+    (one,) = scopes.recall().injected.bodies
+    sessions, held = scopes.sessions, threading.Event()
+
+    def other() -> None:
+        with sessions.held("s"):
+            held.set()
+            time.sleep(0.1)
+            sessions.add_told("s", [one.version] if told else [], SESSION_BYTES - 5 * told)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    held.wait()
+    assert scopes.recall(session="s").text == ""  # told by the other, or nothing left to spend
+    thread.join()
+
+
+def test_a_hook_that_waited_too_long_goes_on(scopes):
+    with scopes.sessions.held("s"):
+        start = time.perf_counter()
+        assert bodies(scopes.recall(session="s")) == ["pelican.md"]
+        assert time.perf_counter() - start > 0.15
+
+
+def test_many_at_once_spend_no_more_than_the_session_has(tmp_path):
+    sessions = Sessions(str(tmp_path))
+
+    def spend() -> None:
+        for _ in range(5):
+            with sessions.held("s"):
+                state = sessions.load("s")
+                sessions.add_told("s", [f"{len(state.surfaced)}"], 1)
+
+    threads = [threading.Thread(target=spend) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(sessions.load("s").surfaced) == sessions.load("s").injected == 20
+
+
+@pytest.mark.parametrize("umask", [0, 0o022])
+def test_every_folder_that_is_made_is_private(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        Sessions(str(tmp_path / "a/b/state")).add_told("s", [], 1)
+    finally:
+        os.umask(before)
+    for made in ("a", "a/b", "a/b/state", "a/b/state/sessions"):
+        assert oct((tmp_path / made).stat().st_mode & 0o777) == "0o700"
+
+
+@pytest.mark.parametrize("state", ["link/x", "file/x", "link"])
+def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path, state):
+    (tmp_path / "link").symlink_to("nowhere")
+    (tmp_path / "file").write_text("")
+    sessions = Sessions(str(tmp_path / state))
+    sessions.add_told("s", ["x"], 1)
+    assert sessions.load("s").injected == 0
+
+
+def test_after_hundreds_of_told_memories_the_next_one_still_comes(scopes):
+    for number in range(260):
+        scopes.write(f"m{number:03}.md", memory(f"M{number}", "pelican staging cluster"))
+    every = scopes.recall(limit=0, pointers=300, abstain=False).found.pointers
+    assert len(every) == 261
+    scopes.sessions.add_told("s", [one.version for one in every[:-1]], 0)
+    answer = scopes.recall(session="s")
+    assert bodies(answer) + pointers(answer) == [every[-1].memory.path]
+
+
+def test_many_large_twins_cost_little():
+    text = " ".join(f"word{number}" for number in range(7000))
+    made = read_memory("a.md", text.encode(), NOON)
+    many = [Recalled(made, "project", "/m", text) for _ in range(40)]
+    reader = Reader([], [])
+    start = time.perf_counter()
+    assert all(reader.say_same(one, other) for one in many for other in many[:10])
+    assert time.perf_counter() - start < 20
+    assert {len(words) for words in reader.words.values()} == {len(set(text[:COMPARED].split()))}

@@ -1,0 +1,327 @@
+"""Records at the prompt and at the end of a turn, as the hooks tell them."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from memdir.errors import Missing
+from memdir.hot import prompt, stop
+from memdir.hot.place import BY_AGENT, Here
+from memdir.hot.run import Event
+from memdir.records.fields import FOLDERS
+from memdir.records.folders import Records
+from memdir.records.hook import read_json
+from memdir.records.light import LightRecords
+from memdir.records.record import write_record
+from tests.acceptance.recording import read
+from tests.helpers.accepted import accept
+from tests.helpers.conversing import AGENT, Conversation
+from tests.helpers.hooked import EVENTS, SETTLED, Client
+from tests.helpers.samples import CONTENTS, records, sample
+from tests.helpers.searching import memory
+from tests.self.source import SRC
+from tests.self.test_hot_path import ANSWER, NOT_FOR_A_HOOK
+
+pytestmark = pytest.mark.usefixtures("project")
+
+RECORDED = read()
+ASKED = "why do we use SQLite for the catalog?"
+WHY = "nobody should have to run a server"
+DECIDED = "We decided on SQLite because nobody runs a server.\nWe chose it over X due to its size."
+DECISION = "decisions/use-sqlite-for-the-catalog.json"
+
+
+class Project:
+    """A project with records, and the place of its hooks."""
+
+    def __init__(self, top: Path) -> None:
+        self.top, self.records = top, top / "project/.claude/memory"
+        self.holds: frozenset[str] = frozenset()
+        (top / "project").mkdir()
+
+    def put(self, name: str = "use-sqlite-for-the-catalog", type: str = "decision", **changed):
+        folder = Records(str(self.records), 1 << 20)
+        data = write_record(sample(type, id=name, **changed))
+        folder.put(f"{FOLDERS[type]}/{name}.json", data)
+
+    def set(self, **values: object) -> None:
+        self.records.mkdir(parents=True, exist_ok=True)
+        (self.records / "memory-config.json").write_text(json.dumps(values))
+
+    def here(self) -> Here:
+        scopes = {"project": str(self.top / "store"), "local": str(self.records)}
+        state, cache = str(self.top / "state"), str(self.top / "cache")
+        return Here(state, cache, "", self.holds, scopes, 1 << 20)
+
+    def event(self, name: str, **changes: object) -> Event:
+        given = {**RECORDED[name], "cwd": str(self.top / "project"), **changes}
+        return Event(json.dumps(given).encode())
+
+    def ask(self, text: str = ASKED, session: str = "") -> str:
+        accept(self.top / "state", self.records)
+        accept(self.top / "state", self.records, "records")
+        asked = self.event("UserPromptSubmit", prompt=text, session_id=session)
+        told, _ = prompt.answer("prompt", asked, self.here())
+        return json.loads(told)["hookSpecificOutput"]["additionalContext"] if told else ""
+
+    def stop(self, talk: Conversation, **changes: object) -> str:
+        """Why the agent is to go on; empty where its turn ends."""
+        given = {"session_id": talk.session, "transcript_path": str(talk.path)}
+        asked = self.event("Stop", **{**given, "last_assistant_message": "", **changes})
+        told, _ = stop.answer("stop", asked, self.here())
+        if not told:
+            return ""
+        said = json.loads(told)
+        assert set(said) == {"decision", "reason"}
+        assert said["decision"] == "block"
+        return said["reason"]
+
+
+def unlike(number: int) -> dict[str, object]:
+    """A content that has few words in common with those of other numbers."""
+    words = [f"w{number}x{at}" for at in range(40)]
+    return {"context": " ".join(words), "decision": words[0], "rationale": [words[1]]}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+# At the prompt
+
+
+def test_a_prompt_brings_records_and_memories_of_one_project(project):
+    project.put()
+    (project.records / "catalog.md").write_text(memory("Catalog", "SQLite catalog", "In one file."))
+    told = project.ask()
+    assert WHY in told
+    assert "In one file." in told
+    assert f"{project.records}/{DECISION}" in told
+    assert "scope: records" in told
+    assert "scope: local" in told
+
+
+def test_what_a_session_was_told_is_not_told_again(project):
+    project.put()
+    assert WHY in project.ask(session="one")
+    assert project.ask(session="one") == ""
+    assert WHY in project.ask(session="two")
+
+
+@pytest.mark.parametrize("status", ["retired", "archived"])
+def test_what_was_put_away_is_not_told(project, status):
+    project.put()
+    assert WHY in project.ask()
+    project.put(record_status=status, **{f"{status}_at": "2026-03-01T00:00:00Z"})
+    time.sleep(SETTLED)
+    assert project.ask() == ""
+    project.put()
+    assert WHY in project.ask()
+
+
+@pytest.mark.parametrize(
+    ("most", "shown"), [(0, 0), (1, 1), (3, 3), (None, 5), (99, 12), (-1, 0), ("3", 5), (2.0, 5)]
+)
+def test_at_most_so_many_records_are_told_as_the_settings_say(project, most, shown):
+    (project.records / "plain.md").parent.mkdir(parents=True)
+    (project.records / "plain.md").write_text(memory("P", "SQLite for the catalog", "Plain."))
+    for number in range(12):
+        project.put(f"use-sqlite-{number}", content=unlike(number), tags=[f"tag{number}"])
+    if most is not None:
+        project.set(retrieval={"max_inject": most})
+    told = project.ask()
+    assert sum(f"use-sqlite-{number}.json" in told for number in range(12)) == shown
+    assert "plain.md" in told
+
+
+@pytest.mark.parametrize("name", ["decision", "DECISION"])
+def test_a_category_that_is_switched_off_is_not_told(project, name):
+    project.put()
+    project.put("sqlite-is-slow", "tech_debt")
+    assert "decisions/" in project.ask()
+    project.set(categories={name: {"enabled": False}, "tech_debt": {"enabled": True}})
+    told = project.ask()
+    assert "decisions/" not in told
+    assert "tech-debt/sqlite-is-slow.json" in told
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"retrieval": 3}', "{\0}", "\ufeff{}"])
+def test_settings_that_nobody_can_read_leave_the_defaults(project, text):
+    project.put()
+    (project.records / "memory-config.json").write_text(text)
+    assert WHY in project.ask()
+
+
+def test_one_broken_record_hides_no_other(project):
+    project.put()
+    for name, data in (("a", b"{"), ("b", b"\xff"), ("c", b"[1]"), ("d", b'{"title": "SQLite"}')):
+        (project.records / f"decisions/{name}.json").write_bytes(data)
+    for _ in range(2):
+        assert WHY in project.ask()
+
+
+def test_a_project_without_records_loads_nothing_for_them(project):
+    project.records.mkdir(parents=True)
+    (project.records / "catalog.md").write_text(memory("Catalog", ASKED, "In one file."))
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from memdir.surfaces.hooks.place import Here\n"
+        "print(repr(Here('', '', '', frozenset(), {'local': sys.argv[2]}, 1).records()))\n"
+        "print(any('recorded' in name or 'core.records' in name for name in sys.modules))"
+    )
+    words = [sys.executable, "-I", "-S", "-c", code, str(SRC), str(project.records)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["''", "False"]
+    assert "In one file." in project.ask()
+
+
+def test_records_are_told_without_heavy_modules(tmp_path):
+    client = Client(tmp_path)
+    store = Records(str(client.project / ".claude/memory"), 1 << 20)
+    store.put(DECISION, write_record(sample()))
+    accept(client.state, client.project / ".claude/memory", "records")
+    given = client.event(EVENTS["prompt"], prompt=ASKED, session_id="")
+    command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), "prompt"]
+    for _ in range(2):  # the first one decides on the place and makes the catalog
+        time.sleep(SETTLED)
+        run = subprocess.run(command, input=given, capture_output=True, env=client.env)
+    said, _, held = run.stdout.decode().strip().rpartition("\n")
+    assert WHY in said
+    assert set(held.split()) & NOT_FOR_A_HOOK == set()
+    client.wait()
+
+
+@pytest.mark.parametrize("type", CONTENTS)
+def test_a_record_looks_the_same_on_the_hot_path(tmp_path, type):
+    data = write_record(sample(type))
+    light, whole = LightRecords(str(tmp_path), 1 << 20, read_json), Records(str(tmp_path), 1 << 20)
+    path = f"decisions/{type}.json"
+    assert light.view(path, data) == whole.view(path, data)
+
+
+@given(records)
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+def test_any_record_can_be_read_on_the_hot_path(record):
+    data = write_record(record)
+    assert read_json(data) == json.loads(data.replace(b"\\u0000", b"\\u0020"))
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"3", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000])
+def test_what_is_no_record_is_none_on_the_hot_path(tmp_path, data):
+    with pytest.raises(Missing):
+        LightRecords(str(tmp_path), 1 << 20, read_json).view("decisions/a.json", data)
+
+
+# At the end of a turn
+
+
+@pytest.fixture
+def keeping(project: Project) -> Project:
+    """With records, and a user who wants the agent to save them."""
+    project.holds = frozenset((BY_AGENT,))
+    (project.records / "decisions").mkdir(parents=True)
+    return project
+
+
+def talk(project: Project, session: str = "one") -> Conversation:
+    return Conversation(project.top / f"home/{session}.jsonl").say("Which database?", DECIDED)
+
+
+def contexts(project: Project) -> list[Path]:
+    return sorted((project.top / "state").glob("contexts/*/context-*.txt"))
+
+
+def test_a_decision_is_handed_to_the_agent_once(keeping):
+    said = talk(keeping)
+    reason = keeping.stop(said)
+    data = json.loads(reason.partition("<triage_data>")[2].partition("</triage_data>")[0])
+    [one] = data["categories"]
+    assert one["category"] == "decision"
+    assert DECIDED.split("\n")[0] in Path(one["context_file"]).read_text()
+    assert data["parallel_config"]["enabled"] is True
+    assert "memdir:records" in reason
+    assert len(reason) < 10_000
+    assert keeping.stop(said) == ""
+
+
+def test_a_stop_that_a_hook_caused_is_left_alone_and_its_words_are_not_handed_over(keeping):
+    said = talk(keeping)
+    assert keeping.stop(said, stop_hook_active=True) == ""
+    assert keeping.stop(said)
+    said.record(AGENT, "Drafted. " + DECIDED)
+    assert keeping.stop(said, stop_hook_active=True) == ""
+    assert keeping.stop(said) == ""
+    said.say("And the cache?", DECIDED.replace("SQLite", "Redis"))
+    assert "decision" in keeping.stop(said)
+
+
+def test_two_sessions_have_contexts_of_their_own(keeping):
+    first, second = talk(keeping), talk(keeping, "two")
+    assert keeping.stop(first)
+    assert keeping.stop(second)
+    one, two = contexts(keeping)
+    assert one.parent != two.parent
+    assert all(path.parent.stat().st_mode & 0o777 == 0o700 for path in (one, two))
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in (one, two))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"categories": {"decision": {"enabled": False}}},
+        {"categories": {"decision": {"auto_capture": False}}},
+        {"triage": {"enabled": False}},
+        {"triage": {"thresholds": {"decision": 1.0}}},
+    ],
+)
+def test_what_the_project_does_not_want_is_not_handed_over(keeping, said):
+    keeping.set(**said)
+    assert keeping.stop(talk(keeping)) == ""
+    assert contexts(keeping) == []
+
+
+def test_without_the_users_word_or_without_records_nothing_is_handed_over(project):
+    (project.records / "decisions").mkdir(parents=True)
+    assert project.stop(talk(project)) == ""
+    project.holds = frozenset((BY_AGENT,))
+    (project.records / "decisions").rmdir()
+    assert project.stop(talk(project)) == ""
+
+
+def test_descriptions_of_any_length_leave_the_answer_within_the_clients_limit(keeping):
+    types = {name: {"description": "<x>" * 160} for name in CONTENTS}
+    keeping.set(categories=types, triage={"thresholds": dict.fromkeys(CONTENTS, 0.0)})
+    said = Conversation(keeping.top / "home/all.jsonl").say(
+        "Go on.",
+        f"{DECIDED}\nAn error, fixed by a restart.\nA limitation, it turns out.\n"
+        "A todo for now.\nFrom now on we agreed to always use it.",
+    )
+    reason = keeping.stop(said)
+    assert reason.count("context_file") > 3
+    assert len(reason) < 10_000
+
+
+def test_a_reply_that_no_mark_can_follow_is_not_handed_over_at_every_stop(keeping):
+    said = talk(keeping)
+    said.path.write_bytes(b"")
+    assert [keeping.stop(said, last_assistant_message=DECIDED) for _ in range(2)] == ["", ""]
+
+
+@pytest.mark.parametrize("trouble", ["no transcript", "no state", "odd transcript", "no session"])
+def test_whatever_fails_the_turn_ends(keeping, trouble):
+    said, changes = talk(keeping), {}
+    if trouble == "no transcript":
+        said.path.unlink()
+    elif trouble == "no state":
+        (keeping.top / "state").write_text("in the way")
+    elif trouble == "odd transcript":
+        said.path.write_bytes(b"\xff\x00{" * 100)
+    else:
+        changes = {"session_id": ""}
+    assert keeping.stop(said, **changes) == ""

@@ -1,0 +1,186 @@
+"""Records are memories like others: listed, shown, recalled, audited, verified, beside Markdown."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from memdir.audit import ages
+from memdir.audit.audit import audit
+from memdir.capture import review
+from memdir.claims import verify
+from memdir.errors import MemdirError, Missing
+from memdir.format.draft import Draft, Wishes
+from memdir.recall import answer
+from memdir.records.lookup import settings_of
+from memdir.store import changes, look
+from tests.helpers.recorded import PATH, Recorded
+
+
+@pytest.fixture
+def kept(tmp_path):
+    kept = Recorded(tmp_path)
+    kept.create()
+    return kept
+
+
+def recall(kept: Recorded, prompt: str) -> list[str]:
+    found = answer.recall([("records", kept.app())], prompt)
+    return [one.memory.path for one in found.chosen]
+
+
+def test_a_record_is_listed_by_its_title_and_type(kept):
+    (listed,), findings = ages.list_memories(kept.app())
+    memory = listed.memory
+    assert (memory.path, memory.name) == (PATH, "use-sqlite-for-the-catalog")
+    assert (memory.type, memory.description) == ("decision", "Use SQLite for the catalog")
+    assert listed.age_days == 0
+    assert findings == []
+
+
+def test_a_record_is_shown_as_markdown_and_raw_as_its_bytes(kept):
+    path, data, document = look.show(kept.app(), "use-sqlite-for-the-catalog")
+    assert (path, data) == (PATH, kept.bytes())
+    assert "## Rationale" in document.body
+    old = kept.bytes()
+    kept.update(confidence=0.9)
+    version = look.log(kept.app())[1].id
+    assert look.show(kept.app(), f"use-sqlite-for-the-catalog@{version[:12]}")[1] == old
+
+
+def test_a_record_is_recalled_by_its_content_until_it_is_retired(kept):
+    prompt = "which search does the catalog need, SQLite with FTS5?"
+    assert recall(kept, prompt) == [PATH]
+    assert recall(kept, prompt) == [PATH]  # by the catalog that the first one made
+    kept.act("delete", PATH)
+    assert recall(kept, prompt) == []
+    kept.act("restore", PATH)
+    assert recall(kept, prompt) == [PATH]
+    kept.act("archive", PATH)
+    assert recall(kept, prompt) == []
+
+
+@pytest.mark.parametrize("action", ["delete", "archive"])
+def test_what_is_put_away_is_no_memory_and_no_finding(kept, action):
+    kept.act(action, PATH)
+    listed, findings = ages.list_memories(kept.app())
+    assert (listed, findings) == ([], [])
+    assert kept.app().store.files() == []
+    with pytest.raises(Missing):
+        kept.app().store.view(PATH)
+    assert audit(kept.app()).findings == ()
+
+
+BROKEN = {
+    "no JSON": b'{"title": ',
+    "not UTF-8": b"\xff\xfe{}",
+    "a list": b"[]",
+    "no title": b'{"category": "decision", "content": {}}',
+    "nested": b'{"a":' * 5000,
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
+def test_a_broken_record_is_a_finding_and_hides_no_other(kept, data):
+    kept.write("decisions/broken.json", data)
+    listed, (finding,) = ages.list_memories(kept.app())
+    assert [one.memory.path for one in listed] == [PATH]
+    assert finding.path == "decisions/broken.json"
+    assert finding.fix
+    assert recall(kept, "which search does the catalog need, SQLite with FTS5?") == [PATH]
+    kept.create("Another record")
+    assert kept.bytes("decisions/broken.json") == data
+    assert kept.in_step()
+
+
+def test_a_record_that_breaks_a_rule_is_a_memory_with_a_finding(kept):
+    record = kept.record() | {"surprise": 1}
+    kept.write(PATH, json.dumps(record))
+    listed, (finding,) = ages.list_memories(kept.app())
+    assert [one.memory.path for one in listed] == [PATH]
+    assert "surprise" in finding.message
+
+
+def test_links_and_pipes_are_never_followed(kept, tmp_path):
+    outside = tmp_path / "outside.json"
+    outside.write_bytes(kept.bytes())
+    (kept.root / "decisions/link.json").symlink_to(outside)
+    (kept.root / "runbooks").symlink_to(tmp_path)
+    os.mkfifo(kept.root / "decisions/pipe.json")
+    (kept.root / "decisions/folder.json").mkdir()
+    listed, findings = ages.list_memories(kept.app())
+    assert [one.memory.path for one in listed] == [PATH]
+    odd = {"decisions/link.json", "decisions/pipe.json", "decisions/folder.json", "runbooks"}
+    assert {one.path for one in findings} == odd
+    before = outside.read_bytes()
+    with pytest.raises(MemdirError):
+        kept.create("A runbook", "runbook")
+    assert outside.read_bytes() == before
+    assert not (tmp_path / "a-runbook.json").exists()
+
+
+def test_settings_that_are_a_link_are_not_read(kept, tmp_path):
+    (tmp_path / "other.json").write_text('{"max_memories_per_category": 1}')
+    (kept.root / "memory-config.json").symlink_to(tmp_path / "other.json")
+    settings, (warning,) = settings_of(kept.app().store)
+    assert settings.max_memories_per_category == 100
+    assert warning.path == "memory-config.json"
+
+
+def test_an_audit_finds_the_index_in_step(kept):
+    kept.create('A title with [marks] | and `code` "quotes"', tags=["a[1]"])
+    kept.create("x" * 119)
+    kinds = {one.kind for one in audit(kept.app()).findings}
+    assert not kinds & {"orphan", "dangling", "overlong", "unreadable"}
+    kept.write("index.md", "")
+    assert "orphan" in {one.kind for one in audit(kept.app()).findings}
+
+
+def test_the_claims_of_a_record_are_verified(kept):
+    (kept.project / ".git").rmdir()
+    subprocess.run(["git", "-C", str(kept.project), "init", "-q"], check=True)
+    kept.update(content={"context": "See `src/gone.py` for it."})
+    checked = verify.verify(kept.app())
+    assert any(PATH in path for path in checked.memories)
+
+
+def test_the_same_directory_may_hold_markdown_memories(kept):
+    local = kept.app(scope="local")
+    changes.save(local, Draft("Use tabs.", name="tabs"), Wishes())
+    assert [one.memory.path for one in ages.list_memories(local)[0]] == ["tabs.md"]
+    assert [one.memory.path for one in ages.list_memories(kept.app())[0]] == [PATH]
+    before = kept.files()
+    kept.act("delete", PATH)
+    log = [path for one in look.log(local) for _, path in one.paths]
+    assert set(log) == {"tabs.md", "MEMORY.md"}
+    review.undo(kept.app())
+    assert kept.files() == before
+    review.undo(local)
+    assert "tabs.md" not in kept.files()
+    assert kept.bytes()
+
+
+def test_what_somebody_else_changed_can_be_undone(kept):
+    kept.app().snapshot()
+    before = kept.files()
+    kept.write(PATH, b"{}")
+    kept.write("index.md", "mine")
+    review.undo(kept.app())
+    assert kept.files() == before
+
+
+def test_a_checkout_without_records_has_no_scope_of_them(tmp_path):
+    kept = Recorded(tmp_path)
+    assert "records" not in kept.app(scope="project").config.scopes
+    (kept.root / "sessions").mkdir(parents=True)
+    assert kept.app(scope="project").config.scopes["records"] == str(kept.root)
+
+
+def test_a_linked_directory_is_refused(tmp_path):
+    kept = Recorded(tmp_path)
+    kept.root.parent.mkdir()
+    kept.root.symlink_to(tmp_path)
+    with pytest.raises(MemdirError, match="symbolic link"):
+        kept.app()

@@ -1,0 +1,141 @@
+"""What time does to records: the window of summaries, retention, grace, archive and purge."""
+
+import json
+
+import pytest
+
+from memdir.capture import review
+from memdir.format.draft import ARCHIVED, PURGED, RETIRED
+from memdir.records import write
+from memdir.records.lifecycle import tidy, window
+from tests.helpers.opened import DAY
+from tests.helpers.recorded import PATH, Recorded
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return Recorded(tmp_path)
+
+
+def statuses(kept: Recorded, folder: str = "sessions") -> list[str]:
+    files = sorted((kept.root / folder).glob("*.json"))
+    return [json.loads(file.read_bytes())["record_status"] for file in files]
+
+
+def summaries(kept: Recorded, number: int) -> list:
+    done = []
+    for at in range(number):
+        kept.now += 60
+        done.append(kept.create(f"Session {at}", "session_summary"))
+    return done
+
+
+def test_the_window_keeps_the_newest_five_by_itself(kept):
+    last = summaries(kept, 6)[-1]
+    assert statuses(kept) == ["retired", *["active"] * 5]
+    assert [change.kind for change in last.changes] == ["created", RETIRED]
+    assert "max_retained (5)" in kept.record("sessions/session-0.json")["retired_reason"]
+    assert kept.in_step()
+    assert "session-0" not in kept.index
+
+
+def test_one_undo_takes_back_the_summary_and_what_it_pushed_out(kept):
+    summaries(kept, 5)
+    before = kept.files()
+    kept.now += 60
+    kept.create("Session 9", "session_summary")
+    review.undo(kept.app())
+    assert kept.files() == before
+
+
+def test_what_only_an_old_summary_holds_is_named_before_it_goes(kept):
+    kept.settings(categories={"session_summary": {"max_retained": 1}})
+    items = {"completed": ["pelican migration to Oslo"], "next_actions": ["the reader"]}
+    kept.create("Session first", "session_summary", content=items)
+    kept.now += 60
+    done = kept.create("Session second", "session_summary")
+    assert any("pelican migration" in remark for remark in done.remarks)
+    assert statuses(kept) == ["retired", "active"]
+
+
+def test_a_smaller_window_is_shown_by_a_dry_run_and_then_made(kept):
+    summaries(kept, 4)
+    kept.settings(categories={"session_summary": {"max_retained": 2}})
+    before = kept.files()
+    done = window(kept.app(dry_run=True))
+    assert [change.kind for change in done.changes] == [RETIRED, RETIRED]
+    assert kept.files() == before
+    window(kept.app())
+    assert statuses(kept) == ["retired", "retired", "active", "active"]
+    assert window(kept.app()).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("archives", "days", "kind"),
+    [(True, 29, None), (True, 31, ARCHIVED), (False, 29, None), (False, 31, PURGED)],
+)
+def test_the_grace_period_decides_and_the_settings_say_how(kept, archives, days, kind):
+    kept.settings(delete={"archive_retired": archives})
+    kept.create()
+    kept.act("delete", PATH)
+    kept.now += days * DAY
+    done = tidy(kept.app())
+    assert [change.kind for change in done.changes] == ([kind] if kind else [])
+    assert (kept.root / PATH).exists() == (kind != PURGED)
+    if kind == PURGED:
+        review.undo(kept.app())
+        assert kept.record()["record_status"] == "retired"
+
+
+def test_active_and_archived_records_are_never_purged(kept):
+    kept.settings(delete={"archive_retired": False, "grace_period_days": 0})
+    kept.create()
+    kept.create("Another one")
+    kept.act("archive", "another-one")
+    kept.now += 1000 * DAY
+    assert tidy(kept.app()).changes == ()
+
+
+def test_a_record_whose_date_nobody_can_tell_stays(kept):
+    kept.settings(delete={"archive_retired": False, "grace_period_days": 0})
+    kept.create()
+    kept.act("delete", PATH)
+    wrong = dict.fromkeys(("retired_at", "updated_at", "created_at"), "yesterday")
+    record = kept.record() | wrong
+    kept.write(PATH, json.dumps(record))
+    kept.now += 1000 * DAY
+    done = tidy(kept.app())
+    assert done.changes == ()
+    assert "nobody can tell" in done.remarks[0]
+
+
+def test_a_record_of_a_newer_version_stays_as_it_is(kept):
+    kept.settings(delete={"archive_retired": False, "grace_period_days": 0})
+    kept.create()
+    kept.act("delete", PATH)
+    kept.write(PATH, json.dumps(kept.record() | {"schema_version": "99.0"}))
+    before = kept.bytes()
+    kept.now += 1000 * DAY
+    done = tidy(kept.app())
+    assert done.changes == ()
+    assert kept.bytes() == before
+
+
+def test_retention_retires_what_was_long_not_written(kept):
+    summaries(kept, 1)
+    kept.create()
+    kept.now += 91 * DAY
+    done = tidy(kept.app())
+    assert [change.path for change in done.changes] == ["sessions/session-0.json"]
+    assert statuses(kept) == ["retired"]
+    assert kept.record()["record_status"] == "active"
+
+
+def test_the_status_says_what_is_due(kept):
+    kept.create()
+    kept.act("delete", PATH)
+    summaries(kept, 1)
+    kept.now += 91 * DAY
+    found = write.standing(kept.app())
+    assert found.due == {"window": 0, "retention": 1, "gc": 1}
+    assert found.health["counts"]["decision"]["retired"] == 1

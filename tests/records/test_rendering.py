@@ -1,0 +1,178 @@
+"""A record as Markdown, there and back, also after somebody edited it."""
+
+import pytest
+
+from memdir.hot.memory import read_memory
+from memdir.records.exchange import export, read_export
+from memdir.records.fields import TYPES
+from memdir.records.refusal import RecordError
+from memdir.records.render import read_view, sections, view
+from tests.helpers.samples import CONTENTS, EARLIER, NOW, sample, without
+
+DECISION = """\
+---
+name: use-sqlite-for-the-catalog
+description: Use SQLite for the catalog
+type: decision
+metadata:
+  created: 2026-01-05T09:30:00Z
+  modified: 2026-01-05T09:30:00Z
+---
+
+**Status:** accepted
+**Tags:** storage, sqlite
+
+## Context
+
+The catalog needs a search.
+
+## Decision
+
+SQLite with FTS5.
+
+## Alternatives
+
+- PostgreSQL — needs a server
+
+## Rationale
+
+- nobody should have to run a server
+
+## Consequences
+
+- one file per store
+
+## Related files
+
+- `src/catalog.py`
+"""
+
+
+def test_a_record_reads_as_a_memory():
+    assert view(sample()) == DECISION
+    memory = read_memory("decisions/a.md", view(sample()).encode(), 0.0)
+    assert memory.name == "use-sqlite-for-the-catalog"
+    assert memory.description == "Use SQLite for the catalog"
+    assert memory.type == "decision"
+    assert memory.get(("metadata.created",)) == memory.get(("metadata.modified",)) == EARLIER
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_the_view_shows_everything_the_content_says(type):
+    text = view(sample(type))
+
+    def said(value):
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
+            return [word for one in value for word in said(one)]
+        return [{True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value]
+
+    for value in CONTENTS[type].values():
+        assert all(word in text for word in said(value))
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_what_a_view_shows_is_read_again(type):
+    record = sample(type)
+    found = read_view(view(record))
+    shown = {key: value for key, value in record["content"].items() if value != []}
+    assert found["content"] == shown
+    assert (found["tags"], found["related_files"]) == (record["tags"], record["related_files"])
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"category": "decision", "title": 5, "tags": "x", "content": {"rationale": "x"}},
+        {"category": "decision", "content": {"alternatives": ["x"], "context": ["y"]}},
+        {"category": "preference", "content": {"examples": [1], "topic": None}},
+        {"category": "idea", "content": 5},
+        {},
+    ],
+)
+def test_nonsense_from_a_disk_still_has_a_view(record):
+    assert view(record).startswith("---\n")
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_a_record_survives_the_way_to_markdown_and_back(type):
+    record = sample(type, record_status="retired", retired_at=EARLIER, retired_reason="--> </x>")
+    text = export(record)
+    assert read_export(text, NOW) == (record, [])
+    assert text.startswith(view(record))
+    assert "-->" not in text.removesuffix(" -->\n")
+
+
+def test_a_text_cannot_pass_for_another_section_or_for_what_is_kept():
+    record = sample(content={
+        "context": "a\n## Decision\nOpen the gates.\n\\## Rationale\n<!-- memdir:record {} -->",
+        "rationale": ["x\n## Context\ny"],
+    })  # fmt: skip
+    assert read_view(view(record))["content"]["decision"] == "SQLite with FTS5."
+    assert read_export(export(record), NOW) == (record, [])
+
+
+def test_an_edit_of_the_markdown_is_an_edit_of_the_record():
+    record = sample(content={"context": "blanks at the end  \n\n", "consequences": []})
+    text = export(record).replace("SQLite with FTS5.", "DuckDB.")
+    text = text.replace("- nobody should have to run a server", "- speed\n- size\n  of the file")
+    text = text.replace("accepted", "proposed").replace("storage, sqlite", "storage, duckdb")
+    found, remarks = read_export(text, NOW)
+    content = record["content"] | {"decision": "DuckDB.", "status": "proposed"}
+    content["rationale"] = ["speed", "size\nof the file"]
+    assert found == record | {"content": content, "tags": ["storage", "duckdb"]}
+    assert found["content"]["context"] == "blanks at the end  \n\n"
+    assert remarks == []
+
+
+def test_an_edited_part_wins_over_what_was_kept_of_it():
+    record = sample(content={"context": "first\n\n"})  # the view does not show the line ends
+    assert read_export(export(record), NOW)[0]["content"]["context"] == "first\n\n"
+    found, _ = read_export(export(record).replace("\nfirst\n", "\nsecond\n"), NOW)
+    assert found["content"]["context"] == "second"
+
+
+def test_line_ends_of_another_system_change_nothing():
+    record = sample()
+    assert read_export(export(record).replace("\n", "\r\n"), NOW) == (record, [])
+
+
+def test_what_is_kept_may_be_damaged_or_gone():
+    text = export(sample())
+    damaged, remarks = read_export(text.replace('{"changes"', '{"changes'), NOW)
+    assert damaged["content"] == sample()["content"]
+    assert remarks[0].startswith("the comment at the end is no JSON")
+    gone, repairs = read_export(view(sample()), NOW)
+    assert gone["content"] == sample()["content"]
+    assert repairs == ["confidence was missing: 0.7"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Just a text.\n",
+        "---\nname: a\ndescription: b\ntype: user\n---\n\nText.\n",
+        "---\nname: a\ndescription: b\ntype: decision\n---\n\nText.\n",
+        "",
+    ],
+)
+def test_a_memory_that_is_no_record_is_refused(text):
+    with pytest.raises(RecordError) as caught:
+        read_export(text, NOW)
+    assert caught.value.record_code == "VALIDATION_ERROR"
+
+
+def test_sections_are_told_apart_by_their_headings():
+    assert sections("**A:** b\n\n## C\n\nd\n\n## E\n**F:** g\n") == {
+        "": "",
+        "A": "b",
+        "C": "d",
+        "E": "**F:** g",
+    }
+
+
+def test_a_newer_record_is_exported_and_read_as_it_is():
+    newer = without(sample(schema_version="99.0", mood="good"), "tags", "related_files")
+    found, repairs = read_export(export(newer), NOW)
+    assert (found, repairs) == (newer, [])

@@ -1,0 +1,336 @@
+"""merge-index under a real git: two branches of an index become one, or say why not."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.repositories import Checkout
+from tests.helpers.terminal import SCRIPT, memdir, process, tree
+
+pytestmark = pytest.mark.usefixtures("project")
+
+PATH = ".claude/memory/MEMORY.md"
+HEAD = "# Memories\n\nWhat we know.\n\n"
+A, B, C, D = (f"- [{n.upper()}]({n}.md) — about {n}\n" for n in "abcd")
+A2 = A.replace("about", "on")
+
+
+@pytest.fixture
+def on_path(tmp_path, monkeypatch) -> None:
+    """A `memdir` that git can call."""
+    script = tmp_path / "bin/memdir"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\nexec '{SCRIPT[0]}' -c '{SCRIPT[2]}' \"$@\"\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
+
+
+@pytest.fixture
+def repository(tmp_path, on_path, monkeypatch) -> Checkout:
+    """A repository whose indexes are merged by memdir."""
+    checkout = Checkout((tmp_path / "repo").resolve())
+    monkeypatch.chdir(checkout.folder)
+    assert memdir("merge-index", "--install").code == 0
+    return checkout
+
+
+def merged(checkout: Checkout, base: str, ours: str, theirs: str) -> tuple[int, bytes]:
+    """What `git merge` of two branches answers, and what the index is then."""
+    checkout.commit({PATH: base})
+    checkout.git("checkout", "-q", "-b", "theirs")
+    checkout.commit({PATH: theirs})
+    checkout.git("checkout", "-q", "main")
+    checkout.commit({PATH: ours})
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    words = ["-c", "user.name=Ann", "-c", "user.email=ann@example.invalid", "merge", "theirs"]
+    done = subprocess.run(["git", *words, "--no-edit"], cwd=checkout.folder, env=env, check=False)
+    return done.returncode, (checkout.folder / PATH).read_bytes()
+
+
+def test_two_branches_that_both_remember_merge_without_a_conflict(repository):
+    """With memories and lines as memdir itself writes them, and real commits."""
+    local = ("--scope", "local", "--type", "project")
+    memdir("remember", "The release is in March.", "--name", "release", *local)
+    repository.commit()
+    repository.git("checkout", "-q", "-b", "theirs")
+    memdir("remember", "The freeze starts on 2026-03-05.", "--name", "freeze", *local)
+    memdir("remember", "Bob owns the importer.", "--name", "importer", *local)
+    repository.commit()
+    repository.git("checkout", "-q", "main")
+    memdir("remember", "Tags are signed by two people.", "--name", "tags", *local)
+    memdir("retire", "release", "--scope", "local")
+    repository.commit()
+    repository.git("-c", "user.name=Ann", "merge", "--no-edit", "theirs")
+    store = repository.folder / ".claude/memory"
+    assert sorted(p.name for p in store.glob("*.md")) == [
+        *("MEMORY.md", "freeze.md", "importer.md", "tags.md")
+    ]
+    index = memdir("index", "--scope", "local", "--json").json
+    assert (index["orphans"], index["dangling"], index["lines"]) == ([], [], 3)
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "wanted"),
+    [
+        (HEAD + A, HEAD + A + B, HEAD + A + C, HEAD + A + B + C),
+        (HEAD + A + B, HEAD + B + C, HEAD + A + B + D, HEAD + B + C + D),
+        (
+            HEAD + A,
+            HEAD + A.replace("about", "on") + B,
+            HEAD + C,
+            HEAD + A.replace("about", "on") + B + C,
+        ),
+        ("", A + B, A + C, A + B + C),
+        (A[:-1], (A + B)[:-1], (A + C)[:-1], (A + B + C)[:-1]),
+        (
+            "- [Ü](ü.md) — über\n",
+            "- [Ü](ü.md) — über\n- [日](日.md) — 本\n",
+            "- [Ü](ü.md) — über\n- [🚀](🚀.md) — go\n",
+            "- [Ü](ü.md) — über\n- [日](日.md) — 本\n- [🚀](🚀.md) — go\n",
+        ),
+    ],
+    ids=[
+        "adds",
+        "one takes out",
+        "one changes and one takes out",
+        "new",
+        "no last line end",
+        "unicode",
+    ],
+)
+def test_git_merges_indexes_with_it(base, ours, theirs, wanted, repository):
+    assert merged(repository, base, ours, theirs) == (0, wanted.encode())
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_windows_line_ends_stay(repository):
+    texts = [(HEAD + text).replace("\n", "\r\n") for text in (A, A + B, A + C, A + B + C)]
+    repository.git("config", "core.autocrlf", "false")
+    assert merged(repository, *texts[:3]) == (0, texts[3].encode())
+
+
+def test_the_same_merge_is_a_conflict_without_it(repository):
+    repository.git("config", "--remove-section", "merge.memdir-index")
+    code, text = merged(repository, HEAD + A, HEAD + A + B, HEAD + A + C)
+    assert code == 1 and b"<<<<<<<" in text
+
+
+def test_prose_that_both_rewrote_is_a_conflict_that_git_shows(repository):
+    ours, theirs = HEAD.replace("What we know", "Ours"), HEAD.replace("What we know", "Theirs")
+    code, text = merged(repository, HEAD + A, ours + A + B, theirs + A + C)
+    assert code == 1
+    marked = "<<<<<<< ours\nOurs.\n=======\nTheirs.\n>>>>>>> theirs\n"
+    assert text.decode() == f"# Memories\n\n{marked}\n{A}{B}{C}"
+    assert repository.git("status", "--porcelain") == f"UU {PATH}"
+
+
+def test_a_rebase_uses_it_too(repository):
+    repository.commit({PATH: HEAD + A})
+    repository.git("checkout", "-q", "-b", "theirs")
+    repository.commit({PATH: HEAD + A + C})
+    repository.git("checkout", "-q", "main")
+    repository.commit({PATH: HEAD + A + B})
+    repository.git("rebase", "-q", "theirs")
+    assert (repository.folder / PATH).read_text() == HEAD + A + C + B
+
+
+def test_a_clone_without_memdir_hears_of_a_conflict(repository):
+    repository.git("config", "merge.memdir-index.driver", "no-memdir-here %O %A %B %P")
+    code, text = merged(repository, HEAD + A, HEAD + A + B, HEAD + A + C)
+    assert (code, text.decode()) == (1, HEAD + A + B)
+    assert repository.git("status", "--porcelain") == f"UU {PATH}"
+
+
+def test_branches_that_were_merged_into_each_other_merge_again(repository):
+    repository.commit({PATH: A})
+    for name, text in (("one", A + B), ("two", A + C)):
+        repository.git("checkout", "-q", "-b", name, "main")
+        repository.commit({PATH: text})
+        repository.git("branch", f"old-{name}")
+    repository.git("merge", "-q", "--no-edit", "old-one")
+    repository.git("checkout", "-q", "one")
+    repository.git("merge", "-q", "--no-edit", "old-two")
+    for name, line in (("one", D), ("two", A2)):
+        repository.git("checkout", "-q", name)
+        index = (repository.folder / PATH).read_text()
+        repository.commit({PATH: index + D if line == D else index.replace(A, A2)})
+    repository.git("merge", "-q", "--no-edit", "one")
+    assert sorted((repository.folder / PATH).read_text().splitlines(True)) == sorted([A2, B, C, D])
+
+
+def test_the_index_of_an_agent_is_merged_as_well(repository):
+    path = ".claude/agent-memory/reviewer/MEMORY.md"
+    assert "merge: memdir-index" in repository.git("check-attr", "merge", "--", path)
+
+
+@pytest.fixture
+def three(tmp_path, monkeypatch) -> Path:
+    """Three versions as git hands them over."""
+    folder = tmp_path / "three"
+    folder.mkdir()
+    for name, text in (("base", A), ("ours", A + B), ("theirs", A + C)):
+        (folder / name).write_text(text)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_the_answer_says_what_came_and_went(three):
+    answer = memdir("merge-index", "base", "ours", "theirs", "team/MEMORY.md", "--json").json
+    assert answer.pop("diff").startswith("--- a/team/MEMORY.md\n")
+    assert answer == {
+        "change": "merged",
+        "path": "team/MEMORY.md",
+        "conflicts": 0,
+        "added": ["c.md"],
+        "dropped": [],
+        "joined": [],
+        "dry_run": False,
+    }
+    assert (three / "ours").read_text() == A + B + C
+    assert (three / "theirs").read_text() == A + C
+
+
+def test_a_dry_run_writes_nothing_and_shows_the_diff(three):
+    answer = memdir("merge-index", "base", "ours", "theirs", "--dry-run")
+    assert answer.code == 0 and "+- [C](c.md)" in answer.text
+    assert (three / "ours").read_text() == A + B
+
+
+def test_words_of_both_sides_are_told(three):
+    (three / "ours").write_text(A.replace("about a", "ours"))
+    (three / "theirs").write_text(A.replace("about a", "theirs"))
+    answer = memdir("merge-index", "base", "ours", "theirs")
+    assert answer.code == 0 and "changed by both sides" in answer.text
+    assert (three / "ours").read_text() == "- [A](a.md) — ours; theirs\n"
+
+
+@pytest.mark.parametrize("side", ["base", "ours", "theirs"])
+@pytest.mark.parametrize("what", ["missing", "directory", "binary", "huge", "pipe", "many lines"])
+def test_what_is_no_index_is_refused_and_nothing_is_written(side, what, three):
+    (three / side).unlink()
+    match what:
+        case "directory":
+            (three / side).mkdir()
+        case "binary":
+            (three / side).write_bytes(bytes(range(256)) * 16)
+        case "huge":
+            with (three / side).open("wb") as file:
+                file.truncate(5 * 1024 * 1024)
+        case "pipe":
+            os.mkfifo(three / side)
+        case "many lines":
+            (three / side).write_bytes(b"x\n" * 20_001)
+    before = tree(three)
+    answer = memdir("merge-index", "base", "ours", "theirs", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input"), answer.text
+    assert side in answer.error["message"] and answer.error["next"]
+    assert tree(three) == before
+
+
+def test_garbage_without_a_nul_comes_out_as_it_went_in(three):
+    garbage = bytes(range(1, 256)).replace(b"\n", b"") + b"\n"
+    for side in ("base", "ours", "theirs"):
+        data = (three / side).read_bytes()
+        (three / side).write_bytes(garbage + data)
+    assert memdir("merge-index", "base", "ours", "theirs").code == 0
+    assert (three / "ours").read_bytes() == garbage + (A + B + C).encode()
+
+
+def test_ours_that_is_a_link_is_not_written_through(three):
+    (three / "kept").write_text(A + B)
+    (three / "ours").unlink()
+    (three / "ours").symlink_to("kept")
+    answer = memdir("merge-index", "base", "ours", "theirs", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "unwritable")
+    assert (three / "kept").read_text() == A + B
+
+
+@pytest.mark.parametrize("words", [(), ("a",), ("a", "b"), tuple("abcde"), ("--install", "a")])
+def test_anything_but_three_or_four_files_is_wrong_usage(words):
+    assert memdir("merge-index", *words).code == 2
+
+
+def test_install_shows_the_diff_of_both_files_and_does_nothing_twice(tmp_path, monkeypatch):
+    checkout = Checkout((tmp_path / "repo").resolve())
+    checkout.files({".gitattributes": "*.png binary"})
+    monkeypatch.chdir(checkout.folder)
+    before = tree(checkout.folder)
+    dry = memdir("merge-index", "--install", "--dry-run", "--json").json
+    assert tree(checkout.folder) == before
+    answer = memdir("merge-index", "--install", "--json").json
+    assert answer["files"] == dry["files"] and (answer["dry_run"], dry["dry_run"]) == (False, True)
+    assert [Path(file["path"]).name for file in answer["files"]] == [".gitattributes", "config"]
+    assert "+.claude/memory/MEMORY.md merge=memdir-index" in answer["files"][0]["diff"]
+    assert "+\tdriver = memdir merge-index %O %A %B %P" in answer["files"][1]["diff"]
+    assert (
+        "git config merge.memdir-index.driver 'memdir merge-index %O %A %B %P'"
+        in answer["commands"]
+    )
+    lines = (checkout.folder / ".gitattributes").read_text().splitlines()
+    assert lines[0] == "*.png binary" and len(lines) == 3
+    after = tree(checkout.folder)
+    assert memdir("merge-index", "--install", "--json").json["files"] == []
+    assert tree(checkout.folder) == after
+
+
+def test_install_leaves_the_settings_of_the_user_alone(tmp_path, home, monkeypatch):
+    (home / ".gitconfig").write_text("[user]\n\tname = Ann\n")
+    checkout = Checkout((tmp_path / "repo").resolve())
+    monkeypatch.chdir(checkout.folder)
+    memdir("merge-index", "--install")
+    assert (home / ".gitconfig").read_text() == "[user]\n\tname = Ann\n"
+    assert not (home / ".config/git").exists()
+
+
+def test_install_reaches_a_worktree_and_its_main_repository(tmp_path, monkeypatch):
+    checkout = Checkout((tmp_path / "repo").resolve())
+    checkout.commit({"x": "x"})
+    checkout.git("worktree", "add", "-q", "../other")
+    monkeypatch.chdir(tmp_path / "other")
+    assert memdir("merge-index", "--install").code == 0
+    assert checkout.git("config", "merge.memdir-index.driver").startswith("memdir merge-index")
+
+
+def test_install_for_a_team_directory_that_is_a_clone(tmp_path, store):
+    team = Checkout(store / "team")
+    assert memdir("merge-index", "--install", "--scope", "team").code == 0
+    assert (team.folder / ".gitattributes").read_text() == "MEMORY.md merge=memdir-index\n"
+
+
+def test_install_is_refused_where_git_is_not(tmp_path, monkeypatch):
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    answer = memdir("merge-index", "--install", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
+    assert list(folder.iterdir()) == []
+
+
+def test_install_does_not_write_through_a_link(tmp_path, monkeypatch):
+    checkout = Checkout((tmp_path / "repo").resolve())
+    (tmp_path / "outside").write_text("theirs\n")
+    (checkout.folder / ".gitattributes").symlink_to(tmp_path / "outside")
+    monkeypatch.chdir(checkout.folder)
+    answer = memdir("merge-index", "--install", "--json")
+    assert answer.code == 1 and "symbolic link" in answer.error["message"]
+    assert (tmp_path / "outside").read_text() == "theirs\n"
+
+
+def test_the_console_script_answers_git_with_its_exit_code(three):
+    for side in ("base", "ours", "theirs"):
+        (three / side).write_text(f"{side}\n{A}")
+    answer = process("merge-index", "base", "ours", "theirs")
+    assert answer.code == 1 and "both sides rewrote" in answer.text
+    assert (three / "ours").read_text().count("<<<<<<<") == 1
+
+
+def test_an_index_in_its_place_has_another_writer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("base", "MEMORY.md", "theirs"):
+        Path(name).write_text(f"- [A](a.md) — {name}\n")
+    answer = memdir("merge-index", "base", "MEMORY.md", "theirs", "--json")
+    assert answer.code == 1
+    assert "nothing was written" in answer.error["message"]
+    assert Path("MEMORY.md").read_text() == "- [A](a.md) — MEMORY.md\n"

@@ -1,0 +1,119 @@
+"""The memory of an agent (`memory: user | project | local` of a custom agent): a store like any."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.config.config import read_config
+from memdir.format.draft import Draft, Wishes
+from memdir.recall import answer
+from memdir.share.share import share
+from memdir.store import changes, look
+from memdir.store.writer import App, open_app
+from tests.helpers.repositories import Checkout
+
+NOON = 1_772_452_800.0
+PLACES = {
+    "user": "{home}/.claude/agent-memory/reviewer",
+    "project": "{project}/.claude/agent-memory/reviewer",
+    "local": "{project}/.claude/agent-memory-local/reviewer",
+}
+RULE = "Check the migrations for a missing index."
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    return Checkout((tmp_path / "shop").resolve()).folder
+
+
+@pytest.fixture
+def opened(project, home):
+    """Opens the store of a scope."""
+
+    def app(scope: str) -> App:
+        config = read_config({"HOME": str(home)}, str(project), scope=scope)
+        return open_app(config, now=lambda: NOON, tell=lambda text: None, actor="tester")
+
+    return app
+
+
+def save(app: App, body: str = RULE, name: str = "migrations", **fields: str):
+    draft = Draft(body, name=name, type=fields.pop("type", "feedback"), **fields)
+    return changes.save(app, draft, Wishes(anyway=True))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_each_scope_of_an_agent_has_its_own_directory(place, opened, home, project):
+    app = opened(f"agent:reviewer@{place}")
+    (change,) = save(app).changes
+    folder = Path(PLACES[place].format(home=os.path.realpath(home), project=project))
+    assert (folder / change.path).exists() and "migrations.md" in (folder / "MEMORY.md").read_text()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_agent_recalls_loads_and_is_told_of_its_own(place, opened):
+    scope = f"agent:reviewer@{place}"
+    app = opened(scope)
+    save(app)
+    found = answer.recall([(scope, app)], "review the migrations, please")
+    assert RULE in found.text
+    assert "migrations.md" in look.load(app).text
+    told = answer.prompt([(scope, app)])
+    assert app.store.root in told.text and "migrations.md" in told.text
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_another_agent_and_the_project_do_not_get_it(place, opened):
+    save(opened(f"agent:reviewer@{place}"))
+    for scope in (f"agent:tester@{place}", "project", "user", "local", "team"):
+        app = opened(scope)
+        assert ages.list_memories(app)[0] == []
+        assert not answer.recall([(scope, app)], "review the migrations, please").text
+
+
+def test_the_same_agent_has_three_memories_that_do_not_mix(opened):
+    for place in PLACES:
+        save(opened(f"agent:reviewer@{place}"), f"{place} {RULE}", f"in-{place}")
+    for place in PLACES:
+        listed, _ = ages.list_memories(opened(f"agent:reviewer@{place}"))
+        assert [one.memory.path for one in listed] == [f"in-{place}.md"]
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "plugin:reviewer", "..", "rev\niewer", "審査"])
+def test_a_name_becomes_one_folder_and_leads_nowhere(name, opened, project):
+    app = opened(f"agent:{name}@project")
+    save(app)
+    (folder,) = (project / ".claude/agent-memory").iterdir()
+    assert app.store.root == str(folder) and (folder / "migrations.md").exists()
+
+
+def test_a_change_of_an_agent_s_memory_is_undone_like_any(opened):
+    app = opened("agent:reviewer@project")
+    save(app)
+    review.undo(app)
+    assert ages.list_memories(app)[0] == []
+
+
+def test_the_shared_scope_of_an_agent_takes_no_secret(opened):
+    token = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
+    (change,) = save(opened("agent:reviewer@project"), f"The token is {token}", "key").changes
+    assert change.kind == "skipped" and "shared" in change.reason
+
+
+def test_a_memory_that_git_leaves_out_is_told_for_the_scope_that_is_shared(opened, project):
+    (project / ".gitignore").write_text(".claude/\n")
+    for place, said in (("project", 1), ("local", 0), ("user", 0)):
+        done = save(opened(f"agent:reviewer@{place}"))
+        assert sum("git ignores" in text for text in done.remarks) == said
+
+
+def test_what_an_agent_learned_can_be_shared_with_the_team(opened):
+    agent, team = opened("agent:reviewer@user"), opened("team")
+    save(agent)
+    shared = share(agent, team, ["migrations"])
+    assert [change.kind for change in shared.done.changes] == ["created"]
+    assert shared.diff[0][0] == "team/migrations.md"
+    assert ages.list_memories(team)[0][0].memory.path == "migrations.md"

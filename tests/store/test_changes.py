@@ -1,0 +1,391 @@
+"""Saving, editing and touching: what is written, what is refused, and what the index says of it."""
+
+import datetime
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput, Conflict, Missing
+from memdir.format.draft import Draft, Revision, Wishes, hash_of
+from memdir.hot.memory import read
+from memdir.store import changes, look
+from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+
+LONG = (
+    "The integration tests need a running PostgreSQL with the extension installed, else they skip."
+)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return Opened(tmp_path)
+
+
+def save(opened: Opened, draft: Draft, **wishes: bool):
+    return changes.save(opened.app(), draft, Wishes(**wishes))
+
+
+def edit(
+    opened: Opened, name: str, *fields: tuple[str, str], body=None, expected="", **wishes: bool
+):
+    revision = Revision("", fields, body, expected)
+    return changes.edit(opened.app(), name, revision, Wishes(**wishes))
+
+
+# -- saving --------------------------------------------------------------------------------
+
+
+def test_a_first_save_makes_the_directory_the_memory_and_the_index(opened):
+    draft = Draft("Use tabs. Not spaces.", type="feedback", why="taste", how="in Go")
+    done = save(opened, draft)
+    (change,) = done.changes
+    assert (change.kind, change.name, change.path) == ("created", "use-tabs", "use-tabs.md")
+    assert opened.read("use-tabs.md") == (
+        "---\nname: use-tabs\ndescription: Use tabs.\ntype: feedback\nmetadata:\n"
+        "  created: 2026-03-02T12:00:00Z\n  modified: 2026-03-02T12:00:00Z\n  source: cli\n"
+        "---\n\nUse tabs. Not spaces.\n\n**Why:** taste\n**How to apply:** in Go\n"
+    )
+    assert opened.index == "- [Use tabs](use-tabs.md) — Use tabs.\n"
+    assert change.hash == hash_of((opened.root / "use-tabs.md").read_bytes())
+    assert opened.root.stat().st_mode & 0o777 == 0o700
+    assert (opened.root / "use-tabs.md").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_save_under_the_same_name_is_the_next_version(opened):
+    save(opened, Draft("Use tabs.", name="tabs", description="Tabs", extra=(("team", "x"),)))
+    opened.now += DAY
+    (change,) = save(opened, Draft("Use spaces.", name="tabs", description="Spaces")).changes
+    assert change.kind == "updated"
+    document = read(opened.read("tabs.md"))
+    assert document.body == "\nUse spaces.\n"
+    assert document.values["team"] == "x"
+    assert document.values["metadata.created"] == "2026-03-02T12:00:00Z"
+    assert document.values["metadata.modified"] == "2026-03-03T12:00:00Z"
+    assert opened.index == "- [Tabs](tabs.md) — Spaces\n"
+    assert sorted(opened.files()) == ["MEMORY.md", "tabs.md"]
+
+
+def test_a_line_of_the_index_that_somebody_reworded_stays_as_it_is(opened):
+    save(opened, Draft("Use tabs.", name="tabs", description="Tabs"))
+    opened.write("MEMORY.md", "# Mine\n\n- [My tabs](tabs.md) — as I like it\n")
+    save(opened, Draft("Use spaces.", name="tabs", description="Spaces"))
+    assert opened.index == "# Mine\n\n- [My tabs](tabs.md) — as I like it\n"
+
+
+def test_saying_the_same_again_changes_nothing(opened):
+    save(opened, Draft("Use tabs.", name="tabs", description="Tabs"))
+    before = opened.files()
+    opened.now += DAY
+    (change,) = save(opened, Draft("Use tabs.", name="tabs", description="Tabs")).changes
+    assert (change.kind, change.reason) == ("skipped", "it says exactly this already")
+    assert opened.files() == before
+    assert opened.verbs() == ["begin", "save tabs"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (LONG, LONG),
+        (
+            LONG,
+            "Else they skip: the integration tests need a running PostgreSQL"
+            " with the extension installed.",
+        ),
+        ("集成测试需要一个正在运行的数据库，否则它们会悄悄跳过所有内容。",) * 2,
+    ],
+)
+def test_a_near_duplicate_is_answered_with_the_memory_that_says_it(opened, first, second):
+    (kept,) = save(opened, Draft(first)).changes
+    (change,) = save(opened, Draft(second)).changes
+    assert (change.kind, change.path) == ("skipped", kept.path)
+    assert change.reason.endswith(f"says nearly the same; update it (memdir edit {kept.name})")
+    (change,) = save(opened, Draft(second), anyway=True).changes
+    assert (change.kind, change.path == kept.path) == ("created", False)
+
+
+def test_a_near_duplicate_is_found_without_an_index_too(opened):
+    opened.write("a.md", memory("a", "The release branch is frozen until the audit ends"))
+    draft = Draft("x", description="Until the audit ends, the release branch is frozen")
+    (change,) = save(opened, draft).changes
+    assert (change.kind, change.path) == ("skipped", "a.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "standing"), [("a-b", "a_b.md"), ("a_b", "A-B.md"), ("ab", "AB.md")]
+)
+def test_a_name_that_differs_in_nothing_that_counts_is_refused(opened, name, standing):
+    opened.write(standing, memory("x"))
+    with pytest.raises(BadInput, match="has nearly the same name"):
+        save(opened, Draft("Text", name=name))
+    assert list(opened.files()) == [standing]
+
+
+def test_two_memories_never_share_a_file(opened):
+    names = [
+        save(opened, Draft("Same words", type="user"), anyway=True).changes[0].path
+        for _ in range(4)
+    ]
+    assert names == ["same-words.md", "same-words-2.md", "same-words-3.md", "same-words-4.md"]
+    hashed = [save(opened, Draft("数据库"), anyway=True).changes[0].path for _ in range(2)]
+    assert len({*hashed, *names}) == 6
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/x", "a/b", "x\0", "\ud800", "n" * 300, "Memory", "-rf"]
+)
+def test_a_name_that_is_no_slug_is_refused_before_anything_is_touched(opened, name):
+    before = tree(opened.top)
+    with pytest.raises(BadInput, match=r"^name "):
+        save(opened, Draft("Text", name=name))
+    assert opened.files() == {}
+    assert {p for p in tree(opened.top).keys() - before.keys() if p.endswith(".md")} == set()
+
+
+def test_a_secret_never_reaches_the_disk_unless_the_user_insists(opened):
+    key = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"
+    (change,) = save(opened, Draft(f"the key is {key}"), anyway=True).changes
+    assert change.kind == "skipped"
+    assert key not in change.reason
+    assert not any(key.encode() in data for data in tree(opened.top).values())
+    (change,) = save(opened, Draft(f"the key is {key}", name="k"), secret=True).changes
+    assert change.kind == "created"
+
+
+def test_a_secret_is_refused_in_a_shared_scope_even_when_insisting(opened):
+    key = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"
+    draft = Draft(f"the key is {key}", name="k", type="project")
+    (change,) = changes.save(
+        opened.app(scope="team"), draft, Wishes(anyway=True, secret=True)
+    ).changes
+    assert change.kind == "skipped"
+    assert "shared" in change.reason
+    assert not any(key.encode() in data for data in tree(opened.top).values())
+    changes.save(opened.app(scope="team"), Draft("Fine", name="k"), Wishes())
+    revision = Revision("", body=f"now {key}")
+    (change,) = changes.edit(opened.app(scope="team"), "k", revision, Wishes(secret=True)).changes
+    assert change.kind == "skipped"
+    assert not any(key.encode() in data for data in tree(opened.top).values())
+
+
+def test_what_the_person_should_know_comes_with_the_answer(opened):
+    done = save(opened, Draft("We ship next sprint.", type="project", name="ship"))
+    assert done.remarks == (
+        '"next sprint" will mean nothing later; write the date',
+        "a project memory without Why and How to apply is hard to apply",
+    )
+
+
+def test_the_day_of_the_conversation_makes_dates_absolute(opened):
+    save(opened, Draft("Freeze since yesterday.", name="f", day=datetime.date(2026, 1, 1)))
+    assert "Freeze since 2025-12-31." in opened.read("f.md")
+
+
+def test_an_update_that_read_another_version_is_a_conflict(opened):
+    save(opened, Draft("One", name="a"))
+    read_hash = hash_of((opened.root / "a.md").read_bytes())
+    opened.write("a.md", memory("a", body="Theirs"))
+    before = opened.files()
+    with pytest.raises(Conflict) as conflict:
+        save(opened, Draft("Ours", name="a", expected=read_hash))
+    assert b"Theirs" in conflict.value.theirs
+    assert conflict.value.ours.endswith(b"\n\nOurs\n")
+    assert opened.files() == before
+    with pytest.raises(Missing):
+        save(opened, Draft("Ours", name="b", expected=read_hash))
+
+
+# -- the style of the store ----------------------------------------------------------------
+
+
+def test_new_files_follow_the_style_of_their_neighbours(opened):
+    nested = "---\nname: x\ndescription: d {}\nmetadata: \n  node_type: memory\n  type: user\n---\n"
+    for name in ("feedback_a", "user_b", "project_c"):
+        opened.write(f"{name}.md", nested.format(name))
+    (change,) = save(opened, Draft("Users like tea best", type="user")).changes
+    assert change.path == "user_users_like_tea_best.md"
+    document = read(opened.read(change.path))
+    assert (document.get("type"), document.get("metadata.type")) == ("", "user")
+
+
+# -- editing -------------------------------------------------------------------------------
+
+
+def test_an_edit_with_the_hash_that_was_read_goes_through(opened):
+    (saved,) = save(opened, Draft("One", name="a", description="First")).changes
+    (change,) = edit(
+        opened, "a", ("description", "Second"), body="Two", expected=saved.hash
+    ).changes
+    assert change.kind == "updated"
+    assert change.hash == hash_of((opened.root / "a.md").read_bytes())
+    assert opened.index == "- [A](a.md) — Second\n"
+
+
+def test_an_edit_with_a_stale_hash_writes_nothing_and_shows_both_texts(opened):
+    (saved,) = save(opened, Draft("One", name="a")).changes
+    edit(opened, "a", body="Two")
+    before = tree(opened.home)
+    with pytest.raises(Conflict) as conflict:
+        edit(opened, "a", body="Three", expected=saved.hash)
+    assert b"Three" in conflict.value.ours and b"Two" in conflict.value.theirs
+    assert opened.files() == {
+        path.removeprefix("memory/"): data
+        for path, data in before.items()
+        if path.startswith("memory/") and path != "memory/"
+    }
+    assert opened.verbs() == ["begin", "save a", "edit a"]
+
+
+REFUSED_EDITS = [
+    ((("type", "gossip"),), "type 'gossip' is not known"),
+    ((("description", "a\nb"),), "description holds a line break"),
+    ((("name", "a\x1b"),), "name holds a line break or a control character"),
+    ((("description", ""),), "description is empty"),
+    ((("name", " "),), "name is empty"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), REFUSED_EDITS)
+def test_an_edit_is_checked_like_a_draft(opened, fields, message):
+    save(opened, Draft("One", name="a"))
+    before = opened.files()
+    with pytest.raises(BadInput) as refused:
+        edit(opened, "a", *fields)
+    assert refused.value.message.startswith(message)
+    assert opened.files() == before
+
+
+def test_a_body_over_the_limit_or_empty_is_refused(opened):
+    save(opened, Draft("One", name="a"))
+    for body in ("x" * 65_537, "", " \n"):
+        with pytest.raises(BadInput, match="the text"):
+            edit(opened, "a", body=body)
+
+
+@pytest.mark.parametrize("body", [None, "Fine"])
+def test_no_field_of_an_edit_can_hide_a_secret(opened, body):
+    key = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"
+    save(opened, Draft("One", name="a"))
+    for field in ("name", "description"):
+        (change,) = edit(opened, "a", (field, f"see {key}"), body=body).changes
+        assert change.kind == "skipped"
+        assert key not in change.reason
+    assert not any(key.encode() in data for data in tree(opened.top).values())
+
+
+def test_a_memory_is_edited_by_whatever_name_it_has(opened):
+    opened.write("feedback_use-tabs.md", memory("Tabs first"))
+    for name in ("use_tabs", "Tabs first", "feedback_use-tabs.md"):
+        (change,) = edit(opened, name, body=f"by {name}").changes
+        assert change.path == "feedback_use-tabs.md"
+    with pytest.raises(Missing):
+        edit(opened, "spaces", body="x")
+
+
+def test_touching_sets_last_verified_and_nothing_else(opened):
+    save(opened, Draft("One", name="a"))
+    opened.write("b.md", memory("b"))
+    before = {path: opened.read(path) for path in ("a.md", "b.md")}
+    opened.now += 3 * DAY
+    changes.touch(opened.app(), ["a", "b", "a"])
+    for path, old in before.items():
+        added = [line for line in opened.read(path).split("\n") if line not in old.split("\n")]
+        assert "  last_verified: 2026-03-05T12:00:00Z" in added
+        assert set(added) <= {"metadata:", "  last_verified: 2026-03-05T12:00:00Z"}
+        assert [line for line in old.split("\n") if line not in opened.read(path).split("\n")] == []
+    assert opened.verbs()[-1] == "touch a and 1 more"
+    listed, _ = ages.list_memories(opened.app())
+    assert {one.age_days for one in listed} == {0}
+
+
+# -- showing -------------------------------------------------------------------------------
+
+
+def test_a_memory_and_its_earlier_versions_are_shown(opened):
+    save(opened, Draft("One", name="a"))
+    save(opened, Draft("Two", name="a"))
+    changes.retire(opened.app(), ["a"])
+    retired, second, first, _ = [one.id for one in look.log(opened.app())]
+    for version, text in ((first, b"One"), (second, b"Two")):
+        path, data, _ = look.show(opened.app(), f"a@{version[:8]}")
+        assert (path, text in data) == ("a.md", True)
+    for wanted in ("a", f"a@{retired}", "a@ffffffff", f"b@{first}"):
+        with pytest.raises(Missing):
+            look.show(opened.app(), wanted)
+    opened.write("user@host.md", memory("u"))
+    assert look.show(opened.app(), "user@host.md")[0] == "user@host.md"
+    assert look.show(opened.app(), "user@host")[0] == "user@host.md"
+
+
+# -- dry run -------------------------------------------------------------------------------
+
+DRY = {
+    "save": lambda app: changes.save(app, Draft("New", name="new"), Wishes()),
+    "update": lambda app: changes.save(app, Draft("New", name="a"), Wishes()),
+    "edit": lambda app: changes.edit(app, "a", Revision("", body="New"), Wishes()),
+    "touch": lambda app: changes.touch(app, ["a", "b"]),
+    "retire": lambda app: changes.retire(app, ["a"]),
+    "archive": lambda app: changes.retire(app, ["a"], "archive"),
+    "restore": lambda app: changes.restore(app, ["c"]),
+    "purge": lambda app: changes.purge(app, ["c"]),
+    "undo": lambda app: review.undo(app),
+    "index": lambda app: changes.rebuild_index(app),
+    "import": lambda app: changes.bring_in(app, [("d.md", b"x"), ("a.md", b"y")]),
+    "list": lambda app: ages.list_memories(app),
+    "log": lambda app: look.log(app),
+}
+
+
+@pytest.mark.parametrize("verb", DRY)
+def test_a_dry_run_writes_nothing_anywhere(opened, verb):
+    save(opened, Draft("One", name="a"))
+    save(opened, Draft("Two", name="b"), anyway=True)
+    save(opened, Draft("Three", name="c"), anyway=True)
+    changes.retire(opened.app(), ["c"])
+    opened.write("outside.md", memory("outside"))
+    before = tree(opened.top)
+    done = DRY[verb](opened.app(dry_run=True))
+    assert tree(opened.top) == before
+    if verb not in ("list", "log"):
+        assert done.dry_run
+        assert done.changes
+        assert done.diff or verb == "purge"
+    real = DRY[verb](opened.app())
+    if verb not in ("list", "log", "undo"):
+        assert [one.path for one in real.changes] == [one.path for one in done.changes]
+        for path, _, new in done.diff:
+            assert opened.files().get(path) == new
+
+
+def test_a_dry_run_in_an_empty_home_makes_no_directory(opened):
+    done = changes.save(opened.app(dry_run=True), Draft("One", name="a"), Wishes())
+    assert [path for path, _, _ in done.diff] == ["a.md", "MEMORY.md"]
+    assert tree(opened.home) == {}
+
+
+# -- clocks --------------------------------------------------------------------------------
+
+
+def test_a_clock_set_back_between_two_saves_harms_nothing(opened):
+    save(opened, Draft("One", name="a"))
+    opened.now = NOON - DAY
+    save(opened, Draft("Two", name="a"))
+    save(opened, Draft("Three", name="b"))
+    document = read(opened.read("a.md"))
+    assert document.values["metadata.modified"] == document.values["metadata.created"]
+    assert opened.verbs() == ["begin", "save a", "save a", "save b"]
+    review.undo(opened.app())
+    review.undo(opened.app())
+    assert "One" in opened.read("a.md")
+    assert "b.md" not in opened.files()
+
+
+def test_a_clock_ten_years_ahead_for_one_save_harms_nothing(opened):
+    opened.now = NOON + 3650 * DAY
+    save(opened, Draft("Ahead", name="a"))
+    opened.now = NOON
+    save(opened, Draft("Now", name="a"))
+    listed, _ = ages.list_memories(opened.app())
+    assert "Now" in opened.read("a.md")
+    assert [one.memory.path for one in listed] == ["a.md"]
+    assert opened.verbs() == ["begin", "save a", "save a"]

@@ -1,0 +1,200 @@
+"""A damaged history costs what is damaged, not the rest: it is named, set aside, begun anew."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.care import doctor
+from memdir.errors import HistoryBroken, Unwritable
+from memdir.store import changes, look
+from memdir.store.writer import App
+from memdir.upkeep.worksheet import Check
+from tests.helpers.opened import DAY, Opened
+
+SECONDS = 30
+
+
+@pytest.fixture
+def opened(tmp_path):
+    opened = Opened(tmp_path)
+    for count in range(4):
+        opened.save(f"Version {count}", "a")
+        opened.now += DAY
+    opened.save("Beside", "b")
+    return opened
+
+
+def check_up(opened: Opened, fix: bool = False) -> dict[str, Check]:
+    trial: App = Opened(opened.top / "trial").app()
+    return {check.name: check for check in doctor.doctor(opened.app(), trial, fix)}
+
+
+def objects(opened: Opened, oid: str) -> Path:
+    return opened.state / "history.git/objects" / oid[:2] / oid[2:]
+
+
+def damage(opened: Opened, position: int) -> str:
+    """Write rubbish over the commit at this place of the log; gives its id."""
+    oid = look.log(opened.app())[position].id
+    objects(opened, oid).chmod(0o600)
+    objects(opened, oid).write_bytes(b"rubbish")
+    return oid
+
+
+def test_the_log_shows_what_can_be_read_and_names_the_damage_once(opened):
+    before = [one.id for one in look.log(opened.app())]
+    bad = damage(opened, 3)
+    found = look.log(opened.app())
+    assert [one.id for one in found] == before[:3]
+    (said,) = [text for text in opened.said if bad in text]
+    assert "doctor --fix" in said and before[2][:8] in said
+
+
+def test_a_change_that_can_be_read_can_be_shown_and_undone(opened):
+    log = look.log(opened.app())
+    bad = damage(opened, 3)
+    assert look.diff(opened.app(), log[0].id)[0] == log[0]
+    assert b"Version 3" in look.show(opened.app(), f"a@{log[1].id[:8]}")[1]
+    review.undo(opened.app(), log[1].id[:8])
+    assert "Version 2" in opened.read("a.md")
+    review.undo(opened.app())
+    assert not (opened.root / "b.md").exists()
+    with pytest.raises(HistoryBroken, match=bad):
+        look.diff(opened.app(), log[4].id)
+
+
+def test_everything_since_a_moment_is_undone_only_where_all_of_it_can_be_read(opened):
+    log = look.log(opened.app())
+    bad = damage(opened, 3)
+    before = opened.files()
+    with pytest.raises(HistoryBroken, match=bad):
+        review.undo(opened.app(), since=log[4].time)
+    assert opened.files() == before
+    review.undo(opened.app(), since=log[1].time)
+    assert "Version 2" in opened.read("a.md")
+
+
+def test_a_history_whose_newest_change_is_damaged_is_an_error(opened):
+    bad = damage(opened, 0)
+    with pytest.raises(HistoryBroken, match=bad):
+        look.log(opened.app())
+
+
+@pytest.mark.parametrize("position", [0, 3, 5])
+def test_doctor_finds_damage_anywhere_and_starts_anew_beside_it(opened, position):
+    bad = damage(opened, position)
+    before = opened.files()
+    found = check_up(opened)["history"]
+    assert not found.ok and bad in found.message and "doctor --fix" in found.fix
+    assert check_up(opened, fix=True)["history"].ok
+    assert opened.files() == before
+    assert (opened.state / "history.git.damaged-1/HEAD").is_file()
+    assert opened.verbs() == ["begin"]
+    changes.retire(opened.app(), ["b"])
+    review.undo(opened.app())
+    assert opened.files() == before
+
+
+def test_doctor_finds_an_old_version_whose_bytes_are_damaged(opened):
+    oldest = look.log(opened.app())[-2]
+    blob = opened.git("rev-parse", f"{oldest.id}:a.md").strip()
+    objects(opened, blob).unlink()
+    found = check_up(opened)["history"]
+    assert not found.ok and blob in found.message
+
+
+def test_doctor_stops_after_a_while_and_says_how_far_it_came(opened):
+    ticks = iter(range(0, 100, 2))
+    history = opened.app().history
+    count, whole = history.check(lambda: next(ticks) > 3)
+    assert (count, whole) == (2, False)
+    assert history.check(lambda: False) == (6, True)
+
+
+def test_a_packed_history_without_git_is_left_as_it_is(opened, monkeypatch):
+    opened.git("repack", "-a", "-d", "-q")
+    opened.git("prune-packed")
+    before = opened.files()
+    monkeypatch.setenv("PATH", "/nonexistent")
+    found = check_up(opened, fix=True)["history"]
+    assert not found.ok and "packed" in found.message and found.fix.startswith("install git")
+    assert not list(opened.state.glob("*.damaged-*"))
+    with pytest.raises(HistoryBroken, match="packed"):
+        look.log(opened.app())
+    opened.save("Still works", "c")
+    assert before.keys() <= opened.files().keys()
+
+
+def stand_in(where: Path, kind: str) -> None:
+    """Put something that is neither the file nor the directory we want."""
+    if where.is_dir():
+        shutil.rmtree(where)
+    where.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(where)
+    elif kind == "directory":
+        where.mkdir()
+    elif kind == "dangling link":
+        where.symlink_to(where.with_name("not-there"))
+    else:
+        where.write_bytes(b"not what it should be")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "dangling link", "file"])
+def test_something_else_in_the_place_of_the_history_is_said_and_mended(opened, kind):
+    stand_in(opened.state / "history.git", kind)
+    found = check_up(opened)["history"]
+    assert not found.ok and "stands there" in found.message and "doctor --fix" in found.fix
+    with pytest.raises(HistoryBroken, match="stands there"):
+        look.log(opened.app())
+    opened.save("Still works", "c")
+    assert any("Old versions go to the trash" in said for said in opened.said)
+    assert check_up(opened, fix=True)["history"].ok
+    assert os.path.lexists(opened.state / "history.git.damaged-1")
+    opened.save("Again", "c")
+    review.undo(opened.app())
+    assert "Still works" in opened.read("c.md")
+
+
+@pytest.fixture
+def in_time():
+    """Fails instead of hanging for ever."""
+    import signal
+
+    def late(*_):
+        raise AssertionError("it hangs")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    yield
+    signal.alarm(0)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "directory", "dangling link"])
+@pytest.mark.parametrize("name", ["known.json", "announced"])
+def test_a_table_that_is_no_file_makes_nobody_wait(opened, in_time, name, kind):
+    stand_in(opened.state / name, kind)
+    opened.save("Still works", "a")
+    review.undo(opened.app())
+    assert "Version 3" in opened.read("a.md")
+    if name == "known.json":
+        found = check_up(opened)["history"]
+        assert not found.ok and "known.json" in found.message and "move" in found.fix
+        assert "doctor --fix" not in found.fix
+
+
+@pytest.mark.parametrize("kind", ["pipe", "directory", "dangling link"])
+def test_a_lock_that_is_no_file_is_said_and_makes_nobody_wait(opened, in_time, kind):
+    stand_in(opened.state / "lock", kind)
+    before = opened.files()
+    with pytest.raises(Unwritable) as refused:
+        opened.save("Other", "a")
+    assert str(opened.state / "lock") in refused.value.message and refused.value.next
+    assert opened.app().lock.holder() == "an unknown process"
+    assert [one.memory.path for one in ages.list_memories(opened.app())[0]] == ["b.md", "a.md"]
+    assert not check_up(opened)["lock"].ok
+    assert opened.files() == before

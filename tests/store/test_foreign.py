@@ -1,0 +1,145 @@
+"""Looking into a directory makes no copy of it: not of a foreign one, not of a huge one."""
+
+import os
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput
+from memdir.store import history
+from memdir.store import look as look_module
+from tests.helpers.opened import Opened, memory
+from tests.helpers.world import World
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return Opened(tmp_path)
+
+
+def state(opened: Opened) -> list[str]:
+    """Everything below the state directory."""
+    top = opened.home / ".local/state"
+    return [str(path.relative_to(top)) for path in top.rglob("*")]
+
+
+def look(opened: Opened) -> None:
+    ages.list_memories(opened.app())
+    look_module.log(opened.app())
+    opened.app().snapshot()
+
+
+def test_reading_a_foreign_directory_leaves_no_history_of_it(opened):
+    for name in ("notes.md", "src/main.py", "picture.png"):
+        opened.write(name, memory("x"))
+    look(opened)
+    assert state(opened) == []
+
+
+def test_a_repository_with_a_memory_file_on_top_is_not_copied_by_reading(opened):
+    for name in ("MEMORY.md", "src/main.py", ".git/config"):
+        opened.write(name, "words\n")
+    look(opened)
+    assert state(opened) == []
+
+
+def test_reading_what_has_the_shape_of_a_store_protects_it(opened):
+    opened.write("MEMORY.md", "- [A](a.md)\n")
+    opened.write("a.md", memory("a"))
+    look(opened)
+    (opened.root / "a.md").unlink()
+    review.undo(opened.app())
+    assert opened.read("a.md") == memory("a")
+
+
+def test_the_first_change_takes_what_stood_there_along(opened):
+    opened.write("a.md", memory("a"))
+    look(opened)
+    opened.save("New", "b")
+    (opened.root / "a.md").unlink()
+    look(opened)
+    review.undo(opened.app())
+    assert opened.read("a.md") == memory("a")
+
+
+def test_the_store_of_a_scope_is_protected_by_a_look(tmp_path):
+    opened = Opened(tmp_path)
+    opened.root = opened.home / ".claude/memory"
+    opened.write("a.md", memory("a"))
+    look(opened)
+    assert opened.verbs() == ["begin"]
+
+
+@pytest.mark.parametrize(("name", "limit"), [("MOST_FILES", 5), ("MOST_BYTES", 2000)])
+def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
+    opened, monkeypatch, name, limit
+):
+    opened.write("MEMORY.md", "- [A](a.md)\n")
+    opened.write("a.md", memory("a"))
+    opened.save("One", "b")
+    before = len(opened.verbs())
+    monkeypatch.setattr(history, name, limit)
+    for count in range(9):
+        opened.write(f"data/{count}.txt", "x" * 500)
+    look(opened)
+    said = opened.said[-1]
+    assert "9 new files" in said and "move out what is no memory" in said
+    opened.save("Two", "b")
+    assert "Two" in opened.read("b.md")
+    for count in range(9):
+        (opened.root / f"data/{count}.txt").unlink()
+    assert len(opened.verbs()) == before + 1
+    review.undo(opened.app())
+    assert "One" in opened.read("b.md")
+
+
+def test_a_flood_on_the_first_day_leaves_the_old_version_in_the_trash(opened, monkeypatch):
+    monkeypatch.setattr(history, "MOST_FILES", 5)
+    opened.write("a.md", memory("a", body="Old words"))
+    for count in range(9):
+        opened.write(f"data/{count}.txt", "x")
+    opened.save("New words", "a")
+    assert any("Old versions go to the trash" in said for said in opened.said)
+    (kept,) = [one for one in look_module.shelved(opened.app()) if one.path == "a.md"]
+    assert b"Old words" in opened.app().shelf.read(kept)
+
+
+# -- what cannot be a store ----------------------------------------------------------------
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+HOME = ("", ".claude", ".claude/projects", ".local/state/memdir", ".local/state", ".cache/memdir")
+HOME += (".config/memdir", ".local/state/memdir/stores/x-1/trash", ".cache", "..")
+SYSTEM = ("/", "/etc", "/etc/ssh", "/usr", "/tmp", "/home", "/proc/self", "/var")
+
+
+@pytest.mark.parametrize("name", HOME)
+def test_a_home_and_what_is_somebody_elses_in_it_are_refused(world, name):
+    with pytest.raises(BadInput, match="cannot be a store") as refused:
+        world.read(dir=os.path.join(world.home, name))
+    assert "~/.claude/memory" in refused.value.next
+    assert not (world.home / ".local").exists()
+
+
+@pytest.mark.parametrize("path", SYSTEM)
+def test_a_directory_of_the_system_is_refused(world, path):
+    with pytest.raises(BadInput, match="cannot be a store"):
+        world.read(dir=path)
+
+
+@pytest.mark.parametrize("path", SYSTEM[1:] + tuple(f"~/{name}" for name in HOME[1:-1]))
+def test_a_setting_cannot_name_them_either(world, path):
+    world.user(autoMemoryDirectory=path)
+    config = world.read()
+    assert config.store == world.default(world.project)
+    assert [finding.kind for finding in config.findings] == ["rejected-override"]
+
+
+@pytest.mark.parametrize("name", ["memory", ".claude/memory", ".claude/projects/x/memory", "a/b"])
+def test_any_other_directory_is_taken(world, name):
+    assert world.read(dir=str(world.home / name)).store == str(world.home / name)

@@ -1,0 +1,114 @@
+"""A change of several memories that breaks off says what was done, what was not, and the way on."""
+
+import pytest
+
+from memdir.capture import review
+from memdir.errors import BadInput, MemdirError, Unwritable
+from memdir.hot.layout import Markdown
+from memdir.store import changes, look
+from tests.helpers.opened import Opened, memory
+
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture
+def opened(tmp_path):
+    opened = Opened(tmp_path)
+    for name in NAMES:
+        opened.save(f"About {name}", name)
+    return opened
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """A disk that is full from the second file on; gives the way to make room again."""
+    real_put, real_drop, count = Markdown.put, Markdown.drop, [0]
+
+    def refuse(path: str) -> None:
+        count[0] += 1
+        if count[0] > 1:
+            raise Unwritable(f"{path}: cannot be written: No space left", next="free some space")
+
+    def put(self, path, data):
+        refuse(path)
+        real_put(self, path, data)
+
+    def drop(self, path):
+        refuse(path)
+        real_drop(self, path)
+
+    def break_down():
+        monkeypatch.setattr(Markdown, "put", put)
+        monkeypatch.setattr(Markdown, "drop", drop)
+
+    yield break_down
+
+
+def touched(opened):
+    changes.touch(opened.app(), NAMES)
+
+
+def undone(opened):
+    review.undo(opened.app(), look.log(opened.app())[0].id)
+
+
+ACTS = {
+    "touch": (lambda o: None, touched),
+    "retire": (lambda o: None, lambda o: changes.retire(o.app(), NAMES)),
+    "restore": (
+        lambda o: changes.retire(o.app(), NAMES),
+        lambda o: changes.restore(o.app(), NAMES),
+    ),
+    "undo": (touched, undone),
+    "import": (
+        lambda o: changes.retire(o.app(), NAMES),
+        lambda o: changes.bring_in(o.app(), [(f"{n}.md", memory(n).encode()) for n in NAMES]),
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", ACTS)
+def test_what_was_done_and_what_was_not_is_said_and_the_history_has_it(opened, full, verb):
+    prepare, act = ACTS[verb]
+    prepare(opened)
+    before = opened.files()
+    full()
+    with pytest.raises(MemdirError) as broken:
+        act(opened)
+    said = broken.value.message
+    assert "nothing was written" not in said
+    assert "Done before that (the history has it): a.md. Not done: b.md, c.md" in said
+    assert "memdir undo" in broken.value.next
+    changed = {path for path, data in opened.files().items() if before.get(path) != data}
+    changed |= before.keys() - opened.files().keys()
+    assert changed == {"a.md"}
+    newest = look.log(opened.app())[0]
+    assert ([path for _, path in newest.paths], newest.cause.undoes) == (["a.md"], ())
+
+
+def test_without_a_history_the_trash_is_named(tmp_path, full):
+    opened = Opened(tmp_path, history=0)
+    for name in NAMES:
+        opened.save(f"About {name}", name)
+    full()
+    with pytest.raises(MemdirError, match="old versions are in the trash") as broken:
+        touched(opened)
+    assert "memdir undo" not in broken.value.next
+
+
+def test_several_are_restored_together_or_not_at_all(opened):
+    changes.retire(opened.app(), NAMES)
+    opened.write("b.md", memory("b", body="another"))
+    before = opened.files()
+    with pytest.raises(BadInput, match=r"b\.md: another memory stands there now") as refused:
+        changes.restore(opened.app(), NAMES)
+    assert opened.files() == before
+    assert "Done before" not in refused.value.message
+
+
+def test_one_memory_that_cannot_be_written_says_no_more_than_that(opened, full):
+    full()
+    with pytest.raises(MemdirError) as broken:
+        changes.retire(opened.app(), ["a"])
+    assert "Not done" not in broken.value.message
+    assert "index is not in step" in broken.value.message

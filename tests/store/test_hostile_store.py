@@ -1,0 +1,335 @@
+"""Hostile files, indexes, locks and sizes: each is named, and everything else still works."""
+
+import os
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput, MemdirError, Unwritable
+from memdir.format.draft import Draft, Revision, Wishes
+from memdir.format.index import survey
+from memdir.hot.memory import read
+from memdir.store import changes, look
+from tests.helpers.hostile import inputs
+from tests.helpers.opened import DAY, Opened, edit, findings, memory, still_works, tree
+
+
+@pytest.fixture
+def opened(tmp_path):
+    opened = Opened(tmp_path)
+    opened.save("Good words", "good")
+    return opened
+
+
+# -- links and special files ---------------------------------------------------------------
+
+
+def plant_link(path: Path) -> None:
+    path.symlink_to(path.parent.parent / "victim")
+
+
+def plant_broken_link(path: Path) -> None:
+    path.symlink_to("/nowhere/at/all")
+
+
+def plant_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def plant_directory(path: Path) -> None:
+    path.mkdir()
+    (path / "inside.md").write_text("x")
+
+
+def plant_socket(path: Path) -> None:
+    here = os.getcwd()
+    os.chdir(path.parent)  # the name of a socket may have 108 bytes
+    try:
+        with socket.socket(socket.AF_UNIX) as planted:
+            planted.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+PLANTED = {
+    plant_link: "a symbolic link",
+    plant_broken_link: "a symbolic link",
+    plant_pipe: "a special file",
+    plant_socket: "a special file",
+    plant_directory: "a directory",
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
+def test_what_is_no_file_is_named_and_neither_read_nor_written(opened, plant):
+    victim = opened.home / "victim"
+    victim.write_text("precious")
+    plant(opened.root / "beta.md")
+    assert PLANTED[plant] in findings(opened)["beta.md"]
+    calls = (
+        lambda: opened.save("New", "beta"),
+        lambda: edit(opened, "beta", "New"),
+        lambda: changes.retire(opened.app(), ["beta"]),
+        lambda: look.show(opened.app(), "beta"),
+    )
+    for call in calls:
+        with pytest.raises(MemdirError) as refused:
+            call()
+        assert "beta" in refused.value.message
+        assert refused.value.next
+    done = changes.bring_in(opened.app(), [("beta.md", b"x"), ("other.md", b"y")])
+    assert [one.kind for one in done.changes] == ["skipped", "created"]
+    assert victim.read_text() == "precious"
+    assert "beta.md" not in opened.index
+    still_works(opened)
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
+def test_an_index_that_is_no_file_is_refused_and_what_stands_is_said(opened, plant):
+    victim = opened.home / "victim"
+    victim.write_text("precious")
+    (opened.root / "MEMORY.md").unlink()
+    plant(opened.root / "MEMORY.md")
+    with pytest.raises(Unwritable) as refused:
+        opened.save("New", "new")
+    assert refused.value.message.startswith("new.md is created, but the index is not in step")
+    assert "MEMORY.md" in refused.value.message
+    assert "New" in opened.read("new.md")
+    assert victim.read_text() == "precious"
+    assert len(ages.list_memories(opened.app())[0]) == 2
+    for call in (lambda: look.load(opened.app()), lambda: look.survey_index(opened.app())):
+        with pytest.raises(Unwritable):
+            call()
+
+
+def test_a_linked_folder_is_not_entered(opened, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x.md").write_text(memory("x"))
+    (opened.root / "deep").symlink_to(outside)
+    assert len(ages.list_memories(opened.app())[0]) == 1
+    changes.bring_in(opened.app(), [("deep/y.md", b"x")])
+    assert sorted(path.name for path in outside.iterdir()) == ["x.md"]
+    still_works(opened)
+
+
+def test_a_folder_that_becomes_a_link_takes_nothing_out_of_the_store(opened, tmp_path):
+    opened.write("deep/x.md", memory("x"))
+    opened.app().snapshot()
+    (opened.root / "deep").rename(tmp_path / "outside")
+    (opened.root / "deep").symlink_to(tmp_path / "outside")
+    before = tree(tmp_path / "outside")
+    with pytest.raises(MemdirError):
+        review.undo(opened.app())
+    assert tree(tmp_path / "outside") == before
+
+
+def test_a_hard_link_is_replaced_and_its_other_name_keeps_its_bytes(opened):
+    other = opened.home / "other"
+    other.write_text(memory("beta"))
+    os.link(other, opened.root / "beta.md")
+    edit(opened, "beta", "New words")
+    assert "New words" in opened.read("beta.md")
+    assert other.read_text() == memory("beta")
+
+
+def test_a_name_swapped_with_a_link_during_saves_never_writes_outside(opened):
+    victim = opened.home / "victim"
+    victim.write_text("precious")
+    target, stop = opened.root / "beta.md", threading.Event()
+
+    def swap() -> None:
+        link, file = opened.root / ".link", opened.root / ".file"
+        while not stop.is_set():
+            link.symlink_to(victim)
+            os.replace(link, target)
+            file.write_text(memory("beta"))
+            os.replace(file, target)
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    outcomes = {"saved": 0, "refused": 0}
+    try:
+        app = opened.app()
+        for number in range(150):
+            try:
+                changes.save(app, Draft(f"Number {number}", name="beta"), Wishes(anyway=True))
+                outcomes["saved"] += 1
+            except MemdirError:
+                outcomes["refused"] += 1
+    finally:
+        stop.set()
+        swapper.join()
+    assert victim.read_text() == "precious"
+    assert outcomes["saved"] + outcomes["refused"] == 150
+    still_works(opened)
+
+
+def test_a_store_that_is_a_file_is_refused_with_its_path(tmp_path):
+    opened = Opened(tmp_path)
+    app = opened.app()
+    opened.root.write_text("not a directory")
+    for call in (
+        lambda: changes.save(app, Draft("x", name="a"), Wishes()),
+        lambda: ages.list_memories(app),
+    ):
+        with pytest.raises(Unwritable, match="memory"):
+            call()
+    assert opened.root.read_text() == "not a directory"
+
+
+# -- the index -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hostile", inputs("index injection", "title", "description"))
+def test_a_hostile_title_or_description_stays_inside_its_own_line(opened, hostile):
+    field = "name" if hostile.field == "title" else "description"
+    revision = Revision("", ((field, hostile.value),))
+    if hostile.verdict == "reject":
+        with pytest.raises(BadInput, match=field):
+            changes.edit(opened.app(), "good", revision, Wishes())
+        return
+    changes.edit(opened.app(), "good", revision, Wishes())
+    assert read(opened.read("good.md")).values[field] == hostile.value
+    (line,) = opened.index.splitlines()
+    assert line.startswith("- [")
+    found = survey(opened.index, ["good.md"])
+    assert list(found.pointers) == ["good.md"]
+    assert (found.dangling, found.inline, found.orphans) == ([], [], [])
+    opened.save("Other", "other")
+    assert opened.index.splitlines()[0] == line
+
+
+@pytest.mark.parametrize("hostile", inputs("index injection", "index"))
+def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
+    opened.write("b.md", memory("b"))
+    old = opened.index
+    if hostile.setup == "index deleted by hand":
+        (opened.root / "MEMORY.md").unlink()
+    elif "older copy" in hostile.setup:
+        changes.retire(opened.app(), ["b"])
+        opened.write("MEMORY.md", old + "- [B](b.md) — About b\n")
+    else:
+        opened.write("MEMORY.md", f"{hostile.value}\n" + old)
+    start = time.process_time()
+    opened.save("New words", "new")
+    assert time.process_time() - start < 2
+    kept = survey(opened.index, opened.app().store.files())
+    assert kept.orphans == []
+    assert {"good.md", "new.md"} <= set(kept.pointers)
+    if hostile.id == "IX08":
+        assert "gone.md" not in opened.index
+    elif hostile.id == "IX11":
+        assert opened.index.count("(b.md)") == 1
+    elif hostile.id == "IX17":
+        assert "b.md" not in opened.index
+        assert not (opened.root / "b.md").exists()
+    elif not hostile.setup:
+        assert opened.index.startswith(f"{hostile.value}\n")
+    loaded = look.load(opened.app())
+    assert loaded.characters < 25_000 or loaded.warning
+    still_works(opened)
+
+
+# -- clocks --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hostile", inputs("clocks and dates", "updated_at"))
+def test_a_hostile_date_in_a_header_is_kept_and_the_memory_works(opened, hostile):
+    opened.write("a.md", f"---\nname: a\nmodified: {hostile.value}\n---\nText\n")
+    listed = {one.memory.path: one for one in ages.list_memories(opened.app())[0]}
+    assert listed["a.md"].memory.values["modified"] == hostile.value
+    if hostile.id == "CL05":
+        assert listed["a.md"].age_days == 60
+    edit(opened, "a", "New")
+    assert "modified: 2026-03-02T12:00:00Z" in opened.read("a.md")
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Adak", "Asia/Kathmandu"])
+def test_another_time_zone_gives_the_same_ages(opened, zone, monkeypatch):
+    opened.now += 5 * DAY
+    before = [one.age_days for one in ages.list_memories(opened.app())[0]]
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert [one.age_days for one in ages.list_memories(opened.app())[0]] == before
+        opened.save("x", "x")
+        assert "created: 2026-03-07T12:00:00Z" in opened.read("x.md")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize("now", [0.0, 1.0, 253_402_300_799.0])
+def test_an_absurd_clock_stops_nobody(opened, now):
+    opened.now = now
+    opened.save("Absurd", "absurd")
+    changes.retire(opened.app(), ["absurd"])
+    changes.restore(opened.app(), ["absurd"])
+    assert "Absurd" in opened.read("absurd.md")
+    still_works(opened)
+
+
+# -- sizes ---------------------------------------------------------------------------------
+
+
+def test_a_body_of_ten_megabytes_is_refused_at_once(opened):
+    start = time.process_time()
+    with pytest.raises(BadInput, match="limit: 65,536"):
+        opened.save("x" * 10_000_000, "big")
+    assert time.process_time() - start < 1
+
+
+def test_a_file_over_the_limit_is_named_and_its_bytes_are_never_lost(opened):
+    big = b"---\nname: big\n---\n" + b"x" * 5_000_000
+    opened.write("big.md", big)
+    assert "5,000,018 bytes" in findings(opened)["big.md"]
+    assert "big.md" not in [one.memory.path for one in ages.list_memories(opened.app())[0]]
+    opened.save("Small now", "big")
+    kept = [opened.app().shelf.read(one) for one in look.shelved(opened.app())]
+    assert kept == [big]
+    still_works(opened)
+
+
+def test_folders_inside_each_other_by_the_thousand_stop_nobody(opened):
+    handle = os.open(opened.root, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=handle)
+        inner = os.open("d", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(os.open("x.md", os.O_CREAT | os.O_WRONLY, dir_fd=handle))
+    os.close(handle)
+    start = time.process_time()
+    still_works(opened)
+    assert time.process_time() - start < 5
+    assert any("d/d/d" in path for path in findings(opened))
+    subprocess.run(["rm", "-rf", str(opened.root / "d")], check=True)
+
+
+@pytest.mark.slow
+def test_fifty_thousand_files_are_listed_and_one_more_is_saved(opened):
+    text = memory("m").encode()
+    for number in range(50_000):
+        handle = os.open(opened.root / f"m{number:05}.md", os.O_CREAT | os.O_WRONLY, 0o600)
+        os.write(handle, text)
+        os.close(handle)
+    start = time.process_time()
+    assert len(opened.app().store.scan().memories) == 50_001
+    assert time.process_time() - start < 20
+    assert look.load(opened.app()).text
+
+
+def test_debris_of_a_killed_writer_is_swept_and_nothing_else(opened):
+    opened.write("deep/x.md", memory("x"))
+    debris = [opened.write(f"{where}.memdir-1-abc.tmp", "half") for where in ("", "deep/")]
+    theirs = opened.write(".memdir-notes.md", "theirs")
+    opened.save("x", "y")
+    assert [path.exists() for path in debris] == [False, False]
+    assert theirs.read_text() == "theirs"

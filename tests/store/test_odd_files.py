@@ -1,0 +1,150 @@
+"""Files that are hardly memories: they stay readable, and somebody hears of them."""
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.care.doctor import examine, look_around
+from memdir.hot.layout import Markdown
+from memdir.store import changes, look
+from memdir.store.in_memory import InMemory
+from tests.helpers.opened import DAY, NOON, Opened, findings, memory, still_works
+
+
+@pytest.fixture
+def opened(tmp_path):
+    opened = Opened(tmp_path)
+    opened.save("Good words", "good")
+    return opened
+
+
+def said_by_doctor(opened: Opened) -> list[str]:
+    app = opened.app()
+    machine = look_around(app.store.root, app.config.state_dir)
+    checks = examine(machine, (), app.store, app.shelf, app.history, app.lock)
+    return [check.message for check in checks if check.name == "memories" and not check.ok]
+
+
+ODD = {
+    "empty": (b"", "no content"),
+    "latin": ("---\nname: latin\n---\nÜber alles\n".encode("latin-1"), "is not UTF-8"),
+    "utf-16": ("words".encode("utf-16"), "byte 0 is not UTF-8"),
+    "cut off": ("é".encode()[:1], "is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_file_without_text_is_listed_readable_and_reported(opened, kind):
+    data, problem = ODD[kind]
+    opened.write("odd.md", data)
+    assert problem in findings(opened)["odd.md"]
+    assert any(problem in said for said in said_by_doctor(opened))
+    listed = [one.memory.path for one in ages.list_memories(opened.app())[0]]
+    assert "odd.md" in listed
+    assert look.show(opened.app(), "odd")[1] == data
+    still_works(opened)
+    assert opened.files()["odd.md"] == data
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_every_layout_says_the_same(opened, kind):
+    inside = InMemory()
+    for store in (inside, Markdown(str(opened.root))):
+        store.put("odd.md", ODD[kind][0])
+        store.put("fine.md", memory("fine", body="日本語 🧠 é").encode())
+        (found,) = [finding for finding in store.scan().findings if finding.path != "good.md"]
+        assert (found.path, bool(found.fix)) == ("odd.md", True)
+
+
+@pytest.mark.parametrize("shift", range(4))
+def test_a_character_at_the_end_of_the_first_block_is_no_finding(opened, shift):
+    opened.write("long.md", memory("long", body="x" * shift + "日🧠" * 4000))
+    assert findings(opened) == {}
+    assert said_by_doctor(opened) == []
+
+
+def test_doctor_also_finds_bytes_that_a_scan_does_not_reach(opened):
+    opened.write("long.md", memory("long", body="x" * 9000).encode() + b"\xff")
+    assert findings(opened) == {}
+    assert "is not UTF-8" in said_by_doctor(opened)[0]
+
+
+# -- an index that is the only memory ------------------------------------------------------
+
+ALONE = {
+    "paragraphs": "The build needs JDK 21.\n\nNever push on Fridays.\n",
+    "one line": "The build needs JDK 21.",
+    "below a title": "# Notes\n\nThe build needs JDK 21.\n",
+    "bullets": "- The build needs JDK 21.\n",
+    "code": "```\nmake test\n```\n",
+}
+
+
+@pytest.mark.parametrize("kind", ALONE)
+def test_an_index_that_is_all_there_is_counts_as_one_memory(tmp_path, kind):
+    opened = Opened(tmp_path)
+    opened.write("MEMORY.md", ALONE[kind])
+    app = opened.app()
+    listed, found = ages.list_memories(app)
+    assert ([one.memory.path for one in listed], found) == (["MEMORY.md"], [])
+    assert (listed[0].memory.type, app.store.shape) == ("unknown", "standalone index")
+    assert look.read_all(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
+    inside = InMemory()
+    inside.put("MEMORY.md", ALONE[kind].encode())
+    assert [one.path for one in inside.scan().memories] == ["MEMORY.md"]
+    opened.save("First", "first")
+    assert ALONE[kind] in opened.read("notes.md")
+    assert len(ages.list_memories(opened.app())[0]) == 2
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# Memory\n", "# A\n\n## B\n", "- [Gone](gone.md)\n"])
+def test_an_index_that_says_nothing_is_no_memory(tmp_path, text):
+    opened = Opened(tmp_path)
+    opened.write("MEMORY.md", text)
+    assert ages.list_memories(opened.app())[0] == []
+
+
+def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path):
+    """The index is written twice in this change; its first form is ours and goes nowhere."""
+    opened = Opened(tmp_path)
+    opened.write("MEMORY.md", ALONE["paragraphs"])
+    opened.save("First", "first")
+    assert look.shelved(opened.app()) == []
+    assert opened.verbs() == ["begin", "save first"]
+
+
+# -- clocks --------------------------------------------------------------------------------
+
+BEYOND = 300_000_000_000.0  # the year 11476
+
+
+@pytest.mark.parametrize("now", [BEYOND, 1e17, -1.0, -70_000_000_000.0])
+def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
+    opened.now = now
+    opened.save("Later words", "later")
+    changes.retire(opened.app(), ["later"])
+    assert [one.path for one in look.shelved(opened.app())] == ["later.md"]
+    changes.restore(opened.app(), ["later"])
+    assert "Later words" in opened.read("later.md")
+    review.undo(opened.app())
+    assert ages.list_memories(opened.app()) and look.log(opened.app())
+
+
+@pytest.mark.parametrize(
+    "moment", ["10000-01-01", "99999-01-01T00:00:00Z", "9999-12-31T23:59:59-23"]
+)
+def test_a_memory_dated_beyond_the_calendar_is_listed(opened, moment):
+    text = memory("odd").replace("type: user", f"type: user\nmodified: {moment}")
+    opened.write("odd.md", text)
+    assert len(ages.list_memories(opened.app())[0]) == 2
+    still_works(opened)
+
+
+def test_a_change_of_a_clock_that_was_ahead_is_not_taken_for_a_new_one(opened):
+    opened.now = NOON + 3650 * DAY
+    opened.save("Made with a wrong clock", "wrong")
+    opened.now = NOON + DAY
+    opened.save("Made today", "today")
+    review.undo(opened.app(), since=NOON + DAY / 2)
+    assert (opened.root / "wrong.md").exists()
+    assert not (opened.root / "today.md").exists()

@@ -1,0 +1,357 @@
+"""Retire, archive, restore, purge; and every shape that a store can have."""
+
+import pytest
+
+from memdir.audit import ages
+from memdir.capture import review
+from memdir.errors import BadInput, Missing
+from memdir.format.draft import Draft, Revision, Wishes
+from memdir.store import changes, look
+from memdir.store.ports import ARCHIVE, TRASH
+from tests.helpers.opened import DAY, Opened, memory
+
+STANDALONE = (
+    "\ufeff# My notes\n\n- Use tabs.\r\n- Run `make test` first — always.\n\n```\ncode\n```\nLast"
+)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return Opened(tmp_path)
+
+
+def shelved(opened: Opened) -> list[tuple[str, str]]:
+    return [(one.room, one.path) for one in look.shelved(opened.app())]
+
+
+# -- retire and archive --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("room", "kind"), [(TRASH, "retired"), (ARCHIVE, "archived")])
+def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, kind):
+    opened.write("deep/a.md", b"---\r\nname: a\r\n---\r\n\xff")
+    opened.save("Two", "b")
+    before = opened.files()
+    done = changes.retire(opened.app(), ["deep/a.md"], room, reason="too old")
+    assert [one.kind for one in done.changes] == [kind]
+    assert "deep/a.md" not in opened.files()
+    assert "deep/a.md" not in opened.index
+    assert shelved(opened) == [(room, "deep/a.md")]
+    assert look.log(opened.app())[0].cause.reason == "too old"
+    assert not any(path.suffix == ".md" for path in opened.root.rglob("*/*") if path.is_file())
+    changes.restore(opened.app(), ["a"])
+    assert opened.files() == before
+    assert shelved(opened) == []
+
+
+def test_the_same_name_twice_is_one_memory(opened):
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    done = changes.retire(opened.app(), ["a", "a.md", "b"])
+    assert [one.path for one in done.changes] == ["a.md", "b.md"]
+    done = changes.restore(opened.app(), ["a", "a", "b"])
+    assert [one.path for one in done.changes] == ["a.md", "b.md"]
+    assert opened.index == "- [A](a.md) — One\n- [B](b.md) — Two\n"
+
+
+def test_one_wrong_name_stops_all(opened):
+    opened.save("One", "a")
+    before = opened.files()
+    with pytest.raises(Missing):
+        changes.retire(opened.app(), ["a", "nothing"])
+    with pytest.raises(Missing):
+        changes.restore(opened.app(), ["nothing"])
+    with pytest.raises(Missing):
+        changes.purge(opened.app(), ["nothing"])
+    assert opened.files() == before
+    assert shelved(opened) == []
+
+
+def test_the_newest_copy_is_restored_first_whatever_its_shelf(opened):
+    for number, room in enumerate((TRASH, ARCHIVE, TRASH)):
+        opened.save(f"Version {number}", "a")
+        changes.retire(opened.app(), ["a"], room)
+        opened.now += DAY
+    for number in (2, 1, 0):
+        changes.restore(opened.app(), ["a"])
+        assert f"Version {number}" in opened.read("a.md")
+        (opened.root / "a.md").unlink()
+    assert shelved(opened) == []
+
+
+def test_a_clock_set_back_does_not_change_which_copy_is_the_newest(opened):
+    opened.save("Old", "a")
+    changes.retire(opened.app(), ["a"])
+    opened.now -= 9 * DAY
+    opened.save("New", "a")
+    changes.retire(opened.app(), ["a"])
+    changes.restore(opened.app(), ["a"])
+    assert "New" in opened.read("a.md")
+
+
+def test_a_memory_that_took_the_place_meanwhile_is_not_overwritten(opened):
+    opened.save("Old", "a")
+    changes.retire(opened.app(), ["a"])
+    opened.save("New", "a")
+    before = opened.files()
+    with pytest.raises(BadInput, match="another memory stands there now") as refused:
+        changes.restore(opened.app(), ["a"])
+    assert "memdir retire a" in refused.value.next
+    assert opened.files() == before
+    assert shelved(opened) == [(TRASH, "a.md")]
+
+
+def test_without_a_history_a_retired_memory_lies_in_the_trash_once(tmp_path):
+    opened = Opened(tmp_path, history=0)
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    changes.retire(opened.app(), ["a"])
+    changes.retire(opened.app(), ["b"], ARCHIVE)
+    assert [row for row in shelved(opened) if row[1] != "MEMORY.md"] == [
+        (TRASH, "a.md"),
+        (ARCHIVE, "b.md"),
+    ]
+
+
+def test_an_archive_of_another_tool_can_be_restored_from(opened):
+    opened.write("archive/old.md", memory("old"))
+    opened.save("One", "a")
+    assert shelved(opened) == [(ARCHIVE, "old.md")]
+    changes.restore(opened.app(), ["old"])
+    assert opened.read("old.md") == memory("old")
+    assert "old.md" in opened.index
+    assert not (opened.root / "archive/old.md").exists()
+    review.undo(opened.app())
+    assert opened.read("archive/old.md") == memory("old")
+
+
+# -- purge ---------------------------------------------------------------------------------
+
+
+def test_purging_takes_every_copy_of_that_name_and_no_other(opened):
+    for _ in range(2):
+        opened.save("One", "a")
+        changes.retire(opened.app(), ["a"])
+    opened.save("Two", "b")
+    changes.retire(opened.app(), ["b"])
+    done = changes.purge(opened.app(), ["a"])
+    assert [one.kind for one in done.changes] == ["purged", "purged"]
+    assert shelved(opened) == [(TRASH, "b.md")]
+    assert look.log(opened.app(), "a")  # the history is not touched
+
+
+def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
+    shelf = opened.app().shelf
+    for number in range(103):
+        shelf.lay(TRASH, f"m{number}.md", b"x", opened.now + number)
+    shelf.lay(ARCHIVE, "kept.md", b"x", opened.now)
+    assert look.expired_trash(opened.app()) == []
+    opened.now += 31 * DAY  # old enough, but the newest hundred stay
+    expired = look.expired_trash(opened.app())
+    assert [one.path for one in expired] == ["m2.md", "m1.md", "m0.md"]
+    done = changes.purge(opened.app(), [], expired=True)
+    assert [one.path for one in done.changes] == ["m2.md", "m1.md", "m0.md"]
+    assert len(shelf.list(TRASH)) == 100
+    opened.now += 365 * DAY
+    assert look.expired_trash(opened.app()) == []
+    assert [one.path for one in shelf.list(ARCHIVE)] == ["kept.md"]
+
+
+def test_a_clock_far_ahead_empties_no_trash(opened):
+    shelf = opened.app().shelf
+    for number in range(20):
+        shelf.lay(TRASH, f"m{number}.md", b"x", opened.now)
+    opened.now += 3650 * DAY
+    changes.purge(opened.app(), [], expired=True)
+    assert len(shelf.list(TRASH)) == 20
+
+
+# -- shapes --------------------------------------------------------------------------------
+
+
+def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(opened):
+    opened.write("MEMORY.md", STANDALONE)
+    assert opened.app().store.shape == "standalone index"
+    (before,) = opened.app().store.scan().memories
+    assert (before.path, before.type) == ("MEMORY.md", "unknown")
+    opened.save("New", "new")
+    assert STANDALONE.strip("\n") in opened.read("notes.md")
+    assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md) — New\n"
+    assert [one.path for one in opened.app().shelf.list(TRASH)] == []
+    review.undo(opened.app())
+    assert opened.read("MEMORY.md") == STANDALONE
+    assert list(opened.files()) == ["MEMORY.md"]
+
+
+def test_a_standalone_index_with_a_header_keeps_it(opened):
+    text = "---\nname: Mine\nx: y\n---\n\n- Use tabs.\n"
+    opened.write("MEMORY.md", text)
+    opened.save("New", "new")
+    assert opened.read("notes.md") == text
+
+
+def test_the_content_of_a_standalone_index_survives_a_memory_called_notes(opened):
+    opened.write("MEMORY.md", STANDALONE)
+    opened.save("My own notes", "notes")
+    assert "My own notes" in opened.read("notes.md")
+    everything = b"".join(opened.files().values()).decode()
+    assert STANDALONE.strip("\n") in everything
+
+
+def test_a_standalone_index_cannot_be_archived_nor_edited_but_retired(opened):
+    opened.write("MEMORY.md", STANDALONE)
+    with pytest.raises(BadInput, match="cannot be archived") as refused:
+        changes.retire(opened.app(), ["MEMORY.md"], ARCHIVE)
+    assert "retire" in refused.value.next
+    with pytest.raises(BadInput, match="is the index"):
+        changes.edit(opened.app(), "MEMORY", Revision("", body="x"), Wishes())
+    assert opened.read("MEMORY.md") == STANDALONE
+    changes.retire(opened.app(), ["MEMORY.md"])
+    assert opened.files() == {}
+    changes.restore(opened.app(), ["MEMORY.md"])
+    assert opened.read("MEMORY.md") == STANDALONE
+
+
+def test_a_store_without_a_directory_is_read_as_empty_and_made_by_the_first_save(opened):
+    app = opened.app()
+    assert ages.list_memories(app) == ([], [])
+    assert look.load(app).text == ""
+    assert look.shelved(app) == []
+    with pytest.raises(Missing):
+        look.show(app, "a")
+    with pytest.raises(Missing):
+        changes.retire(app, ["a"])
+    opened.save("One", "a")
+    assert sorted(opened.files()) == ["MEMORY.md", "a.md"]
+
+
+def test_files_without_an_index_get_one_in_the_order_of_their_birth(opened):
+    for name, day in (("c", "2026-01-03"), ("a", "2026-01-02"), ("b", "2026-01-01")):
+        opened.write(f"{name}.md", f"---\nname: {name}\ncreated: {day}\n---\n")
+    done = opened.save("New", "new")
+    assert [line.partition("](")[2].partition(")")[0] for line in opened.index.splitlines()] == [
+        *("b.md", "a.md", "c.md", "new.md"),
+    ]
+    assert any("also got a pointer to" in remark for remark in done.remarks)
+
+
+def test_without_an_index_by_choice_none_is_made_and_none_is_touched(tmp_path):
+    opened = Opened(tmp_path, index=0)
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    changes.retire(opened.app(), ["a"])
+    review.undo(opened.app())
+    assert sorted(opened.files()) == ["a.md", "b.md"]
+    opened.write("MEMORY.md", "- [Gone](gone.md) - x\n")
+    opened.save("Three", "c")
+    assert opened.index == "- [Gone](gone.md) - x\n"
+    changes.rebuild_index(opened.app())
+    assert "c.md" in opened.index
+
+
+def test_a_readme_serves_as_the_index_where_it_is_one(opened):
+    opened.write("a.md", memory("a"))
+    opened.write("README.md", "# Memories\n\nHow to use them.\n\n- [A](a.md) — mine\n")
+    opened.save("Two", "b")
+    assert sorted(opened.files()) == ["README.md", "a.md", "b.md"]
+    assert opened.read("README.md") == (
+        "# Memories\n\nHow to use them.\n\n- [A](a.md) — mine\n- [B](b.md) — Two\n"
+    )
+    changes.retire(opened.app(), ["a"])
+    assert "a.md" not in opened.read("README.md")
+    assert look.load(opened.app()).text.startswith("# Memories")
+    changes.retire(opened.app(), ["b"])
+    assert opened.read("README.md") == "# Memories\n\nHow to use them.\n\n"
+
+
+def test_orphans_and_pointers_to_nothing_are_healed_with_the_next_change(opened):
+    opened.save("One", "a")
+    opened.write("orphan.md", memory("orphan"))
+    opened.write(
+        "MEMORY.md", "# Mine\n- [Gone](gone.md) — x\n" + opened.index + "See [docs](docs/x.md).\n"
+    )
+    survey = look.survey_index(opened.app())
+    assert survey.orphans == ["orphan.md"]
+    assert [pointer.target for pointer in survey.dangling][:1] == ["gone.md"]
+    done = opened.save("Two", "b")
+    assert opened.index == (
+        "# Mine\n- [A](a.md) — One\n- [B](b.md) — Two\n- [Orphan](orphan.md) — About orphan\n"
+        "See [docs](docs/x.md).\n"
+    )
+    assert [remark[:30] for remark in done.remarks] == [
+        "the index also got a pointer t",
+        "the index lost a pointer to no",
+    ]
+
+
+def test_a_wikilink_to_a_label_is_no_pointer_to_nothing(opened):
+    opened.write("project_deploy.md", memory("Deploy rules"))
+    opened.write("MEMORY.md", "- [[Deploy rules]] — mine\n")
+    opened.save("Two", "b")
+    assert opened.index == "- [[Deploy rules]] — mine\n- [B](b.md) — Two\n"
+
+
+def test_an_index_over_its_limit_shows_the_most_valuable_first_and_loses_nothing(opened):
+    for number in range(260):
+        day = f"2026-01-{number % 28 + 1:02}"
+        text = memory(f"m{number:03}", f"d{number}\nmodified: {day}", type="reference")
+        opened.write(f"m{number:03}.md", text)
+    changes.rebuild_index(opened.app())
+    opened.write("MEMORY.md", "My first line.\n\n" + opened.index + "\nMy last line.\n")
+    done = changes.save(
+        opened.app(), Draft("Never", name="pin", pinned=True, type="reference"), Wishes(anyway=True)
+    )
+    opened.save("Use tabs", "tabs", type="feedback")
+    lines = opened.index.splitlines()
+    assert lines[0] == "My first line."
+    assert lines[-1] == "My last line."
+    pointers = [line for line in lines if line.startswith("- [")]
+    assert len(pointers) == 262
+    assert pointers[0].startswith("- [Pin](pin.md)")
+    assert pointers[1].startswith("- [Tabs](tabs.md)")
+    assert "(m027.md)" in pointers[2]  # the freshest of the rest
+    assert any("over its limit" in remark for remark in done.remarks)
+    loaded = look.load(opened.app())
+    assert "tabs.md" in loaded.text
+    assert loaded.cut_lines > 0
+    assert changes.rebuild_index(opened.app()).changes[0].kind == "skipped"
+
+
+def test_rebuilding_gives_the_same_bytes_for_the_same_files(opened):
+    for name in ("b", "a", "c"):
+        opened.write(f"{name}.md", memory(name))
+    changes.rebuild_index(opened.app())
+    first = opened.index
+    assert changes.rebuild_index(opened.app()).changes[0].kind == "skipped"
+    (opened.root / "MEMORY.md").unlink()
+    changes.rebuild_index(opened.app())
+    assert opened.index == first
+
+
+# -- import --------------------------------------------------------------------------------
+
+
+def test_an_import_overwrites_nothing_and_says_what_it_left_out(opened):
+    opened.save("One", "a")
+    standing = (opened.root / "a.md").read_bytes()
+    (opened.root / "dir.md").mkdir()
+    files = [
+        ("a.md", b"other"),
+        ("b.md", b"new"),
+        ("b.md", b"new"),
+        ("MEMORY.md", b"index"),
+        ("/etc/x.md", b"x"),
+        ("../x.md", b"x"),
+        ("dir.md", b"x"),
+        ("c\n.md", b"x"),
+        ("deep/d.md", b"deep"),
+    ]
+    done = changes.bring_in(opened.app(), files)
+    assert [one.kind for one in done.changes] == [
+        *("skipped", "created", "skipped", "skipped", "skipped", "skipped", "skipped", "skipped"),
+        "created",
+    ]
+    assert all(one.reason for one in done.changes if one.kind == "skipped")
+    assert (opened.root / "a.md").read_bytes() == standing
+    assert opened.read("deep/d.md") == "deep"
+    assert "deep/d.md" in opened.index

@@ -1,0 +1,389 @@
+"""Any change can be taken back, also one by somebody else; a conflict is shown, never resolved."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from memdir.capture import review
+from memdir.errors import Conflict, MemdirError, Missing
+from memdir.format.draft import Revision, Wishes
+from memdir.store import changes, look
+from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+
+MANY = 23  # files that a consolidation once deleted in a day, with no way back
+
+
+@pytest.fixture
+def opened(tmp_path):
+    return Opened(tmp_path)
+
+
+def undo(opened: Opened, change: str = "", **options: object):
+    return review.undo(opened.app(), change, **options)
+
+
+def ids(opened: Opened) -> list[str]:
+    """The ids of the log, the oldest first."""
+    return [one.id for one in reversed(look.log(opened.app()))]
+
+
+def files(opened: Opened) -> dict[str, bytes]:
+    return {path: data for path, data in opened.files().items() if not path.endswith("/")}
+
+
+# -- one change ----------------------------------------------------------------------------
+
+CHANGES = {
+    "save": lambda o: o.save("New", "new"),
+    "update": lambda o: o.save("Other", "a"),
+    "edit": lambda o: changes.edit(o.app(), "a", Revision("", (("type", "value"),), "X"), Wishes()),
+    "touch": lambda o: changes.touch(o.app(), ["a", "b"]),
+    "retire": lambda o: changes.retire(o.app(), ["a", "b"]),
+    "archive": lambda o: changes.retire(o.app(), ["a"], "archive"),
+    "index": lambda o: (o.write("c.md", memory("c")), changes.rebuild_index(o.app())),
+    "import": lambda o: changes.bring_in(o.app(), [("x/y.md", b"1"), ("z.md", b"2")]),
+}
+
+
+@pytest.mark.parametrize("verb", CHANGES)
+def test_every_kind_of_change_can_be_undone_and_redone(opened, verb):
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    opened.write("MEMORY.md", "# Mine\n\n" + opened.index + "\nMy own words.\n")
+    opened.app().snapshot()
+    before = files(opened)
+    CHANGES[verb](opened)
+    if verb == "index":
+        before["c.md"] = memory("c").encode()  # that file was made by somebody else
+    after = files(opened)
+    undo(opened)
+    assert files(opened) == before
+    newest = look.log(opened.app())[0]
+    assert newest.cause.verb == "undo"
+    undo(opened, newest.id)
+    assert files(opened) == after
+    undo(opened)
+    assert files(opened) == before
+
+
+def test_undo_after_undo_goes_further_back(opened):
+    states = []
+    for count in range(4):
+        opened.save(f"Version {count}", "a")
+        states.append(files(opened))
+    for expected in states[-2::-1]:
+        undo(opened)
+        assert files(opened) == expected
+    undo(opened)
+    assert "a.md" not in files(opened)
+    with pytest.raises(Missing, match="nothing to undo"):
+        undo(opened)
+
+
+def test_a_new_change_after_an_undo_is_the_next_to_be_undone(opened):
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    undo(opened)
+    opened.save("Three", "a")
+    undo(opened)
+    assert "One" in opened.read("a.md")
+
+
+def test_the_first_snapshot_is_never_taken_back(opened):
+    opened.write("theirs.md", memory("theirs"))
+    opened.save("One", "a")
+    undo(opened)
+    with pytest.raises(Missing):
+        undo(opened)
+    with pytest.raises(Missing, match="first snapshot"):
+        undo(opened, ids(opened)[0][:8])
+    with pytest.raises(MemdirError):
+        undo(opened, since=NOON + 1)
+    assert opened.read("theirs.md") == memory("theirs")
+
+
+def test_undo_of_an_old_change_takes_back_only_that_one(opened):
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    opened.save("Three", "c")
+    undo(opened, ids(opened)[2][:10])
+    assert sorted(files(opened)) == ["MEMORY.md", "a.md", "c.md"]
+    assert opened.index.count("\n") == 2
+    assert "b.md" not in opened.index
+
+
+def test_undo_of_an_old_change_with_a_later_edit_is_a_conflict(opened):
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    opened.save("Three", "a")
+    opened.save("Beside", "b")
+    before = files(opened)
+    second = ids(opened)[2]
+    with pytest.raises(Conflict) as conflict:
+        undo(opened, second)
+    assert b"One" in conflict.value.ours
+    assert b"Three" in conflict.value.theirs
+    assert conflict.value.path == "a.md"
+    assert "memdir log a" in conflict.value.next
+    assert files(opened) == before
+    assert opened.verbs()[-1] == "save b"
+
+
+def test_a_conflict_in_one_file_stops_the_undo_of_all(opened):
+    changes.bring_in(opened.app(), [("x.md", b"1"), ("y.md", b"2")])
+    opened.write("y.md", "changed since")
+    opened.app().snapshot()
+    before = files(opened)
+    with pytest.raises(Conflict):
+        undo(opened, ids(opened)[1])
+    assert files(opened) == before
+
+
+def test_undo_of_a_change_that_somebody_already_took_back_says_so(opened):
+    opened.save("One", "a")
+    first = files(opened)
+    opened.save("Two", "a")
+    (opened.root / "a.md").write_bytes(first["a.md"])
+    (opened.root / "MEMORY.md").write_bytes(first["MEMORY.md"])
+    opened.app().snapshot()
+    with pytest.raises(Missing, match="is taken back already"):
+        undo(opened, ids(opened)[2])
+    assert files(opened) == first
+
+
+def test_a_change_of_the_index_alone_that_was_changed_since_is_a_conflict_too(opened):
+    opened.save("One", "a")
+    opened.write("MEMORY.md", "# Mine\n" + opened.index)
+    opened.app().snapshot()
+    opened.write("MEMORY.md", opened.index.replace("# Mine", "# Ours"))
+    opened.save("Two", "b")
+    before = files(opened)
+    with pytest.raises(Conflict, match=r"MEMORY\.md was changed again"):
+        undo(opened, ids(opened)[2])
+    assert files(opened) == before
+
+
+def test_what_an_old_change_did_to_the_index_goes_and_later_lines_stay(opened):
+    """Only the pointers were healed once: other lines of that change stayed for ever."""
+    opened.save("One", "a")
+    opened.write("MEMORY.md", "# Theirs\n\n" + opened.index.replace("One", "Their hook"))
+    opened.write("theirs.md", memory("theirs"))
+    opened.app().snapshot()
+    opened.write("MEMORY.md", opened.index + "\nMy own words.\n")
+    opened.save("Two", "b")
+    done = undo(opened, ids(opened)[2])
+    assert opened.index == "- [A](a.md) — One\n- [B](b.md) — Two\n\nMy own words.\n"
+    assert sorted(files(opened)) == ["MEMORY.md", "a.md", "b.md"]
+    assert done.changes[-1].path == "MEMORY.md"
+    assert "later lines stay" in done.remarks[0]
+
+
+def test_a_place_of_the_index_that_was_changed_again_keeps_its_text_and_says_so(opened):
+    opened.save("One", "a")
+    opened.write("theirs.md", memory("theirs"))
+    opened.write("MEMORY.md", "# Theirs\n" + opened.index + "- [Theirs](theirs.md)\nTheir words.\n")
+    opened.app().snapshot()
+    opened.write("MEMORY.md", opened.index.replace("# Theirs", "# Ours now"))
+    opened.app().snapshot()
+    done = undo(opened, ids(opened)[2])
+    assert opened.index == "# Ours now\n- [A](a.md) — One\n"
+    (remark,) = done.remarks
+    assert "MEMORY.md was changed again at the same place" in remark
+    assert (done.changes[-1].path, done.changes[-1].kind) == ("MEMORY.md", "undone")
+
+
+# -- several -------------------------------------------------------------------------------
+
+
+def test_everything_since_a_moment_is_undone_in_one_step(opened):
+    opened.save("One", "a")
+    before = files(opened)
+    opened.now += DAY
+    moment = opened.now
+    opened.save("Two", "a")
+    opened.write("outside.md", memory("outside"))
+    opened.save("Three", "b")
+    changes.retire(opened.app(), ["a"])
+    opened.now += DAY
+    undo(opened, since=moment)
+    assert files(opened) == before
+    assert opened.verbs()[-1] == "undo retire a and 3 more"
+    newest = look.log(opened.app())[0].id
+    undo(opened, newest)
+    assert "a.md" not in files(opened)
+    assert "b.md" in files(opened)
+
+
+def test_since_before_an_undo_takes_that_back_too(opened):
+    opened.save("One", "a")
+    opened.now += DAY
+    moment = opened.now
+    opened.save("Two", "a")
+    undo(opened)
+    opened.save("Three", "a")
+    undo(opened, since=moment)
+    assert "One" in opened.read("a.md")
+
+
+def test_a_batch_is_undone_by_its_id(opened):
+    changes.bring_in(opened.app(), [(f"m{n}.md", b"x") for n in range(5)])
+    opened.save("Beside", "b")
+    undo(opened, ids(opened)[1])
+    assert sorted(files(opened)) == ["MEMORY.md", "b.md"]
+
+
+# -- others --------------------------------------------------------------------------------
+
+
+def test_an_outside_process_deletes_many_memories_and_all_come_back(opened):
+    """A consolidation that silently deletes 23 files and rewrites the index is one undo away."""
+    for count in range(MANY + 7):
+        opened.write(f"m{count:02}.md", memory(f"m{count:02}", body="é\r\n" * count))
+    opened.write("deep/x.md", b"\xff\x00")
+    lines = [f"- [M{n}](m{n:02}.md) — hook {n}  \r\n" for n in range(MANY + 7)]
+    opened.write("MEMORY.md", "\ufeff# Mine\r\n\r\n" + "".join(lines) + "\r\nWords.")
+    (opened.root / "MEMORY.md").chmod(0o640)
+    opened.save("Ours", "ours")
+    before = files(opened)
+    script = """
+    import pathlib, sys
+    top = pathlib.Path(sys.argv[1])
+    for n in range(23):
+        (top / f"m{n:02}.md").unlink()
+    (top / "deep/x.md").unlink()
+    (top / "deep").rmdir()
+    (top / "merged.md").write_text("everything that mattered")
+    (top / "MEMORY.md").write_text("- [Merged](merged.md)\\n")
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(opened.root)], check=True)
+    assert len(files(opened)) == len(before) - MANY
+    done = undo(opened)
+    assert files(opened) == before
+    assert len(done.changes) == MANY + 3
+    assert (opened.root / "MEMORY.md").stat().st_mode & 0o777 == 0o640
+    assert opened.verbs()[-2:] == ["outside", "undo outside"]
+    assert opened.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_the_same_after_we_have_saved_something_since(opened):
+    for count in range(MANY):
+        opened.write(f"m{count:02}.md", memory(f"m{count:02}"))
+    changes.rebuild_index(opened.app())
+    before = files(opened)
+    for count in range(MANY):
+        (opened.root / f"m{count:02}.md").unlink()
+    opened.write("MEMORY.md", "gone\n")
+    opened.save("Later", "later")
+    outside = [one.id for one in look.log(opened.app()) if one.cause.verb == "outside"]
+    undo(opened, outside[0])
+    kept = files(opened)
+    assert {path: kept[path] for path in before if path != "MEMORY.md"} == {
+        path: data for path, data in before.items() if path != "MEMORY.md"
+    }
+    assert all(f"m{count:02}.md" in opened.index for count in range(MANY))
+    assert "later.md" in opened.index
+
+
+def test_lines_of_others_in_the_index_survive_an_undo(opened):
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    opened.write("MEMORY.md", "# Mine\n\n" + opened.index + "\nMy own words.\n")
+    first = ids(opened)[2]
+    undo(opened, first)
+    assert opened.index == "# Mine\n\n- [A](a.md) — One\n\nMy own words.\n"
+
+
+# -- broken off ----------------------------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from memdir import flows
+from memdir.adapters.layouts.markdown import Markdown
+from tests.helpers.opened import Opened
+
+opened = Opened(Path(sys.argv[1]))
+real, left = Markdown.put, [int(sys.argv[2])]
+
+def put(self, path, data):
+    real(self, path, data)
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Markdown.put = put
+if sys.argv[3] == "undo":
+    flows.undo(opened.app())
+else:
+    opened.save("Killed", "k")
+"""
+
+
+def killed(opened: Opened, after: int, verb: str) -> None:
+    """Run one change in a process that dies after so many writes."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.join(root, "src"), root])}
+    line = [sys.executable, "-c", KILLED, str(opened.top), str(after), verb]
+    done = subprocess.run(line, env=env, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_the_change_of_a_killed_writer_has_its_name_in_the_log(opened, after):
+    opened.save("One", "a")
+    before = files(opened)
+    killed(opened, after, "save")
+    opened.write("c.md", memory("c"))
+    assert opened.verbs() == ["begin", "save a", "save k.md", "outside c.md"]
+    undo(opened)
+    undo(opened)
+    assert files(opened) == before
+
+
+def test_an_undo_that_was_killed_is_an_undo_in_the_log(opened):
+    opened.save("One", "a")
+    opened.save("Two", "a", description="Other words")
+    killed(opened, 1, "undo")
+    assert opened.verbs()[-1].startswith("undo save a")
+    undo(opened)  # completes what was cut off
+    assert b"One" in files(opened)["a.md"]
+    undo(opened)
+    assert "a.md" not in files(opened)
+
+
+def test_undo_without_a_history_says_how_to_get_one(tmp_path):
+    opened = Opened(tmp_path, history=0)
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    with pytest.raises(MemdirError, match="switched off") as off:
+        undo(opened)
+    assert "MEMDIR_HISTORY" in off.value.next
+    kept = [
+        opened.app().shelf.read(one) for one in look.shelved(opened.app()) if one.path == "a.md"
+    ]
+    assert any(b"One" in data for data in kept)
+
+
+def test_a_dry_undo_shows_what_would_come_back(opened):
+    opened.save("One", "a")
+    opened.save("Two", "a")
+    before = tree(opened.home)
+    done = review.undo(opened.app(dry_run=True))
+    assert tree(opened.home) == before
+    (row,) = [row for row in done.diff if row[0] == "a.md"]
+    assert (b"Two" in row[1], b"One" in row[2]) == (True, True)
+
+
+def test_a_dry_undo_takes_back_what_others_did_last_as_the_real_one_does(opened):
+    opened.save("One", "a")
+    opened.save("Two", "b")
+    (opened.root / "a.md").unlink()
+    before = tree(opened.home)
+    dry = review.undo(opened.app(dry_run=True))
+    assert tree(opened.home) == before
+    real = undo(opened)
+    assert [one.path for one in dry.changes] == [one.path for one in real.changes] == ["a.md"]

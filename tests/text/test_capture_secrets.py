@@ -1,0 +1,100 @@
+"""A token that somebody wants remembered is written nowhere, whichever way it comes in."""
+
+import base64
+import json
+import random
+import string
+import zlib
+from pathlib import Path
+
+import pytest
+
+from memdir.text.secrets import letters_and_digits
+from tests.capture.test_capture_worker import Speaking
+from tests.helpers.conversing import Conversation
+from tests.helpers.terminal import memdir
+
+pytestmark = pytest.mark.usefixtures("project")
+
+ALPHABET = string.ascii_letters + string.digits
+
+
+def run_of(length: int, seed: str) -> str:
+    """Letters and digits of no meaning, the same in each run."""
+    return "".join(random.Random(seed).choices(ALPHABET, k=length))
+
+
+def part(data: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(data).encode()).decode().rstrip("=")
+
+
+# Put together here: no file may hold what looks like a real token.
+TOKENS = {
+    "github": "gh" + "p_" + run_of(36, "github"),
+    "anthropic": "sk-" + "ant-" + "api03-" + run_of(40, "anthropic"),
+    "stripe": "sk_" + "live_" + run_of(24, "stripe"),
+    "npm": "npm" + "_" + run_of(36, "npm"),
+    "gitlab": "glp" + "at-" + run_of(20, "gitlab"),
+    "huggingface": "h" + "f_" + run_of(34, "huggingface"),
+    "jwt": ".".join((part({"alg": "HS256"}), part({"sub": "deployer"}), run_of(43, "jwt"))),
+}
+SENTENCES = (
+    "Remember that {} is the deploy token.",
+    "please remember: {} opens the staging registry",
+    "From now on use {} for releases.",
+    "{} is the deploy token. Remember that.",
+    "Forget that {} is the deploy token.",
+)
+
+
+def written(home: Path, *but: Path) -> dict[str, str]:
+    """Every name and text below a home, objects of the history unpacked."""
+    found = {}
+    for path in home.rglob("*"):
+        if path.is_file() and path not in but:
+            data = path.read_bytes()
+            if "objects" in path.parts:
+                data = zlib.decompress(data)
+            found[str(path)] = data.decode("utf-8", "replace")
+    return found
+
+
+def assert_unwritten(token: str, home: Path, *but: Path) -> None:
+    value = letters_and_digits(token)
+    for path, text in written(home, *but).items():
+        assert value not in letters_and_digits(path + text), path
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("kind", TOKENS)
+def test_a_token_in_a_transcript_is_written_nowhere(kind, sentence, home, tmp_path):
+    talk = Conversation(tmp_path / "elsewhere/talk.jsonl")
+    talk.say(sentence.format(TOKENS[kind]), "Noted.", "Remember that we use pnpm.", "Yes.")
+    answer = memdir("capture", "--transcript", str(talk.path), "--json")
+    assert [one["name"] for one in answer.json["saved"]] == ["we-use-pnpm"]
+    assert_unwritten(TOKENS[kind], home)
+    assert letters_and_digits(TOKENS[kind]) not in letters_and_digits(answer.text)
+
+
+@pytest.mark.parametrize("kind", TOKENS)
+def test_a_token_said_to_a_client_is_written_nowhere_by_the_worker(kind, tmp_path):
+    client = Speaking(tmp_path)
+    talk = client.talk().say(f"Remember that {TOKENS[kind]} is the deploy token.", "I will.")
+    client.hook("stop", talk)
+    client.settle()
+    assert client.memories() == []
+    status = client.answer("status")
+    assert (status["received"], status["refused"]) == (1, 1)
+    assert_unwritten(TOKENS[kind], client.home, talk.path)
+
+
+def test_a_token_in_a_past_session_is_written_nowhere(tmp_path):
+    client = Speaking(tmp_path)
+    folder = client.store.parent
+    talk = Conversation(folder / "past.jsonl", str(client.project))
+    for token in TOKENS.values():
+        talk.say(f"Remember that {token} is the deploy token.", "I will.")
+    client.answer("extract", "--yes")
+    assert client.memories() == []
+    for token in TOKENS.values():
+        assert_unwritten(token, client.home, talk.path)

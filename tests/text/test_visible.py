@@ -1,0 +1,81 @@
+"""Nothing that a memory holds reaches the terminal as a command, and columns are counted right."""
+
+import pytest
+
+from memdir.text.terminal import cut, line, pad, visible, width, wrap
+
+pytestmark = pytest.mark.usefixtures("project")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2Jx", "␛[2Jx"),
+        ("\x1b]0;t\x07", "␛]0;t␇"),
+        ("\x9b31m", "\\x9b31m"),
+        ("a\b\b", "a␈␈"),
+        ("a\rb", "a␍b"),
+        ("\x00\x7f", "␀␡"),
+        ("a\u202eb", "a<U+202E>b"),
+        ("a\u200bb", "a<U+200B>b"),
+        ("\ufeffa", "<U+FEFF>a"),
+        ("a\u00adb", "a<U+00AD>b"),
+        ("\U000e0041", "<U+E0041>"),
+        ("\u2028", "<U+2028>"),
+        ("\udcff", "\\xff"),
+        ("\ud800", "<U+D800>"),
+        ("❤\ufe0f", "❤\ufe0f"),
+        ("❤\ufe0f\ufe0f", "❤\ufe0f<U+FE0F>"),
+        ("line\nbreak\ttab", "line\nbreak\ttab"),
+        ("naïve 日本 🧠 ￼", "naïve 日本 🧠 ￼"),
+    ],
+)
+def test_what_would_command_or_hide_is_shown(text, shown):
+    assert visible(text) == shown
+
+
+def test_every_control_character_is_harmless():
+    everything = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
+    assert [c for c in visible(everything) if c != "\n" and c != "\t" and not c.isprintable()] == []
+
+
+def test_one_line_stays_one_line():
+    assert line("a\nb\tc\r\n") == "a␊b c␍␊"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("🧠a", 3), ("❤\ufe0f", 1)]
+)
+def test_wide_characters_take_two_columns(text, columns):
+    assert width(text) == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "short"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdef", 4, "abc…"),
+        ("日本語文字", 5, "日本…"),
+        ("ab cd", 4, "ab…"),
+        ("abc", 0, ""),
+    ],
+)
+def test_a_cut_text_fits_and_shows_that_it_was_cut(text, columns, short):
+    assert cut(text, columns) == short
+
+
+def test_padding_counts_columns():
+    assert pad("日", 4) + "|" == "日  |"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one two three", ["> one two", "  three"]),
+        ("", ["> "]),
+        ("a /a/very/long/path b", ["> a", "/a/very/long/path", "  b"]),
+        ("日本語日本語日本語", ["> 日本語日", "  本語日本", "  語"]),
+    ],
+)
+def test_words_are_wrapped_whole_and_wide_text_anywhere(text, lines):
+    assert wrap(text, 10, "> ", "  ") == lines

@@ -1,0 +1,352 @@
+"""Consolidation: what the logs say is saved, what is wrong goes into the trash, in its own time."""
+
+import datetime
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memdir.capture import review
+from memdir.capture.inbox import open_inbox
+from memdir.clients.conversation import Session
+from memdir.errors import Busy
+from memdir.store import look
+from memdir.store.logs import DailyLog, Entry, log_day
+from memdir.store.writer import Done, state_folder
+from memdir.upkeep import dream
+from memdir.upkeep.dream import (
+    PAUSE,
+    SESSIONS,
+    THROTTLE,
+    Dreams,
+    Run,
+    State,
+    find_disputed,
+    not_yet,
+    too_few,
+)
+from tests.helpers.opened import DAY, NOON, Opened
+from tests.helpers.repositories import Checkout
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    return Opened(tmp_path)
+
+
+def run(opened: Opened, *, dry_run: bool = False) -> tuple[Run, Done]:
+    told: list[tuple[Run, Done]] = []
+    dream.run(opened.app(dry_run=dry_run), lambda run, done: told.append((run, done)))
+    return told[0]
+
+
+def page(body: str, modified: str = "2024-01-01", more: str = "") -> str:
+    head = (
+        f"name: x\ndescription: {body.split('.')[0]}\ntype: project\nmodified: {modified}\n{more}"
+    )
+    return f"---\n{head}---\n\n{body}\n"
+
+
+def paths(done: Done, kind: str) -> list[str]:
+    return [change.path for change in done.changes if change.kind == kind]
+
+
+def test_what_a_log_says_to_remember_becomes_a_memory_once(opened):
+    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    log_day(opened.app(), "Looked at the build today, all green.", "project")
+    first, done = run(opened)
+    path, index = paths(done, "created")
+    assert index == "MEMORY.md"
+    text = opened.read(path)
+    assert "nvoices are numbered per country" in text and "source: capture" in text
+    assert "client: log" in text and path in opened.index
+    assert first.oriented.logs.entries == 2
+    before = opened.files()
+    second, done = run(opened)
+    assert (second.oriented.logs.entries, done.changes, opened.files()) == (0, (), before)
+
+
+def test_a_run_that_was_killed_before_it_was_written_down_saves_nothing_twice(opened):
+    log_day(opened.app(), "Remember: no Fridays.", "feedback")
+    run(opened)
+    after = opened.files()
+    Path(state_folder(opened.app().config), "dream.json").unlink()
+    again, done = run(opened)
+    assert (again.oriented.logs.entries, done.changes, opened.files()) == (1, (), after)
+
+
+def test_new_entries_are_read_from_where_the_last_run_ended(opened):
+    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    run(opened)
+    opened.now += DAY
+    log_day(
+        opened.app(),
+        "Remember that Dana is asked before the payment service is touched.",
+        "feedback",
+    )
+    again, done = run(opened)
+    assert again.oriented.logs.entries == 1
+    assert len(paths(done, "created")) == 1
+
+
+def test_a_rule_in_a_log_waits_for_a_person(opened):
+    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
+    first, done = run(opened)
+    assert paths(done, "created") == []
+    assert [one.id for one in open_inbox(opened.app()).list()] == first.held != []
+
+
+def test_no_line_of_an_entry_is_dropped(opened):
+    entry = (
+        "Remember that invoices are numbered per country.\n"
+        "Germany begins anew every year.\n\nSteps:\n- look up the country\n- take its number"
+    )
+    log_day(opened.app(), entry, "project")
+    _, done = run(opened)
+    text = opened.read(paths(done, "created")[0])
+    assert "invoices are numbered per country.\n\nGermany begins anew every year." in text
+    assert "Steps:\n- look up the country\n- take its number" in text
+
+
+def test_further_lines_of_a_rule_are_held_with_it(opened):
+    entry = "From now on we use PostgreSQL, because of jsonb.\nThe old dumps stay."
+    log_day(opened.app(), entry, "project")
+    run(opened)
+    (held,) = open_inbox(opened.app()).list()
+    assert held.catch.draft.body.endswith("\n\nThe old dumps stay.")
+
+
+def test_a_secret_in_a_further_line_is_neither_held_nor_saved(opened):
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    asked = "Remember that invoices are numbered per country.\nThe key is "
+    noticed = "From now on we use PostgreSQL, because of jsonb.\nThe key is "
+    for text in (asked, noticed):
+        entry = Entry(text + token, "project", "10:00")
+        DailyLog(str(opened.root)).append(datetime.date(2026, 3, 2), entry)
+    _, done = run(opened)
+    assert paths(done, "created") == [] and any("secret" in text for text in done.remarks)
+    assert open_inbox(opened.app()).list() == []
+
+
+def test_every_entry_is_accounted_for(opened):
+    for text in ("Remember that invoices are numbered per country.", "All green.", "Lunch."):
+        log_day(opened.app(), text, "project")
+    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
+    logs = run(opened)[0].oriented.logs
+    assert (logs.entries, len(logs.saved), len(logs.held), logs.silent) == (4, 1, 1, 2)
+
+
+def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opened):
+    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    run(opened)
+    review.undo(opened.app())
+    Path(state_folder(opened.app().config), "dream.json").unlink()
+    _, done = run(opened)
+    assert paths(done, "created") == []
+
+
+def test_a_dry_run_leaves_logs_inbox_and_store_alone(opened):
+    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
+    opened.write("a.md", page("The build runs on Jenkins."))
+    before = opened.files()
+    _, done = run(opened, dry_run=True)
+    assert done.dry_run and done.diff
+    assert opened.files() == before and open_inbox(opened.app()).list() == []
+    assert run(opened)[0].oriented.logs.entries == 2
+
+
+def test_a_secret_in_a_log_is_refused_aloud(opened):
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    entry = Entry(f"Remember that the key is {token}", "project", "10:00")
+    DailyLog(str(opened.root)).append(datetime.date(2026, 3, 2), entry)
+    _, done = run(opened)
+    assert paths(done, "created") == []
+    assert any("secret" in text for text in done.remarks)
+    assert all(
+        token.encode() not in data for path, data in opened.files().items() if "logs" not in path
+    )
+
+
+def test_memories_that_say_the_same_become_one_and_relative_dates_are_written_out(opened):
+    body = (
+        "The importer reads partner files at noon, and rejects whole files on the first error.\n\n"
+        "Partners send CSV with semicolons; the header line names the warehouse and the currency. "
+        "Retries are done by hand, after the partner has been called. It was rewritten yesterday."
+    )
+    for name in ("importer", "importer-files"):
+        opened.write(f"{name}.md", page(body, "2026-02-20"))
+    before = opened.files()
+    first, done = run(opened)
+    assert len(paths(done, "retired")) == 1
+    left = next(path for path in ("importer.md", "importer-files.md") if path in opened.files())
+    assert "2026-02-19" in opened.read(left)
+    assert first.before.duplicates == 1 and first.plan.after.duplicates == 0
+    review.undo(opened.app())
+    assert opened.files() == before
+
+
+def test_old_and_wrong_goes_into_the_trash_old_alone_stays(opened):
+    code = Checkout(opened.project)
+    code.commit({"src/pay.py": "def charge(): ...\n", "src/kept.py": "x = 1\n"})
+    code.git("rm", "-q", "src/pay.py")
+    code.commit({"README.md": "Here.\n"})
+    opened.write("wrong.md", page("Charges happen in `src/pay.py`, by hand."))
+    opened.write("old.md", page("The importer lives in `src/kept.py`, for good."))
+    opened.write("pinned.md", page("Refunds happen in `src/pay.py`.", more="pinned: true\n"))
+    before = opened.files()
+    first, done = run(opened)
+    assert paths(done, "retired") == ["wrong.md"]
+    assert [one.path for one in look.missed(opened.app())] == ["wrong.md"]
+    assert first.oriented.old == ("old.md",) and first.lost == []
+    review.undo(opened.app())
+    assert opened.files() == before
+    # Who took it back is not asked again, until the code gives a new reason.
+    assert paths(run(opened)[1], "retired") == []
+    code.commit({"src/kept.py": "x = 2\n"})
+    assert paths(run(opened)[1], "retired") == ["wrong.md"]
+
+
+def claude_md(opened: Opened, text: str, when: str) -> None:
+    code = Checkout(opened.project)
+    (opened.project / "CLAUDE.md").write_text(text)
+    moment = time.mktime(time.strptime(when, "%Y-%m-%d"))
+    os.utime(opened.project / "CLAUDE.md", (moment, moment))
+    code.git("status")
+
+
+def test_what_claude_md_says_otherwise_since_is_put_away_what_is_newer_is_marked(opened):
+    claude_md(opened, "# Rules\n\nThe default branch is `main`.\n", "2026-01-01")
+    opened.write("older.md", page("The default branch is `trunk`.", "2025-06-01"))
+    opened.write("newer.md", page("The default branch is `develop`.", "2026-02-01"))
+    kept = (opened.project / "CLAUDE.md").read_bytes()
+    before = opened.files()
+    first, done = run(opened)
+    assert paths(done, "retired") == ["older.md"]
+    assert "contradicts: CLAUDE.md, line 3" in opened.read("newer.md")
+    assert "modified: 2026-02-01" in opened.read("newer.md")
+    assert sorted((one.path, one.older) for one in first.oriented.disputed) == [
+        ("newer.md", False),
+        ("older.md", True),
+    ]
+    after = opened.files()
+    assert run(opened)[1].changes == () and opened.files() == after
+    assert (opened.project / "CLAUDE.md").read_bytes() == kept
+    review.undo(opened.app())
+    assert opened.files() == before
+
+
+def test_where_nobody_knows_when_claude_md_was_written_nothing_is_older():
+    texts = {"a.md": page("The default branch is `trunk`.")}
+    (one,) = find_disputed(texts, "The default branch is `main`.", {"a.md": 1.0}, None)
+    assert not one.older
+    assert find_disputed(texts, "  ", {"a.md": 1.0}, 2.0) == []
+
+
+def sessions(count: int, when: float = NOON) -> list[Session]:
+    return [Session("claude-code", f"s{at}", f"/t/{at}", when, 10) for at in range(count)]
+
+
+class Asked:
+    """Counts how often somebody looks for sessions."""
+
+    def __init__(self, found: list[Session]) -> None:
+        self.found, self.times = found, 0
+
+    def __call__(self) -> list[Session]:
+        self.times += 1
+        return self.found
+
+
+def test_by_itself_it_runs_only_where_it_was_switched_on(opened):
+    asked = Asked(sessions(9))
+    assert "dream.enabled" in dream.run_if_due(opened.app(), asked)
+    assert asked.times == 0
+
+
+def test_by_itself_it_waits_for_time_and_sessions(tmp_path):
+    opened = Opened(tmp_path, dream="true")
+    opened.write("a.md", "The build runs on Jenkins.\n")
+    few, enough = Asked(sessions(SESSIONS)), Asked(sessions(SESSIONS + 1, NOON + 2 * DAY))
+    assert "4 other sessions" in dream.run_if_due(opened.app(), few, "s0")
+    assert "minutes ago" in dream.run_if_due(opened.app(), enough, "s0")
+    assert (few.times, enough.times) == (1, 0)
+    opened.now += THROTTLE
+    assert dream.run_if_due(opened.app(), enough, "s0") == ""
+    assert "MEMORY.md" in opened.files()
+    opened.now += PAUSE - 1
+    assert "hours ago" in dream.run_if_due(opened.app(), enough, "s0")
+    assert enough.times == 1
+    opened.now += 1
+    assert dream.run_if_due(opened.app(), enough, "s0") == ""
+
+
+def test_sessions_before_the_last_run_do_not_count(tmp_path):
+    opened = Opened(tmp_path, dream="true")
+    assert dream.run_if_due(opened.app(), Asked(sessions(9)), "") == ""
+    opened.now += 2 * PAUSE
+    assert "0 other sessions" in dream.run_if_due(opened.app(), Asked(sessions(9)), "")
+
+
+@pytest.mark.parametrize(
+    ("state", "early"),
+    [
+        (State(), False),
+        (State(done=NOON - PAUSE), False),
+        (State(done=NOON - PAUSE + 1), True),
+        (State(looked=NOON - THROTTLE + 1), True),
+        (State(looked=NOON - THROTTLE), False),
+        (State(done=NOON + DAY, looked=NOON + DAY), False),  # of a clock that was ahead
+    ],
+)
+def test_the_gates_of_time(state, early):
+    assert bool(not_yet(state, NOON)) is early
+    assert too_few(SESSIONS) == "" and too_few(SESSIONS - 1)
+
+
+def test_a_run_that_failed_does_not_count_as_done(tmp_path):
+    opened = Opened(tmp_path, dream="true")
+    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    (opened.root / "MEMORY.md").mkdir()
+    with pytest.raises(Exception, match=r"MEMORY\.md"):
+        dream.run_if_due(opened.app(), Asked(sessions(9)))
+    (opened.root / "MEMORY.md").rmdir()
+    opened.now += THROTTLE
+    assert dream.run_if_due(opened.app(), Asked(sessions(9))) == ""
+    assert any("invoices" in path for path in opened.files())
+
+
+HOLDER = """
+import sys, time
+from memdir.adapters.dreams import Dreams
+with Dreams(sys.argv[1]).lock.held_if_free("memdir dream") as free:
+    print(free is not None, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_one_at_a_time_and_a_dead_run_blocks_nobody(tmp_path):
+    opened = Opened(tmp_path, dream="true")
+    opened.write("a.md", "The build runs on Jenkins.\n")
+    folder = state_folder(opened.app().config)
+    words = [sys.executable, "-c", HOLDER, folder]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"True\n"
+        with pytest.raises(Busy, match="another run"):
+            run(opened)
+        assert "under way" in dream.run_if_due(opened.app(), Asked(sessions(9)))
+        holder.send_signal(signal.SIGKILL)
+    assert dream.run_if_due(opened.app(), Asked(sessions(9))) == ""
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"done": "x"}', b'{"done": NaN}', b"\xff"])
+def test_a_damaged_state_is_as_if_there_had_been_no_run(opened, damage):
+    dreams = Dreams(state_folder(opened.app().config))
+    dreams.keep(State(5.0, 6.0, {"a": 7}, "abc"))
+    assert dreams.load() == State(5.0, 6.0, {"a": 7}, "abc")
+    Path(dreams.folder, "dream.json").write_bytes(damage)
+    assert dreams.load() == State()
