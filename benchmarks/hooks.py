@@ -28,7 +28,7 @@ START, STOP = 40.0, 10.0  # milliseconds over a bare interpreter
 MEMORIES = 1_000  # of the start of a session, and of the end of a turn
 SETTLED = 0.5  # seconds after which a file counts as unchanged and a process has begun
 SETUP = ("setup", "claude-code", "--settings", "--dry-run", "--json")
-MEMDIR = "from memdir.surfaces.cli import main; main()"
+MEMDIR = "from memdir.cli.main import main; main()"
 BARE = ("-I", "-S", "-c", "pass")
 
 

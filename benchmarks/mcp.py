@@ -23,7 +23,7 @@ FIRST_MS = 300.0  # from the start to the first answers
 MOST_BYTES = 4096  # of tools/list
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OURS = [sys.executable, "-m", "memdir.mcp"]
-COMMAND = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()", "mcp"]
+COMMAND = [sys.executable, "-c", "from memdir.cli.main import main; main()", "mcp"]
 PLUGIN = [os.path.join(ROOT, "plugin/bin/memdir"), "mcp"]
 ONE_TOOL = """
 from mcp.server import MCPServer

@@ -16,7 +16,7 @@ RUNS = 40
 RECORDS = 1_000
 TURNS = 30  # of the conversation: a question, a tool, an answer each
 GOAL = 60.0  # milliseconds over a bare interpreter
-MEMDIR = ("-I", "-c", "from memdir.surfaces.cli import main; main()")
+MEMDIR = ("-I", "-c", "from memdir.cli.main import main; main()")
 BARE = ("-I", "-S", "-c", "pass")
 
 

@@ -69,7 +69,7 @@ def _whole(folder: str, code: str, texts: list[tuple[str, str]], floor: float) -
     os.mkdir(store)
     for path, text in texts:
         _edit(os.path.join(store, path), text)
-    run = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
+    run = [sys.executable, "-c", "from memdir.cli.main import main; main()"]
     words = ("audit", "--deep", "--json", "--dir", store, "--project", code)
     env = {**os.environ, "HOME": os.path.join(folder, "home")}
     answer: list[bytes] = []

@@ -1047,7 +1047,7 @@ def _library() -> Iterable[str]:
     yield _paragraphs(Prefetch)
     for name, method in _public(Prefetch):
         yield from _callable(f"Prefetch.{name}", method)
-    yield "## Memory tool\n\n```python\nfrom memdir.tools import memory_tool\n```"
+    yield "## Memory tool\n\n```python\nfrom memdir.memory_tool import memory_tool\n```"
     yield from _callable("memory_tool", memory_tool)
     yield _paragraphs(MemoryTool)
     for name, method in _public(MemoryTool):

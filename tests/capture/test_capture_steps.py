@@ -414,7 +414,7 @@ def test_the_prompt_is_stable_and_short(look):
 def test_types_and_exclusions_are_those_of_the_session_s_prompt(look):
     model = answers({"done": True})
     asked(model, look)
-    words = Path(__file__).parents[2].joinpath("src/memdir/steps/prompts/behaviour.md").read_text()
+    words = Path(__file__).parents[2].joinpath("src/memdir/hot/prompts/behaviour.md").read_text()
     for line in words.partition("## What not to save")[2].partition("===")[0].splitlines():
         assert line in model.asked[0].system
     for name in ("feedback", "project", "reference", "user", "value"):

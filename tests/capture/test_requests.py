@@ -11,7 +11,7 @@ from memdir.capture.drafts import FROM_AGENT, catches
 from memdir.capture.signals import Origin, notice
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 
-DATA = Path(__file__).parents[2] / "data/requests.toml"
+DATA = Path(__file__).parents[1] / "data/requests.toml"
 ROWS = [
     pytest.param(row, id=f"{language}-{row['says'][:40]}")
     for language, rows in tomllib.loads(DATA.read_text(encoding="utf-8")).items()

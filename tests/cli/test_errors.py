@@ -282,11 +282,11 @@ def test_the_acknowledgement_comes_before_the_history(store, home):
     before = history.read_bytes()
     slow = (
         "import sys, time\n"
-        "from memdir.adapters.history.git import GitHistory\n"
+        "from memdir.store.history import GitHistory\n"
         "real = GitHistory.record\n"
         "def record(self, *given):\n    time.sleep(1.5)\n    return real(self, *given)\n"
         "GitHistory.record = record\n"
-        "from memdir.surfaces.cli import main\nmain()\n"
+        "from memdir.cli.main import main\nmain()\n"
     )
     words = [sys.executable, "-c", slow, "touch", "use-uv", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as running:

@@ -17,7 +17,7 @@ SLOW = (
     "real = {kind}.{method}\n"
     "def slow(self, *given):\n    time.sleep(1.6)\n    return real(self, *given)\n"
     "{kind}.{method} = slow\n"
-    "from memdir.surfaces.cli import main\nmain()\n"
+    "from memdir.cli.main import main\nmain()\n"
 )
 SHELF = SLOW.format(module="shelf", kind="Shelf", method="lay")
 HISTORY = SLOW.format(module="history.git", kind="GitHistory", method="record")
@@ -56,7 +56,7 @@ def test_a_program_hears_nothing():
 
 
 def test_quick_work_is_quiet():
-    assert heard("from memdir.surfaces.cli import main\nmain()\n", "retire", "use-uv") == ""
+    assert heard("from memdir.cli.main import main\nmain()\n", "retire", "use-uv") == ""
 
 
 def test_where_stderr_is_no_terminal_nothing_is_said():
@@ -66,4 +66,4 @@ def test_where_stderr_is_no_terminal_nothing_is_said():
 
 def test_an_editor_that_is_open_for_long_is_left_alone(monkeypatch):
     monkeypatch.setenv("EDITOR", "sh -c 'sleep 1.5'")
-    assert heard("from memdir.surfaces.cli import main\nmain()\n", "edit", "use-uv") == ""
+    assert heard("from memdir.cli.main import main\nmain()\n", "edit", "use-uv") == ""

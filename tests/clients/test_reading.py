@@ -250,8 +250,8 @@ def test_hostile_transcripts(file, row):
 
 MEASURE = """
 import resource, sys
-from memdir.adapters.transcripts.claude_code import open_reader
-from memdir.core.transcript import Cursor
+from memdir.clients.claude_code import open_reader
+from memdir.clients.conversation import Cursor
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 stretch = open_reader(sys.argv[1], {}).read(sys.argv[2], Cursor())
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -10,7 +10,8 @@ import pytest
 from memdir.capture import review
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.layout import Markdown
-from memdir.store import changes, look, registry
+from memdir.store import changes, look
+from memdir.store.history import open_history, open_no_history
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
 from tests.helpers.opened import NOON, Opened, memory
@@ -32,11 +33,9 @@ BYTES = {
 }
 
 
-@pytest.fixture(params=registry.members("history"))
+@pytest.fixture(params=[open_history, open_no_history], ids=["git", "none"])
 def history(request, tmp_path):
-    return registry.load("history", request.param).open_history(
-        str(tmp_path / "state"), lambda: NOON
-    )
+    return request.param(str(tmp_path / "state"), lambda: NOON)
 
 
 @pytest.fixture
@@ -55,10 +54,6 @@ def change(history, store, cause: Cause, **files: bytes | None) -> str:
 
 
 # -- every member --------------------------------------------------------------------------
-
-
-def test_there_are_histories_to_test():
-    assert {"git", "none"} <= set(registry.members("history"))
 
 
 def test_a_change_is_kept_or_the_history_says_that_it_is_off(history, tmp_path):

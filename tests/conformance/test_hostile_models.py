@@ -149,8 +149,8 @@ def test_the_scheme_and_the_host_are_shown(name):
 
 ASK = """
 import sys
-from memdir import registry
-from memdir.core.model import Question
+from memdir.store import registry
+from memdir.models.model import Question
 model = registry.load("models", sys.argv[1]).open_model("m", sys.argv[2], {
     "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})
 usage = model.answer(Question("s", "u", None, 10, 20.0)).usage
@@ -197,8 +197,8 @@ def test_content_of_another_kind_is_a_bad_answer(content):
 
 OPEN = """
 import sys
-from memdir import registry
-from memdir.core.errors import BadInput
+from memdir.store import registry
+from memdir.errors import BadInput
 try: registry.load("models", "scripted").open_model(sys.argv[1], "", {})
 except BadInput as error: print(error.message)
 """

@@ -36,7 +36,8 @@ def layout_class(member: str):
         for name, each in inspect.getmembers(module, inspect.isclass)
         if each.__module__ == module.__name__ and name[0] != "_"
     ]
-    return next(each for each in found if each.layout == member)
+    named = [each for each in found if getattr(each, "layout", "") == member]
+    return max(named, key=lambda each: len(each.__mro__))
 
 
 MEMBERS = own.members("layouts")

@@ -187,9 +187,9 @@ def test_a_holder_that_does_not_let_go_costs_a_moment_only(ledger):
 ROUNDS = 40
 RACER = """
 import sys, time
-from memdir.adapters.ledger import Ledger
-from memdir.core.budget import Limits, OverBudget
-from memdir.core.model import Usage
+from memdir.models.ledger import Ledger
+from memdir.models.budget import Limits; from memdir.models.budget import OverBudget
+from memdir.models.model import Usage
 clock = [1772452800.0]
 ledger = Ledger(sys.argv[1], lambda: clock[0])
 print("ready", flush=True)

@@ -336,8 +336,8 @@ def test_a_server_of_one_s_own_needs_no_key():
 
 ASK = (
     "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "from memdir import registry\n"
-    "from memdir.core.model import Question\n"
+    "from memdir.store import registry\n"
+    "from memdir.models.model import Question\n"
     "model = registry.load('models', sys.argv[2]).open_model('m', 'http://localhost:1', {"
     "'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'})\n"
     "try: model.answer(Question('s', 'u'))\n"
@@ -347,7 +347,7 @@ ASK = (
 
 def _ask_as_hooks_do(code: str, name: str) -> str:
     """In a Python that was started without its packages."""
-    source = Path(registry.__file__).parents[1]
+    source = Path(registry.__file__).parents[2]
     words = [sys.executable, "-I", "-S", "-c", code, str(source), name]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
@@ -369,7 +369,7 @@ def test_packages_are_found_where_hooks_start_without_them(name):
 @needs_extra
 def test_opening_a_model_imports_no_package():
     code = (
-        "import sys; from memdir import registry\n"
+        "import sys; from memdir.store import registry\n"
         "registry.load('models', 'anthropic').open_model('m', '', {'ANTHROPIC_API_KEY': 'k'})\n"
         "sys.exit('pydantic_ai' in sys.modules)"
     )
@@ -381,7 +381,7 @@ def test_what_hangs_does_not_keep_the_process_from_ending():
     """A name server, for one: its thread cannot be stopped, only left behind."""
     code = (
         "import asyncio, time\n"
-        "from memdir.adapters.models._within import within\n"
+        "from memdir.models.api import within\n"
         "async def work(): await asyncio.get_running_loop().run_in_executor(None, time.sleep, 20)\n"
         "async def stuck(): time.sleep(20)\n"
         "for one in (work, stuck):\n"

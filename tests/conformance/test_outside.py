@@ -7,7 +7,8 @@ import pytest
 
 from memdir.capture import review
 from memdir.format.draft import Draft, Wishes
-from memdir.store import changes, look, registry
+from memdir.store import changes, look
+from memdir.store.history import open_history
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
 from tests.helpers.opened import NOON, Opened, memory
@@ -57,7 +58,7 @@ def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
 
 
 def test_an_edit_that_no_clock_can_tell_is_seen_by_its_bytes(tmp_path):
-    history = registry.load("history", "git").open_history(str(tmp_path), lambda: NOON)
+    history = open_history(str(tmp_path), lambda: NOON)
     store = InMemory()
     store.put("a.md", b"one")
     soon = time.time_ns() + 10**9

@@ -8,8 +8,7 @@ import pytest
 
 from evals import listing
 from memdir.claims.claim import Past, Seen, Uses, Wanted
-from memdir.claims.repo import Repo
-from memdir.store import registry
+from memdir.claims.repo import Repo, open_git_repo, open_no_repo
 from tests.helpers.repositories import TEXT, Checkout, look
 
 PACKAGE = '{"scripts": {"dev": "vite"}, "dependencies": {"left-pad": "1"}}'
@@ -67,16 +66,16 @@ def make_listing(folder: Path) -> tuple[str, str]:
     return "aaaaaa1", "aaaaaa2"
 
 
+OPENERS = {"git": open_git_repo, "none": open_no_repo, "listing": listing.open_repo}
 MAKERS: dict[str, Callable[[Path], tuple[str, str]]] = {"git": make_git, "listing": make_listing}
 
 
 def opened(name: str, folder: Path) -> Repo:
     """The lists of labelled repositories belong to the benches; they answer as a checkout does."""
-    module = listing if name == "listing" else registry.load("repos", name)
-    return module.open_repo(str(folder / "code"), str(folder / "cache"))
+    return OPENERS[name](str(folder / "code"), str(folder / "cache"))
 
 
-@pytest.fixture(params=[*registry.members("repos"), "listing"])
+@pytest.fixture(params=sorted(OPENERS))
 def repo(request: pytest.FixtureRequest, tmp_path: Path) -> Repo:
     if request.param in MAKERS:
         MAKERS[request.param](tmp_path / "code")
@@ -88,10 +87,6 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Repo, str, str
     """A repository that knows the facts, with the commits that renamed and removed."""
     renamed, removed = MAKERS[request.param](tmp_path / "code")
     return opened(request.param, tmp_path), renamed, removed
-
-
-def test_there_are_repositories_to_test():
-    assert {"git", "none"} == set(registry.members("repos"))
 
 
 # -- every member --------------------------------------------------------------------------
@@ -134,8 +129,8 @@ def test_a_second_look_sees_the_same(repo):
 
 
 def test_nothing_there_is_said_not_raised(tmp_path):
-    for member in registry.members("repos"):
-        opened = registry.load("repos", member).open_repo(str(tmp_path / "gone"), str(tmp_path))
+    for open_repo in (open_git_repo, open_no_repo):
+        opened = open_repo(str(tmp_path / "gone"), str(tmp_path))
         seen = look(opened, paths=["a.py"], symbols=["name"])
         assert seen.remarks and not seen.paths and not seen.known
         assert opened.state() == ""

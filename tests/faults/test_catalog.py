@@ -220,7 +220,7 @@ def python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 HOLD_THE_LOCK = """
 import sys
-from memdir.adapters.searches._upkeep import Guard
+from memdir.recall.catalog_write import Guard
 with Guard(sys.argv[1]):
     print("ready", flush=True)
     sys.stdin.read()
@@ -258,7 +258,7 @@ def test_a_file_that_somebody_locks_is_replaced(searched, python):
 KILLED_WRITER = """
 import os, signal, sys
 from pathlib import Path
-from memdir.adapters.searches import _writing
+from memdir.recall import catalog_write
 from tests.helpers.searching import Searched
 searched = Searched(Path(sys.argv[1]))
 name = sys.argv[2]

@@ -11,7 +11,7 @@ from typing import Any
 
 from memdir.cli.main import run
 
-SCRIPT = [sys.executable, "-c", "from memdir.surfaces.cli import main; main()"]
+SCRIPT = [sys.executable, "-c", "from memdir.cli.main import main; main()"]
 SECONDS = 60
 
 

@@ -289,7 +289,7 @@ def test_half_a_line_is_none(tmp_path):
 
 ADD = """
 import sys; sys.path.insert(0, sys.argv[1])
-from memdir.adapters.queue import Queue
+from memdir.hot.queue import Queue
 for number in range(300):
     assert Queue(sys.argv[2]).add(f"{sys.argv[3]} {number}".encode())
 """

@@ -1,7 +1,6 @@
 """The prompt: what an agent is told about its memory, for every mode and within its budget."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -220,24 +219,6 @@ def test_one_more_type_is_one_more_line():
     ]
 
 
-def test_a_type_that_is_added_as_a_file_is_told_wherever_the_package_lies(tmp_path):
-    """As a plugin's folder has it: a copy, started bare, without any installation."""
-    copy = tmp_path / "plug in/memdir"
-    shutil.copytree(SRC / "memdir", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    member = (copy / "core/types/value.py").read_text().replace('name="value"', 'name="taste"')
-    (copy / "core/types/taste.py").write_text(member)
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from memdir.core.prompting import Setting\n"
-        "from memdir.steps.instruct import instruct\n"
-        "sys.stdout.buffer.write(instruct(Setting('/memory')).encode())"
-    )
-    command = [sys.executable, "-I", "-S", "-c", code, str(copy.parent)]
-    run = subprocess.run(command, capture_output=True, check=True)
-    assert "\n- taste: When a choice" in run.stdout.decode()
-    assert "| taste |" in run.stdout.decode()
-
-
 # -- what comes in is data -----------------------------------------------------------------------
 
 
@@ -307,7 +288,7 @@ def test_an_index_that_says_nothing_is_called_empty():
 # -- the hot path ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["memdir.hot.behaviour", "memdir.hot.behaviour"])
+@pytest.mark.parametrize("name", ["memdir.hot.behaviour"])
 def test_a_hook_can_afford_it(name):
     assert too_heavy(name) == []
 
@@ -315,8 +296,8 @@ def test_a_hook_can_afford_it(name):
 def test_telling_it_loads_nothing_heavy_either():
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from memdir.core.prompting import Setting\n"
-        "from memdir.steps.instruct import instruct\n"
+        "from memdir.hot.behaviour import Setting\n"
+        "from memdir.hot.behaviour import instruct\n"
         "assert instruct(Setting('/é/memory', 'team'), [('/é/m', '- é\\n' * 300)], nonce='a1')\n"
         "print(*sys.modules)"
     )

@@ -1,13 +1,10 @@
 """Types: eleven files of data, found without importing them."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from memdir.hot import types
 from memdir.hot.types import UNKNOWN, Type
+from tests.self.test_hot_path import too_heavy
 
 HALF_LIVES = {
     "value": 365,
@@ -76,16 +73,6 @@ def test_a_type_is_one_object():
     assert types.get("user") is types.get("user")
 
 
-def test_one_type_costs_one_import_and_no_heavy_module():
+def test_types_cost_no_heavy_module():
     """The prompt of a session start lists the types."""
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from memdir.core import dates, types;"
-        "types.names(); types.get('user'); print(*sorted(sys.modules))"
-    )
-    source = str(Path(types.__file__).parents[3])
-    command = [sys.executable, "-I", "-S", "-c", code, source]
-    loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    ours = {name for name in loaded if name.startswith("memdir.hot.types.")}
-    assert ours == {"memdir.hot.types"}
-    assert not loaded & {"re", "typing", "datetime", "dataclasses", "pathlib", "json", "enum"}
+    assert too_heavy("memdir.hot.types") == []

@@ -16,7 +16,7 @@ TOKEN = "token = ghp_" + "a1B2" * 9
 # Two agents at once: each appends its own lines to one file and makes files of its own.
 AGENT = """
 import sys
-from memdir.tools import memory_tool
+from memdir.memory_tool import memory_tool
 tool = memory_tool(dir=sys.argv[1])
 for number in range(int(sys.argv[3])):
     line = f"{sys.argv[2]}-{number}"

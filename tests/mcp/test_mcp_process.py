@@ -82,7 +82,7 @@ def test_garbage_of_any_kind_leaves_it_alive_and_small(tmp_path):
     measured = tmp_path / "measured.py"
     measured.write_text(
         "import sys\n"
-        "from memdir.surfaces.mcp.line import run\n"
+        "from memdir.mcp.stdio import run\n"
         "code = run([])\n"
         # Not ru_maxrss: after a vfork it counts the test's own process, too.
         "used = open('/proc/self/status').read().partition('VmHWM:')[2].split()[0]\n"
@@ -97,7 +97,7 @@ def test_garbage_of_any_kind_leaves_it_alive_and_small(tmp_path):
 
 def test_the_first_answers_import_neither_memories_nor_packages():
     code = (
-        "import sys\nfrom memdir.surfaces.mcp.line import run\nrun([])\n"
+        "import sys\nfrom memdir.mcp.stdio import run\nrun([])\n"
         f"sys.stderr.write(' '.join(name for name in {HEAVY} if name in sys.modules))"
     )
     asked = lines(hello(), request(1, "tools/list"))
@@ -109,7 +109,7 @@ def test_without_any_package_it_serves_every_tool(project):
     """The plugin brings memdir alone: -I -S sees no installed package."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
-        "from memdir.surfaces.cli import main; sys.argv[1:] = ['mcp']; main()"
+        "from memdir.cli.main import main; sys.argv[1:] = ['mcp']; main()"
     )
     calls = [
         use(1, "save", text=FACT, type="project", name="a"),

@@ -108,7 +108,7 @@ def test_a_reader_that_is_gone_is_no_traceback(root):
     create()
     words = ("records", "candidate", "--category", "decision", "--new-info", "SQLite catalog")
     assert process(*words).code == 0
-    code = "from memdir.surfaces.cli import main; main()"
+    code = "from memdir.cli.main import main; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as child:

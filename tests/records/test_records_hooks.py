@@ -171,7 +171,7 @@ def test_a_project_without_records_loads_nothing_for_them(project):
     (project.records / "catalog.md").write_text(memory("Catalog", ASKED, "In one file."))
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from memdir.surfaces.hooks.place import Here\n"
+        "from memdir.hot.place import Here\n"
         "print(repr(Here('', '', '', frozenset(), {'local': sys.argv[2]}, 1).records()))\n"
         "print(any('recorded' in name or 'core.records' in name for name in sys.modules))"
     )

@@ -131,7 +131,7 @@ def test_whoever_checks_types_strictly_finds_nothing(tmp_path):
     user.write_text(
         "import asyncio\n\n"
         "from memdir import Memdir\n"
-        "from memdir.tools import memory_tool\n\n"
+        "from memdir.memory_tool import memory_tool\n\n"
         "memory = Memdir.open(project='.', scope='all')\n"
         "text: str = asyncio.run(memory.aio.recall('x', limit=3)).text\n"
         "kept: list[str] = [one.name for one in memory.capture([{'role': 'user'}]).decided]\n"

@@ -9,63 +9,16 @@ import pytest
 from tests.helpers.hooked import EVENTS, SETTLED, Client
 from tests.self.source import SRC
 
+# All of `hot` but the files that clients run, and what of other packages a hook may need.
 HOT = (
-    "memdir.hot.acceptance",
-    "memdir.errors",
-    "memdir.errors",
-    "memdir.hot.memory",
-    "memdir.hot.safe",
-    "memdir.hot.inject",
-    "memdir.hot.memory",
-    "memdir.format.index",
-    "memdir.format.pointer",
-    "memdir.hot.place",
-    "memdir.hot.log",
-    "memdir.hot.place",
-    "memdir.hot.standing",
-    "memdir.hot.safe",
-    "memdir.hot.recall",
-    "memdir.hot.recall",
-    "memdir.hot.recall",
-    "memdir.hot.recall",
-    "memdir.hot.inject",
-    "memdir.hot.words",
-    "memdir.hot.place",
-    "memdir.hot.verdicts",
-    "memdir.hot.words",
-    "memdir.records.fields",
-    "memdir.records.render",
-    "memdir.hot.acceptance",
-    "memdir.store.accepted",
-    "memdir.hot.layout",
-    "memdir.records.light",
-    "memdir.hot.log",
-    "memdir.hot.queue",
-    "memdir.hot.log",
-    "memdir.hot.catalog",
-    "memdir.recall.scan",
-    "memdir.hot.inject",
-    "memdir.hot.verdicts",
-    "memdir.hot.behaviour",
-    "memdir.hot.inject",
-    "memdir.hot.behaviour",
-    "memdir.hot.recall",
-    "memdir.hot.standing",
-    "memdir.hot.session_start",
-    "memdir.hot.session_start",
-    "memdir.records.guard",
-    "memdir.hot.run",
-    "memdir.hot.stop",
-    "memdir.hot.run",
-    "memdir.records.guard",
-    "memdir.hot.session_start",
-    "memdir.hot.place",
-    "memdir.hot.prompt",
-    "memdir.records.hook",
-    "memdir.hot.run",
-    "memdir.records.guard",
-    "memdir.hot.standing",
-    "memdir.hot.acceptance",
+    *(
+        f"memdir.hot.{path.stem}"
+        for path in sorted((SRC / "memdir/hot").glob("*.py"))
+        if not path.stem.startswith(("__", "start"))
+    ),
+    *("memdir.errors", "memdir.format.index", "memdir.format.pointer", "memdir.store.accepted"),
+    *("memdir.records.fields", "memdir.records.render", "memdir.records.light"),
+    *("memdir.records.hook", "memdir.records.guard"),
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.
 LIGHT = {
@@ -104,11 +57,9 @@ def test_each_hot_module_is_light_on_its_own(name):
 # Says what was loaded for one answer, as `start.py` gives it.
 ANSWER = """
 import sys; sys.path.insert(0, sys.argv[1])
-from memdir.surfaces.hooks import starting
-starting.read = lambda path: None  # the modules themselves, whatever was left behind
-starting.Start.end = lambda start: None
-starting.END_SECONDS = 60  # on a busy machine it would go on where nobody sees it
-starting.main(sys.argv[2:])
+from memdir.hot import run
+run.END_SECONDS = 60  # on a busy machine it would go on where nobody sees it
+run.main(sys.argv[2:])
 print()
 print(*sys.modules)
 """

@@ -16,8 +16,8 @@ DAY = datetime.date(2026, 3, 2)
 WRITERS, EACH = 8, 100
 WRITER = """
 import sys, datetime
-from memdir.adapters.daily_log import DailyLog
-from memdir.core.log_text import Entry
+from memdir.store.logs import DailyLog
+from memdir.store.logs import Entry
 log, who = DailyLog(sys.argv[1]), sys.argv[2]
 for at in range(int(sys.argv[3])):
     text = f"writer {who} entry {at} " + "x" * (at * 37 % 900) + "\\nsecond line " + who

@@ -302,8 +302,8 @@ def test_lines_of_others_in_the_index_survive_an_undo(opened):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from memdir import flows
-from memdir.adapters.layouts.markdown import Markdown
+from memdir.store import changes
+from memdir.hot.layout import Markdown
 from tests.helpers.opened import Opened
 
 opened = Opened(Path(sys.argv[1]))

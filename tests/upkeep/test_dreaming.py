@@ -322,7 +322,7 @@ def test_a_run_that_failed_does_not_count_as_done(tmp_path):
 
 HOLDER = """
 import sys, time
-from memdir.adapters.dreams import Dreams
+from memdir.upkeep.dream import Dreams
 with Dreams(sys.argv[1]).lock.held_if_free("memdir dream") as free:
     print(free is not None, flush=True)
     time.sleep(60)
