@@ -89,7 +89,7 @@ def annotate(path: str, key: str, value: str, store: Store, reason: str) -> Chan
 # Edit a memory: new header values or a new body, checked like a draft.
 
 
-def edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
+def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
     """Write the next version of one memory; only the lines that were asked for change."""
     path = revision.path
     if path == INDEX:
@@ -126,7 +126,7 @@ STYLE_SAMPLE = 5  # files that decide how a new header looks
 NOTES = "notes"  # the file that takes over the content of a standalone index
 
 
-def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
+def write_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     """Write one memory; a refusal is a value, a broken promise an exception."""
     check(draft, rules)
     reason = refusal(draft, rules, wishes)
