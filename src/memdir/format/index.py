@@ -1,4 +1,4 @@
-"""Survey, heal, insert, order, limits."""
+"""MEMORY.md as a whole: what an agent sees of it, what it lacks, and how it is healed."""
 
 from memdir.format.outline import (
     BLANK,
@@ -171,7 +171,9 @@ def _place(lines: list[Line], section: str) -> "Place":
     last = _last_pointer(lines, 0, len(lines))
     if last >= 0:
         return _below(lines, last), False, False
-    return _place_after(lines, -1, _closed(lines))
+    # A code block that is never closed takes all that comes after it.
+    closed = next((at for at, line in enumerate(lines) if line.layer == OPEN), len(lines))
+    return _place_after(lines, -1, closed)
 
 
 def _place_below(lines: list[Line], heading: int) -> "Place":
@@ -205,24 +207,14 @@ def _last_pointer(lines: list[Line], start: int, end: int) -> int:
 def _below(lines: list[Line], at: int) -> int:
     """The place below an item and all that hangs on it, outside of code blocks and comments."""
     end = block_end(lines, at, 0)
-    while end < len(lines) and _one_block(lines[end - 1], lines[end]):
+    while end < len(lines):
+        above, below = lines[end - 1], lines[end]
+        # Taking two blocks for one does no harm.
+        comment = above.layer == COMMENT and below.layer in (COMMENT, REST)
+        if not (comment or above.layer == below.layer == CODE or above.kind == below.kind == HEAD):
+            break
         end = block_end(lines, end, 0)
     return end
-
-
-def _one_block(above: Line, below: Line) -> bool:
-    """Can these two lines be parts of one block? Taking two blocks for one does no harm."""
-    if above.layer == COMMENT:
-        return below.layer in (COMMENT, REST)
-    return above.layer == below.layer == CODE or above.kind == below.kind == HEAD
-
-
-def _closed(lines: list[Line]) -> int:
-    """How many lines come before a code block that is never closed."""
-    for at, line in enumerate(lines):
-        if line.layer == OPEN:
-            return at
-    return len(lines)
 
 
 def _section_end(lines: list[Line], heading: int) -> int:
@@ -324,13 +316,6 @@ class Healed:
         self.repeated = repeated  # the same list has the same link above it
 
 
-def resolve(
-    target: str, form: str, files: "Iterable[str]", names: "Mapping[str, str]" = _NO_NAMES
-) -> str | None:
-    """Which of the store's files a pointer means; `names` maps labels to files."""
-    return Lookup(files, names).find(target, form)
-
-
 def survey(
     text: str,
     files: "Sequence[str]",
@@ -396,17 +381,6 @@ def heal(
     if not added and not gone:
         return Healed(text, [], [])
     return Healed(rewrite(bom, lines, gone, fresh), added, dropped, repeated)
-
-
-def rebuild(
-    text: str,
-    files: "Sequence[str]",
-    describe: "Describe",
-    names: "Mapping[str, str]" = _NO_NAMES,
-    lost: "Lost | None" = None,
-) -> Healed:
-    """An index from the files alone; what a person wrote into the old text stays."""
-    return heal(text if text.strip() else "", files, describe, names, lost)
 
 
 def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
@@ -488,7 +462,12 @@ def _superfluous(
     lines: list[Line], files: "Iterable[str]", lost: "Lost | None"
 ) -> tuple[set[int], list[str], list[str]]:
     """Lines that are nothing but a pointer to a missing file, or the same link of a list again."""
-    folders = _folders(files)
+    folders = {""}  # each that holds a file, at any depth; the store itself is the empty one
+    for file in files:
+        folder = file.rpartition("/")[0]
+        while folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
     seen: set[tuple[str, str]] = set()
     dangling: dict[int, str] = {}
     gone: set[int] = set()
@@ -499,12 +478,12 @@ def _superfluous(
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        # A folder that the store does not have may be one of the repository: only reported.
-        target = pointer.target
         # The same as written up to the hook: another title is another entry somebody wanted.
         wording = line.text[: pointer.end].strip()
-        if path is None and (lost(pointer) if lost else target.rpartition("/")[0] in folders):
-            dangling[at] = target
+        # A folder that the store does not have may be one of the repository: only reported.
+        folder = pointer.target.rpartition("/")[0]
+        if path is None and (lost(pointer) if lost else folder in folders):
+            dangling[at] = pointer.target
         elif path is not None and (path, wording) in seen and hanging(lines, at, ()) == []:
             gone.add(at)
             repeated.append(path)
@@ -518,14 +497,3 @@ def _superfluous(
             gone.update((at, *below))
             dropped.append(dangling[at])
     return gone, dropped[::-1], repeated
-
-
-def _folders(files: "Iterable[str]") -> set[str]:
-    """Every folder that holds a file, at any depth; the store itself is the empty one."""
-    found = {""}
-    for path in files:
-        folder = path.rpartition("/")[0]
-        while folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found

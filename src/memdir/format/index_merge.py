@@ -1,4 +1,8 @@
-"""MEMORY.md of two branches."""
+"""MEMORY.md of two branches: pointers by what they lead to, other lines as text.
+
+No pointer is lost without a word: a side that took one out is followed only where the other side
+left it alone; of one that both sides changed, the words of both stay.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memdir.format.outline import BLANK, HEADING, MORE, Line, Lookup, read_outline
+from memdir.format.outline import BLANK, HEADING, MORE, Lookup, read_outline
 from memdir.format.pointer import LINK, read_pointers
 from memdir.text.merge import align, gaps
 
-# The blocks of an index, what a merge moves about: read from a text, written as one.
-
 ENTRY, MARK = "entry", "mark"
+MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
 Key = tuple[str, int]  # the memory, and which of its entries
 NO_KEY: Key = ("", 0)
 
@@ -73,16 +76,12 @@ def read_version(text: str, lookup: Lookup) -> Version:
             target = lines[at].paths[0] or lines[at].pointers[0].target
             count[target] += 1
             key = (target, count[target])
-        blocks.append(_block(lines[at:end], key))
+        block = lines[at:end]
+        text, ends = "\n".join(line.text for line in block), tuple(line.end for line in block)
+        blocks.append(Block(text, lines[at].kind if key == NO_KEY else ENTRY, key, ends))
         at = end
     ended = not lines or bool(lines[-1].end)
     return Version(bom, blocks, frozenset(line.end for line in lines if line.end), ended)
-
-
-def _block(lines: Sequence[Line], key: Key) -> Block:
-    text = "\n".join(line.text for line in lines)
-    kind = ENTRY if key != NO_KEY else lines[0].kind
-    return Block(text, kind, key, tuple(line.end for line in lines))
 
 
 def write_version(blocks: Sequence[Block], old: Version, mine: Version, other: Version) -> str:
@@ -102,13 +101,7 @@ def write_version(blocks: Sequence[Block], old: Version, mine: Version, other: V
     return bom + "".join(line + end for line, end in out)
 
 
-# Three versions of an index become one: pointers by what they lead to, other lines as text.
-#
-# No pointer is lost without a word: a side that took one out is followed only where the other side
-# left it alone; of one that both sides changed, the words of both stay.
-
 Edit = tuple[int, int, list[Block]]  # these blocks of the base, and what stands there instead
-MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
 
 
 @dataclass(frozen=True)
@@ -154,7 +147,7 @@ def _settle(
     settled: dict[Key, str] = {}
     joined: set[str] = set()
     for key in {**mine, **other}:
-        was, our, their = (_text(side, key) for side in (old, mine, other))
+        was, our, their = (side[key].text if key in side else "" for side in (old, mine, other))
         chosen = _choose(was, our, their)
         if chosen is None:
             joined.add(key[0])
@@ -163,10 +156,6 @@ def _settle(
         if chosen:
             settled[key] = chosen
     return settled, joined
-
-
-def _text(side: Mapping[Key, Block], key: Key) -> str:
-    return side[key].text if key in side else ""
 
 
 def _choose(was: str, ours: str, theirs: str) -> str | None:
@@ -217,7 +206,10 @@ def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[
     """The base with the edits of both sides; those that meet are reconciled together."""
     out: list[Block] = []
     at = conflicts = 0
-    todo = sorted([*((edit, 0) for edit in mine), *((edit, 1) for edit in theirs)], key=_place)
+    todo = sorted(
+        [*((edit, 0) for edit in mine), *((edit, 1) for edit in theirs)],
+        key=lambda todo: (*todo[0][:2], todo[1]),
+    )
     while todo:
         start, end = todo[0][0][:2]
         region: tuple[list[Edit], list[Edit]] = ([], [])
@@ -235,10 +227,6 @@ def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[
             conflicts += count
         at = end
     return out + list(old[at:]), conflicts
-
-
-def _place(edit: tuple[Edit, int]) -> tuple[int, int, int]:
-    return edit[0][0], edit[0][1], edit[1]
 
 
 def _within(old: Sequence[Block], start: int, end: int, edits: list[Edit]) -> list[Block]:

@@ -124,11 +124,11 @@ def index(
         text = _renew(text, before, store)
     if not old:
         files = [memory.path for memory in sorted(_memories(store, files), key=_birth)]
-    heal = index_module.rebuild if anew else index_module.heal
     # Only a [[wikilink]] can mean a memory by its label.
     names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
     describe = lambda path: _describe(_memory(store, path))  # noqa: E731
-    healed = heal(text, files, describe, names, Targets(store).lost)
+    text = "" if anew and not text.strip() else text
+    healed = index_module.heal(text, files, describe, names, Targets(store).lost)
     text, arranged = _arrange_if_cut(healed.text, store, files)
     data = memory.encode(text)
     if data != (old or b""):
