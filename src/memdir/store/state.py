@@ -13,7 +13,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from memdir.hot.disk import Disk, Staged, close_quietly, failure
@@ -75,6 +75,8 @@ def append(
                 os.fsync(handle)
             return size + len(data)
         finally:
+            with suppress(OSError):  # said, not only closed: a forked child has the same handle
+                fcntl.flock(handle, fcntl.LOCK_UN)
             close_quietly(handle)
     finally:
         close_quietly(parent)
