@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench faults faults-full acceptance acceptance-client lock clean .venv
+.PHONY: help demo quick test check bench faults faults-full acceptance acceptance-client lock clean .venv
 
 PYTHON ?=
 ARGS ?=
@@ -18,7 +18,11 @@ help: ## list the targets
 demo: $(READY) ## show what memdir does, in a throw-away home
 	@$(RUN) examples/demo.py $(ARGS)
 
-test: $(READY) ## run every test (ARGS="-k name" chooses some)
+quick: $(READY) ## on save: lint, types, fast tests of the packages you changed
+	@.venv/bin/ruff check -q . && .venv/bin/dmypy run -- >/dev/null || .venv/bin/dmypy run -- | tail -20
+	@.venv/bin/pytest -n auto -m "not slow" $$(.venv/bin/python tests/self/changed.py) $(ARGS)
+
+test: $(READY) ## run the tests (ARGS="-k name" chooses some)
 	@.venv/bin/pytest -n auto $(ARGS)
 
 check: $(READY) ## format, lint, types, imports, docs

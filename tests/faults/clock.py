@@ -38,11 +38,11 @@ def _live_through(root: str, first: float, second: float) -> list[str]:
     try:
         driver.create(app(first), heard)
         driver.update(app(second), heard)
-        driver.flows.retire(app(first), ["gamma"])
-        driver.flows.purge(app(second), [], expired=True)
-        driver.flows.restore(app(second), ["gamma"])
-        driver.flows.retire(app(second), ["beta"])
-        driver.flows.undo(app(first))
+        driver.changes.retire(app(first), ["gamma"])
+        driver.changes.purge(app(second), [], expired=True)
+        driver.changes.restore(app(second), ["gamma"])
+        driver.changes.retire(app(second), ["beta"])
+        driver.review.undo(app(first))
         driver.later(app(second), heard)
     except driver.MemdirError as error:
         return [f"{type(error).__name__}: {error}"]

@@ -3,7 +3,7 @@
     python -I -S tests/faults/driver.py ROOT OPERATION
 
 ROOT holds home/, project/ and state/. Two `getpgid` calls mark where the operation begins and
-ends; `told` (called after the durable writes, before the history's commit) acknowledges it in the
+ends; `told` (called when the change is written and in the history) acknowledges it in the
 file ROOT.ack. MEMDIR_DEFECT switches one protection off: see defects.py.
 """
 
@@ -16,14 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from memdir.capture import plan, review
-
 HERE = Path(__file__).resolve().parent
 for folder in (HERE.parents[1], HERE.parents[1] / "src"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
 from memdir.capture import capture as capture_module  # noqa: E402
+from memdir.capture import plan, review  # noqa: E402
 from memdir.clients import claude_code  # noqa: E402
 from memdir.config.config import read_config  # noqa: E402
 from memdir.errors import MemdirError, Unwritable  # noqa: E402

@@ -95,10 +95,10 @@ class _Trap:
         name = ("beta", "gamma")[turn % 2]
         draft = driver.Draft(f"turn {turn}", name=name, description=f"turn {turn % 5}")
         if turn % 10 == 9:
-            driver.flows.bring_in(app, [("deep/new.md", f"{turn}\n".encode())])
-            driver.flows.retire(app, ["deep/new.md"])
+            driver.changes.bring_in(app, [("deep/new.md", f"{turn}\n".encode())])
+            driver.changes.retire(app, ["deep/new.md"])
         else:
-            driver.flows.save(app, draft, driver.AS_IT_IS)
+            driver.changes.save(app, draft, driver.AS_IT_IS)
 
     def _naive(self, turn: int) -> None:
         path = f"{self.store}/beta.md"

@@ -105,7 +105,7 @@ class Model(RuleBasedStateMachine):
         expected = self.held[client].get(name) or None
         draft = driver.Draft(body, name=name, description=f"about {name}", expected=expected)
         try:
-            done = driver.flows.save(self.app(), draft, driver.AS_IT_IS)
+            done = driver.changes.save(self.app(), draft, driver.AS_IT_IS)
         except driver.MemdirError:
             assert expected and expected != current, "a fresh write is refused"
             return
@@ -127,7 +127,7 @@ class Model(RuleBasedStateMachine):
     def retire(self, name: str) -> None:
         before = self.live.get(name)
         try:
-            driver.flows.retire(self.app(), [name])
+            driver.changes.retire(self.app(), [name])
         except driver.MemdirError:
             assert before is None, "a memory that is there cannot be retired"
             return
@@ -139,7 +139,7 @@ class Model(RuleBasedStateMachine):
     def restore(self, name: str) -> None:
         before = self.live.get(name)
         try:
-            done = driver.flows.restore(self.app(), [name])
+            done = driver.changes.restore(self.app(), [name])
         except driver.MemdirError:
             return
         assert before is None or not done.changes[0].changed, "restore overwrote a memory"
@@ -152,7 +152,7 @@ class Model(RuleBasedStateMachine):
     def undo(self) -> None:
         """The newest change that stands is taken back, whoever made it."""
         name, before, _ = self.undoable.pop()
-        driver.flows.undo(self.app())
+        driver.review.undo(self.app())
         assert self.disk(name) == before, "undo did not bring back what stood before"
         self.in_step = True
         self.live.pop(name, None)
@@ -184,7 +184,9 @@ class Model(RuleBasedStateMachine):
     def crash_while_saving(self, name: str, body: str, calls: int) -> None:
         before = self.live.get(name)
         draft = driver.Draft(body, name=name, description=f"about {name}")
-        Model.kills += self.crash(calls, lambda app: driver.flows.save(app, draft, driver.AS_IT_IS))
+        Model.kills += self.crash(
+            calls, lambda app: driver.changes.save(app, draft, driver.AS_IT_IS)
+        )
         after = self.disk(name)
         whole = after is None or body.strip() in after.decode("utf-8", "replace")
         assert after == before or whole, "neither the old nor the new version"
@@ -193,7 +195,7 @@ class Model(RuleBasedStateMachine):
     @rule(name=NAMES, calls=st.integers(0, FARTHEST_CALL))
     def crash_while_retiring(self, name: str, calls: int) -> None:
         before = self.live.get(name)
-        Model.kills += self.crash(calls, lambda app: driver.flows.retire(app, [name]))
+        Model.kills += self.crash(calls, lambda app: driver.changes.retire(app, [name]))
         assert self.disk(name) in (before, None), "neither there nor gone"
         self.recover(name, before)
 
@@ -211,11 +213,11 @@ class Model(RuleBasedStateMachine):
 
     def recover(self, name: str, before: bytes | None) -> None:
         """The next command of any kind: here one that only brings the index in step."""
-        driver.flows.rebuild_index(self.app())
+        driver.changes.rebuild_index(self.app())
         self.changed(name, before)
         # How far the crashed change had come decides what an undo takes back: start afresh.
         self.undoable.clear()
-        driver.flows.save(
+        driver.changes.save(
             self.app(), driver.Draft("x", name="fence", description=str(self.now)), driver.AS_IT_IS
         )
         self.live["fence"] = self.disk("fence") or b""

@@ -158,7 +158,7 @@ class _Writer:
         )
         start = time.monotonic_ns()
         try:
-            done = driver.flows.save(self.app(), draft, driver.AS_IT_IS)
+            done = driver.changes.save(self.app(), draft, driver.AS_IT_IS)
         except (Conflict, Missing):
             self._note(name, start, "cas", (expected, ""), False)
             return
@@ -172,7 +172,7 @@ class _Writer:
     def retire(self, name: str) -> None:
         start = time.monotonic_ns()
         try:
-            driver.flows.retire(self.app(), [name])
+            driver.changes.retire(self.app(), [name])
             self._note(name, start, "drop", (), True)
         except Missing:
             self._note(name, start, "drop", (), False)
@@ -205,7 +205,7 @@ def _rebuild(root: str, defect: str, over: str) -> Log:
     log = Log()
     while not os.path.exists(over):
         try:
-            driver.flows.rebuild_index(driver.open_root(root, lambda text: None, now=time.time()))
+            driver.changes.rebuild_index(driver.open_root(root, lambda text: None, now=time.time()))
         except Exception as error:
             log.failed.append(f"{type(error).__name__}: {error}")
         time.sleep(0.01)

@@ -159,8 +159,8 @@ def _shelve_zeta(root: str) -> None:
     app = driver.open_root(root, print, now=driver.NOW - 600)
     for text in texts.ZETA:
         draft = driver.Draft(text, name="zeta", description="retired twice in the past")
-        driver.flows.save(app, draft, driver.AS_IT_IS)
-        driver.flows.retire(app, ["zeta"])
+        driver.changes.save(app, draft, driver.AS_IT_IS)
+        driver.changes.retire(app, ["zeta"])
 
 
 def _drop(root: str, *paths: str) -> None:

@@ -84,7 +84,7 @@ def _save_on(root: str, label: str, defect: str) -> None:
         app = driver.open_root(root, _quiet, now=time.time())
         draft = driver.Draft(mark, name=chance.choice(NAMES), type="reference", description="x")
         told = lambda done, mark=mark: os.write(marks, f"{mark}\n".encode()) and None  # noqa: E731
-        driver.flows.save(app, draft, driver.AS_IT_IS, told)
+        driver.changes.save(app, draft, driver.AS_IT_IS, told)
 
 
 def _start(work: Callable[[], None]) -> int:
@@ -176,7 +176,7 @@ def editor_beside(root: str, edits: int, tally: Tally) -> None:
     for turn in range(edits):
         draft = driver.Draft(f"turn {turn}", name="gamma", description=f"turn {turn % 7}")
         try:
-            driver.flows.save(
+            driver.changes.save(
                 driver.open_root(root, _quiet, now=time.time()), draft, driver.AS_IT_IS
             )
         except driver.MemdirError:
