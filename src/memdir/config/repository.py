@@ -169,10 +169,10 @@ def named_directory(cwd: str, path: str) -> str:
         raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
     if not _absolute(cwd) and not _absolute(path):
         raise BadInput("the current directory is unknown", next="Change to an existing directory.")
-    found = os.path.realpath(os.path.join(cwd, path))
-    if os.path.lexists(found) and not os.path.isdir(found):
-        raise BadInput(f"{found} is not a directory", path=found, next="Name a directory.")
-    return found
+    result = os.path.realpath(os.path.join(cwd, path))
+    if os.path.lexists(result) and not os.path.isdir(result):
+        raise BadInput(f"{result} is not a directory", path=result, next="Name a directory.")
+    return result
 
 
 def _start(cwd: str, project: str | None) -> str:

@@ -143,8 +143,8 @@ def check_type(type: str) -> None:
     """A type is one of ours; what looks like a secret is not said again."""
     if type == UNKNOWN or type in types.names():
         return
-    what = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
-    raise BadInput(f"{what} is not known", next="use one of " + ", ".join(types.names()))
+    subject = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
+    raise BadInput(f"{subject} is not known", next="use one of " + ", ".join(types.names()))
 
 
 def check_line(field: str, value: str) -> None:

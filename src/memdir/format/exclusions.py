@@ -130,9 +130,9 @@ def _cut(text: str) -> _Body:
     code: list[bool] = []
     fence = language = ""
     for line in text.splitlines():
-        found = _FENCE.match(line)
-        if found and (not fence or found[1].startswith(fence)):
-            fence, language = ("", "") if fence else (found[1], found[2].lower())
+        result = _FENCE.match(line)
+        if result and (not fence or result[1].startswith(fence)):
+            fence, language = ("", "") if fence else (result[1], result[2].lower())
         elif line.strip():
             lines.append(line.rstrip())
             code.append(bool(fence) and language not in _NO_CODE)
@@ -225,10 +225,10 @@ def _repeats(text: str, claude_md: str) -> bool:
 def _is_said(part: str, said: dict[str, None], whole: str) -> bool:
     if part in said:
         return True
-    at = whole.find(f" {part} ") if part.count(" ") + 1 >= _QUOTED_WORDS else -1
-    if at < 0:
+    i = whole.find(f" {part} ") if part.count(" ") + 1 >= _QUOTED_WORDS else -1
+    if i < 0:
         return False
-    return not _NEGATION.search(whole, whole.rfind("\n", 0, at) + 1, at)
+    return not _NEGATION.search(whole, whole.rfind("\n", 0, i) + 1, i)
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -118,13 +118,13 @@ def _first_units(text: str) -> str:
 
 def _excess(lines: int, characters: int) -> str:
     """Which limits are exceeded, and by how much."""
-    found = []
+    result = []
     if lines > MAX_LINES:
-        found.append(f"{lines} lines (limit: {MAX_LINES})")
+        result.append(f"{lines} lines (limit: {MAX_LINES})")
     if characters > MAX_CHARACTERS:
         size, limit = characters / KILOBYTE, MAX_CHARACTERS / KILOBYTE
-        found.append(f"{size:.1f}KB (limit: {limit:.1f}KB)")
-    return " and ".join(found)
+        result.append(f"{size:.1f}KB (limit: {limit:.1f}KB)")
+    return " and ".join(result)
 
 
 # Where a new pointer goes in an index, and the index with lines taken out and put in.
@@ -146,13 +146,13 @@ def rewrite(bom: str, lines: list[Line], gone: set[int], fresh: "Iterable[tuple[
         place = places[section]
         groups.setdefault(place[0], (place, []))[1].append(text)
     out: list[Line] = []
-    for at in range(len(lines) + 1):
-        if at in groups:
-            (_, above, below), texts = groups[at]
+    for i in range(len(lines) + 1):
+        if i in groups:
+            (_, above, below), texts = groups[i]
             padded = [""] * above + texts + [""] * below
             out += [Line(text, line_end) for text in padded]
-        if at < len(lines) and at not in gone:
-            out.append(lines[at])
+        if i < len(lines) and i not in gone:
+            out.append(lines[i])
     if 0 in gone and out and out[0].text.strip() == "---":
         # On top it would open a header, and the lines below would be taken for one.
         out.insert(0, Line("", line_end))
@@ -172,7 +172,7 @@ def _place(lines: list[Line], section: str) -> "Place":
     if last >= 0:
         return _below(lines, last), False, False
     # A code block that is never closed takes all that comes after it.
-    closed = next((at for at, line in enumerate(lines) if line.layer == OPEN), len(lines))
+    closed = next((i for i, line in enumerate(lines) if line.layer == OPEN), len(lines))
     return _place_after(lines, -1, closed)
 
 
@@ -184,29 +184,29 @@ def _place_below(lines: list[Line], heading: int) -> "Place":
         return min(_below(lines, last), end), False, False
     if any(line.kind != BLANK for line in lines[heading + 1 : end]):
         return _place_after(lines, heading, end)
-    at = min(heading + 2, end)
-    return at, False, heading + 1 < at < len(lines) and lines[at].kind != BLANK
+    i = min(heading + 2, end)
+    return i, False, heading + 1 < i < len(lines) and lines[i].kind != BLANK
 
 
 def _place_after(lines: list[Line], start: int, end: int) -> "Place":
     """After the last line before `end` that is not blank; a list needs no blank line above."""
-    at = end - 1
-    while at > start and lines[at].kind == BLANK:
-        at -= 1
-    above = at >= 0 and not lines[at].item and not lines[at].indent
-    return at + 1, above, False
+    i = end - 1
+    while i > start and lines[i].kind == BLANK:
+        i -= 1
+    above = i >= 0 and not lines[i].item and not lines[i].indent
+    return i + 1, above, False
 
 
 def _last_pointer(lines: list[Line], start: int, end: int) -> int:
     """The last item there is only for its pointer, else the last that has one, else -1."""
-    items = [at for at in range(start, end) if lines[at].kind == POINTER and lines[at].item]
-    entries = [at for at in items if lines[at].entry]
+    items = [i for i in range(start, end) if lines[i].kind == POINTER and lines[i].item]
+    entries = [i for i in items if lines[i].entry]
     return (entries or items or [-1])[-1]
 
 
-def _below(lines: list[Line], at: int) -> int:
+def _below(lines: list[Line], i: int) -> int:
     """The place below an item and all that hangs on it, outside of code blocks and comments."""
-    end = block_end(lines, at, 0)
+    end = block_end(lines, i, 0)
     while end < len(lines):
         above, below = lines[end - 1], lines[end]
         # Taking two blocks for one does no harm.
@@ -226,18 +226,18 @@ def _section_end(lines: list[Line], heading: int) -> int:
 
 def _heading(lines: list[Line], section: str) -> int:
     """The heading that fits a section best, the first among equals; -1 if none does."""
-    best, found = _OTHER, -1
-    headings = [at for at, line in enumerate(lines) if line.kind == HEADING]
+    best, result = _OTHER, -1
+    headings = [i for i, line in enumerate(lines) if line.kind == HEADING]
     wanted = _words(section)
-    for at in headings:
-        fit = _fit(_words(lines[at].text), wanted)
-        title = at == headings[0] and lines[at].level == 1
+    for i in headings:
+        fit = _fit(_words(lines[i].text), wanted)
+        title = i == headings[0] and lines[i].level == 1
         # `# Project memory` names the whole index; `# Project` would be a section.
-        if fit == _OTHER or (title and _words(lines[at].text, ()) != wanted):
+        if fit == _OTHER or (title and _words(lines[i].text, ()) != wanted):
             continue
-        if fit < best and (fit == _EXACT or _may_hold(lines, at)):
-            best, found = fit, at
-    return found
+        if fit < best and (fit == _EXACT or _may_hold(lines, i)):
+            best, result = fit, i
+    return result
 
 
 def _may_hold(lines: list[Line], heading: int) -> bool:
@@ -252,7 +252,7 @@ def _fit(heading: list[str], wanted: list[str]) -> int:
     if heading[: len(wanted)] == wanted:
         return _STARTS
     spread = range(1, len(heading) - len(wanted) + 1)
-    return _HOLDS if any(heading[at : at + len(wanted)] == wanted for at in spread) else _OTHER
+    return _HOLDS if any(heading[i : i + len(wanted)] == wanted for i in spread) else _OTHER
 
 
 def _words(text: str, fillers: tuple[str, ...] = _FILLERS) -> list[str]:
@@ -323,30 +323,30 @@ def survey(
     lost: "Lost | None" = None,
 ) -> Survey:
     """Everything there is to say about an index, without changing it."""
-    found = Survey()
+    result = Survey()
     entries: set[str] = set()
     _, lines = read_outline(text, Lookup(files, names))
     for line in lines:
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
                 there = lost is not None and not lost(pointer)
-                (found.no_memories if there else found.dangling).append(pointer)
+                (result.no_memories if there else result.dangling).append(pointer)
             else:
-                found.pointers.setdefault(path, []).append(pointer)
+                result.pointers.setdefault(path, []).append(pointer)
         if line.entry and line.paths[0]:
             if line.paths[0] in entries:
-                found.duplicates.append(line.pointers[0])
+                result.duplicates.append(line.pointers[0])
             entries.add(line.paths[0])
         if line.kind == POINTER and len(line.text) > POINTER_AIM:
-            found.overlong.append(line.number)
+            result.overlong.append(line.number)
         if line.kind in (CONTENT, CODE, OPEN):
-            found.inline.append(line.number)
+            result.inline.append(line.number)
         if line.kind == INTRO:
-            found.intro.append(line.number)
-    found.orphans = sorted(set(files) - set(found.pointers))
+            result.intro.append(line.number)
+    result.orphans = sorted(set(files) - set(result.pointers))
     loaded = load(text)
-    found.lines, found.characters = loaded.lines, loaded.characters
-    return found
+    result.lines, result.characters = loaded.lines, loaded.characters
+    return result
 
 
 def heal(
@@ -396,15 +396,15 @@ def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) 
 def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
     """The index with our own lines in this order, each section for itself; others stay in place."""
     bom, lines = read_outline(text, Lookup(ours, _NO_NAMES))
-    rank = {target: at for at, target in enumerate(order)}
+    rank = {target: i for i, target in enumerate(order)}
     targets = {line: target for target, line in ours.items()}
     slots: list[Line] = []
-    for at, line in enumerate(lines):
+    for i, line in enumerate(lines):
         if line.kind == HEADING:
             _sort(slots, targets, rank)
             slots = []
         # A line with something below it belongs to somebody who added that.
-        elif line.entry and line.text in targets and block_end(lines, at, line.indent) == at + 1:
+        elif line.entry and line.text in targets and block_end(lines, i, line.indent) == i + 1:
             slots.append(line)
     _sort(slots, targets, rank)
     return write_outline(bom, lines)
@@ -472,7 +472,7 @@ def _superfluous(
     dangling: dict[int, str] = {}
     gone: set[int] = set()
     repeated: list[str] = []
-    for at, line in enumerate(lines):
+    for i, line in enumerate(lines):
         if line.kind == HEADING:
             seen.clear()  # below another heading it is another entry somebody wanted
         if not line.entry or len(line.pointers) > 1:
@@ -483,17 +483,17 @@ def _superfluous(
         # A folder that the store does not have may be one of the repository: only reported.
         folder = pointer.target.rpartition("/")[0]
         if path is None and (lost(pointer) if lost else folder in folders):
-            dangling[at] = pointer.target
-        elif path is not None and (path, wording) in seen and hanging(lines, at, ()) == []:
-            gone.add(at)
+            dangling[i] = pointer.target
+        elif path is not None and (path, wording) in seen and hanging(lines, i, ()) == []:
+            gone.add(i)
             repeated.append(path)
         elif path is not None:
             seen.add((path, wording))
     dropped: list[str] = []
     # From the last to the first: what hangs below a line decides whether the line may go.
-    for at in reversed(dangling):
-        below = hanging(lines, at, gone)
+    for i in reversed(dangling):
+        below = hanging(lines, i, gone)
         if below is not None:
-            gone.update((at, *below))
-            dropped.append(dangling[at])
+            gone.update((i, *below))
+            dropped.append(dangling[i])
     return gone, dropped[::-1], repeated

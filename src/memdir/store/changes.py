@@ -128,7 +128,7 @@ def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
         seen = (("last_verified", safe.iso_time(rules.now)),)
         desk.plan = _find_paths(desk, names)
         revisions = [Revision(path, seen) for path in desk.plan]
-        _finish(app, desk, [write_edit(one, desk.store, rules, Wishes()) for one in revisions])
+        _finish(app, desk, [write_edit(item, desk.store, rules, Wishes()) for item in revisions])
     told(desk.done)
     return desk.done
 
@@ -354,8 +354,8 @@ def _refused_text(path: str, data: bytes, old: bytes, rules: Rules, wishes: Wish
         return f"it would have {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
     if wishes.secret and not rules.shared:
         return ""
-    if found := secrets.find_secrets(path):
-        return f"its name holds what looks like a secret ({found[0].rule})"
+    if hits := secrets.find_secrets(path):
+        return f"its name holds what looks like a secret ({hits[0].rule})"
     # What stood there before is not this writer's doing, and may be what the change takes out.
     new = _secret_lines(data).difference(_secret_lines(old))
     if not new:
@@ -368,4 +368,4 @@ def _refused_text(path: str, data: bytes, old: bytes, rules: Rules, wishes: Wish
 def _secret_lines(data: bytes) -> set[tuple[str, str]]:
     text = memory.decode(data)
     lines = text.split("\n")
-    return {(one.rule, lines[one.line - 1]) for one in secrets.find_secrets(text)}
+    return {(item.rule, lines[item.line - 1]) for item in secrets.find_secrets(text)}

@@ -45,8 +45,8 @@ class Objects:
         """True once `create` has finished; what is no directory is no history."""
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
             link = os.path.islink(self.folder)
-            what = "a link that leads nowhere" if link else "something that is no directory"
-            raise self.broken(f"{what} stands there")
+            message = "a link that leads nowhere" if link else "something that is no directory"
+            raise self.broken(f"{message} stands there")
         return os.path.isfile(os.path.join(self.folder, "HEAD"))
 
     def create(self) -> None:
@@ -118,10 +118,10 @@ class Objects:
             raise self.broken(f"object {oid} is damaged")
         return data
 
-    def broken(self, what: str) -> HistoryBroken:
+    def broken(self, message: str) -> HistoryBroken:
         """The error for a history that cannot be trusted; the memories are not concerned."""
         return HistoryBroken(
-            f"{self.folder}: {what}; the memories themselves are untouched",
+            f"{self.folder}: {message}; the memories themselves are untouched",
             path=self.folder,
             next="run: memdir doctor --fix  (keeps the damaged history aside, starts a new one)",
         )

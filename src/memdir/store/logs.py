@@ -41,9 +41,9 @@ def path_of(day: datetime.date) -> str:
 
 def day_of(path: str) -> datetime.date | None:
     """The inverse of `path_of`; None for what is no log."""
-    found = _PATH.fullmatch(path)
+    result = _PATH.fullmatch(path)
     try:
-        return datetime.date(*map(int, found.groups())) if found else None
+        return datetime.date(*map(int, result.groups())) if result else None
     except ValueError:
         return None
 
@@ -58,14 +58,14 @@ def write(entry: Entry) -> str:
 
 def read(text: str) -> list[Entry]:
     """The entries of a log, or of its end; headings and lines of nobody are passed over."""
-    found: list[tuple[str, str, list[str]]] = []
+    result: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         start = _ENTRY.fullmatch(line)
         if start:
-            found.append((start[1] or "", start[2] or UNKNOWN, [start[3]]))
-        elif found and (line.startswith(INDENT) or not line.strip()):
-            found[-1][2].append(line[len(INDENT) :])
-    return [Entry("\n".join(lines).strip(), type, time) for time, type, lines in found]
+            result.append((start[1] or "", start[2] or UNKNOWN, [start[3]]))
+        elif result and (line.startswith(INDENT) or not line.strip()):
+            result[-1][2].append(line[len(INDENT) :])
+    return [Entry("\n".join(lines).strip(), type, time) for time, type, lines in result]
 
 
 LONGEST_BYTES = 8 * 1024  # of an entry

@@ -93,8 +93,8 @@ def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
     except HistoryBroken as error:
         if oldest is None or (since is not None and oldest.time >= since):
             raise
-        what = f"the changes before {oldest.id[:8]} cannot be read"
-        app.tell(f"{what}: {error.message}. Next: {error.next}")
+        message = f"the changes before {oldest.id[:8]} cannot be read"
+        app.tell(f"{message}: {error.message}. Next: {error.next}")
 
 
 def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:

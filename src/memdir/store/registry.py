@@ -69,19 +69,19 @@ def own_members(family: str, own: str) -> tuple[str, ...]:
 
 def use_types(own: str, tell: Callable[[str], None]) -> None:
     """The user's own types beside ours from now on; one that is broken is told and left out."""
-    found: dict[str, Type] = {}
+    result: dict[str, Type] = {}
     for name in own_members(TYPES, own):
         try:
-            found[name] = _type(name, own)
+            result[name] = _type(name, own)
         except MemdirError as error:
             tell(f"{error.message}. Next: {error.next}")
-    types.use(found)
+    types.use(result)
 
 
 def _type(name: str, own: str) -> Type:
-    found = getattr(load_own(TYPES, name, own), "TYPE", None)
-    if isinstance(found, Type) and found.name == name:
-        return found
+    result = getattr(load_own(TYPES, name, own), "TYPE", None)
+    if isinstance(result, Type) and result.name == name:
+        return result
     path = _own_file(TYPES, name, own)
     raise BadInput(f"{path} has no TYPE called {name!r}", path=path, next="see memdir.core.types")
 
@@ -100,8 +100,8 @@ def load_own(family: str, name: str, own: str) -> ModuleType:
             spec.loader.exec_module(module)
         except Exception as error:  # a file that we did not write may fail in any way
             del sys.modules[called]
-            what = f"{path} cannot be used: {type(error).__name__}: {error}"
-            raise BadInput(what, path=path, next="mend the file, or move it away") from error
+            message = f"{path} cannot be used: {type(error).__name__}: {error}"
+            raise BadInput(message, path=path, next="mend the file, or move it away") from error
         _loaded[key] = module
     return _loaded[key]
 
