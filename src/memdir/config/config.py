@@ -165,11 +165,7 @@ def _folder(projects: str, root: str) -> tuple[str, bool]:
 
 
 def _directories(path: str) -> list[str]:
-    try:
-        with os.scandir(path) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
-    except OSError:
-        return []
+    return sorted(name for name in _names(path) if os.path.isdir(os.path.join(path, name)))
 
 
 def all_scopes(project: str, place: Place, findings: list[Finding]) -> dict[str, str]:
@@ -274,7 +270,6 @@ class Config:
 
     @property
     def layout(self) -> str:
-        """How the store lies on disk: a member of the family of layouts."""
         return RECORDS if self.scope.kind == RECORDS else self.options.layout
 
     @property
@@ -415,14 +410,9 @@ def here_of(config: Config, around: Around) -> Here:
         UNHEARD: not config.options.capture,
         BY_AGENT: config.options.capture and config.options.records_agent,
     }
-    return Here(
-        config.state_dir,
-        config.cache_dir,
-        around.checkout,
-        frozenset(name for name, holding in holds.items() if holding),
-        dict(config.scopes),
-        config.options.max_file_bytes,
-    )
+    holding = frozenset(name for name, holds_here in holds.items() if holds_here)
+    folders, scopes = (config.state_dir, config.cache_dir, around.checkout), dict(config.scopes)
+    return Here(*folders, holding, scopes, config.options.max_file_bytes)
 
 
 def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
