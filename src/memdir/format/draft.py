@@ -77,6 +77,7 @@ class Change:
 
     @property
     def changed(self) -> bool:
+        """False when nothing was written."""
         return self.kind != SKIPPED
 
 
