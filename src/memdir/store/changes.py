@@ -234,7 +234,7 @@ def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
     return done.changed
 
 
-def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
+def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
     """Undo these; nothing, where an undo that was cut off had done all of it already."""
     ids = tuple(logged.id for logged in chosen)
     name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
@@ -260,7 +260,7 @@ def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> li
     return done
 
 
-def _put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
+def put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
     """What stood at these paths when the history last saw them."""
     newest = next(app.history.log()).id
     for path in paths:
