@@ -13,8 +13,6 @@ from memdir.store.lock import Lock
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.searching import memory
 
-pytestmark = pytest.mark.usefixtures("project")
-
 PROMPT = "who restarts the staging cluster, the pelican?"
 FACT = "The pelican restarts the staging cluster."
 LIE = "The hyena restarts the staging cluster, not the pelican."
@@ -45,14 +43,6 @@ def test_a_directory_is_decided_on_once(client):
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == facts
 
 
-@pytest.mark.parametrize("where", ["src/deep", "."])
-def test_every_folder_of_a_checkout_has_the_same_memories(client, where):
-    (client.project / "src/deep").mkdir(parents=True)
-    (client.top / "link").symlink_to(client.project)
-    for top in (client.project, client.top / "link"):
-        assert FACT in ask(client, cwd=str(top / where))
-
-
 def test_a_worktree_has_the_memories_of_its_repository(client):
     client.code.commit({"a": "1"})
     client.code.git("worktree", "add", "-q", str(client.top / "tree"))
@@ -61,18 +51,6 @@ def test_a_worktree_has_the_memories_of_its_repository(client):
     shutil.rmtree(client.top / "tree")
     (client.top / "tree").mkdir()
     assert FACT not in ask(client, cwd=str(client.top / "tree"))
-
-
-def test_another_project_has_others(client):
-    (client.top / "other/.git").mkdir(parents=True)
-    assert ask(client, cwd=str(client.top / "other")) == ""
-
-
-@pytest.mark.parametrize(
-    "cwd", ["", "relative", None, 5, ["/"], "/nowhere/at/all", "/", "/dev/null"]
-)
-def test_an_odd_directory_is_no_trouble(client, cwd):
-    assert ask(client, cwd=cwd) == ""
 
 
 # What it was decided from
@@ -135,14 +113,6 @@ def test_a_local_store_that_becomes_a_link_is_not_followed(client):
     shutil.rmtree(local)
     local.symlink_to(client.home / "private")
     assert LIE not in ask(client)
-
-
-def test_two_scopes_in_one_directory_are_told_once(client):
-    """In a home that is a project, the user's memories are the project's local ones."""
-    shutil.copytree(client.project / ".git", client.home / ".git")
-    client.write("hyena.md", memory("Hyena", LIE, LIE), client.home / ".claude/memory")
-    told = ask(client, cwd=str(client.home))
-    assert told.count("hyena.md") == 1
 
 
 @pytest.mark.parametrize("damage", [b"", b"memdir place 2 00000000\nx", b"\0" * 70_000])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memdir.config.config import read_config
-from memdir.errors import BadInput, Missing
+from memdir.errors import BadInput
 from memdir.hot.place import Scope, project_name
 from tests.helpers.world import OVERRIDE, REMOTE, World, kinds
 
@@ -17,16 +17,6 @@ def world(tmp_path: Path) -> World:
 
 
 # Roots
-
-
-def test_a_plain_directory_is_its_own_project(world):
-    config = world.read()
-    assert config.store == world.default(world.project)
-    assert config.step == "default"
-    assert config.project_root == config.checkout == str(world.project)
-    assert config.project_name == project_name(str(world.project))
-    assert config.findings == ()
-    assert not Path(config.store).exists()
 
 
 def test_a_subdirectory_shares_the_store_of_its_repository(world):
@@ -48,15 +38,6 @@ def test_a_linked_worktree_shares_the_store_and_keeps_its_own_local_scope(world,
     assert config.project_root == str(world.project)
     assert config.checkout == str(tree)
     assert config.scopes["local"] == str(tree / ".claude/memory")
-
-
-def test_a_worktree_made_through_a_link_shares_the_store(world):
-    world.repository_with_a_commit()
-    (world.top / "alias").symlink_to(world.project)
-    world.git("worktree", "add", "-q", world.top / "tree", cwd=world.top / "alias")
-    pointer = world.top / "tree/.git"
-    pointer.write_text(pointer.read_text().replace(str(world.project), str(world.top / "alias")))
-    assert world.read(world.top / "tree").store == world.default(world.project)
 
 
 def test_worktrees_of_a_bare_repository_share_its_store(world):
@@ -113,28 +94,12 @@ def test_git_that_is_a_fifo_or_a_huge_file_blocks_nothing(world):
     assert world.read().store == world.default(world.project)
 
 
-def test_a_linked_path_is_the_place_it_leads_to(world):
-    (world.top / "alias").symlink_to(world.project)
-    assert world.read(world.top / "alias").store == world.default(world.project)
-
-
 def test_a_path_that_is_not_utf_8_works(world):
     odd = os.fsdecode(os.fsencode(world.project) + b"/\xff\xfe")
     os.mkdir(odd)
     config = world.read(odd, scope="local")
     assert config.project_name == project_name(str(world.project)) + "---"
     assert config.store == f"{odd}/.claude/memory"
-
-
-def test_a_current_directory_that_is_gone_is_no_failure(world):
-    assert world.read(world.project / "gone").store == world.default(world.project / "gone")
-
-
-def test_a_project_that_does_not_exist_is_named(world):
-    with pytest.raises(Missing) as refusal:
-        world.read(project="nowhere")
-    assert refusal.value.path == str(world.project / "nowhere")
-    assert "--project" in refusal.value.next
 
 
 @pytest.mark.parametrize(
@@ -343,16 +308,6 @@ def test_an_agent_s_name_is_made_safe(world):
     config = world.read(scope="agent:plugin:../x@user")
     assert config.store == str(world.home / ".claude/agent-memory/plugin-..-x")
     assert not config.shared
-
-
-def test_all_scopes_start_from_the_project(world):
-    config = world.read(scope="all")
-    assert (config.store, config.scope) == (world.default(world.project), Scope("all"))
-
-
-def test_an_unknown_scope_is_refused(world):
-    with pytest.raises(BadInput):
-        world.read(scope="everything")
 
 
 def test_a_named_directory_is_taken_as_its_real_path(world):

@@ -1,6 +1,5 @@
 """What every history promises, and what git itself says of ours."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ from memdir.capture import review
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.layout import Markdown
 from memdir.store import changes, look
-from memdir.store.history import open_history, open_no_history
+from memdir.store.history import NoHistory, open_history
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
 from tests.helpers.opened import NOON, Opened, memory
@@ -33,7 +32,7 @@ BYTES = {
 }
 
 
-@pytest.fixture(params=[open_history, open_no_history], ids=["git", "none"])
+@pytest.fixture(params=[open_history, lambda folder, now: NoHistory()], ids=["git", "none"])
 def history(request, tmp_path):
     return request.param(str(tmp_path / "state"), lambda: NOON)
 
@@ -81,14 +80,6 @@ def test_a_change_is_kept_or_the_history_says_that_it_is_off(history, tmp_path):
     assert [history.content(one.id, "a.md") for one in log] == [None, b"two", b"one", None]
     assert history.find(log[0].id[:8]) == log[0]
     assert list(history.paths(log[1].id)) == ["a.md"]
-
-
-@pytest.mark.parametrize("wanted", ["", "ab", "zzzz", "0" * 40, "--help", "../x", "HEAD"])
-def test_an_id_that_is_none_is_missing(history, tmp_path, wanted):
-    change(history, Markdown(str(tmp_path / "memory")), Cause("save"), **{"a.md": b"one"})
-    with pytest.raises(MemdirError) as missing:
-        history.find(wanted)
-    assert missing.value.next
 
 
 def test_a_history_works_over_a_store_without_a_disk(history):
@@ -145,19 +136,6 @@ def test_bytes_in_are_bytes_out_whatever_the_name(opened):
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
     listed = opened.git("ls-tree", "-r", "-z", "--name-only", "main").split("\0")
     assert sorted(filter(None, listed)) == sorted([*BYTES, "MEMORY.md"])
-
-
-def test_a_name_that_is_not_utf8_is_kept_too(opened):
-    name = os.fsencode(opened.root) + b"/\xff\xfe.md"
-    opened.write("MEMORY.md", "")
-    try:
-        Path(os.fsdecode(name)).write_bytes(b"odd")
-    except OSError:
-        pytest.skip("this file system takes only UTF-8 names")
-    opened.app().snapshot()
-    os.unlink(name)
-    review.undo(opened.app())
-    assert Path(os.fsdecode(name)).read_bytes() == b"odd"
 
 
 def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch, tmp_path):

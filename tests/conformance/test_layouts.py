@@ -16,7 +16,6 @@ OUTSIDE = ["", ".", "..", "../x.md", "a/../../x.md", "a/../x.md", "/x.md", "/etc
 OUTSIDE += ["./x.md", "a/./x.md", "a/", "x\0.md"]
 FOREIGN = ["team/a.md", "logs/a.md", "archive/a.md", "decisions/a.md", "sessions/a.md", "a.txt"]
 FOREIGN += ["index.md", "readme.md", "deep/README.md", "deep/MEMORY.md"]
-NAMES = ["a.md", "deep/down/b.md", "with space.md", "ünï-日本.md", "c.MD", "deep/team/d.md"]
 ODD = [
     b"",
     b"\0",
@@ -189,19 +188,6 @@ def test_two_layouts_in_one_directory_keep_apart_what_is_theirs(tmp_path):
 # -- put, read, drop -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", NAMES)
-def test_what_was_put_is_read_until_it_is_dropped(store, path):
-    store.put(path, b"one")
-    assert store.read(path) == b"one"
-    store.put(path, b"two")
-    assert store.read(path) == b"two"
-    assert store.files() == [path]
-    store.drop(path)
-    assert store.files() == []
-    with pytest.raises(Missing):
-        store.read(path)
-
-
 @pytest.mark.parametrize("data", ODD, ids=lambda data: repr(data[:20]))
 def test_bytes_in_are_bytes_out(store, data):
     store.put("a.md", data)
@@ -324,16 +310,6 @@ def test_an_odd_header_is_a_finding_with_its_line_and_hides_nothing(store):
 # -- the index and the shape ---------------------------------------------------------------
 
 
-def test_a_store_without_files_is_no_error(store):
-    assert store.files() == []
-    assert store.scan().memories == []
-    assert store.index() is None
-    assert store.standalone() is None
-    assert store.tree() == {}
-    assert store.index_path == INDEX
-    assert store.shape in ("no directory", "empty")
-
-
 def test_the_index_is_memory_md(store):
     store.put("a.md", HEADER % b"a")
     assert store.index() is None
@@ -352,13 +328,6 @@ def test_a_readme_that_points_at_the_memories_serves_as_the_index(store):
     assert store.index() == b"# Memories\n\n- [A](a.md)\n"
     store.put(INDEX, b"- [A](a.md)\n")
     assert store.index_path == INDEX
-
-
-def test_a_readme_that_points_nowhere_is_only_a_readme(store):
-    store.put("a.md", HEADER % b"a")
-    store.put(README, b"# How to build\n\nRun make.\n")
-    assert store.index_path == INDEX
-    assert store.index() is None
 
 
 @pytest.mark.parametrize(
@@ -390,19 +359,6 @@ def test_the_tree_has_every_file_that_is_not_hidden_nor_another_stores(store):
     for path in (*kept, "team/e.md", "team/deep/f.md", ".hidden.md", ".git/config", "deep/.x/g.md"):
         store.put(path, b"x")
     assert sorted(store.tree()) == sorted(kept)
-
-
-def test_facts_change_whenever_the_file_does(store):
-    store.put("a.md", b"one")
-    first = store.facts("a.md")
-    assert first
-    assert store.tree() == {"a.md": first}
-    store.put("a.md", b"two")
-    assert store.facts("a.md") not in (None, first)
-    assert store.tree() == {"a.md": store.facts("a.md")}
-    store.drop("a.md")
-    assert store.facts("a.md") is None
-    assert store.tree() == {}
 
 
 def test_sweeping_takes_no_file_of_anybody(store):

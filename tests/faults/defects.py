@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import os
 import stat
 import time
@@ -20,7 +21,7 @@ from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, hash_of
 from memdir.hot import disk
 from memdir.hot.memory import stem
-from memdir.store import changes, git_objects, history, look, save, writer
+from memdir.store import changes, git_objects, history, look, save
 from memdir.store.lock import Lock
 
 FIXED = ".memdir-fixed.tmp"
@@ -109,17 +110,12 @@ def _no_lock() -> None:
 
 
 def _no_version_check() -> None:
-    for module in (save, save):
-        _ignore_expected(module)
-
-
-def _ignore_expected(module: Any) -> None:
-    real = module.revise
+    real = save.revise
 
     def revise(old: bytes, revision: Any, now: float) -> bytes:
         return real(old, dataclasses.replace(revision, expected=""), now)
 
-    _replace(module, "revise", revise)
+    _replace(save, "revise", revise)
 
 
 def _unlink_first() -> None:
@@ -129,17 +125,29 @@ def _unlink_first() -> None:
         shelf.lay(room, path, data, now)
         return Change(RETIRED, stem(path), path, hash_of(data))
 
-    _replace(changes, "retire_step", retire)
+    _replace(changes, "retire_memory", retire)
 
 
 def _told_first() -> None:
-    real = writer.App.change
+    def acknowledge_first(real: Any) -> Any:
+        def run(*given: Any, **named: Any) -> Any:
+            bound = inspect.signature(real).bind(*given, **named)
+            bound.arguments.pop("told")(None)
+            return real(*bound.args, **bound.kwargs)
 
-    def change(self: writer.App, verb: str, act: Any, told: Any) -> Any:
-        told(None)
-        return real(self, verb, act, lambda done: None)
+        return run
 
-    _replace(writer.App, "change", change)
+    for name in (
+        "save",
+        "edit",
+        "touch",
+        "retire",
+        "restore",
+        "purge",
+        "rebuild_index",
+        "bring_in",
+    ):
+        _replace(changes, name, acknowledge_first(getattr(changes, name)))
 
 
 def _ref_first() -> None:

@@ -1,7 +1,6 @@
 """What a draft must be before it is written; every refusal names the field and the rule."""
 
 import datetime
-import time
 
 import pytest
 from hypothesis import given
@@ -108,7 +107,6 @@ HOSTILE = [
 def test_a_hostile_text_is_refused_or_kept_as_it_is(hostile):
     draft = Draft("x", description=hostile.value)
     draft = Draft(hostile.value) if hostile.field == "body" else draft
-    start = time.process_time()
     if hostile.verdict == "reject" or (hostile.id == "RS05" and len(hostile.value) > 65_536):
         with pytest.raises(BadInput):
             check(draft, RULES)
@@ -118,7 +116,6 @@ def test_a_hostile_text_is_refused_or_kept_as_it_is(hostile):
         given, _ = complete(draft, RULES)
         assert getattr(given, hostile.field) == hostile.value.strip("\n")
         check_line("description", first_sentence(given.body))
-    assert time.process_time() - start < 1
 
 
 # -- secrets -------------------------------------------------------------------------------
@@ -141,11 +138,6 @@ def test_a_secret_in_any_field_is_named_by_its_rule_and_never_repeated(draft, pl
     assert f"(aws-access-key, {place})" in reason
     assert "--allow-secret" in reason
     assert KEY not in reason
-
-
-def test_a_refusal_names_no_option_that_the_command_does_not_have():
-    reason = refusal(Draft(KEY), RULES, Wishes())
-    assert "name the place of the secret" in reason and "--" not in reason
 
 
 @pytest.mark.parametrize("draft", [row[0] for row in PLACES])
@@ -171,28 +163,6 @@ def test_a_name_that_is_a_secret_is_not_repeated_either():
         with pytest.raises(BadInput) as refused:
             check(Draft("x", name=name), RULES)
         assert name not in refused.value.message + refused.value.next
-
-
-# -- what lives elsewhere (M4) -------------------------------------------------------------
-
-DIFF = "diff --git a/x.py b/x.py\n@@ -1,3 +1,3 @@\n-a = 1\n+a = 2\n"
-
-
-def test_what_lives_elsewhere_is_answered_with_a_question():
-    reason = refusal(Draft(DIFF), RULES, Wishes())
-    assert "a diff" in reason
-    assert reason.endswith("?")
-
-
-def test_the_user_may_save_it_anyway():
-    assert refusal(Draft(DIFF), RULES, Wishes(anyway=True)) == ""
-
-
-def test_what_claude_md_says_already_is_not_saved_twice():
-    rules = Rules(now=RULES.now, day=MONDAY, claude_md="# Rules\n\nAlways run make test first.\n")
-    draft = Draft("Always run make test first.")
-    assert "CLAUDE.md" in refusal(draft, rules, Wishes())
-    assert refusal(draft, RULES, Wishes()) == ""
 
 
 # -- dates (M3), Why and How (M2) ----------------------------------------------------------
@@ -241,11 +211,6 @@ def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
     _, told = complete(Draft(body, type=type, why=why, how=how), RULES)
     expected = f"a {type} memory without {missing} is hard to apply"
     assert told == ((expected,) if missing else ())
-
-
-def test_reasons_given_apart_follow_the_text():
-    given, _ = complete(Draft("Use tabs.\n\n", why="taste", how="in Go"), RULES)
-    assert given.body == "Use tabs.\n\n**Why:** taste\n**How to apply:** in Go"
 
 
 # -- a description for a draft that has none -----------------------------------------------

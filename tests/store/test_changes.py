@@ -1,7 +1,5 @@
 """Saving, editing and touching: what is written, what is refused, and what the index says of it."""
 
-import datetime
-
 import pytest
 
 from memdir.audit import ages
@@ -66,13 +64,6 @@ def test_a_save_under_the_same_name_is_the_next_version(opened):
     assert sorted(opened.files()) == ["MEMORY.md", "tabs.md"]
 
 
-def test_a_line_of_the_index_that_somebody_reworded_stays_as_it_is(opened):
-    save(opened, Draft("Use tabs.", name="tabs", description="Tabs"))
-    opened.write("MEMORY.md", "# Mine\n\n- [My tabs](tabs.md) — as I like it\n")
-    save(opened, Draft("Use spaces.", name="tabs", description="Spaces"))
-    assert opened.index == "# Mine\n\n- [My tabs](tabs.md) — as I like it\n"
-
-
 def test_saying_the_same_again_changes_nothing(opened):
     save(opened, Draft("Use tabs.", name="tabs", description="Tabs"))
     before = opened.files()
@@ -102,13 +93,6 @@ def test_a_near_duplicate_is_answered_with_the_memory_that_says_it(opened, first
     assert change.reason.endswith(f"says nearly the same; update it (memdir edit {kept.name})")
     (change,) = save(opened, Draft(second), anyway=True).changes
     assert (change.kind, change.path == kept.path) == ("created", False)
-
-
-def test_a_near_duplicate_is_found_without_an_index_too(opened):
-    opened.write("a.md", memory("a", "The release branch is frozen until the audit ends"))
-    draft = Draft("x", description="Until the audit ends, the release branch is frozen")
-    (change,) = save(opened, draft).changes
-    assert (change.kind, change.path) == ("skipped", "a.md")
 
 
 @pytest.mark.parametrize(
@@ -168,19 +152,6 @@ def test_a_secret_is_refused_in_a_shared_scope_even_when_insisting(opened):
     assert not any(key.encode() in data for data in tree(opened.top).values())
 
 
-def test_what_the_person_should_know_comes_with_the_answer(opened):
-    done = save(opened, Draft("We ship next sprint.", type="project", name="ship"))
-    assert done.remarks == (
-        '"next sprint" will mean nothing later; write the date',
-        "a project memory without Why and How to apply is hard to apply",
-    )
-
-
-def test_the_day_of_the_conversation_makes_dates_absolute(opened):
-    save(opened, Draft("Freeze since yesterday.", name="f", day=datetime.date(2026, 1, 1)))
-    assert "Freeze since 2025-12-31." in opened.read("f.md")
-
-
 def test_an_update_that_read_another_version_is_a_conflict(opened):
     save(opened, Draft("One", name="a"))
     read_hash = hash_of((opened.root / "a.md").read_bytes())
@@ -193,19 +164,6 @@ def test_an_update_that_read_another_version_is_a_conflict(opened):
     assert opened.files() == before
     with pytest.raises(Missing):
         save(opened, Draft("Ours", name="b", expected=read_hash))
-
-
-# -- the style of the store ----------------------------------------------------------------
-
-
-def test_new_files_follow_the_style_of_their_neighbours(opened):
-    nested = "---\nname: x\ndescription: d {}\nmetadata: \n  node_type: memory\n  type: user\n---\n"
-    for name in ("feedback_a", "user_b", "project_c"):
-        opened.write(f"{name}.md", nested.format(name))
-    (change,) = save(opened, Draft("Users like tea best", type="user")).changes
-    assert change.path == "user_users_like_tea_best.md"
-    document = read(opened.read(change.path))
-    assert (document.get("type"), document.get("metadata.type")) == ("", "user")
 
 
 # -- editing -------------------------------------------------------------------------------
@@ -255,13 +213,6 @@ def test_an_edit_is_checked_like_a_draft(opened, fields, message):
     assert opened.files() == before
 
 
-def test_a_body_over_the_limit_or_empty_is_refused(opened):
-    save(opened, Draft("One", name="a"))
-    for body in ("x" * 65_537, "", " \n"):
-        with pytest.raises(BadInput, match="the text"):
-            edit(opened, "a", body=body)
-
-
 @pytest.mark.parametrize("body", [None, "Fine"])
 def test_no_field_of_an_edit_can_hide_a_secret(opened, body):
     key = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"
@@ -271,15 +222,6 @@ def test_no_field_of_an_edit_can_hide_a_secret(opened, body):
         assert change.kind == "skipped"
         assert key not in change.reason
     assert not any(key.encode() in data for data in tree(opened.top).values())
-
-
-def test_a_memory_is_edited_by_whatever_name_it_has(opened):
-    opened.write("feedback_use-tabs.md", memory("Tabs first"))
-    for name in ("use_tabs", "Tabs first", "feedback_use-tabs.md"):
-        (change,) = edit(opened, name, body=f"by {name}").changes
-        assert change.path == "feedback_use-tabs.md"
-    with pytest.raises(Missing):
-        edit(opened, "spaces", body="x")
 
 
 def test_touching_sets_last_verified_and_nothing_else(opened):
@@ -355,12 +297,6 @@ def test_a_dry_run_writes_nothing_anywhere(opened, verb):
         assert [one.path for one in real.changes] == [one.path for one in done.changes]
         for path, _, new in done.diff:
             assert opened.files().get(path) == new
-
-
-def test_a_dry_run_in_an_empty_home_makes_no_directory(opened):
-    done = changes.save(opened.app(dry_run=True), Draft("One", name="a"), Wishes())
-    assert [path for path, _, _ in done.diff] == ["a.md", "MEMORY.md"]
-    assert tree(opened.home) == {}
 
 
 # -- clocks --------------------------------------------------------------------------------

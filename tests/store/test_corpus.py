@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.audit import ages
 from memdir.capture import review
-from memdir.format.draft import Draft, Revision, Wishes
+from memdir.format.draft import Draft, Wishes
 from memdir.hot.memory import is_memory
 from memdir.store import changes, look
 from tests.conftest import SHARED
@@ -55,17 +54,6 @@ def gone(old: list, new: list) -> list:
     return [line for at, line in enumerate(old) if at not in kept]
 
 
-def test_every_memory_is_listed_with_its_own_words(opened):
-    listed, findings = ages.list_memories(opened.app())
-    standalone = opened.app().store.standalone()
-    paths = set(memories(opened)) or ({"MEMORY.md"} if standalone else set())
-    assert {one.memory.path for one in listed} == paths
-    assert [finding for finding in findings if finding.kind != "malformed-header"] == []
-    for one in listed:
-        text = opened.files()[one.memory.path].decode()
-        assert one.memory.description[:20].replace("\\", "") in text.replace("\\", "")
-
-
 def test_a_save_leaves_every_file_and_every_foreign_line_as_it_was(opened):
     before = opened.files()
     standalone = opened.app().store.standalone()
@@ -93,48 +81,6 @@ def test_undo_brings_back_every_byte(opened):
     changes.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
     review.undo(opened.app())
     assert opened.files() == before
-
-
-def test_the_index_is_in_step_after_one_change_and_stays_so(opened):
-    changes.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
-    survey = look.survey_index(opened.app())
-    assert survey.orphans == []
-    done = changes.rebuild_index(opened.app())
-    assert [one.kind for one in done.changes] == ["skipped"]
-
-
-def test_touching_and_taking_it_back_changes_nothing(opened):
-    before = memories(opened)
-    names = sorted(before)[:5]
-    if not names:
-        pytest.skip("this directory is an index alone")
-    changes.touch(opened.app(), names)
-    for path, data in before.items():
-        old, new = data.split(b"\n"), (opened.root / path).read_bytes().split(b"\n")
-        assert gone(old, new) == []
-        assert len(new) - len(old) <= (4 if path in names else 0)
-    review.undo(opened.app())
-    assert memories(opened) == before
-
-
-def test_an_edit_changes_one_line_and_the_pointer_only_if_it_was_ours(opened):
-    before = memories(opened)
-    listed = [one for one in ages.list_memories(opened.app())[0] if one.memory.path in before]
-    if not listed:
-        pytest.skip("this directory is an index alone")
-    path = listed[0].memory.path
-    index = index_path(opened)
-    old_index = index.read_bytes() if index.exists() else b""
-    dangling = look.survey_index(opened.app()).dangling
-    revision = Revision("", (("description", "Something else"),))
-    changes.edit(opened.app(), path, revision, Wishes())
-    old, new = before[path].split(b"\n"), (opened.root / path).read_bytes().split(b"\n")
-    assert len([line for line in new if line not in old]) <= 2 or before[path][:3] != b"---"
-    assert {**memories(opened), path: b""} == {**before, path: b""}
-    lost = gone(old_index.split(b"\n"), index_path(opened).read_bytes().split(b"\n"))
-    assert len(lost) <= len(dangling) + 1
-    review.undo(opened.app())
-    assert memories(opened) == before
 
 
 def test_retiring_everything_and_restoring_it_brings_every_memory_back(opened):

@@ -71,7 +71,7 @@ def test_the_store_of_a_scope_is_protected_by_a_look(tmp_path):
     assert opened.verbs() == ["begin"]
 
 
-@pytest.mark.parametrize(("name", "limit"), [("MOST_FILES", 5), ("MOST_BYTES", 2000)])
+@pytest.mark.parametrize(("name", "limit"), [("MAX_FILES", 5), ("MAX_BYTES", 2000)])
 def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
     opened, monkeypatch, name, limit
 ):
@@ -95,7 +95,7 @@ def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
 
 
 def test_a_flood_on_the_first_day_leaves_the_old_version_in_the_trash(opened, monkeypatch):
-    monkeypatch.setattr(history, "MOST_FILES", 5)
+    monkeypatch.setattr(history, "MAX_FILES", 5)
     opened.write("a.md", memory("a", body="Old words"))
     for count in range(9):
         opened.write(f"data/{count}.txt", "x")

@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from memdir.format.index import survey
 from memdir.hot.memory import read
 from memdir.store import changes, look
 from tests.helpers.hostile import inputs
-from tests.helpers.opened import DAY, Opened, edit, findings, memory, still_works, tree
+from tests.helpers.opened import Opened, edit, findings, memory, still_works, tree
 
 
 @pytest.fixture
@@ -217,9 +216,7 @@ def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
         opened.write("MEMORY.md", old + "- [B](b.md) — About b\n")
     else:
         opened.write("MEMORY.md", f"{hostile.value}\n" + old)
-    start = time.process_time()
     opened.save("New words", "new")
-    assert time.process_time() - start < 2
     kept = survey(opened.index, opened.app().store.files())
     assert kept.orphans == []
     assert {"good.md", "new.md"} <= set(kept.pointers)
@@ -251,21 +248,6 @@ def test_a_hostile_date_in_a_header_is_kept_and_the_memory_works(opened, hostile
     assert "modified: 2026-03-02T12:00:00Z" in opened.read("a.md")
 
 
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Adak", "Asia/Kathmandu"])
-def test_another_time_zone_gives_the_same_ages(opened, zone, monkeypatch):
-    opened.now += 5 * DAY
-    before = [one.age_days for one in ages.list_memories(opened.app())[0]]
-    monkeypatch.setenv("TZ", zone)
-    time.tzset()
-    try:
-        assert [one.age_days for one in ages.list_memories(opened.app())[0]] == before
-        opened.save("x", "x")
-        assert "created: 2026-03-07T12:00:00Z" in opened.read("x.md")
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-
-
 @pytest.mark.parametrize("now", [0.0, 1.0, 253_402_300_799.0])
 def test_an_absurd_clock_stops_nobody(opened, now):
     opened.now = now
@@ -277,13 +259,6 @@ def test_an_absurd_clock_stops_nobody(opened, now):
 
 
 # -- sizes ---------------------------------------------------------------------------------
-
-
-def test_a_body_of_ten_megabytes_is_refused_at_once(opened):
-    start = time.process_time()
-    with pytest.raises(BadInput, match="limit: 65,536"):
-        opened.save("x" * 10_000_000, "big")
-    assert time.process_time() - start < 1
 
 
 def test_a_file_over_the_limit_is_named_and_its_bytes_are_never_lost(opened):
@@ -306,24 +281,9 @@ def test_folders_inside_each_other_by_the_thousand_stop_nobody(opened):
         handle = inner
     os.close(os.open("x.md", os.O_CREAT | os.O_WRONLY, dir_fd=handle))
     os.close(handle)
-    start = time.process_time()
     still_works(opened)
-    assert time.process_time() - start < 5
     assert any("d/d/d" in path for path in findings(opened))
     subprocess.run(["rm", "-rf", str(opened.root / "d")], check=True)
-
-
-@pytest.mark.slow
-def test_fifty_thousand_files_are_listed_and_one_more_is_saved(opened):
-    text = memory("m").encode()
-    for number in range(50_000):
-        handle = os.open(opened.root / f"m{number:05}.md", os.O_CREAT | os.O_WRONLY, 0o600)
-        os.write(handle, text)
-        os.close(handle)
-    start = time.process_time()
-    assert len(opened.app().store.scan().memories) == 50_001
-    assert time.process_time() - start < 20
-    assert look.load(opened.app()).text
 
 
 def test_debris_of_a_killed_writer_is_swept_and_nothing_else(opened):

@@ -56,13 +56,6 @@ def test_every_layout_says_the_same(opened, kind):
         assert (found.path, bool(found.fix)) == ("odd.md", True)
 
 
-@pytest.mark.parametrize("shift", range(4))
-def test_a_character_at_the_end_of_the_first_block_is_no_finding(opened, shift):
-    opened.write("long.md", memory("long", body="x" * shift + "日🧠" * 4000))
-    assert findings(opened) == {}
-    assert said_by_doctor(opened) == []
-
-
 def test_doctor_also_finds_bytes_that_a_scan_does_not_reach(opened):
     opened.write("long.md", memory("long", body="x" * 9000).encode() + b"\xff")
     assert findings(opened) == {}

@@ -105,14 +105,6 @@ def test_a_type_that_is_broken_is_told_and_hides_no_other(own, home, tmp_path):
     assert types.get("user").section != "Incidents"  # ours keeps its name
 
 
-def test_ours_keep_their_names_and_helpers_are_no_members(own):
-    lay(own, "searches", "fts", "raise SystemError")
-    lay(own, "searches", "_helper", "")
-    lay(own, "searches", "not-a-name", "")
-    assert registry.members("searches", str(own)) == registry.members("searches")
-    assert registry.load("searches", "fts", str(own)).__name__ == "memdir.hot.catalog"
-
-
 def test_a_file_that_fails_says_which_and_why(own):
     lay(own, "searches", "mine", "import nothing_of_that_name")
     with pytest.raises(BadInput, match="nothing_of_that_name") as refused:

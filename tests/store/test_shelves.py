@@ -44,16 +44,6 @@ def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, k
     assert shelved(opened) == []
 
 
-def test_the_same_name_twice_is_one_memory(opened):
-    opened.save("One", "a")
-    opened.save("Two", "b")
-    done = changes.retire(opened.app(), ["a", "a.md", "b"])
-    assert [one.path for one in done.changes] == ["a.md", "b.md"]
-    done = changes.restore(opened.app(), ["a", "a", "b"])
-    assert [one.path for one in done.changes] == ["a.md", "b.md"]
-    assert opened.index == "- [A](a.md) — One\n- [B](b.md) — Two\n"
-
-
 def test_one_wrong_name_stops_all(opened):
     opened.save("One", "a")
     before = opened.files()
@@ -183,13 +173,6 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
     assert list(opened.files()) == ["MEMORY.md"]
 
 
-def test_a_standalone_index_with_a_header_keeps_it(opened):
-    text = "---\nname: Mine\nx: y\n---\n\n- Use tabs.\n"
-    opened.write("MEMORY.md", text)
-    opened.save("New", "new")
-    assert opened.read("notes.md") == text
-
-
 def test_the_content_of_a_standalone_index_survives_a_memory_called_notes(opened):
     opened.write("MEMORY.md", STANDALONE)
     opened.save("My own notes", "notes")
@@ -284,13 +267,6 @@ def test_orphans_and_pointers_to_nothing_are_healed_with_the_next_change(opened)
     ]
 
 
-def test_a_wikilink_to_a_label_is_no_pointer_to_nothing(opened):
-    opened.write("project_deploy.md", memory("Deploy rules"))
-    opened.write("MEMORY.md", "- [[Deploy rules]] — mine\n")
-    opened.save("Two", "b")
-    assert opened.index == "- [[Deploy rules]] — mine\n- [B](b.md) — Two\n"
-
-
 def test_an_index_over_its_limit_shows_the_most_valuable_first_and_loses_nothing(opened):
     for number in range(260):
         day = f"2026-01-{number % 28 + 1:02}"
@@ -315,17 +291,6 @@ def test_an_index_over_its_limit_shows_the_most_valuable_first_and_loses_nothing
     assert "tabs.md" in loaded.text
     assert loaded.cut_lines > 0
     assert changes.rebuild_index(opened.app()).changes[0].kind == "skipped"
-
-
-def test_rebuilding_gives_the_same_bytes_for_the_same_files(opened):
-    for name in ("b", "a", "c"):
-        opened.write(f"{name}.md", memory(name))
-    changes.rebuild_index(opened.app())
-    first = opened.index
-    assert changes.rebuild_index(opened.app()).changes[0].kind == "skipped"
-    (opened.root / "MEMORY.md").unlink()
-    changes.rebuild_index(opened.app())
-    assert opened.index == first
 
 
 # -- import --------------------------------------------------------------------------------

@@ -2,9 +2,7 @@
 
 import pytest
 
-from memdir.care.doctor import examine, look_around
 from memdir.store import changes, look
-from memdir.store.ports import Store
 from tests.helpers.opened import Opened, memory
 
 LINES = [
@@ -52,26 +50,3 @@ def test_it_is_reported_as_no_memory_and_not_as_dangling(opened, line):
     opened.write("MEMORY.md", opened.index + line + "\n")
     found = look.survey_index(opened.app())
     assert ([p.line for p in found.no_memories], found.dangling) == ([2], [])
-    (check,) = [one for one in checks(opened) if one.name == "index"]
-    assert not check.ok and "no memory" in check.message and "line 2" in check.message
-
-
-def checks(opened: Opened):
-    app = opened.app()
-    store: Store = app.store
-    machine = look_around(store.root, app.config.state_dir)
-    return examine(machine, (), store, app.shelf, app.history, app.lock)
-
-
-def test_the_same_memory_in_two_sections_keeps_both_lines_and_nothing_is_said(opened):
-    text = "## One\n- [Good](good.md) — one\n\n## Two\n- [Good](good.md) — two\n"
-    opened.write("MEMORY.md", text)
-    done = changes.rebuild_index(opened.app())
-    assert (opened.index, done.remarks) == (text, ())
-
-
-def test_a_line_that_a_list_says_twice_is_called_that(opened):
-    opened.write("MEMORY.md", "- [Good](good.md) — one\n- [Good](good.md) — two\n")
-    done = changes.rebuild_index(opened.app())
-    (remark,) = done.remarks
-    assert "said this twice" in remark and "pointer to nothing" not in remark

@@ -84,15 +84,6 @@ def test_undo_after_undo_goes_further_back(opened):
         undo(opened)
 
 
-def test_a_new_change_after_an_undo_is_the_next_to_be_undone(opened):
-    opened.save("One", "a")
-    opened.save("Two", "a")
-    undo(opened)
-    opened.save("Three", "a")
-    undo(opened)
-    assert "One" in opened.read("a.md")
-
-
 def test_the_first_snapshot_is_never_taken_back(opened):
     opened.write("theirs.md", memory("theirs"))
     opened.save("One", "a")
@@ -218,24 +209,6 @@ def test_everything_since_a_moment_is_undone_in_one_step(opened):
     assert "b.md" in files(opened)
 
 
-def test_since_before_an_undo_takes_that_back_too(opened):
-    opened.save("One", "a")
-    opened.now += DAY
-    moment = opened.now
-    opened.save("Two", "a")
-    undo(opened)
-    opened.save("Three", "a")
-    undo(opened, since=moment)
-    assert "One" in opened.read("a.md")
-
-
-def test_a_batch_is_undone_by_its_id(opened):
-    changes.bring_in(opened.app(), [(f"m{n}.md", b"x") for n in range(5)])
-    opened.save("Beside", "b")
-    undo(opened, ids(opened)[1])
-    assert sorted(files(opened)) == ["MEMORY.md", "b.md"]
-
-
 # -- others --------------------------------------------------------------------------------
 
 
@@ -269,25 +242,6 @@ def test_an_outside_process_deletes_many_memories_and_all_come_back(opened):
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_the_same_after_we_have_saved_something_since(opened):
-    for count in range(MANY):
-        opened.write(f"m{count:02}.md", memory(f"m{count:02}"))
-    changes.rebuild_index(opened.app())
-    before = files(opened)
-    for count in range(MANY):
-        (opened.root / f"m{count:02}.md").unlink()
-    opened.write("MEMORY.md", "gone\n")
-    opened.save("Later", "later")
-    outside = [one.id for one in look.log(opened.app()) if one.cause.verb == "outside"]
-    undo(opened, outside[0])
-    kept = files(opened)
-    assert {path: kept[path] for path in before if path != "MEMORY.md"} == {
-        path: data for path, data in before.items() if path != "MEMORY.md"
-    }
-    assert all(f"m{count:02}.md" in opened.index for count in range(MANY))
-    assert "later.md" in opened.index
-
-
 def test_lines_of_others_in_the_index_survive_an_undo(opened):
     opened.save("One", "a")
     opened.save("Two", "b")
@@ -302,7 +256,7 @@ def test_lines_of_others_in_the_index_survive_an_undo(opened):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from memdir.store import changes
+from memdir.capture import review
 from memdir.hot.layout import Markdown
 from tests.helpers.opened import Opened
 
@@ -317,7 +271,7 @@ def put(self, path, data):
 
 Markdown.put = put
 if sys.argv[3] == "undo":
-    flows.undo(opened.app())
+    review.undo(opened.app())
 else:
     opened.save("Killed", "k")
 """

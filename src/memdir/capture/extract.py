@@ -46,7 +46,7 @@ from memdir.hot.safe import inert, inert_line
 from memdir.hot.verdicts import line_of
 from memdir.store import registry
 from memdir.store.keep_index import index
-from memdir.store.save import save
+from memdir.store.save import write_draft
 from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.text import similar
 
@@ -422,7 +422,7 @@ def _save_one(one: Item, desk: Desk, place: Place, kept: list[tuple[Draft, str]]
         if not draft.name and nearly_same(draft, other):
             return Change(SKIPPED, "", "", reason=f"{name}, said later, says nearly the same")
     try:
-        change = save(draft, desk.store, place.app.rules(), Wishes())
+        change = write_draft(draft, desk.store, place.app.rules(), Wishes())
     except BadInput as error:  # this one cannot be taken; the others can
         return Change(SKIPPED, draft.name, "", reason=error.message)
     kept += [(draft, change.name)] if change.changed else []

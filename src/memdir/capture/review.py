@@ -23,7 +23,7 @@ from memdir.hot.memory import Memory
 from memdir.hot.place import RECORDS
 from memdir.records.batch import approve_record
 from memdir.store import ports
-from memdir.store.changes import _put_back, _take_back, _untold, rebuild_index, retire, save
+from memdir.store.changes import _untold, put_back, rebuild_index, retire, save, take_back
 from memdir.store.look import find_all, readable_log
 from memdir.store.ports import Logged
 from memdir.store.writer import App, Desk, Done, Told, day_of
@@ -87,13 +87,13 @@ def undo(
             unseen = app.history.unseen(app.store)
             if unseen:
                 desk.remarks.append("this takes back what others did since the last change")
-                return _put_back(app, desk, unseen)
+                return put_back(app, desk, unseen)
         done: list[Change] = []
         passed: set[str] = set()
         while not done:
             log = (one for one in readable_log(app, since) if one.id not in passed)
             chosen = ports.to_undo(log, change, batch, since, app.now())
-            done = _take_back(app, desk, chosen, explicit)
+            done = take_back(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
         desk.remarks += reopen_drafts(app, desk.undone)
         return done

@@ -1,11 +1,11 @@
-"""Frozen Config, stores of each scope."""
+"""The configuration: which directory holds the memories of a scope, and which rule said so."""
 
 from __future__ import annotations
 
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -14,12 +14,12 @@ from memdir.config.repository import (
     REMOTE,
     SHOWN_CHARACTERS,
     Place,
-    Said,
+    SettingsFile,
     find_place,
     named_directory,
     rejected,
 )
-from memdir.config.settings import Options, look, read_options, read_settings
+from memdir.config.settings import Options, look_at, read_options, read_settings
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.acceptance import origin_of
@@ -54,8 +54,10 @@ from memdir.hot.place import (
 )
 from memdir.hot.stop import CALLER
 
-# Which directory holds the memories of a scope, and which rule said so.
-
+SWITCH = "autoMemoryEnabled"
+DIR = "--dir"
+REPOSITORY = "repository"
+YOUNG_NS = 50_000_000  # what changed so lately may change again unseen
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 DIRECTORY = "autoMemoryDirectory"
 # Nobody keeps memories in them, and one look would take a copy of everything below.
@@ -74,7 +76,7 @@ SAME_START = f"default (existing directory with the same first {place.NAME_CHARA
 
 def project_store(place: Place, findings: list[Finding]) -> tuple[str, str]:
     """The project's memory directory and the step of the chain that decided."""
-    override = Said("environment", {DIRECTORY: place.env.get(OVERRIDE)})
+    override = SettingsFile("environment", {DIRECTORY: place.env.get(OVERRIDE)})
     chain = (
         (f"environment {OVERRIDE}", override, False),
         (f"managed setting {DIRECTORY}", place.managed, True),
@@ -157,47 +159,34 @@ def _folder(projects: str, root: str) -> tuple[str, bool]:
     if len(name) <= place.NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name, True
     start = name[: place.NAME_CHARACTERS + 1]
-    found = [other for other in _directories(projects) if other.startswith(start)]
-    found.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
-    return (found[0], False) if found else (name, True)
+    alike = [other for other in _directories(projects) if other.startswith(start)]
+    alike.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
+    return (alike[0], False) if alike else (name, True)
 
 
 def _directories(path: str) -> list[str]:
-    try:
-        with os.scandir(path) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
-    except OSError:
-        return []
+    return sorted(name for name in _names(path) if os.path.isdir(os.path.join(path, name)))
 
 
 def all_scopes(project: str, place: Place, findings: list[Finding]) -> dict[str, str]:
     """Every scope's directory by name; one that the repository has bent is left out."""
-    found: dict[str, str] = {}
-    for scope in [*map(Scope, MAIN_SCOPES), *_agents(place)]:
+    agents = [
+        Scope("agent", name, where)
+        for where in AGENT_PLACES
+        for name in _directories(_agents_folder(place, where))
+        if agent_folder(name) == name  # else it is not one of ours
+    ]
+    scopes: dict[str, str] = {}
+    for scope in [*map(Scope, MAIN_SCOPES), *agents]:
         try:
-            found[str(scope)] = store_of(scope, project, place)
+            scopes[str(scope)] = store_of(scope, project, place)
         except BadInput as bent:
             findings.append(Finding("redirect-attempt", bent.path, bent.message, bent.next))
-    if _has_records(local := found.get("local", "")):
-        found[RECORDS] = local
-    return found
-
-
-def _has_records(path: str) -> bool:
-    """True where the settings of records, or one of their folders, lie in a directory."""
-    if not path or not os.path.isdir(path):
-        return False
-    if any(os.path.isdir(os.path.join(path, folder)) for folder in RECORD_FOLDERS):
-        return True
-    return os.path.isfile(os.path.join(path, RECORD_SETTINGS))
-
-
-def _agents(place: Place) -> Iterator[Scope]:
-    """The agents whose directories exist; what is no agent's folder name is not one of ours."""
-    for where in AGENT_PLACES:
-        for name in _directories(_agents_folder(place, where)):
-            if agent_folder(name) == name:
-                yield Scope("agent", name, where)
+    local = scopes.get("local", "")
+    folders = {*RECORD_FOLDERS}.intersection(_directories(local)) if local else ()
+    if folders or (local and os.path.isfile(os.path.join(local, RECORD_SETTINGS))):
+        scopes[RECORDS] = local
+    return scopes
 
 
 def _agents_folder(place: Place, where: str) -> str:
@@ -254,10 +243,6 @@ def named_store(
     return wanted, path
 
 
-SWITCH = "autoMemoryEnabled"
-DIR = "--dir"
-
-
 @dataclass(frozen=True)
 class Config:
     """Everything the outside decides: where memories lie, whether memory is on, the options."""
@@ -285,7 +270,6 @@ class Config:
 
     @property
     def layout(self) -> str:
-        """How the store lies on disk: a member of the family of layouts."""
         return RECORDS if self.scope.kind == RECORDS else self.options.layout
 
     @property
@@ -326,7 +310,7 @@ def read_config(
         shared=wanted.shared or place.commits(store),
         project_root=place.root,
         checkout=place.checkout,
-        code=_code(place, wanted, store if dir and project is None else ""),
+        code=_find_code(place, wanted, store if dir and project is None else ""),
         project_name=project_name(place.root),
         enabled=on,
         enabled_by=by,
@@ -343,9 +327,9 @@ def read_config(
     )
 
 
-def _code(place: Place, scope: Scope, named: str) -> str:
+def _find_code(place: Place, scope: Scope, named: str) -> str:
     """Of a directory that was named, the checkout it lies in; a user's memories have none."""
-    inside = checkout_root(named, look) if named else ""
+    inside = checkout_root(named, look_at) if named else ""
     if inside or scope.kind == "user":
         return inside
     return place.checkout if place.git else ""
@@ -373,17 +357,16 @@ def _switches(place: Place, findings: list[Finding]) -> list[tuple[str, bool]]:
     return switches
 
 
-# Decides where a hook was called, and leaves the answer behind. Needed once in each directory.
-
-YOUNG = 50_000_000  # nanoseconds: what changed so lately may change again unseen
-REPOSITORY = "repository"
-
-
 def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
-    """The place as the whole configuration says; with a `path` it is left there."""
-    begun = time.time_ns()
-    if any(map(_unclear, around.doubtful)):
-        return None
+    """Where a hook was called, as the whole configuration says; left behind at `path`.
+
+    Needed once in each directory.
+    """
+    begun, unclear = time.time_ns(), list[Finding]()
+    for name in around.doubtful:
+        read_settings(name, unclear)
+    if unclear:
+        return None  # a client may understand these settings: better no memory at all
     try:
         config = read_config(clean(environ, cwd), cwd)
     except MemdirError:
@@ -415,14 +398,8 @@ def is_silent(config: Config) -> bool:
     return not config.enabled and config.enabled_by.startswith(REPOSITORY)
 
 
-def _unclear(path: str) -> bool:
-    """True for settings that a client may understand and we do not: better no memory at all."""
-    findings: list[Finding] = []
-    read_settings(path, findings)
-    return bool(findings)
-
-
 def here_of(config: Config, around: Around) -> Here:
+    """What hooks need to know of a configuration."""
     holds = {
         SILENT: is_silent(config),
         # Of Claude Code; whoever else calls us has none of its own.
@@ -433,14 +410,9 @@ def here_of(config: Config, around: Around) -> Here:
         UNHEARD: not config.options.capture,
         BY_AGENT: config.options.capture and config.options.records_agent,
     }
-    return Here(
-        config.state_dir,
-        config.cache_dir,
-        around.checkout,
-        frozenset(name for name, holding in holds.items() if holding),
-        dict(config.scopes),
-        config.options.max_file_bytes,
-    )
+    holding = frozenset(name for name, holds_here in holds.items() if holds_here)
+    folders, scopes = (config.state_dir, config.cache_dir, around.checkout), dict(config.scopes)
+    return Here(*folders, holding, scopes, config.options.max_file_bytes)
 
 
 def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
@@ -455,11 +427,8 @@ def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
     basis |= {parts: True, **{f"{parts}/{name}": True for name in _names(parts)}}
     # A link there is not followed, so it matters when one comes or goes.
     basis |= {own: False, f"{own}/memory": False, config.store: False}
-    for top in (
-        f"{config.claude_dir}/agent-memory",
-        f"{own}/agent-memory",
-        f"{own}/agent-memory-local",
-    ):
+    agents = (f"{own}/agent-memory", f"{own}/agent-memory-local")
+    for top in (f"{config.claude_dir}/agent-memory", *agents):
         basis |= {top: True, **{f"{top}/{name}": False for name in _names(top)}}
     return basis
 
@@ -476,6 +445,6 @@ def _is_old(path: str, begun: int) -> bool:
     if not path.startswith("/") or facts_of(path, True) == ABSENT:
         return True
     try:
-        return os.stat(path).st_ctime_ns < begun - YOUNG or os.path.isdir(path)
+        return os.stat(path).st_ctime_ns < begun - YOUNG_NS or os.path.isdir(path)
     except OSError:
         return True

@@ -1,4 +1,4 @@
-"""What a repository says is heard and not obeyed; decides what `hot/place` keeps."""
+"""Where the program stands; what a repository says about that is heard, and not obeyed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memdir.config.settings import look, read_managed, read_settings
+from memdir.config.settings import look_at, read_managed, read_settings
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot import place
 from memdir.hot.memory import TEAM
@@ -22,14 +22,12 @@ from memdir.hot.place import (
     own_folder,
 )
 
-# A repository's own settings: heard, reported, and not obeyed.
-
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
 
 
 @dataclass(frozen=True)
-class Said:
+class SettingsFile:
     """What one settings file says."""
 
     path: str
@@ -47,19 +45,19 @@ class Said:
         }
 
 
-def read_repository(folders: list[str], findings: list[Finding]) -> list[Said]:
+def read_repository(folders: list[str], findings: list[Finding]) -> list[SettingsFile]:
     """The repository's own settings files in these folders."""
     paths = [
         os.path.join(folder, ".claude", name)
         for folder in folders
         for name in ("settings.json", "settings.local.json")
     ]
-    found = [Said(path, read_settings(path, findings)) for path in paths]
-    return [said for said in found if said.values]
+    files = [SettingsFile(path, read_settings(path, findings)) for path in paths]
+    return [file for file in files if file.values]
 
 
 def without_repository(
-    environ: Mapping[str, str], repository: list[Said], findings: list[Finding]
+    environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
 ) -> dict[str, str]:
     """The environment without what the repository has put there; every attempt is a finding."""
     env = dict(environ)
@@ -90,8 +88,6 @@ def _attempt(path: str, what: str) -> Finding:
     return Finding("redirect-attempt", path, message, fix)
 
 
-# What is known before anything is decided: home, client's directory, checkout, root, settings.
-
 MANAGED_SETTINGS = (
     "/Library/Application Support/ClaudeCode/managed-settings.json"
     if sys.platform == "darwin"
@@ -111,9 +107,9 @@ class Place:
     checkout: str  # this worktree
     git: bool
     root: str  # what all worktrees share
-    managed: Said
-    user: Said
-    repository: tuple[Said, ...]
+    managed: SettingsFile
+    user: SettingsFile
+    repository: tuple[SettingsFile, ...]
 
     def commits(self, path: str) -> bool:
         """True when a team or git may carry a file at this path to other people."""
@@ -130,7 +126,6 @@ class Place:
 
     @property
     def config_file(self) -> str:
-        """Where our own options lie."""
         return os.path.join(self.own("CONFIG"), "config.toml")
 
     def own(self, kind: str) -> str:
@@ -147,8 +142,8 @@ def find_place(
 ) -> Place:
     """Look around from the current directory, or from the project that was named."""
     start = _start(cwd, project)
-    checkout = place.checkout_root(start, look)
-    root = place.git_root(start, look, os.path.realpath)
+    checkout = place.checkout_root(start, look_at)
+    root = place.git_root(start, look_at, os.path.realpath)
     said = read_repository(_folders(start, checkout or start, root), findings)
     repository = _foreign(said, environ, cwd)
     env = _clean(without_repository(environ, repository, findings), cwd, findings)
@@ -162,8 +157,8 @@ def find_place(
         checkout=checkout or start,
         git=bool(checkout),
         root=root,
-        managed=Said(managed, read_managed(managed, findings)),
-        user=Said(user, read_settings(user, findings)),
+        managed=SettingsFile(managed, read_managed(managed, findings)),
+        user=SettingsFile(user, read_settings(user, findings)),
         repository=tuple(repository),
     )
 
@@ -174,10 +169,10 @@ def named_directory(cwd: str, path: str) -> str:
         raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
     if not _absolute(cwd) and not _absolute(path):
         raise BadInput("the current directory is unknown", next="Change to an existing directory.")
-    found = os.path.realpath(os.path.join(cwd, path))
-    if os.path.lexists(found) and not os.path.isdir(found):
-        raise BadInput(f"{found} is not a directory", path=found, next="Name a directory.")
-    return found
+    result = os.path.realpath(os.path.join(cwd, path))
+    if os.path.lexists(result) and not os.path.isdir(result):
+        raise BadInput(f"{result} is not a directory", path=result, next="Name a directory.")
+    return result
 
 
 def _start(cwd: str, project: str | None) -> str:
@@ -199,14 +194,14 @@ def _folders(start: str, checkout: str, root: str) -> list[str]:
     return folders if root in folders else [*folders, root]
 
 
-def _foreign(said: list[Said], environ: Mapping[str, str], cwd: str) -> list[Said]:
+def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) -> list[SettingsFile]:
     """The files that are the repository's: in a home that is a project, `.claude` is the user's."""
-    for one in said:
+    for file in files:
         # Whoever moves the home could make the repository's folder look like the user's.
-        if "HOME" in one.environment or "CLAUDE_CONFIG_DIR" in one.environment:
-            return said
+        if "HOME" in file.environment or "CLAUDE_CONFIG_DIR" in file.environment:
+            return files
     mine = os.path.realpath(_claude_dir(environ, cwd))
-    return [one for one in said if os.path.realpath(os.path.dirname(one.path)) != mine]
+    return [file for file in files if os.path.realpath(os.path.dirname(file.path)) != mine]
 
 
 def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Client JSON, config.toml, MEMDIR_*."""
+"""Settings: the client's JSON, our config.toml, the variables MEMDIR_*.
+
+Nobody has vouched for these files: what cannot be used is a finding, never a failure.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,15 @@ from typing import Any, Literal, TypeVar
 from memdir.errors import Finding
 from memdir.hot.place import GIT_FILE_BYTES, is_false, is_true
 
-# Reading files nobody has vouched for: what cannot be used is a finding, never a failure.
-
 # No client writes more; what is larger is a mistake or an attack on our start-up time.
-SETTINGS_BYTES = 1024 * 1024
+MAX_SETTINGS_BYTES = 1024 * 1024
+# Every number up to here is exact as a float, too.
+MAX_NUMBER = 2**53
+T = TypeVar("T")
 
 
-def look(path: str) -> bytes | Literal[True] | None:
-    """What lies at a path, for `core.scope`: a file's bytes, True for a directory, or nothing."""
+def look_at(path: str) -> bytes | Literal[True] | None:
+    """What lies at a path, a file's bytes, True for a directory, or nothing."""
     try:
         return True if os.path.isdir(path) else _content(path, GIT_FILE_BYTES)
     except (OSError, ValueError):
@@ -44,9 +48,9 @@ def _content(path: str, limit: int) -> bytes:
 def read_text(path: str, findings: list[Finding]) -> str:
     """The file's text; empty when there is none, or when a finding says why it is not used."""
     try:
-        content = _content(path, SETTINGS_BYTES)
-        if len(content) > SETTINGS_BYTES:
-            raise OSError(errno.EFBIG, f"larger than {SETTINGS_BYTES // 1024} KiB")
+        content = _content(path, MAX_SETTINGS_BYTES)
+        if len(content) > MAX_SETTINGS_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {MAX_SETTINGS_BYTES // 1024} KiB")
         return content.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ""
@@ -86,22 +90,13 @@ def read_managed(path: str, findings: list[Finding]) -> dict[str, object]:
     """Managed settings: the file, then the parts in its `.d` directory, later ones winning."""
     folder = os.path.splitext(path)[0] + ".d"
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+        names = sorted(n for n in os.listdir(folder) if n.endswith(".json") and n[0] != ".")
     except OSError:
         names = []
     values = read_settings(path, findings)
     for name in names:
-        if not name.startswith("."):
-            values |= read_settings(os.path.join(folder, name), findings)
+        values |= read_settings(os.path.join(folder, name), findings)
     return values
-
-
-# Our own options: config.toml, overridden by MEMDIR_<NAME>; adding one is adding one line.
-
-T = TypeVar("T")
-
-# Every number up to here is exact as a float, too.
-LARGEST_NUMBER = 2**53
 
 
 def _option(key: str, default: T, least: float = 0) -> T:
@@ -110,7 +105,7 @@ def _option(key: str, default: T, least: float = 0) -> T:
 
 @dataclass(frozen=True)
 class Options:
-    """What config.toml (`key` as in its tables) and `MEMDIR_<NAME>` can change."""
+    """What config.toml (`key` as in its tables) and `MEMDIR_<NAME>` can change, a line each."""
 
     layout: str = _option("store.layout", "markdown")
     index: bool = _option("store.index", True)
@@ -169,7 +164,7 @@ def _fit(option: Field[Any], value: Any) -> bool | int | float | str | None:
         return value if type(value) is str and value.isprintable() else None
     if type(value) is not kind and (kind, type(value)) != (float, int):
         return None
-    return kind(value) if option.metadata["least"] <= value <= LARGEST_NUMBER else None
+    return kind(value) if option.metadata["least"] <= value <= MAX_NUMBER else None
 
 
 def _need(option: Field[Any]) -> str:
@@ -200,8 +195,8 @@ def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object, int
         findings.append(broken(path, "is not TOML: it is nested too deeply"))
         return
     except (tomllib.TOMLDecodeError, ValueError) as error:
-        found = re.search(r"line (\d+)", str(error))
-        line = int(found[1]) if found else text.count("\n") + 1
+        named = re.search(r"line (\d+)", str(error))
+        line = int(named[1]) if named else text.count("\n") + 1
         findings.append(broken(path, f"is not TOML: {error}", line))
         return
     for name, table in tables.items():

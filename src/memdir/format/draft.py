@@ -1,4 +1,4 @@
-"""Draft, Change, rules a draft must pass, next revision."""
+"""A draft, the rules it passes before it is written, and the next version of a memory."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ from memdir.hot.memory import (
 )
 from memdir.text import dates, secrets
 
-# A draft (not yet saved) and a change (what a save did).
-
 CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
 UNDONE, REBUILT = "undone", "rebuilt"
-HELD = "held"  # waits for a person: see core.held
+HELD = "held"  # waits for a person
 ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options to insist with
 BY_HAND = "cli"  # the source of what a person saves themselves
 
@@ -83,8 +81,6 @@ class Change:
         return self.kind != SKIPPED
 
 
-# The rules a draft passes before it is written: refusals, absolute dates, Why and How.
-
 MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
 DESCRIPTION_AIM = 120
 UNSAID = "something secret"  # what a text is about that begins with a secret
@@ -123,7 +119,7 @@ def check(draft: Draft, rules: Rules) -> None:
             f"the text has {size:,} bytes (limit: {rules.max_body_bytes:,})",
             next="split it into several memories, or point to a file of the repository",
         )
-    if not any(map(_visible, draft.body)):
+    if all(unicodedata.category(char)[0] in "CZ" or char in _FILLERS for char in draft.body):
         raise BadInput("the text is empty", next="say what to remember")
     for secret in secrets.find_secrets(draft.name):
         raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
@@ -134,8 +130,8 @@ def check(draft: Draft, rules: Rules) -> None:
         check_line(field, getattr(draft, field))
     for key, value in draft.extra:
         for secret in secrets.find_secrets(key):
-            what = f"a header key looks like a secret ({secret.rule})"
-            raise BadInput(what, next="use another key")
+            message = f"a header key looks like a secret ({secret.rule})"
+            raise BadInput(message, next="use another key")
         if not _KEY.fullmatch(key) or key in RESERVED_KEYS:
             raise BadInput(
                 f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own",
@@ -148,17 +144,15 @@ def check_type(type: str) -> None:
     """A type is one of ours; what looks like a secret is not said again."""
     if type == UNKNOWN or type in types.names():
         return
-    what = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
-    raise BadInput(f"{what} is not known", next="use one of " + ", ".join(types.names()))
+    subject = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
+    raise BadInput(f"{subject} is not known", next="use one of " + ", ".join(types.names()))
 
 
 def check_line(field: str, value: str) -> None:
     """A header value is one line without control characters."""
     if "\n" in value or "\r" in value or _CONTROL.search(value):
-        raise BadInput(
-            f"{field} holds a line break or a control character",
-            next=f"give {field} as one plain line",
-        )
+        message = f"{field} holds a line break or a control character"
+        raise BadInput(message, next=f"give {field} as one plain line")
     if _HIDDEN.search(value):
         raise BadInput(
             f"{field} holds hidden characters (tags or a change of direction)",
@@ -174,13 +168,13 @@ def check_line(field: str, value: str) -> None:
 
 def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     """Why this should not be saved, as a sentence; empty when it may be."""
-    found = _secret(draft)
-    if found and (rules.shared or not wishes.secret):
-        what = f"it holds what looks like a secret ({found})"
+    place = _find_secret(draft)
+    if place and (rules.shared or not wishes.secret):
+        message = f"it holds what looks like a secret ({place})"
         if rules.shared:
-            return what + "; this scope is shared with others, so it is refused"
+            return message + "; this scope is shared with others, so it is refused"
         insist = f", or insist with {ALLOW_SECRET}" if ALLOW_SECRET in wishes.offered else ""
-        return f"{what}; name the place of the secret instead{insist}"
+        return f"{message}; name the place of the secret instead{insist}"
     if wishes.anyway:
         return ""
     reasoned = "\n".join((draft.body, draft.why, draft.how))
@@ -198,21 +192,18 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
         )
         return text
 
-    draft = replace(
-        draft,
-        body=absolute(draft.body),
-        description=absolute(draft.description),
-        why=absolute(draft.why),
-        how=absolute(draft.how),
+    body, description, why, how = map(
+        absolute, (draft.body, draft.description, draft.why, draft.how)
     )
-    draft = replace(draft, body=_with_reasons(draft))
+    draft = replace(draft, body=body, description=description, why=why, how=how)
+    reasons = [f"{mark} {text}" for mark, text in ((WHY, draft.why), (HOW, draft.how)) if text]
+    below = ["\n".join(reasons)] if reasons else []
+    draft = replace(draft, body="\n\n".join([draft.body.strip("\n"), *below]))
     if types.get(draft.type).needs_why:
-        body = draft.body.lower()
-        missing = [mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in body]
+        said = draft.body.lower()
+        missing = " and ".join(mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in said)
         if missing:
-            remarks.append(
-                f"a {draft.type} memory without {' and '.join(missing)} is hard to apply"
-            )
+            remarks.append(f"a {draft.type} memory without {missing} is hard to apply")
     return draft, tuple(dict.fromkeys(remarks))
 
 
@@ -247,13 +238,13 @@ def set_reasons(body: str, why: str, how: str) -> str:
     """The body with these reasons: in place of those it has, else at its end, Why first."""
     body = body.replace("\r\n", "\n").strip("\n")
     for mark, text in ((WHY, why), (HOW, how)):
-        said = f"{mark} {text}"
-        found = re.search(rf"^{re.escape(mark)}.*(?:\n(?!\*\*)\S.*)*", body, re.M | re.I)
-        other = re.search(rf"^{re.escape(HOW)}", body, re.M | re.I)
         if not text:
             continue
-        if found:
-            body = body[: found.start()] + said + body[found.end() :]
+        said = f"{mark} {text}"
+        same = re.search(rf"^{re.escape(mark)}.*(?:\n(?!\*\*)\S.*)*", body, re.M | re.I)
+        other = re.search(rf"^{re.escape(HOW)}", body, re.M | re.I)
+        if same:
+            body = body[: same.start()] + said + body[same.end() :]
         elif other:
             body = body[: other.start()] + said + "\n" + body[other.start() :]
         else:
@@ -262,16 +253,15 @@ def set_reasons(body: str, why: str, how: str) -> str:
     return body
 
 
-def _secret(draft: Draft) -> str:
+def _find_secret(draft: Draft) -> str:
     """The rules that a draft's fields break and where, never the value; empty when none does."""
     fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
     # A header says `password: …`: the key tells what its value is.
     extra = [(name, f"{name}: {text}") for name, text in draft.extra]
     for name, text in (*fields, *extra):
-        found = secrets.find_secrets(text)
-        if found:
-            kinds = ", ".join(sorted({secret.rule for secret in found}))
-            return f"{kinds}, in {name}" if name else f"{kinds}, line {found[0].line}"
+        if hits := secrets.find_secrets(text):
+            kinds = ", ".join(sorted({secret.rule for secret in hits}))
+            return f"{kinds}, in {name}" if name else f"{kinds}, line {hits[0].line}"
     return ""
 
 
@@ -280,26 +270,9 @@ def _bytes(field: str, text: str) -> int:
     try:
         return len(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:
-        raise BadInput(
-            f"{field} holds half a character (a lone surrogate)",
-            next="send it as UTF-8",
-        ) from None
+        message = f"{field} holds half a character (a lone surrogate)"
+        raise BadInput(message, next="send it as UTF-8") from None
 
-
-def _visible(char: str) -> bool:
-    return unicodedata.category(char)[0] not in "CZ" and char not in _FILLERS
-
-
-def _with_reasons(draft: Draft) -> str:
-    """The body followed by the reasons that were given apart."""
-    parts = [draft.body.strip("\n")]
-    reasons = [f"{mark} {text}" for mark, text in ((WHY, draft.why), (HOW, draft.how)) if text]
-    if reasons:
-        parts.append("\n".join(reasons))
-    return "\n\n".join(parts)
-
-
-# A revision: the next version of a memory that exists, and how new headers look.
 
 # Where a field may stand in a header, the place for a new one first.
 PLACES = {
@@ -354,7 +327,8 @@ def revise(old: bytes, revision: Revision, now: float) -> bytes:
         document = _with_body(document, revision.body)
     if memory.encode(document.text) == old:
         return old
-    if document.get(*MODIFIED_KEYS, *CREATED_KEYS) and not _only_verified(revision):
+    looked_at = revision.body is None and {key for key, _ in revision.fields} <= {"last_verified"}
+    if document.get(*MODIFIED_KEYS, *CREATED_KEYS) and not looked_at:
         created = safe.parse_time(document.get(*CREATED_KEYS))
         # A clock set back must not make a memory older than its birth.
         document = _set(document, "modified", safe.iso_time(max(now, created or now)))
@@ -413,7 +387,3 @@ def _with_body(document: Document, body: str) -> Document:
     if text.strip() == document.body.strip():
         return document
     return Document(document.opening, document.lines, document.closing, text)
-
-
-def _only_verified(revision: Revision) -> bool:
-    return revision.body is None and all(key == "last_verified" for key, _ in revision.fields)

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from memdir.text.patterns import pattern
 
-_MOST = 0.6  # share of the lines that must look like the kind
-_FEW = 25  # words around code or a trace that do not yet explain it
-_NOTE = 80  # words; a longer text is more than a note on a fix or on the running task
-_LINE = 15  # words; a list with longer lines explains its items
-_WHOLE = 5  # words from which on a sentence inside a longer one counts as said
-_SENTENCES = 200  # more is no repetition of CLAUDE.md, and would be slow to compare
+_SHARE = 0.6  # of the lines that must look like the kind
+_AROUND_WORDS = 25  # around code or a trace, that do not yet explain it
+_NOTE_WORDS = 80  # a longer text is more than a note on a fix or on the running task
+_LINE_WORDS = 15  # a list with longer lines explains its items
+_QUOTED_WORDS = 5  # from which on a sentence inside a longer one counts as said
+_MAX_SENTENCES = 200  # more is no repetition of CLAUDE.md, and would be slow to compare
 
 
 class _Body(NamedTuple):
@@ -27,19 +27,11 @@ class _Body(NamedTuple):
     def count(self, pattern: re.Pattern[str]) -> int:
         return sum(1 for line in self.lines if pattern.match(line))
 
-    def mostly(self, pattern: re.Pattern[str], share: float = _MOST) -> bool:
+    def mostly(self, pattern: re.Pattern[str], share: float = _SHARE) -> bool:
         return self.count(pattern) >= share * len(self.lines)
 
     def rest(self, pattern: re.Pattern[str]) -> list[str]:
         return [line for line in self.lines if not pattern.match(line)]
-
-
-class _Kind(NamedTuple):
-    """What a text looks like, where that lives already, and how to tell."""
-
-    name: str
-    home: str
-    fits: Callable[[_Body], bool]
 
 
 # A reason, a rule or a warning is what the code and git do not tell.
@@ -122,17 +114,13 @@ def why_not(text: str, claude_md: str = "") -> str | None:
     body = _cut(text)
     if not body.lines:
         return None
-    for kind in _KINDS:
-        if kind.fits(body):
-            return _ask(kind.name, kind.home)
-    if claude_md and _repeats(text, claude_md):
-        return _ask("something CLAUDE.md says", "CLAUDE.md, which is read in every session")
-    return None
-
-
-def _ask(name: str, home: str) -> str:
+    looks_like = next((name for name, fits in _KINDS.items() if fits(body)), "")
+    if not looks_like and claude_md and _repeats(text, claude_md):
+        looks_like = "something CLAUDE.md says"
+    if not looks_like:
+        return None
     return (
-        f"This looks like {name} and already lives in {home}: "
+        f"This looks like {looks_like} and already lives in {_HOMES[looks_like]}: "
         "what about it was surprising, or what was decided that cannot be read there?"
     )
 
@@ -142,9 +130,9 @@ def _cut(text: str) -> _Body:
     code: list[bool] = []
     fence = language = ""
     for line in text.splitlines():
-        found = _FENCE.match(line)
-        if found and (not fence or found[1].startswith(fence)):
-            fence, language = ("", "") if fence else (found[1], found[2].lower())
+        result = _FENCE.match(line)
+        if result and (not fence or result[1].startswith(fence)):
+            fence, language = ("", "") if fence else (result[1], result[2].lower())
         elif line.strip():
             lines.append(line.rstrip())
             code.append(bool(fence) and language not in _NO_CODE)
@@ -163,24 +151,16 @@ def _is_diff(body: _Body) -> bool:
     return body.count(_HUNK) > 0 and body.mostly(_DIFF) and not _teaches(body.rest(_DIFF))
 
 
-def _is_log(body: _Body) -> bool:
-    commits = body.count(_COMMIT) >= 3 and body.mostly(_LOGGED, 0.8)
-    return commits and _is_terse(body) and not _teaches(body.rest(_LOGGED))
-
-
-def _is_pulls(body: _Body) -> bool:
-    pulls = body.count(_PULL) >= 3 and body.mostly(_PULL, 0.8)
-    return pulls and _is_terse(body) and not _teaches(body.lines)
-
-
-def _is_terse(body: _Body) -> bool:
-    return _words(body.lines) <= _LINE * len(body.lines)
+def _is_list(body: _Body, item: re.Pattern[str], other: re.Pattern[str]) -> bool:
+    """At least three items, hardly anything else, and no line that explains one."""
+    items = body.count(item) >= 3 and body.mostly(other, 0.8)
+    return items and _words(body.lines) <= _LINE_WORDS * len(body.lines)
 
 
 def _is_trace(body: _Body) -> bool:
     around = body.rest(_TRACE)
     raised = body.count(_RAISED) >= 2 and body.mostly(_TRACE)
-    return raised and _words(around) < _FEW and not _teaches(around)
+    return raised and _words(around) < _AROUND_WORDS and not _teaches(around)
 
 
 def _is_listing(body: _Body) -> bool:
@@ -192,31 +172,42 @@ def _is_code(body: _Body) -> bool:
     pairs = zip(body.lines, body.code, strict=True)
     prose = [line for line, fenced in pairs if not fenced and not _CODE.match(line)]
     lines = len(body.lines) - len(prose)
-    enough = lines >= 4 and lines >= _MOST * len(body.lines)
-    return enough and _words(prose) < _FEW and not _teaches(prose)
-
-
-def _is_fix(body: _Body) -> bool:
-    short = _words(body.lines) <= _NOTE
-    return short and bool(_FIX.match(body.text)) and not _teaches(body.lines)
+    enough = lines >= 4 and lines >= _SHARE * len(body.lines)
+    return enough and _words(prose) < _AROUND_WORDS and not _teaches(prose)
 
 
 def _is_task(body: _Body) -> bool:
     begins = any(_TASK.match(line) for line in body.lines[:2])
-    short = _words(body.lines) <= _NOTE and not _LASTS.search(body.text)
-    return begins and short and not _teaches(body.lines)
+    return begins and not _LASTS.search(body.text) and _is_note(body)
 
 
-_KINDS = (
-    _Kind("a diff", "git", _is_diff),
-    _Kind("a git log", "git", _is_log),
-    _Kind("a list of pull requests or issues", "the forge that numbers them", _is_pulls),
-    _Kind("a stack trace", "the log or the terminal it came from", _is_trace),
-    _Kind("a file listing", "the directory itself", _is_listing),
-    _Kind("code", "the repository", _is_code),
-    _Kind("the record of a fix", "the code and its commit message", _is_fix),
-    _Kind("the state of the running task", "this session and its task list", _is_task),
-)
+def _is_note(body: _Body) -> bool:
+    return _words(body.lines) <= _NOTE_WORDS and not _teaches(body.lines)
+
+
+_KINDS: dict[str, Callable[[_Body], bool]] = {
+    "a diff": _is_diff,
+    "a git log": lambda b: _is_list(b, _COMMIT, _LOGGED) and not _teaches(b.rest(_LOGGED)),
+    "a list of pull requests or issues": (
+        lambda b: _is_list(b, _PULL, _PULL) and not _teaches(b.lines)
+    ),
+    "a stack trace": _is_trace,
+    "a file listing": _is_listing,
+    "code": _is_code,
+    "the record of a fix": lambda b: bool(_FIX.match(b.text)) and _is_note(b),
+    "the state of the running task": _is_task,
+}
+_HOMES = {
+    "a diff": "git",
+    "a git log": "git",
+    "a list of pull requests or issues": "the forge that numbers them",
+    "a stack trace": "the log or the terminal it came from",
+    "a file listing": "the directory itself",
+    "code": "the repository",
+    "the record of a fix": "the code and its commit message",
+    "the state of the running task": "this session and its task list",
+    "something CLAUDE.md says": "CLAUDE.md, which is read in every session",
+}
 
 _END = pattern(r"(?<=[.!?])\s+|\n+")
 _OPENING = pattern(r"(?:please |also )*(?:remember|note|keep in mind)(?: that)? ")
@@ -228,16 +219,16 @@ def _repeats(text: str, claude_md: str) -> bool:
     said = dict.fromkeys(_sentences(claude_md))
     whole = "\n".join(f" {sentence} " for sentence in said)
     new = list(dict.fromkeys(_sentences(text)))
-    return 0 < len(new) <= _SENTENCES and all(_is_said(part, said, whole) for part in new)
+    return 0 < len(new) <= _MAX_SENTENCES and all(_is_said(part, said, whole) for part in new)
 
 
 def _is_said(part: str, said: dict[str, None], whole: str) -> bool:
     if part in said:
         return True
-    at = whole.find(f" {part} ") if part.count(" ") + 1 >= _WHOLE else -1
-    if at < 0:
+    i = whole.find(f" {part} ") if part.count(" ") + 1 >= _QUOTED_WORDS else -1
+    if i < 0:
         return False
-    return not _NEGATION.search(whole, whole.rfind("\n", 0, at) + 1, at)
+    return not _NEGATION.search(whole, whole.rfind("\n", 0, i) + 1, i)
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -1,9 +1,7 @@
-"""Survey, heal, insert, order, limits."""
+"""MEMORY.md as a whole: what an agent sees of it, what it lacks, and how it is healed."""
 
 from memdir.format.outline import (
-    BLANK,
     CONTENT,
-    HEAD,
     HEADING,
     INTRO,
     POINTER,
@@ -14,25 +12,21 @@ from memdir.format.outline import (
     read_outline,
     write_outline,
 )
+from memdir.format.placement import rewrite
 from memdir.format.pointer import LINK, Pointer, read_pointers, write_pointer
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, POINTER_AIM, utf16_units
-from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, layers
+from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, layers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    # The line it goes before, and whether a blank line belongs above and below it.
-    Place = tuple[int, bool, bool]
-
     Describe = Callable[[str], tuple[str, str, str]]
     Lost = Callable[[Pointer], bool]
 
 
-# What an agent sees of an index when a session starts, and what it misses.
-#
-# The limits and the order of the steps are the client's (seed 004); the words of the warning are
-# ours. Lines are those between "\n": other line separators are ordinary characters there too.
+# What an agent sees of an index. The limits and the order of the steps are the client's (seed 004);
+# the words of the warning are ours. Lines are those between "\n", as in the client.
 
 KILOBYTE = 1024
 # What JavaScript's trim() takes away; Python's strip() would also take U+001C to U+001F and U+0085.
@@ -118,159 +112,13 @@ def _first_units(text: str) -> str:
 
 def _excess(lines: int, characters: int) -> str:
     """Which limits are exceeded, and by how much."""
-    found = []
+    result = []
     if lines > MAX_LINES:
-        found.append(f"{lines} lines (limit: {MAX_LINES})")
+        result.append(f"{lines} lines (limit: {MAX_LINES})")
     if characters > MAX_CHARACTERS:
         size, limit = characters / KILOBYTE, MAX_CHARACTERS / KILOBYTE
-        found.append(f"{size:.1f}KB (limit: {limit:.1f}KB)")
-    return " and ".join(found)
-
-
-# Where a new pointer goes in an index, and the index with lines taken out and put in.
-
-# Words that say nothing about which memories stand below a heading.
-_FILLERS = ("memory", "entry", "pointer", "file")
-_EXACT, _STARTS, _HOLDS, _OTHER = range(4)  # how well a heading fits a section
-
-
-def rewrite(bom: str, lines: list[Line], gone: set[int], fresh: "Iterable[tuple[str, str]]") -> str:
-    """The index without the lines in `gone` and with fresh ones, each below its section."""
-    ended = not lines or bool(lines[-1].end)
-    line_end = (lines[0].end if lines else "") or "\n"
-    groups: dict[int, tuple[Place, list[str]]] = {}
-    places: dict[str, Place] = {}
-    for section, text in fresh:
-        if section not in places:
-            places[section] = _place(lines, section)
-        place = places[section]
-        groups.setdefault(place[0], (place, []))[1].append(text)
-    out: list[Line] = []
-    for at in range(len(lines) + 1):
-        if at in groups:
-            (_, above, below), texts = groups[at]
-            padded = [""] * above + texts + [""] * below
-            out += [Line(text, line_end) for text in padded]
-        if at < len(lines) and at not in gone:
-            out.append(lines[at])
-    if 0 in gone and out and out[0].text.strip() == "---":
-        # On top it would open a header, and the lines below would be taken for one.
-        out.insert(0, Line("", line_end))
-    for line in out[:-1]:
-        line.end = line.end or line_end
-    for line in out[-1:]:
-        line.end = (line.end or line_end) if ended else ""
-    return write_outline(bom, out)
-
-
-def _place(lines: list[Line], section: str) -> "Place":
-    """At the end of the section's list, else of the last list of pointers, else of the text."""
-    heading = _heading(lines, section)
-    if heading >= 0:
-        return _place_below(lines, heading)
-    last = _last_pointer(lines, 0, len(lines))
-    if last >= 0:
-        return _below(lines, last), False, False
-    return _place_after(lines, -1, _closed(lines))
-
-
-def _place_below(lines: list[Line], heading: int) -> "Place":
-    """In the section of this heading."""
-    end = _section_end(lines, heading)
-    last = _last_pointer(lines, heading + 1, end)
-    if last >= 0:
-        return min(_below(lines, last), end), False, False
-    if any(line.kind != BLANK for line in lines[heading + 1 : end]):
-        return _place_after(lines, heading, end)
-    at = min(heading + 2, end)
-    return at, False, heading + 1 < at < len(lines) and lines[at].kind != BLANK
-
-
-def _place_after(lines: list[Line], start: int, end: int) -> "Place":
-    """After the last line before `end` that is not blank; a list needs no blank line above."""
-    at = end - 1
-    while at > start and lines[at].kind == BLANK:
-        at -= 1
-    above = at >= 0 and not lines[at].item and not lines[at].indent
-    return at + 1, above, False
-
-
-def _last_pointer(lines: list[Line], start: int, end: int) -> int:
-    """The last item there is only for its pointer, else the last that has one, else -1."""
-    items = [at for at in range(start, end) if lines[at].kind == POINTER and lines[at].item]
-    entries = [at for at in items if lines[at].entry]
-    return (entries or items or [-1])[-1]
-
-
-def _below(lines: list[Line], at: int) -> int:
-    """The place below an item and all that hangs on it, outside of code blocks and comments."""
-    end = block_end(lines, at, 0)
-    while end < len(lines) and _one_block(lines[end - 1], lines[end]):
-        end = block_end(lines, end, 0)
-    return end
-
-
-def _one_block(above: Line, below: Line) -> bool:
-    """Can these two lines be parts of one block? Taking two blocks for one does no harm."""
-    if above.layer == COMMENT:
-        return below.layer in (COMMENT, REST)
-    return above.layer == below.layer == CODE or above.kind == below.kind == HEAD
-
-
-def _closed(lines: list[Line]) -> int:
-    """How many lines come before a code block that is never closed."""
-    for at, line in enumerate(lines):
-        if line.layer == OPEN:
-            return at
-    return len(lines)
-
-
-def _section_end(lines: list[Line], heading: int) -> int:
-    end = heading + 1
-    while end < len(lines) and lines[end].kind not in (HEADING, OPEN):
-        end += 1
-    return end
-
-
-def _heading(lines: list[Line], section: str) -> int:
-    """The heading that fits a section best, the first among equals; -1 if none does."""
-    best, found = _OTHER, -1
-    headings = [at for at, line in enumerate(lines) if line.kind == HEADING]
-    wanted = _words(section)
-    for at in headings:
-        fit = _fit(_words(lines[at].text), wanted)
-        title = at == headings[0] and lines[at].level == 1
-        # `# Project memory` names the whole index; `# Project` would be a section.
-        if fit == _OTHER or (title and _words(lines[at].text, ()) != wanted):
-            continue
-        if fit < best and (fit == _EXACT or _may_hold(lines, at)):
-            best, found = fit, at
-    return found
-
-
-def _may_hold(lines: list[Line], heading: int) -> bool:
-    """A section of pointers, or an empty one; above prose the word stands by chance."""
-    body = lines[heading + 1 : _section_end(lines, heading)]
-    return any(line.kind == POINTER for line in body) or all(line.kind != CONTENT for line in body)
-
-
-def _fit(heading: list[str], wanted: list[str]) -> int:
-    if not wanted or heading == wanted:
-        return _EXACT if wanted else _OTHER
-    if heading[: len(wanted)] == wanted:
-        return _STARTS
-    spread = range(1, len(heading) - len(wanted) + 1)
-    return _HOLDS if any(heading[at : at + len(wanted)] == wanted for at in spread) else _OTHER
-
-
-def _words(text: str, fillers: tuple[str, ...] = _FILLERS) -> list[str]:
-    """The words of a heading in lower case and singular: `## Feedback memories` is `feedback`."""
-    spaced = "".join([char if char.isalnum() else " " for char in text.casefold()])
-    singular = [
-        word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
-        for word in spaced.split()
-    ]
-    return [word for word in singular if word not in fillers]
+        result.append(f"{size:.1f}KB (limit: {limit:.1f}KB)")
+    return " and ".join(result)
 
 
 # The index of a store: surveyed, healed and changed line by line, as text.
@@ -324,13 +172,6 @@ class Healed:
         self.repeated = repeated  # the same list has the same link above it
 
 
-def resolve(
-    target: str, form: str, files: "Iterable[str]", names: "Mapping[str, str]" = _NO_NAMES
-) -> str | None:
-    """Which of the store's files a pointer means; `names` maps labels to files."""
-    return Lookup(files, names).find(target, form)
-
-
 def survey(
     text: str,
     files: "Sequence[str]",
@@ -338,30 +179,30 @@ def survey(
     lost: "Lost | None" = None,
 ) -> Survey:
     """Everything there is to say about an index, without changing it."""
-    found = Survey()
+    result = Survey()
     entries: set[str] = set()
     _, lines = read_outline(text, Lookup(files, names))
     for line in lines:
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
                 there = lost is not None and not lost(pointer)
-                (found.no_memories if there else found.dangling).append(pointer)
+                (result.no_memories if there else result.dangling).append(pointer)
             else:
-                found.pointers.setdefault(path, []).append(pointer)
+                result.pointers.setdefault(path, []).append(pointer)
         if line.entry and line.paths[0]:
             if line.paths[0] in entries:
-                found.duplicates.append(line.pointers[0])
+                result.duplicates.append(line.pointers[0])
             entries.add(line.paths[0])
         if line.kind == POINTER and len(line.text) > POINTER_AIM:
-            found.overlong.append(line.number)
+            result.overlong.append(line.number)
         if line.kind in (CONTENT, CODE, OPEN):
-            found.inline.append(line.number)
+            result.inline.append(line.number)
         if line.kind == INTRO:
-            found.intro.append(line.number)
-    found.orphans = sorted(set(files) - set(found.pointers))
+            result.intro.append(line.number)
+    result.orphans = sorted(set(files) - set(result.pointers))
     loaded = load(text)
-    found.lines, found.characters = loaded.lines, loaded.characters
-    return found
+    result.lines, result.characters = loaded.lines, loaded.characters
+    return result
 
 
 def heal(
@@ -398,17 +239,6 @@ def heal(
     return Healed(rewrite(bom, lines, gone, fresh), added, dropped, repeated)
 
 
-def rebuild(
-    text: str,
-    files: "Sequence[str]",
-    describe: "Describe",
-    names: "Mapping[str, str]" = _NO_NAMES,
-    lost: "Lost | None" = None,
-) -> Healed:
-    """An index from the files alone; what a person wrote into the old text stays."""
-    return heal(text if text.strip() else "", files, describe, names, lost)
-
-
 def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
     """The index with a new line for one memory where the old one still stands as we wrote it."""
     bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
@@ -422,15 +252,15 @@ def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) 
 def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
     """The index with our own lines in this order, each section for itself; others stay in place."""
     bom, lines = read_outline(text, Lookup(ours, _NO_NAMES))
-    rank = {target: at for at, target in enumerate(order)}
+    rank = {target: i for i, target in enumerate(order)}
     targets = {line: target for target, line in ours.items()}
     slots: list[Line] = []
-    for at, line in enumerate(lines):
+    for i, line in enumerate(lines):
         if line.kind == HEADING:
             _sort(slots, targets, rank)
             slots = []
         # A line with something below it belongs to somebody who added that.
-        elif line.entry and line.text in targets and block_end(lines, at, line.indent) == at + 1:
+        elif line.entry and line.text in targets and block_end(lines, i, line.indent) == i + 1:
             slots.append(line)
     _sort(slots, targets, rank)
     return write_outline(bom, lines)
@@ -488,44 +318,38 @@ def _superfluous(
     lines: list[Line], files: "Iterable[str]", lost: "Lost | None"
 ) -> tuple[set[int], list[str], list[str]]:
     """Lines that are nothing but a pointer to a missing file, or the same link of a list again."""
-    folders = _folders(files)
+    folders = {""}  # each that holds a file, at any depth; the store itself is the empty one
+    for file in files:
+        folder = file.rpartition("/")[0]
+        while folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
     seen: set[tuple[str, str]] = set()
     dangling: dict[int, str] = {}
     gone: set[int] = set()
     repeated: list[str] = []
-    for at, line in enumerate(lines):
+    for i, line in enumerate(lines):
         if line.kind == HEADING:
             seen.clear()  # below another heading it is another entry somebody wanted
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        # A folder that the store does not have may be one of the repository: only reported.
-        target = pointer.target
         # The same as written up to the hook: another title is another entry somebody wanted.
         wording = line.text[: pointer.end].strip()
-        if path is None and (lost(pointer) if lost else target.rpartition("/")[0] in folders):
-            dangling[at] = target
-        elif path is not None and (path, wording) in seen and hanging(lines, at, ()) == []:
-            gone.add(at)
+        # A folder that the store does not have may be one of the repository: only reported.
+        folder = pointer.target.rpartition("/")[0]
+        if path is None and (lost(pointer) if lost else folder in folders):
+            dangling[i] = pointer.target
+        elif path is not None and (path, wording) in seen and hanging(lines, i, ()) == []:
+            gone.add(i)
             repeated.append(path)
         elif path is not None:
             seen.add((path, wording))
     dropped: list[str] = []
     # From the last to the first: what hangs below a line decides whether the line may go.
-    for at in reversed(dangling):
-        below = hanging(lines, at, gone)
+    for i in reversed(dangling):
+        below = hanging(lines, i, gone)
         if below is not None:
-            gone.update((at, *below))
-            dropped.append(dangling[at])
+            gone.update((i, *below))
+            dropped.append(dangling[i])
     return gone, dropped[::-1], repeated
-
-
-def _folders(files: "Iterable[str]") -> set[str]:
-    """Every folder that holds a file, at any depth; the store itself is the empty one."""
-    found = {""}
-    for path in files:
-        folder = path.rpartition("/")[0]
-        while folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found

@@ -1,4 +1,8 @@
-"""MEMORY.md of two branches."""
+"""MEMORY.md of two branches: pointers by what they lead to, other lines as text.
+
+No pointer is lost without a word: a side that took one out is followed only where the other side
+left it alone; of one that both sides changed, the words of both stay.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memdir.format.outline import BLANK, HEADING, MORE, Line, Lookup, read_outline
+from memdir.format.outline import BLANK, HEADING, MORE, Lookup, read_outline
 from memdir.format.pointer import LINK, read_pointers
 from memdir.text.merge import align, gaps
 
-# The blocks of an index, what a merge moves about: read from a text, written as one.
-
 ENTRY, MARK = "entry", "mark"
+MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
 Key = tuple[str, int]  # the memory, and which of its entries
 NO_KEY: Key = ("", 0)
 
@@ -56,7 +59,7 @@ class Version:
 def targets_of(*texts: str) -> set[str]:
     """What the links of these lead to, so that a [[wikilink]] and a link can mean the same."""
     lines = (line for text in texts for line in text.split("\n") if "](" in line)
-    return {one.target for line in lines for one in read_pointers(line, 1) if one.form == LINK}
+    return {item.target for line in lines for item in read_pointers(line, 1) if item.form == LINK}
 
 
 def read_version(text: str, lookup: Lookup) -> Version:
@@ -64,25 +67,21 @@ def read_version(text: str, lookup: Lookup) -> Version:
     bom, lines = read_outline(text, lookup)
     blocks: list[Block] = []
     count: Counter[str] = Counter()
-    at = 0
-    while at < len(lines):
-        end, key = at + 1, NO_KEY
-        if lines[at].entry:
+    i = 0
+    while i < len(lines):
+        end, key = i + 1, NO_KEY
+        if lines[i].entry:
             while end < len(lines) and lines[end].kind == MORE:
                 end += 1
-            target = lines[at].paths[0] or lines[at].pointers[0].target
+            target = lines[i].paths[0] or lines[i].pointers[0].target
             count[target] += 1
             key = (target, count[target])
-        blocks.append(_block(lines[at:end], key))
-        at = end
+        block = lines[i:end]
+        text, ends = "\n".join(line.text for line in block), tuple(line.end for line in block)
+        blocks.append(Block(text, lines[i].kind if key == NO_KEY else ENTRY, key, ends))
+        i = end
     ended = not lines or bool(lines[-1].end)
     return Version(bom, blocks, frozenset(line.end for line in lines if line.end), ended)
-
-
-def _block(lines: Sequence[Line], key: Key) -> Block:
-    text = "\n".join(line.text for line in lines)
-    kind = ENTRY if key != NO_KEY else lines[0].kind
-    return Block(text, kind, key, tuple(line.end for line in lines))
 
 
 def write_version(blocks: Sequence[Block], old: Version, mine: Version, other: Version) -> str:
@@ -102,13 +101,7 @@ def write_version(blocks: Sequence[Block], old: Version, mine: Version, other: V
     return bom + "".join(line + end for line, end in out)
 
 
-# Three versions of an index become one: pointers by what they lead to, other lines as text.
-#
-# No pointer is lost without a word: a side that took one out is followed only where the other side
-# left it alone; of one that both sides changed, the words of both stay.
-
 Edit = tuple[int, int, list[Block]]  # these blocks of the base, and what stands there instead
-MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
 
 
 @dataclass(frozen=True)
@@ -132,9 +125,9 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
     # An entry that one side lacks counts as new in the other: then nothing takes it out.
     known = old.keyed.keys() & mine.keyed.keys() & other.keyed.keys()
     start = _settled(old.blocks, {key: settled[key] for key in known if key in settled})
-    one = _settled(mine.blocks, settled)
+    item = _settled(mine.blocks, settled)
     two = [replace(block, theirs=True) for block in _settled(other.blocks, settled)]
-    blocks, conflicts = _apply(start, _edits(start, one), _edits(start, two))
+    blocks, conflicts = _apply(start, _edits(start, item), _edits(start, two))
     blocks = _once(blocks)
     before = {key[0] for key in mine.keyed}
     after = {block.key[0] for block in blocks if block.kind == ENTRY}
@@ -154,7 +147,7 @@ def _settle(
     settled: dict[Key, str] = {}
     joined: set[str] = set()
     for key in {**mine, **other}:
-        was, our, their = (_text(side, key) for side in (old, mine, other))
+        was, our, their = (side[key].text if key in side else "" for side in (old, mine, other))
         chosen = _choose(was, our, their)
         if chosen is None:
             joined.add(key[0])
@@ -163,10 +156,6 @@ def _settle(
         if chosen:
             settled[key] = chosen
     return settled, joined
-
-
-def _text(side: Mapping[Key, Block], key: Key) -> str:
-    return side[key].text if key in side else ""
 
 
 def _choose(was: str, ours: str, theirs: str) -> str | None:
@@ -193,10 +182,12 @@ def _join(was: str, ours: str, theirs: str) -> str:
 
 def _halves(text: str) -> tuple[str, str] | None:
     """A plain line of the index as its link and what follows; None for any other."""
-    found = read_pointers(text, 1) if "\n" not in text and not text.lstrip().startswith("|") else []
-    if len(found) != 1 or found[0].form != LINK:
+    result = (
+        read_pointers(text, 1) if "\n" not in text and not text.lstrip().startswith("|") else []
+    )
+    if len(result) != 1 or result[0].form != LINK:
         return None
-    return text[: found[0].end], text[found[0].end :]
+    return text[: result[0].end], text[result[0].end :]
 
 
 def _settled(blocks: Iterable[Block], settled: Mapping[Key, str]) -> list[Block]:
@@ -216,8 +207,11 @@ def _edits(old: Sequence[Block], new: Sequence[Block]) -> list[Edit]:
 def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[list[Block], int]:
     """The base with the edits of both sides; those that meet are reconciled together."""
     out: list[Block] = []
-    at = conflicts = 0
-    todo = sorted([*((edit, 0) for edit in mine), *((edit, 1) for edit in theirs)], key=_place)
+    i = conflicts = 0
+    todo = sorted(
+        [*((edit, 0) for edit in mine), *((edit, 1) for edit in theirs)],
+        key=lambda todo: (*todo[0][:2], todo[1]),
+    )
     while todo:
         start, end = todo[0][0][:2]
         region: tuple[list[Edit], list[Edit]] = ([], [])
@@ -225,7 +219,7 @@ def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[
             edit, side = todo.pop(0)
             region[side].append(edit)
             end = max(end, edit[1])
-        out += old[at:start]
+        out += old[i:start]
         ours, other = (_within(old, start, end, side) for side in region)
         if not region[0] or not region[1]:
             out += ours if region[0] else other
@@ -233,12 +227,8 @@ def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[
             blocks, count = _reconcile(ours, other, inserted=start == end)
             out += blocks
             conflicts += count
-        at = end
-    return out + list(old[at:]), conflicts
-
-
-def _place(edit: tuple[Edit, int]) -> tuple[int, int, int]:
-    return edit[0][0], edit[0][1], edit[1]
+        i = end
+    return out + list(old[i:]), conflicts
 
 
 def _within(old: Sequence[Block], start: int, end: int, edits: list[Edit]) -> list[Block]:
@@ -255,10 +245,10 @@ def _reconcile(
 ) -> tuple[list[Block], int]:
     """What both sides have is there once; what they have instead of it side by side, or marked."""
     out: list[Block] = []
-    conflicts = at = place = 0
+    conflicts = i = place = 0
     pairs = align([block.text for block in ours], [block.text for block in theirs])
     for left, right in [*pairs, (len(ours), len(theirs))]:
-        mine, other = ours[at:left], theirs[place:right]
+        mine, other = ours[i:left], theirs[place:right]
         if inserted or all(block.free for block in (*mine, *other)):
             out += _beside(mine, other)
         elif mine or other:
@@ -266,7 +256,7 @@ def _reconcile(
             out += [marks[0], *mine, marks[1], *other, marks[2]]
             conflicts += 1
         out += ours[left : left + 1]
-        at, place = left + 1, right + 1
+        i, place = left + 1, right + 1
     return out, conflicts
 
 
@@ -284,10 +274,10 @@ def _beside(ours: list[Block], theirs: list[Block]) -> list[Block]:
 
 def _split(blocks: list[Block]) -> tuple[list[Block], list[Block]]:
     """What stands before the first heading and its blank line, and the rest."""
-    at = next((at for at, block in enumerate(blocks) if block.kind == HEADING), len(blocks))
-    while 0 < at < len(blocks) and blocks[at - 1].kind == BLANK:
-        at -= 1
-    return blocks[:at], blocks[at:]
+    i = next((i for i, block in enumerate(blocks) if block.kind == HEADING), len(blocks))
+    while 0 < i < len(blocks) and blocks[i - 1].kind == BLANK:
+        i -= 1
+    return blocks[:i], blocks[i:]
 
 
 def _once(blocks: list[Block]) -> list[Block]:

@@ -1,4 +1,4 @@
-"""Slugs, titles, wildcards, "which memory is meant"."""
+"""Names: slugs for files, labels for people, and which memory somebody means."""
 
 from __future__ import annotations
 
@@ -13,31 +13,24 @@ from memdir.hot import types
 from memdir.hot.memory import Memory, stem
 from memdir.text.secrets import find_secrets
 
-# Names with wildcards, for commands that take many memories at once.
-
 WILD = "*?["
 
 
 def spread(names: Sequence[str], paths: Iterable[str]) -> list[str]:
     """The names; one with a wildcard becomes every path that it matches, by path or by stem."""
     there = list(dict.fromkeys(paths))
-    found: list[str] = []
+    chosen: list[str] = []
     for name in names:
         if name in there or not any(mark in name for mark in WILD):
-            found.append(name)
+            chosen.append(name)
             continue
-        matching = [path for path in there if _matches(path, name)]
+        label = name.removesuffix(".md")
+        matching = [p for p in there if fnmatchcase(p, name) or fnmatchcase(stem(p), label)]
         if not matching:
             raise Missing(f"nothing matches {name[:80]!r}", next="memdir list shows what there is")
-        found += matching
-    return list(dict.fromkeys(found))
+        chosen += matching
+    return list(dict.fromkeys(chosen))
 
-
-def _matches(path: str, pattern: str) -> bool:
-    return fnmatchcase(path, pattern) or fnmatchcase(stem(path), pattern.removesuffix(".md"))
-
-
-# Names: slugs for files, labels for people, and which memory somebody means.
 
 MAX_NAME = 80  # characters
 _DEVICES = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
@@ -66,15 +59,24 @@ def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
 
 
 def name_for(title: str, type: str, separator: str = "-") -> str:
-    """A name for a draft that has none; one without Latin letters or with a secret is hashed."""
+    """A name for a draft that has none, from the first words of its title."""
     words = [word for word in title.split() if "://" not in word]
     first = words[:SUGGESTED_WORDS]
     while len(words) > len(first) > 1 and first[-1].lower() in _UNFINISHED:
         first.pop()
-    slug = slugify(" ".join(first), separator, MAX_NAME - 20)
-    if not slug or slug in RESERVED or find_secrets(title):
-        slug = f"{type}-{hashlib.sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
-    return slug
+    return _or_hash(slugify(" ".join(first), separator, MAX_NAME - 20), title, type)
+
+
+def slug_for(title: str, type: str) -> str:
+    """The name of a record's file, from its whole title."""
+    return _or_hash(slugify(title), title, type.replace("_", "-"))
+
+
+def _or_hash(slug: str, title: str, type: str) -> str:
+    """Where a title leaves no slug, or holds a secret, its hash stands for it."""
+    if slug and slug not in RESERVED and not find_secrets(title):
+        return slug
+    return f"{type}-{hashlib.sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def check_name(name: str) -> str:
@@ -124,27 +126,23 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
         lambda memory: _same(stem(memory.path), label) or _same(memory.name, given),
         lambda memory: _same(_without_type(stem(memory.path)), label),
     ):
-        found = [memory for memory in everything if key(memory)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            several = ", ".join(memory.path for memory in found[:5])
+        meant = [memory for memory in everything if key(memory)]
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            several = ", ".join(memory.path for memory in meant[:5])
             raise BadInput(f"{wanted!r} means several memories: {several}", next="give the path")
     for finding in skipped:
         if means(wanted, finding.path):
             raise Unwritable(finding.message, path=finding.path, next=finding.fix)
     near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
-    near = near or _close(label, everything)
+    if not near:
+        from difflib import get_close_matches  # only a slip of the pen needs it
+
+        paths = {stem(memory.path): memory.path for memory in everything}
+        near = [paths[name] for name in get_close_matches(label[:80], list(paths), 1, 0.75)]
     hint = f"did you mean {near[0]}?" if given and near else "memdir list shows them"
     raise Missing(f"there is no memory {wanted[:80]!r}", next=hint)
-
-
-def _close(label: str, memories: Iterable[Memory]) -> list[str]:
-    """The path of the memory whose name is a slip of the pen away."""
-    from difflib import get_close_matches  # only a mistake needs it
-
-    paths = {stem(memory.path): memory.path for memory in memories}
-    return [paths[one] for one in get_close_matches(label[:80], list(paths), 1, 0.75)]
 
 
 def find_path(wanted: str, paths: Iterable[str]) -> str:
@@ -154,15 +152,14 @@ def find_path(wanted: str, paths: Iterable[str]) -> str:
     for path in everything:
         if path in (given, given + ".md", given + ".json"):
             return path
-    found = [path for path in everything if means(wanted, path)]
-    if not found:
-        raise Missing(
-            f"there is no {wanted[:80]!r} there", next="memdir log, or memdir restore --list"
-        )
-    if len(found) > 1:
-        several = ", ".join(found[:5])
+    meant = [path for path in everything if means(wanted, path)]
+    if not meant:
+        hint = "memdir log, or memdir restore --list"
+        raise Missing(f"there is no {wanted[:80]!r} there", next=hint)
+    if len(meant) > 1:
+        several = ", ".join(meant[:5])
         raise BadInput(f"{wanted!r} means several files: {several}", next="give the whole path")
-    return found[0]
+    return meant[0]
 
 
 def means(wanted: str, path: str) -> bool:
@@ -183,18 +180,3 @@ def _without_type(name: str) -> str:
             if name.startswith(type + mark) and len(name) > len(type) + 1:
                 return name[len(type) + 1 :]
     return name
-
-
-# The name of a record's file, from its title.
-
-MAX_SLUG = MAX_NAME
-_DIGITS = 8  # of the hash that stands for a title without Latin letters
-
-
-def slug_for(title: str, type: str) -> str:
-    """ASCII, small letters, joined by `-`, at most 80; a title that leaves nothing is hashed."""
-    slug = slugify(title, "-", MAX_SLUG)
-    if slug and slug not in RESERVED and not find_secrets(title):
-        return slug
-    digest = hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-    return f"{type.replace('_', '-')}-{digest}"

@@ -51,8 +51,8 @@ class Lookup:
         decoded = unquoted(target)
         if decoded in self._files:
             return decoded
-        at = None if form == LINK or "/" in target else self._stems.get(stem(target))
-        return None if at is None else self._ordered[at]
+        i = None if form == LINK or "/" in target else self._stems.get(stem(target))
+        return None if i is None else self._ordered[i]
 
     def _find_label(self, target: str) -> str | None:
         """By stem, name, stem without its type; then `-` as `_`; at last in any case."""
@@ -73,17 +73,17 @@ class Lookup:
 
     def _build_ladder(self) -> list[dict[str, int]]:
         """Labels that are less and less like the file's name, each with the file's place."""
-        places = {path: at for at, path in enumerate(self._ordered)}
+        places = {path: i for i, path in enumerate(self._ordered)}
         named = [(label, places[path]) for label, path in self._names.items() if path in places]
-        whole = [(stem(path), at) for path, at in places.items()]
-        short = [(untyped(label), at) for label, at in whole]
+        whole = [(stem(path), i) for path, i in places.items()]
+        short = [(untyped(label), i) for label, i in whole]
         rungs: list[dict[str, int]] = [{}, {}, {}]
-        for label, at in short:
-            rungs[0].setdefault(label, at)
-        for label, at in (*whole, *named, *short):
+        for label, i in short:
+            rungs[0].setdefault(label, i)
+        for label, i in (*whole, *named, *short):
             loose = label.replace("-", "_")
-            rungs[1].setdefault(loose, at)
-            rungs[2].setdefault(loose.casefold(), at)
+            rungs[1].setdefault(loose, i)
+            rungs[2].setdefault(loose.casefold(), i)
         return rungs
 
 
@@ -138,9 +138,9 @@ def write_outline(bom: str, lines: "Iterable[Line]") -> str:
     return bom + "".join([line.text + line.end for line in lines])
 
 
-def block_end(lines: list[Line], at: int, indent: int) -> int:
+def block_end(lines: list[Line], i: int, indent: int) -> int:
     """One past the last line below this one that is moved in further than `indent`."""
-    end = at + 1
+    end = i + 1
     for below in range(end, len(lines)):
         line = lines[below]
         if line.kind != BLANK:
@@ -151,11 +151,11 @@ def block_end(lines: list[Line], at: int, indent: int) -> int:
     return end
 
 
-def hanging(lines: list[Line], at: int, gone: "Collection[int]") -> list[int] | None:
+def hanging(lines: list[Line], i: int, gone: "Collection[int]") -> list[int] | None:
     """The lines that continue an entry and go with it; None if anything else stays below it."""
-    found: list[int] = []
+    result: list[int] = []
     parted = False
-    for below in range(at + 1, block_end(lines, at, lines[at].indent)):
+    for below in range(i + 1, block_end(lines, i, lines[i].indent)):
         if below in gone:
             continue
         if lines[below].kind == BLANK:
@@ -163,8 +163,8 @@ def hanging(lines: list[Line], at: int, gone: "Collection[int]") -> list[int] | 
         elif parted or not lines[below].continues:
             return None
         else:
-            found.append(below)
-    return found
+            result.append(below)
+    return result
 
 
 def untyped(label: str) -> str:
@@ -177,10 +177,10 @@ def untyped(label: str) -> str:
 
 
 def _first(labels: "Iterable[str]") -> dict[str, int]:
-    found: dict[str, int] = {}
-    for at, label in enumerate(labels):
-        found.setdefault(label, at)
-    return found
+    result: dict[str, int] = {}
+    for i, label in enumerate(labels):
+        result.setdefault(label, i)
+    return result
 
 
 def unquoted(target: str) -> str:
@@ -272,9 +272,9 @@ def _mark_heads(lines: list[Line]) -> None:
 
 def _mark_items(lines: list[Line]) -> None:
     """Lines that continue a pointer of a list."""
-    for at, line in enumerate(lines):
+    for i, line in enumerate(lines):
         if line.kind == POINTER and line.item:
-            end = at + 1
+            end = i + 1
             while end < len(lines) and lines[end].continues and lines[end].indent > line.indent:
                 lines[end].kind = MORE
                 end += 1

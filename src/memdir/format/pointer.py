@@ -52,17 +52,17 @@ def read_pointers(line: str, number: int) -> list[Pointer]:
     if simple is not None:
         return [simple]
     spans, pairs = structure(line)
-    found = _bracketed(line, number, pairs)
+    result = _bracketed(line, number, pairs)
     # Beside a link, a file name in backticks is part of the hook: `supersedes old.md`.
     row = is_row(line)
-    if not found and (row or item_start(line) >= 0):
-        found = _backticked(line, number, spans) or _bare_cells(line, number)
-    for at, pointer in enumerate(found):
-        end = found[at + 1].start if at + 1 < len(found) else len(line)
+    if not result and (row or item_start(line) >= 0):
+        result = _backticked(line, number, spans) or _bare_cells(line, number)
+    for i, pointer in enumerate(result):
+        end = result[i + 1].start if i + 1 < len(result) else len(line)
         rest = line[pointer.end : end]
         pointer.hook = _hook(rest.rstrip(" \t|") if row else rest)
-    _hook_in_front(line, found)
-    return found
+    _hook_in_front(line, result)
+    return result
 
 
 def _simple(line: str, number: int) -> Pointer | None:
@@ -134,7 +134,7 @@ def one_line(text: str) -> str:
 
 def _bracketed(line: str, number: int, pairs: dict[int, int]) -> list[Pointer]:
     """Links, wikilinks and bare `[file.md]` of a line."""
-    found: list[Pointer] = []
+    result: list[Pointer] = []
     done = 0
     for start in sorted(pairs):
         if start < done:
@@ -148,19 +148,19 @@ def _bracketed(line: str, number: int, pairs: dict[int, int]) -> list[Pointer]:
                 path = below_store(target)
                 if path and not line.startswith("!", max(start - 1, 0), start):
                     title = plain(line[label].strip())
-                    found.append(Pointer(path, title, "", number, LINK, start, end))
+                    result.append(Pointer(path, title, "", number, LINK, start, end))
         elif pairs.get(start + 1) == close - 1 and line.find("[", start + 2, close) < 0:
             done = close + 1
             pointer = _wikilink(line[start + 2 : close - 1], number)
             if pointer:
                 pointer.start, pointer.end = start, done
-                found.append(pointer)
+                result.append(pointer)
         elif line.endswith(SUFFIX, start, close):
             path = _file_name(line[label])
             if path:
                 done = close + 1
-                found.append(Pointer(path, line[label], "", number, BRACKET, start, done))
-    return found
+                result.append(Pointer(path, line[label], "", number, BRACKET, start, done))
+    return result
 
 
 def _wikilink(text: str, number: int) -> Pointer | None:
@@ -174,26 +174,26 @@ def _wikilink(text: str, number: int) -> Pointer | None:
 
 def _backticked(line: str, number: int, spans: dict[int, int]) -> list[Pointer]:
     """File names in backticks."""
-    found = []
+    result = []
     for start, end in spans.items():
         code = line[start:end].strip("`").strip()
         path = _file_name(code)
         if path:
-            found.append(Pointer(path, code, "", number, BACKTICK, start, end))
-    return found
+            result.append(Pointer(path, code, "", number, BACKTICK, start, end))
+    return result
 
 
 def _bare_cells(line: str, number: int) -> list[Pointer]:
     """Cells of a table that hold nothing but a file name."""
-    found = []
+    result = []
     start = 0
     for cell in line.split("|") if is_row(line) else ():
         path = _file_name(cell.strip())
         if path:
             end = start + len(cell)
-            found.append(Pointer(path, cell.strip(), "", number, TABLE, start, end))
+            result.append(Pointer(path, cell.strip(), "", number, TABLE, start, end))
         start += len(cell) + 1
-    return found
+    return result
 
 
 def _file_name(text: str) -> str:
@@ -213,10 +213,10 @@ def _hook(rest: str) -> str:
     return plain(rest)
 
 
-def _hook_in_front(line: str, found: list[Pointer]) -> None:
+def _hook_in_front(line: str, result: list[Pointer]) -> None:
     """`- words [file.md]`: the words are the hook (the form of seed 002)."""
-    if len(found) == 1 and found[0].form == BRACKET and not found[0].hook.strip("."):
-        found[0].hook = plain(line[max(item_start(line), 0) : found[0].start].strip())
+    if len(result) == 1 and result[0].form == BRACKET and not result[0].hook.strip("."):
+        result[0].hook = plain(line[max(item_start(line), 0) : result[0].start].strip())
 
 
 def _written_target(target: str) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from memdir.errors import Finding
+    from memdir.store.ports import Store
 
     RecordFile = tuple[str, bytes, os.stat_result]  # path below the directory, bytes, facts
 else:
@@ -166,6 +167,10 @@ class Records(RecordFolders):
     def sweep(self) -> None:
         """Remove temporary files that a killed writer left."""
         self.disk.sweep(RECORD_FOLDERS.__contains__)
+
+    def keep_index(self, store: Store) -> bool:
+        """Bring index.md in step with the records of this store as a change sees it."""
+        return index_md.bring_in_step(store)
 
     def _each(self, findings: list[ErrorsFinding]) -> Iterator_x[RecordFile]:
         return record_files(self.disk, RECORD_FOLDERS, self.max_file_bytes, findings)

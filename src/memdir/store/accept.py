@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.errors import HistoryBroken, MemdirError
@@ -14,7 +14,7 @@ from memdir.store.commit_times import commit_authors
 from memdir.store.ports import GONE, History
 from memdir.store.writer import App, state_folder
 
-# Which contents of a store memdir itself wrote for the person, as its history tells.
+ID_CHARACTERS = 12
 
 
 def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> set[str]:
@@ -23,7 +23,7 @@ def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> 
     With `upkeep` what was only tidied counts, too: before there was anything to accept, nobody
     could have said so.
     """
-    left, found = set(contents), set[str]()
+    left, own = set(contents), set[str]()
     passed: Collection[str] = PUT_BACK if upkeep else (*PUT_BACK, *UPKEEP)
     try:
         for logged in history.log():
@@ -34,16 +34,11 @@ def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> 
             for kind, path in logged.paths:
                 wanted = contents[path] if kind != GONE and path in left else None
                 if wanted is not None and history.content(logged.id, path) == wanted:
-                    found.add(path)
+                    own.add(path)
                     left.discard(path)
     except HistoryBroken:
-        return found  # what cannot be read proves nothing
-    return found
-
-
-# What repositories and teams bring along: told once it is accepted, and with its source.
-
-ID_CHARACTERS = 12
+        pass  # what cannot be read proves nothing
+    return own
 
 
 @dataclass(frozen=True)
@@ -69,36 +64,38 @@ class Source:
 
 
 def acceptance_of(app: App) -> Acceptance:
-    """What of a shared store the person has accepted."""
     return open_acceptance(state_folder(app.config), app.config.origin, app.store)
+
+
+def view_of(app: App) -> AcceptanceView:
+    return AcceptanceView(app.store, acceptance_of(app))
 
 
 def as_told(app: App) -> App:
     """The same store as an agent is told of it: without what waits."""
     if not app.config.origin:
         return app
-    view = AcceptanceView(app.store, acceptance_of(app))
+    view = view_of(app)
     return replace(app, store=view, search=AcceptanceSearch(app.search, view))
 
 
 def source_of(app: App) -> Callable[[str], str] | None:
     """Says of a path who wrote it and whether it waits; None where all of it is the user's own."""
-    return AcceptanceView(app.store, acceptance_of(app)).source if app.config.origin else None
+    return view_of(app).source if app.config.origin else None
 
 
 def waiting_paths(app: App) -> frozenset[str]:
     """What an agent is not told yet, or never."""
     if not app.config.origin:
         return frozenset()
-    view = AcceptanceView(app.store, acceptance_of(app))
-    memories = app.store.scan().memories
-    return frozenset(one.path for one in memories if not view.accepts(one.path))
+    view, memories = view_of(app), app.store.scan().memories
+    return frozenset(memory.path for memory in memories if not view.accepts(memory.path))
 
 
 def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
     """What waits in a store, or what was rejected there, with the authors git knows."""
     settle(app)
-    acceptance, found = acceptance_of(app), list[tuple[Memory, bytes, str]]()
+    acceptance, undecided = acceptance_of(app), list[tuple[Memory, bytes, str]]()
     for memory in app.store.scan().memories:
         try:
             data = app.store.read(memory.path)
@@ -106,20 +103,14 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
             continue  # the scan reports it
         decision = acceptance.decision(memory.path, digest_of(data))
         if decision == (REJECTED if rejected else ""):
-            found.append((_view(app, memory, data), data, decision))
-    authors = commit_authors(app.store.root, [memory.path for memory, *_ in found])
-    waiting = tuple(
-        Waiting(
-            _id(scope, memory.path, digest_of(data)),
-            scope,
-            memory,
-            data,
-            authors.get(memory.path, ""),
-            decision,
-        )
-        for memory, data, decision in found
-    )
-    return Source(_id(scope, *(one.id for one in waiting)), scope, app, waiting)
+            shown = read_memory(memory.path, app.store.view(memory.path, data), memory.mtime)
+            undecided.append((shown, data, decision))
+    authors = commit_authors(app.store.root, [memory.path for memory, *_ in undecided])
+    waiting = []
+    for memory, data, decision in undecided:
+        id, author = _id(scope, memory.path, digest_of(data)), authors.get(memory.path, "")
+        waiting.append(Waiting(id, scope, memory, data, author, decision))
+    return Source(_id(scope, *(item.id for item in waiting)), scope, app, tuple(waiting))
 
 
 def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
@@ -128,8 +119,8 @@ def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
         return
     with app.lock.held("memdir review", app.tell):
         acceptance = acceptance_of(app)
-        for one in chosen:
-            acceptance.add(one.memory.path, one.data, decision, one.author)
+        for item in chosen:
+            acceptance.add(item.memory.path, item.data, decision, item.author)
         save(state_folder(app.config), acceptance.decisions)
 
 
@@ -137,8 +128,7 @@ def settle(app: App) -> None:
     """Accept what the history proves that memdir wrote: a killed writer may not have said so."""
     if not app.config.origin or app.dry_run:
         return
-    acceptance = acceptance_of(app)
-    undecided = _contents(app, AcceptanceView(app.store, acceptance).waiting())
+    undecided = {path: app.store.read(path) for path in view_of(app).waiting()}
     own = own_paths(app.history, undecided, upkeep=False) if undecided else set()
     if not own:
         return
@@ -148,14 +138,6 @@ def settle(app: App) -> None:
             for path in own:
                 acceptance.add(path, undecided[path])
             save(state_folder(app.config), acceptance.decisions)
-
-
-def _contents(app: App, paths: Iterable[str]) -> dict[str, bytes]:
-    return {path: app.store.read(path) for path in paths}
-
-
-def _view(app: App, memory: Memory, data: bytes) -> Memory:
-    return read_memory(memory.path, app.store.view(memory.path, data), memory.mtime)
 
 
 def _id(*parts: str) -> str:

@@ -43,12 +43,14 @@ class AcceptanceView(Around):
         """The paths on whose content nobody has decided; what cannot be read is not among them."""
         paths = [memory.path for memory in self.inside.scan().memories]
         decision = self.acceptance.decision
-        return [one for one in paths if self.digest(one) and not decision(one, self.digest(one))]
+        return [
+            item for item in paths if self.digest(item) and not decision(item, self.digest(item))
+        ]
 
     def scan(self) -> "Scan":
         """As if the others were not there."""
         scan = self.inside.scan()
-        scan.memories = [one for one in scan.memories if self.accepts(one.path)]
+        scan.memories = [item for item in scan.memories if self.accepts(item.path)]
         return scan
 
     def files(self) -> list[str]:
@@ -65,8 +67,8 @@ class AcceptanceView(Around):
     def index(self) -> bytes | None:
         """A line for each accepted memory."""
         lines = [
-            write_pointer(one.name, one.path, f"{one.description} ({self.source(one.path)})")
-            for one in self.scan().memories
+            write_pointer(item.name, item.path, f"{item.description} ({self.source(item.path)})")
+            for item in self.scan().memories
         ]
         return "\n".join(lines).encode("utf-8", "surrogateescape") if lines else None
 
@@ -86,10 +88,10 @@ class AcceptanceSearch:
         """The accepted ones among the best; however many of the others are better."""
         if not self.view.acceptance.decisions:
             return Found([], 0, [])
-        found = self.inside.find(prompt, limit)
-        hits = [hit for hit in found.hits if self.view.accepts(hit.memory.path)]
-        if len(hits) < limit <= len(found.hits):
-            found = self.inside.find(prompt, EVERYTHING)
-            hits = [hit for hit in found.hits if self.view.accepts(hit.memory.path)][:limit]
-        found.hits = hits
-        return found
+        result = self.inside.find(prompt, limit)
+        hits = [hit for hit in result.hits if self.view.accepts(hit.memory.path)]
+        if len(hits) < limit <= len(result.hits):
+            result = self.inside.find(prompt, EVERYTHING)
+            hits = [hit for hit in result.hits if self.view.accepts(hit.memory.path)][:limit]
+        result.hits = hits
+        return result

@@ -1,4 +1,4 @@
-"""Save, edit, touch, retire, archive, restore, purge, import."""
+"""Everything that changes memories: save, edit, touch, retire, restore, purge, import, undo."""
 
 from __future__ import annotations
 
@@ -27,22 +27,16 @@ from memdir.format.names import spread
 from memdir.format.pointer import write_pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import INDEX, TEAM, Memory, is_of_records, read_memory, stem
-from memdir.hot.place import RECORDS
 from memdir.store import ports
 from memdir.store.dry_run import DryRun
 from memdir.store.keep_index import index
 from memdir.store.look import expired_trash, find_all, shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelf, Shelved, Store
-from memdir.store.save import adopt
-from memdir.store.save import edit as edit_step
-from memdir.store.save import save as save_step
+from memdir.store.save import adopt, write_draft, write_edit
 from memdir.store.trash import OldArchive
-from memdir.store.undo import Plan
-from memdir.store.undo import undo as undo_step
+from memdir.store.undo import Plan, undo
 from memdir.store.writer import App, Desk, Done, Told
 from memdir.text import secrets
-
-# Whether git carries what a shared store holds, or leaves some of it out.
 
 
 def ignored(app: App, paths: Sequence[str]) -> list[str]:
@@ -55,10 +49,10 @@ def ignored(app: App, paths: Sequence[str]) -> list[str]:
     if not find_repository(app.store.root):
         alone = app.config.scope.kind == "local"
         return ["there is no git repository here, so nobody else gets it"] if alone else []
-    found = find_ignored(app.store.root, [*paths, app.store.index_path])
-    if not found:
+    left_out = sorted(find_ignored(app.store.root, [*paths, app.store.index_path]))
+    if not left_out:
         return []
-    named = ", ".join(sorted(found)[:3]) + (f" and {len(found) - 3} more" * (len(found) > 3))
+    named = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" * (len(left_out) > 3))
     why = "git check-ignore -v says why"
     return [f"git ignores {named}: others who have this repository do not get it; {why}"]
 
@@ -67,42 +61,6 @@ def is_for_others(app: App) -> bool:
     """True where others are to get what is saved; a local agent's memory is nobody else's."""
     scope = app.config.scope
     return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
-
-
-# Take memories off their shelf for good.
-
-
-def purge_memory(doomed: Iterable[Shelved], shelf: Shelf) -> list[Change]:
-    """Remove these copies; what the history keeps is not touched."""
-    changes = []
-    for item in doomed:
-        shelf.clear(item)
-        changes.append(Change(PURGED, stem(item.path), item.path))
-    return changes
-
-
-# Bring a shelved memory back to where it was.
-
-
-def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
-    """Write the memory back; a memory that has taken its place meanwhile is not overwritten."""
-    data = shelf.read(shelved)
-    path = shelved.path
-    try:
-        standing = store.read(path)
-    except Missing:
-        store.put(path, data)
-        return Change(RESTORED, stem(path), path, hash_of(data))
-    if standing == data:
-        return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
-    raise BadInput(
-        f"{path}: another memory stands there now; it is not overwritten",
-        path=path,
-        next=f"retire that one first: memdir retire {stem(path)}",
-    )
-
-
-# Retire or archive a memory: out of the store, onto a shelf, whole.
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:
@@ -119,7 +77,21 @@ def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str =
     return Change(ARCHIVED if room == ARCHIVE else RETIRED, stem(path), path, hash_of(data))
 
 
-# Everything that changes a store: lock, commit what others did, act, tell, commit ours.
+def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
+    """Write the memory back; a memory that has taken its place meanwhile is not overwritten."""
+    data, path = shelf.read(shelved), shelved.path
+    try:
+        standing = store.read(path)
+    except Missing:
+        store.put(path, data)
+        return Change(RESTORED, stem(path), path, hash_of(data))
+    if standing == data:
+        return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
+    raise BadInput(
+        f"{path}: another memory stands there now; it is not overwritten",
+        path=path,
+        next=f"retire that one first: memdir retire {stem(path)}",
+    )
 
 
 def _untold(done: Done) -> None:
@@ -127,130 +99,120 @@ def _untold(done: Done) -> None:
 
 
 def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold, reason: str = "") -> Done:
-    """save → index"""
-
-    def act(desk: Desk) -> list[Change]:
+    """A draft as a new memory, or as the next version of the one that has its name."""
+    with app.changing("save") as desk:
         desk.cause = replace(desk.cause, reason=reason)
-        before = _memory(desk.store, draft.name + ".md") if draft.name else None
-        change = save_step(draft, desk.store, app.rules(), wishes)
+        before = _read_memory(desk.store, draft.name + ".md") if draft.name else None
+        change = write_draft(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
-        _index(app, desk, [change], before)
+        _finish(app, desk, [change], before)
         desk.remarks += ignored(app, [change.path] if change.changed else [])
-        return [change]
-
-    return app.change("save", act, told)
+    told(desk.done)
+    return desk.done
 
 
 def edit(app: App, name: str, revision: Revision, wishes: Wishes, told: Told = _untold) -> Done:
-    """edit → index"""
-
-    def act(desk: Desk) -> list[Change]:
+    """New values or a new text for one memory."""
+    with app.changing("edit") as desk:
         memory = find_all(desk.store, [name])[0]
-        change = edit_step(replace(revision, path=memory.path), desk.store, app.rules(), wishes)
-        return _index(app, desk, [change], memory)
-
-    return app.change("edit", act, told)
+        revision = replace(revision, path=memory.path)
+        _finish(app, desk, [write_edit(revision, desk.store, app.rules(), wishes)], memory)
+    told(desk.done)
+    return desk.done
 
 
 def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
-    """edit → index: these memories were looked at and still hold"""
-
-    def act(desk: Desk) -> list[Change]:
+    """These memories were looked at and still hold."""
+    with app.changing("touch") as desk:
         rules = app.rules()
         seen = (("last_verified", safe.iso_time(rules.now)),)
-        wanted = spread(names, desk.store.files())
-        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, wanted))
-        desk.plan = list(paths)
-        changes = [edit_step(Revision(p, seen), desk.store, rules, Wishes()) for p in paths]
-        return _index(app, desk, changes)
-
-    return app.change("touch", act, told)
+        desk.plan = _find_paths(desk, names)
+        revisions = [Revision(path, seen) for path in desk.plan]
+        _finish(app, desk, [write_edit(item, desk.store, rules, Wishes()) for item in revisions])
+    told(desk.done)
+    return desk.done
 
 
 def retire(
     app: App, names: Sequence[str], room: str = TRASH, reason: str = "", told: Told = _untold
 ) -> Done:
-    """retire → index: into the trash, or into the archive for ever"""
-
-    def act(desk: Desk) -> list[Change]:
+    """Into the trash, or into the archive for ever."""
+    with app.changing("archive" if room == ARCHIVE else "retire") as desk:
         desk.cause = replace(desk.cause, reason=reason)
-        wanted = spread(names, desk.store.files())
-        paths = dict.fromkeys(memory.path for memory in find_all(desk.store, wanted))
-        desk.plan, now = list(paths), app.now()
-        done = [retire_memory(path, desk.store, desk.shelf, now, room) for path in paths]
-        return _index(app, desk, done)
-
-    return app.change("archive" if room == ARCHIVE else "retire", act, told)
+        desk.plan, now = _find_paths(desk, names), app.now()
+        done = [retire_memory(path, desk.store, desk.shelf, now, room) for path in desk.plan]
+        _finish(app, desk, done)
+    told(desk.done)
+    return desk.done
 
 
 def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
-    """restore → index → off the shelf"""
-
-    def act(desk: Desk) -> list[Change]:
+    """Back from the trash or the archive; all of them, or nothing."""
+    with app.changing("restore") as desk:
         everything = shelved(app)
-        wanted = spread(names, [one.path for one in everything])
+        wanted = spread(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         shelf = OldArchive(desk.shelf, desk.store)
-        desk.plan = [one.path for one in chosen]
-        dry = DryRun(desk.store)  # all can be restored, or nothing is
-        for one in chosen:
-            restore_memory(one, dry, shelf)
-        done = [restore_memory(one, desk.store, shelf) for one in chosen]
-        _index(app, desk, done)
+        desk.plan = [item.path for item in chosen]
+        dry = DryRun(desk.store)
+        for item in chosen:
+            restore_memory(item, dry, shelf)
+        _finish(app, desk, [restore_memory(item, desk.store, shelf) for item in chosen])
         try:
-            purge_memory(chosen, shelf)
+            for item in chosen:
+                shelf.clear(item)
         except MemdirError as error:
             desk.remarks.append(f"a copy stays on the shelf: {error.message}")
-        return done
-
-    return app.change("restore", act, told)
+    told(desk.done)
+    return desk.done
 
 
 def purge(app: App, names: Sequence[str], expired: bool = False, told: Told = _untold) -> Done:
-    """purge: off the shelf for good"""
-
-    def act(desk: Desk) -> list[Change]:
+    """Off the shelf for good; what the history keeps is not touched."""
+    with app.changing("purge") as desk:
         everything = shelved(app)
-        doomed = [one for name in names for one in _find_shelved(everything, name)]
+        doomed = [item for name in names for item in _find_shelved(everything, name)]
         doomed += expired_trash(app) if expired else []
-        return purge_memory(dict.fromkeys(doomed), OldArchive(desk.shelf, desk.store))
-
-    return app.change("purge", act, told)
+        shelf = OldArchive(desk.shelf, desk.store)
+        for item in dict.fromkeys(doomed):
+            shelf.clear(item)
+            desk.changes.append(Change(PURGED, stem(item.path), item.path))
+    told(desk.done)
+    return desk.done
 
 
 def rebuild_index(app: App, told: Told = _untold) -> Done:
-    """index: in step with the files, every line that is not ours kept"""
-
-    def act(desk: Desk) -> list[Change]:
+    """The index in step with the files, every line that is not ours kept."""
+    with app.changing("index") as desk:
         path = desk.store.index_path
-        changed = _bring_in_step(app, desk, anew=True)
-        return [Change(REBUILT if changed else SKIPPED, stem(path), path)]
-
-    return app.change("index", act, told)
+        changed = _keep_index(app, desk, anew=True)
+        desk.changes.append(Change(REBUILT if changed else SKIPPED, stem(path), path))
+    told(desk.done)
+    return desk.done
 
 
 def bring_in(
     app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold, *, origin: str = ""
 ) -> Done:
-    """adopt, each → index; one batch, one undo; the history tells the origin"""
-
-    def act(desk: Desk) -> list[Change]:
+    """Files from elsewhere as they are; one batch, one undo; the history tells the origin."""
+    with app.changing("import") as desk:
         rules = app.rules()
         reason = f"from {origin}" if origin else ""
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
-        return _index(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
+        _finish(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
+    told(desk.done)
+    return desk.done
 
-    return app.change("import", act, told)
 
-
-def _index(
-    app: App, desk: Desk, changes: list[Change], before: Memory | None = None
-) -> list[Change]:
-    """The index after these changes; when it cannot be written, say what stands."""
-    _named(desk, changes)
+def _finish(app: App, desk: Desk, changes: list[Change], before: Memory | None = None) -> None:
+    """Name the change after what was changed, and keep the index in step with it."""
+    desk.changes += changes
+    names = [change.name for change in changes if change.changed]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    desk.cause = replace(desk.cause, name=names[0] + more if names else "")
     if not any(change.path for change in changes):
-        return changes  # refused; but a change that was made already may lack its pointer
+        return  # refused; but a change that was made already may lack its pointer
     try:
         indexed = index(desk.store, app.rules(), before)
         desk.remarks += indexed.remarks([change.path for change in changes])
@@ -261,22 +223,30 @@ def _index(
             path=error.path,
             next=f"{error.next}; the next change, or memdir index --rebuild, brings it in step",
         ) from None
-    return changes
 
 
-def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
+def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
+    """The index by the rules of its layout; True where it had to change."""
+    if isinstance(app.store, ports.IndexKeeper):
+        return app.store.keep_index(desk.store)
+    done = index(desk.store, app.rules(), anew=anew)
+    desk.remarks += done.remarks() if anew else []
+    return done.changed
+
+
+def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
     """Undo these; nothing, where an undo that was cut off had done all of it already."""
     ids = tuple(logged.id for logged in chosen)
-    what = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
+    name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
-    desk.cause = replace(desk.cause, name=what + more, undoes=ids)
+    desk.cause = replace(desk.cause, name=name + more, undoes=ids)
     desk.undone[:] = chosen
     if not app.dry_run:
         # Killed on the way, it has taken nothing back yet: the next undo completes it.
         app.history.announce(app.store, replace(desk.cause, undoes=()))
     plan = Plan(desk.plan)
     try:
-        done = undo_step(chosen, desk.store, app.history, plan)
+        done = undo(chosen, desk.store, app.history, plan)
     except Missing:
         if explicit:
             raise
@@ -284,24 +254,13 @@ def _take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> li
     # They see to the index themselves: before them, the index was as it was.
     alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
     if plan.merged or (desk.store.index_path not in plan.files and not alone):
-        _bring_in_step(app, desk)
+        _keep_index(app, desk)
     if plan.merged:
         desk.remarks.append(f"{done[-1].path} {done[-1].reason}; its pointers are in step")
     return done
 
 
-def _bring_in_step(app: App, desk: Desk, *, anew: bool = False) -> bool:
-    """The index by the rules of its layout; True where it had to change."""
-    if app.config.layout == RECORDS:
-        from memdir.records.index_md import bring_in_step  # no other change needs records
-
-        return bring_in_step(desk.store)
-    done = index(desk.store, app.rules(), anew=anew)
-    desk.remarks += done.remarks() if anew else []
-    return done.changed
-
-
-def _put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
+def put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
     """What stood at these paths when the history last saw them."""
     newest = next(app.history.log()).id
     for path in paths:
@@ -313,33 +272,27 @@ def _put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
     return [Change(ports.UNDO, stem(path), path) for path in paths]
 
 
-def _named(desk: Desk, changes: list[Change]) -> list[Change]:
-    """Let the history call the change by what was changed."""
-    names = [change.name for change in changes if change.changed]
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    desk.cause = replace(desk.cause, name=names[0] + more if names else "")
-    return changes
-
-
-def _memory(store: Store, path: str) -> Memory | None:
-    """The memory at that very path, if there is one."""
+def _read_memory(store: Store, path: str) -> Memory | None:
     try:
         return read_memory(path, store.read(path), 0)
     except (BadInput, Missing, ValueError):
         return None  # whoever wants to write there hears what is wrong with the name
 
 
+def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
+    """The memories that are meant, each once, all or none."""
+    memories = find_all(desk.store, spread(names, desk.store.files()))
+    return list(dict.fromkeys(memory.path for memory in memories))
+
+
 def _find_shelved(everything: Sequence[Shelved], name: str) -> list[Shelved]:
     """What of the shelves has that name, the newest first."""
-    path = names.find_path(name, [one.path for one in everything])
-    return [one for one in everything if one.path == path]
-
-
-# Move a file of a store to another path, whole: at no moment is it in neither place.
+    path = names.find_path(name, [item.path for item in everything])
+    return [item for item in everything if item.path == path]
 
 
 def move(path: str, to: str, store: Store) -> Change:
-    """The same bytes under the new path; the line of the index that led to it leads there."""
+    """The same bytes under a new path, at no moment in neither place; its pointer follows."""
     data = store.read(path)
     store.put(to, data)
     store.drop(path)
@@ -367,11 +320,8 @@ def _line(memory: Memory) -> str:
     return write_pointer(names.title_for(memory), memory.path, memory.description)
 
 
-# Write a file of a store as it was given: an agent's own file, not a draft that we complete.
-
-
 def write(path: str, data: bytes, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """Put these bytes there, whatever stood there; a refusal is a value."""
+    """An agent's own file as it was given, whatever stood there; a refusal is a value."""
     try:
         old: bytes | None = store.read(path)
     except Missing:
@@ -404,8 +354,8 @@ def _refused_text(path: str, data: bytes, old: bytes, rules: Rules, wishes: Wish
         return f"it would have {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
     if wishes.secret and not rules.shared:
         return ""
-    if found := secrets.find_secrets(path):
-        return f"its name holds what looks like a secret ({found[0].rule})"
+    if hits := secrets.find_secrets(path):
+        return f"its name holds what looks like a secret ({hits[0].rule})"
     # What stood there before is not this writer's doing, and may be what the change takes out.
     new = _secret_lines(data).difference(_secret_lines(old))
     if not new:
@@ -418,4 +368,4 @@ def _refused_text(path: str, data: bytes, old: bytes, rules: Rules, wishes: Wish
 def _secret_lines(data: bytes) -> set[tuple[str, str]]:
     text = memory.decode(data)
     lines = text.split("\n")
-    return {(one.rule, lines[one.line - 1]) for one in secrets.find_secrets(text)}
+    return {(item.rule, lines[item.line - 1]) for item in secrets.find_secrets(text)}

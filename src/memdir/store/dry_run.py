@@ -1,4 +1,4 @@
-"""A store that takes every change and writes none: for `--dry-run`."""
+"""A store and a shelf that take every change and write none: for `--dry-run`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,29 @@ from memdir.hot.layout import Around
 from memdir.store.ports import Shelf, Shelved, Store
 
 
-class DryRun(Around):
-    """What was written is seen by later reads and stays in `written`."""
+class Overlay(Around):
+    """A store with what one change wrote over it: `written` is path -> bytes, None for dropped."""
 
     def __init__(self, inside: Store) -> None:
         super().__init__(inside)
         self.written: dict[str, bytes | None] = {}
+        self._files: set[str] | None = None
+        self._index_path = inside.index_path
+
+    @property
+    def index_path(self) -> str:
+        """The index as this change met it: a README.md stays one when its last memory goes."""
+        return self._index_path
 
     def files(self) -> list[str]:
-        """The memories as they would be."""
-        new = {
-            path for path, data in self.written.items() if data is not None and self.is_memory(path)
-        }
+        """The memories, looked up once: while the lock is held, they change through us."""
+        if self._files is None:
+            self._files = set(self.inside.files())
         gone = {path for path, data in self.written.items() if data is None}
-        return sorted((set(self.inside.files()) | new) - gone)
+        made = {path for path in self.written if self.is_memory(path)}
+        return sorted((self._files | made) - gone)
 
     def read(self, path: str) -> bytes:
-        """The bytes as they would be."""
         if path not in self.written:
             return self.inside.read(path)
         data = self.written[path]
@@ -32,32 +38,31 @@ class DryRun(Around):
         return data
 
     def exists(self, path: str = "") -> bool:
-        """As it would be."""
         if path in self.written:
             return self.written[path] is not None
-        return self.inside.exists(path)
+        worked_in = any(written.startswith(f"{path}/") for written in self.written)
+        return worked_in or self.inside.exists(path)
 
     def index(self) -> bytes | None:
-        """The index as it would be."""
-        path = self.index_path
-        if path not in self.written:
-            return self.inside.index()
-        data = self.written[path]
-        return None if data is None else self.view(path, data)
+        try:
+            return self.view(self._index_path)
+        except Missing:
+            return None
+
+
+class DryRun(Overlay):
+    """Later reads see what would have been written."""
 
     def standalone(self) -> bytes | None:
-        """As inside, until something was written."""
         return None if self.written else self.inside.standalone()
 
     def make(self) -> None:
-        """Leave it as it is."""
+        """Leave the directory as it is."""
 
     def put(self, path: str, data: bytes) -> None:
-        """Remember, do not write."""
         self.written[path] = data
 
     def drop(self, path: str) -> None:
-        """Remember, do not drop."""
         self.read(path)
         self.written[path] = None
 
@@ -66,19 +71,10 @@ class DryShelf:
     """A shelf on which nothing is laid and from which nothing is taken."""
 
     def __init__(self, inside: Shelf) -> None:
-        self.inside = inside
+        self.list, self.read = inside.list, inside.read
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
-        """Say where it would lie."""
         return Shelved(room, 0, now, path)
-
-    def list(self, room: str) -> list[Shelved]:
-        """See the shelf inside."""
-        return self.inside.list(room)
-
-    def read(self, shelved: Shelved) -> bytes:
-        """See the shelf inside."""
-        return self.inside.read(shelved)
 
     def clear(self, shelved: Shelved) -> None:
         """Leave it where it is."""

@@ -1,4 +1,9 @@
-"""Loose objects, trees, commits."""
+"""A git object database: loose objects, trees, commits, in git's own format.
+
+Plain git reads it (`git --git-dir … log`). Writing it ourselves costs a tenth of running git,
+keeps our order of fsyncs, and nothing of the user's world can bend it: no configuration, hooks,
+filters or ignore rules.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,25 @@ import os
 import shutil
 import subprocess
 import zlib
+from contextlib import suppress
 
 from memdir.errors import HistoryBroken
 from memdir.hot.disk import Disk
 from memdir.hot.memory import decode, encode
 from memdir.store.ports import Cause, Logged, read_message, write_message
 
-# A git object database, written in git's own format with our own order of fsyncs.
-#
-# Plain git reads it (`git --git-dir … log`). Writing it ourselves costs a tenth of running git,
-# and nothing of the user's world can bend it: no configuration, hooks, filters or ignore rules.
-
 BRANCH = "refs/heads/main"
 CONFIG = (
     "[core]\n\trepositoryformatversion = 0\n\tfilemode = false\n\tbare = true\n"
     "\tfsync = all\n[gc]\n\tauto = 0\n"
 )
+QUIET = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",
+}
 _COMPRESSION = 1  # memories are small; speed is worth more than the last percent
 
 
@@ -37,8 +45,8 @@ class Objects:
         """True once `create` has finished; what is no directory is no history."""
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
             link = os.path.islink(self.folder)
-            what = "a link that leads nowhere" if link else "something that is no directory"
-            raise self.broken(f"{what} stands there")
+            message = "a link that leads nowhere" if link else "something that is no directory"
+            raise self.broken(f"{message} stands there")
         return os.path.isfile(os.path.join(self.folder, "HEAD"))
 
     def create(self) -> None:
@@ -52,7 +60,7 @@ class Objects:
         try:
             text = self.disk.read(BRANCH)[0].decode("ascii", "replace").strip()
         except FileNotFoundError:
-            return self._packed_head()
+            return self._read_packed_head()
         except OSError as error:
             raise self.broken(f"{BRANCH}: {error.strerror}") from None
         if len(text) != 40:
@@ -61,7 +69,9 @@ class Objects:
 
     def set_head(self, oid: str) -> None:
         """Move the branch, durably; everything it reaches is durable already."""
-        self._remove_stale_lock()
+        with suppress(FileNotFoundError):
+            # We hold the store's lock, so a lock file of git here belongs to nobody alive.
+            os.unlink(os.path.join(self.folder, BRANCH + ".lock"))
         self.disk.put(BRANCH, oid.encode() + b"\n")
 
     def has(self, oid: str) -> bool:
@@ -108,29 +118,21 @@ class Objects:
             raise self.broken(f"object {oid} is damaged")
         return data
 
-    def ids(self, prefix: str) -> list[str]:
-        """The ids of loose objects that start like this (at least two characters)."""
-        try:
-            names = os.listdir(os.path.join(self.folder, "objects", prefix[:2]))
-        except OSError:
-            return []
-        return [prefix[:2] + name for name in names if name.startswith(prefix[2:])]
-
-    def broken(self, what: str) -> HistoryBroken:
+    def broken(self, message: str) -> HistoryBroken:
         """The error for a history that cannot be trusted; the memories are not concerned."""
         return HistoryBroken(
-            f"{self.folder}: {what}; the memories themselves are untouched",
+            f"{self.folder}: {message}; the memories themselves are untouched",
             path=self.folder,
             next="run: memdir doctor --fix  (keeps the damaged history aside, starts a new one)",
         )
 
-    def _packed_head(self) -> str:
+    def _read_packed_head(self) -> str:
         try:
             text = self.disk.read("packed-refs")[0].decode("ascii", "replace")
         except OSError:
             return ""
-        found = [line[:40] for line in text.splitlines() if line.endswith(" " + BRANCH)]
-        return found[0] if found else ""
+        heads = [line[:40] for line in text.splitlines() if line.endswith(" " + BRANCH)]
+        return heads[0] if heads else ""
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
         git = shutil.which("git")
@@ -142,37 +144,14 @@ class Objects:
             )
         if git is None:
             raise self.broken(f"object {oid} is missing")
-        done = subprocess.run(
-            [git, "--git-dir", self.folder, "cat-file", kind, oid],
-            capture_output=True,
-            env=quiet_environment(),
-            check=False,
-        )
+        # No configuration but the repository's own has a say.
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        command = [git, "--git-dir", self.folder, "cat-file", kind, oid]
+        done = subprocess.run(command, capture_output=True, env=kept | QUIET, check=False)
         if done.returncode:
             raise self.broken(f"object {oid} is missing")
         return done.stdout
 
-    def _remove_stale_lock(self) -> None:
-        """We hold the store's lock, so a lock file of git here belongs to nobody alive."""
-        try:
-            os.unlink(os.path.join(self.folder, BRANCH + ".lock"))
-        except FileNotFoundError:
-            return
-
-
-def quiet_environment() -> dict[str, str]:
-    """An environment in which no configuration but the repository's own has a say."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    return kept | {
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "LC_ALL": "C",
-    }
-
-
-# Git's trees and commits as Python values: paths with blob ids, and what a commit says.
 
 _FILE, _FOLDER = b"100644", b"40000"
 

@@ -20,7 +20,6 @@ class InMemory(Files):
         self._contents: dict[str, tuple[bytes, int]] = {}
 
     def scan(self) -> Scan:
-        """Every memory's header."""
         scan = Scan()
         alone = [INDEX] if self.standalone() is not None else []
         for path in self.files() or alone:
@@ -31,11 +30,9 @@ class InMemory(Files):
         return scan
 
     def files(self) -> list[str]:
-        """The paths of all memories, sorted."""
         return sorted(path for path in self._contents if is_memory(path))
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
         check_path(path)
         if path not in self._contents:
             raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
@@ -49,23 +46,19 @@ class InMemory(Files):
         """It is there."""
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace or create one file."""
         check_path(path)
         self._contents[path] = (data, time.time_ns())
 
     def drop(self, path: str) -> None:
-        """Take one file out."""
         self.read(path)
         del self._contents[path]
 
     def tree(self) -> dict[str, tuple[int, ...]]:
-        """Every file the history keeps, with the facts that change when it does."""
         return {
-            path: found for path in self._contents if _kept(path) and (found := self.facts(path))
+            path: facts for path in self._contents if _is_kept(path) and (facts := self.facts(path))
         }
 
     def facts(self, path: str) -> tuple[int, ...] | None:
-        """The same facts of one file, None where there is none."""
         data, moment = self._contents.get(path, (b"", 0))
         return (moment, moment, len(data), 0) if moment else None
 
@@ -73,7 +66,7 @@ class InMemory(Files):
         """Nothing half-written can be left here."""
 
 
-def _kept(path: str) -> bool:
+def _is_kept(path: str) -> bool:
     parts = path.split("/")
     hidden = any(part[0] == "." for part in parts)
     return parts[0] != TEAM and not hidden and not is_of_records(path)

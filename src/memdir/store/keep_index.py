@@ -1,8 +1,8 @@
-"""MEMORY.md updated after a change."""
+"""MEMORY.md in step with the files: every memory has a pointer, every pointer a memory."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,9 +16,10 @@ from memdir.hot import memory, types
 from memdir.hot.memory import Memory, read_memory, stem
 from memdir.store.ports import Store
 
-# What stands where a pointer leads, although it is no memory: a link, a hidden file, a folder.
-
-SPECIAL = "special-file"
+SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could be
+KEPT_PLACES, KEPT_CHARACTERS = 4096, 8192  # places in the index that are remembered, of each
+Placed = tuple[tuple[bool, int, float, str], str]  # what decides the place; the line
+VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
 
 
 class Targets:
@@ -45,34 +46,19 @@ class Targets:
                 raise
 
     def _is_lost(self, pointer: Pointer) -> bool:
-        return all(map(self._gone, _meanings(pointer.target))) and not self._is_special(pointer)
+        names = dict.fromkeys((pointer.target, unquoted(pointer.target)))
+        paths = [*names, *(name + SUFFIX for name in names if name[-3:].lower() != SUFFIX)]
+        if not all(map(self._gone, paths)):
+            return False
+        if self._special is None:  # links and special files, by the names that an index uses
+            skipped = [item.path for item in self.store.scan().findings if item.kind == SPECIAL]
+            self._special = Lookup(skipped, {})
+        return self._special.find(pointer.target, pointer.form) is None
 
     def _gone(self, path: str) -> bool:
         folder = path.rpartition("/")[0]
         inside = not {"", ".", ".."}.intersection(path.split("/"))
         return inside and not self.store.exists(path) and (not folder or self.store.exists(folder))
-
-    def _is_special(self, pointer: Pointer) -> bool:
-        """Links and special files by the names that an index uses for them."""
-        if self._special is None:
-            found = [one.path for one in self.store.scan().findings if one.kind == SPECIAL]
-            self._special = Lookup(found, {})
-        return self._special.find(pointer.target, pointer.form) is not None
-
-
-def _meanings(target: str) -> Iterator[str]:
-    """The paths that a target may stand for."""
-    for path in dict.fromkeys((target, unquoted(target))):
-        yield path
-        if path[-len(SUFFIX) :].lower() != SUFFIX:
-            yield path + SUFFIX
-
-
-# Bring the index in step with the files: every memory has a pointer, every pointer a memory.
-
-KEPT, KEPT_CHARACTERS = 4096, 8192  # memories whose place in the index is remembered, of each
-Placed = tuple[tuple[bool, int, float, str], str]  # what decides the place; the line
-VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
 
 
 @dataclass(frozen=True)
@@ -121,14 +107,16 @@ def index(
     text = memory.decode(old or b"")
     files = store.files()
     if before is not None and before.path in files:
-        text = _renew(text, before, store)
+        # A changed memory gets its new line, where the old line was ours.
+        title, hook, _ = _describe(_memory(store, before.path))
+        text = index_module.replace_pointer(text, before.path, title, hook, old=_line(before))
     if not old:
-        files = [memory.path for memory in sorted(_memories(store, files), key=_birth)]
-    heal = index_module.rebuild if anew else index_module.heal
+        files = [path for _, path in sorted((m.clock, m.path) for m in _memories(store, files))]
     # Only a [[wikilink]] can mean a memory by its label.
     names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
     describe = lambda path: _describe(_memory(store, path))  # noqa: E731
-    healed = heal(text, files, describe, names, Targets(store).lost)
+    text = "" if anew and not text.strip() else text
+    healed = index_module.heal(text, files, describe, names, Targets(store).lost)
     text, arranged = _arrange_if_cut(healed.text, store, files)
     data = memory.encode(text)
     if data != (old or b""):
@@ -152,12 +140,6 @@ def _line(memory: Memory) -> str:
     return write_pointer(title, memory.path, hook)
 
 
-def _renew(text: str, before: Memory, store: Store) -> str:
-    """Give a changed memory its new line, where the old line was ours."""
-    title, hook, _ = _describe(_memory(store, before.path))
-    return index_module.replace_pointer(text, before.path, title, hook, old=_line(before))
-
-
 def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, bool]:
     """Over the limit: what matters most comes first, so that it is the rest that falls off."""
     if not any(index_module.over_limit(text)):
@@ -175,7 +157,7 @@ def _place(memory: Memory) -> Placed:
     return _known_place(memory.path, memory.head, memory.mtime, types.names())
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=KEPT_PLACES)
 def _known_place(path: str, head: str, mtime: float, names: tuple[str, ...]) -> Placed:
     """Of the same words the same, as long as there are the same types."""
     memory = Memory(path, head, mtime, len(head))
@@ -184,10 +166,6 @@ def _known_place(path: str, head: str, mtime: float, names: tuple[str, ...]) -> 
 
 def _worth(memory: Memory) -> tuple[bool, int, float, str]:
     return not memory.pinned, VALUE.get(memory.type, 2), -memory.clock, memory.path
-
-
-def _birth(memory: Memory) -> tuple[float, str]:
-    return memory.clock, memory.path
 
 
 def _memories(store: Store, files: list[str]) -> list[Memory]:

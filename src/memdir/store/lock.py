@@ -1,4 +1,8 @@
-"""Flock with a watchdog."""
+"""One writer at a time: a blocking flock on a file in the state directory.
+
+Never a lock directory with an age: the kernel releases an flock when its holder dies, so a
+killed writer blocks nobody, and a stopped one is named to those who wait.
+"""
 
 from __future__ import annotations
 
@@ -14,35 +18,25 @@ from contextlib import contextmanager, suppress
 from memdir.errors import Busy, Unwritable
 from memdir.hot.disk import Disk, close_quietly, failure, sync_directory
 
-# After a writer was cut off: what it has named may be on no disk yet.
+HOLDER_BYTES = 200
+HEARING_SECONDS = 0.5  # an interrupt just before a wait begins is heard only when that wait ends
 
 
 def force_names(root: str) -> None:
-    """Force onto the disk what a writer that was cut off has named below a root, or above it."""
+    """Force onto the disk what a writer that was cut off has named below a root, or above it.
+
+    Above it, as far as directories are ours: we may have made them.
+    """
     for folder, _, _ in os.walk(root):
         sync_directory(folder)
     here = root
-    while here != os.path.dirname(here) and _ours(here):
+    while here != os.path.dirname(here):
+        with suppress(FileNotFoundError):  # not made yet
+            if os.stat(here).st_uid != os.getuid():
+                return
         here = os.path.dirname(here)
         if os.access(here, os.R_OK):
             sync_directory(here)
-
-
-def _ours(path: str) -> bool:
-    """True for a directory that we may have made, also where it is not made yet."""
-    try:
-        return os.stat(path).st_uid == os.getuid()
-    except FileNotFoundError:
-        return True
-
-
-# One writer at a time: a blocking flock on a file in the state directory.
-#
-# Never a lock directory with an age: the kernel releases an flock when its holder dies, so a
-# killed writer blocks nobody, and a stopped one is named to those who wait.
-
-HOLDER_BYTES = 200
-HEARING_SECONDS = 0.5  # an interrupt just before a wait begins is heard only when that wait ends
 
 
 class Lock:
@@ -50,8 +44,7 @@ class Lock:
 
     def __init__(self, path: str, notice_seconds: float, give_up_seconds: float) -> None:
         self.path = path
-        self.notice_seconds = notice_seconds
-        self.give_up_seconds = give_up_seconds
+        self.notice_seconds, self.give_up_seconds = notice_seconds, give_up_seconds
 
     @contextmanager
     def held(self, who: str, tell: Callable[[str], None]) -> Iterator[int]:
@@ -106,7 +99,7 @@ class Lock:
         that duplicate lets go of it at once.
         """
         try:
-            waiter = _Waiter(os.dup(handle), self.path)
+            waiter = _Waiter(os.dup(handle))
         except OSError as error:
             raise failure(error, self.path, "the lock cannot be taken") from None
         start = time.monotonic()
@@ -128,10 +121,9 @@ class Lock:
 
 
 class _Waiter(threading.Thread):
-    def __init__(self, handle: int, path: str) -> None:
+    def __init__(self, handle: int) -> None:
         super().__init__(daemon=True)
         self.handle = handle
-        self.path = path
         self.done = threading.Event()
         self.error: OSError | None = None
         self._decision = threading.Lock()
@@ -183,7 +175,5 @@ def _let_go(handle: int) -> None:
 def _sign(handle: int, who: str) -> None:
     """Say who holds it; a courtesy for those who wait, so a full disk must not stop the writer."""
     line = f"pid {os.getpid()} ({who}) since {time.strftime('%H:%M:%S')}\n".encode()
-    try:
+    with suppress(OSError):
         os.pwrite(handle, line[:HOLDER_BYTES].ljust(HOLDER_BYTES), 0)
-    except OSError:
-        return

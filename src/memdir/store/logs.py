@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import errno
-import fcntl
 import os
 import re
-import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,14 +12,13 @@ from dataclasses import dataclass
 from memdir.config.config import Config
 from memdir.errors import BadInput, Finding
 from memdir.format.draft import check_type
-from memdir.hot.disk import Disk, close_quietly, failure
+from memdir.hot.disk import Disk, unreadable
 from memdir.hot.memory import UNKNOWN
+from memdir.store import state, writer
 from memdir.store.writer import App
-from memdir.store.writer import day_of as writer_day_of
 from memdir.text import dates, secrets
 
-# The log of a day: one item per entry, `- HH:MM [type] what`, further lines indented below it.
-
+PROJECTS = "projects"  # in the client's directory
 LOGS = "logs"
 INDENT = "  "
 _ENTRY = re.compile(r"- (?:(\d\d:\d\d) )?(?:\[([\w -]{1,40})\] )?(.*)")
@@ -45,16 +41,11 @@ def path_of(day: datetime.date) -> str:
 
 def day_of(path: str) -> datetime.date | None:
     """The inverse of `path_of`; None for what is no log."""
-    found = _PATH.fullmatch(path)
+    result = _PATH.fullmatch(path)
     try:
-        return datetime.date(*map(int, found.groups())) if found else None
+        return datetime.date(*map(int, result.groups())) if result else None
     except ValueError:
         return None
-
-
-def heading(day: datetime.date) -> str:
-    """What a new log begins with."""
-    return f"# {day.isoformat()}\n\n"
 
 
 def write(entry: Entry) -> str:
@@ -67,25 +58,19 @@ def write(entry: Entry) -> str:
 
 def read(text: str) -> list[Entry]:
     """The entries of a log, or of its end; headings and lines of nobody are passed over."""
-    found: list[tuple[str, str, list[str]]] = []
+    result: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         start = _ENTRY.fullmatch(line)
         if start:
-            found.append((start[1] or "", start[2] or UNKNOWN, [start[3]]))
-        elif found and (line.startswith(INDENT) or not line.strip()):
-            found[-1][2].append(line[len(INDENT) :])
-    return [Entry("\n".join(lines).strip(), type, time) for time, type, lines in found]
+            result.append((start[1] or "", start[2] or UNKNOWN, [start[3]]))
+        elif result and (line.startswith(INDENT) or not line.strip()):
+            result[-1][2].append(line[len(INDENT) :])
+    return [Entry("\n".join(lines).strip(), type, time) for time, type, lines in result]
 
-
-# Daily logs on disk: appended to with one write under a lock, never rewritten.
-#
-# `<root>/logs/YYYY/MM/YYYY-MM-DD.md`. Nobody waits for a lock of the store here: each log has its
-# own, which the kernel lets go of when its holder dies.
 
 LONGEST_BYTES = 8 * 1024  # of an entry
-LARGEST_BYTES = 4 * 1024 * 1024  # of a day
-MOST_DAYS = 20_000
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+MAX_DAY_BYTES = 4 * 1024 * 1024
+MAX_DAYS = 20_000
 
 
 @dataclass(frozen=True)
@@ -99,92 +84,59 @@ class Stretch:
 
 
 class DailyLog:
-    """The logs below one directory."""
+    """`<root>/logs/YYYY/MM/YYYY-MM-DD.md`, appended to and never rewritten.
+
+    Nobody waits for the lock of the store here: each log has its own.
+    """
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._disk = Disk(root)
-
-    @property
-    def folder(self) -> str:
-        """Where all of them lie."""
-        return os.path.join(self.root, LOGS)
+        self.folder = os.path.join(root, LOGS)
 
     def path(self, day: datetime.date) -> str:
-        """Where the log of a day lies."""
         return os.path.join(self.folder, path_of(day))
 
     def append(self, day: datetime.date, entry: Entry) -> str:
         """Add an entry, whole and durable when this returns; gives the path of the log."""
         data = write(entry).encode("utf-8", "surrogateescape")
         if len(data) > LONGEST_BYTES:
-            what = f"the entry has {len(data):,} bytes (limit: {LONGEST_BYTES:,})"
-            raise BadInput(what, next="log the gist, or save it: memdir remember TEXT")
-        path = self.path(day)
-        try:
-            self._disk.make_root()
-            parent, name = self._disk.open_parent(f"{LOGS}/{path_of(day)}", make=True)
-            try:
-                _append(name, parent, heading(day).encode(), data)
-                os.fsync(parent)
-            finally:
-                close_quietly(parent)
-        except OSError as error:
-            raise failure(error, path, "the log cannot be written") from None
-        return path
+            message = f"the entry has {len(data):,} bytes (limit: {LONGEST_BYTES:,})"
+            raise BadInput(message, next="log the gist, or save it: memdir remember TEXT")
+        with state.explained(self.path(day), "the log cannot be written"):
+            state.append(
+                self.root,
+                f"{LOGS}/{path_of(day)}",
+                data,
+                heading=f"# {day.isoformat()}\n\n".encode(),
+                max_bytes=MAX_DAY_BYTES,
+                keep_torn=True,
+            )
+        return self.path(day)
 
     def since(self, seen: Mapping[str, int]) -> tuple[list[Stretch], list[Finding]]:
         """What each log has beyond the bytes that were seen; one that shrank is read anew."""
-        found: list[Stretch] = []
+        stretches: list[Stretch] = []
         findings: list[Finding] = []
-        disk = Disk(os.path.join(self.root, LOGS))
+        disk = Disk(self.folder)
         if not os.path.isdir(disk.root) or os.path.islink(disk.root):
             return [], []
         paths = [path for _, path, _ in disk.walk(lambda _: True, findings)]
-        for path in sorted(paths)[-MOST_DAYS:]:
+        for path in sorted(paths)[-MAX_DAYS:]:
             day = day_of(path)
             if day is None:
                 continue
             try:
-                data, _ = disk.read(path, LARGEST_BYTES)
+                data, _ = disk.read(path, MAX_DAY_BYTES)
             except OSError as error:
-                what = f"{path}: {os.strerror(error.errno or errno.EIO)}; skipped"
-                findings.append(Finding("unreadable", path, what, f"check: ls -l {path}"))
+                findings.append(unreadable(path, error))
                 continue
             start = seen.get(path, 0)
             start = start if start <= len(data) else 0
             end = data.rfind(b"\n") + 1  # half a line is somebody's who is writing
-            text = data[start:end].decode("utf-8", "surrogateescape")
-            entries = tuple(read(text))
+            entries = tuple(read(data[start:end].decode("utf-8", "surrogateescape")))
             if entries:
-                found.append(Stretch(path, day, entries, end))
-        return found, findings
-
-
-def _append(name: str, parent: int, heading: bytes, data: bytes) -> None:
-    """One write at the end, nobody else's in between; what a killed writer left stays apart."""
-    handle = os.open(name, _FLAGS, 0o600, dir_fd=parent)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.ENXIO, os.strerror(errno.ENXIO))
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        size = os.fstat(handle).st_size
-        whole = data if size else heading + data
-        if size and os.pread(handle, 1, size - 1) != b"\n":
-            whole = b"\n" + data
-        if size + len(whole) > LARGEST_BYTES:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        if os.write(handle, whole) != len(whole):
-            os.ftruncate(handle, size)  # the disk is full: half an entry would be a wrong one
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(handle)
-    finally:
-        close_quietly(handle)
-
-
-# The log of the day: what is learned goes there first, and becomes memories later.
-
-PROJECTS = "projects"  # in the client's directory
+                stretches.append(Stretch(path, day, entries, end))
+        return stretches, findings
 
 
 @dataclass(frozen=True)
@@ -204,16 +156,16 @@ def open_log(config: Config) -> DailyLog:
 
 
 def log_day(app: App, text: str, type: str, day: datetime.date | None = None) -> Added:
-    """dates made absolute → one entry at the end of today's log"""
+    """One entry at the end of today's log, its dates made absolute."""
     now = app.now()
-    today = writer_day_of(now)
+    today = writer.day_of(now)
     check_type(type)
     if not any(map(str.isprintable, text.strip())):
         raise BadInput("the text is empty", next="say what to log")
-    found = secrets.find_secrets(text)
-    if found:
-        what = f"it holds what looks like a secret ({found[0].rule}, line {found[0].line})"
-        raise BadInput(f"{what}; nothing was logged", next="name the place of the secret instead")
+    if hits := secrets.find_secrets(text):
+        message = f"it holds what looks like a secret ({hits[0].rule}, line {hits[0].line})"
+        hint = "name the place of the secret instead"
+        raise BadInput(f"{message}; nothing was logged", next=hint)
     text, unresolved = dates.make_absolute(text, day or today)
     entry = Entry(text, type, time.strftime("%H:%M", time.localtime(now)))
     remarks = [f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved]

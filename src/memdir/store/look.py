@@ -1,8 +1,9 @@
-"""List, show, load, log, diff."""
+"""Everything that only looks: no lock, no waiting."""
 
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from memdir.errors import Finding, HistoryBroken, MemdirError, Missing
@@ -15,8 +16,8 @@ from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
 from memdir.store.trash import OldArchive
 from memdir.store.writer import App
 
-# Gather the bytes of many memories at once: for an export, or to load them all.
-
+KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
+DAY_SECONDS = 86_400
 Files = list[tuple[str, bytes]]
 
 
@@ -36,27 +37,17 @@ def gather(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, lis
     return files, findings
 
 
-# Everything that only looks: no lock, no waiting.
-
-KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
-DAY = 86_400  # seconds
-
-
 def show(app: App, name: str) -> tuple[str, bytes, Document]:
     """The path, bytes and document of a memory, or of `name@version`."""
     wanted, mark, version = name.rpartition("@")
     if not mark or not version or version.lower().strip("0123456789abcdef"):
-        memory = find_all(app.store, [name])[0]
-        data = app.store.read(memory.path)
-        return memory.path, data, _document(app.store, memory.path, data)
-    logged = app.history.find(version)
-    path = names.find_path(wanted, app.history.paths(logged.id))
-    old = app.history.content(logged.id, path) or b""
-    return path, old, _document(app.store, path, old)
-
-
-def _document(store: Store, path: str, data: bytes) -> Document:
-    return memory.read(memory.decode(store.view(path, data)))
+        path = find_all(app.store, [name])[0].path
+        data = app.store.read(path)
+    else:
+        logged = app.history.find(version)
+        path = names.find_path(wanted, app.history.paths(logged.id))
+        data = app.history.content(logged.id, path) or b""
+    return path, data, memory.read(memory.decode(app.store.view(path, data)))
 
 
 def survey_index(app: App) -> index.Survey:
@@ -75,20 +66,19 @@ def load(app: App) -> index.Loaded:
 
 
 def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    """gather: the bytes of these memories, or of all with their index"""
+    """The bytes of these memories, or of all with their index."""
     return gather(app.store, paths)
 
 
 def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
     """The changes of this store, or of one memory, the newest first."""
     app.snapshot()
-    found: list[Logged] = []
-    for logged in readable_log(app):
-        if limit is not None and len(found) >= limit:
-            break
-        if not name or any(names.means(name, path) for _, path in logged.paths):
-            found.append(logged)
-    return found
+    changes = (
+        logged
+        for logged in readable_log(app)
+        if not name or any(names.means(name, path) for _, path in logged.paths)
+    )
+    return list(itertools.islice(changes, limit))
 
 
 def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
@@ -103,8 +93,8 @@ def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
     except HistoryBroken as error:
         if oldest is None or (since is not None and oldest.time >= since):
             raise
-        what = f"the changes before {oldest.id[:8]} cannot be read"
-        app.tell(f"{what}: {error.message}. Next: {error.next}")
+        message = f"the changes before {oldest.id[:8]} cannot be read"
+        app.tell(f"{message}: {error.message}. Next: {error.next}")
 
 
 def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
@@ -122,28 +112,28 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
 
 def missed(app: App) -> list[Shelved]:
     """What lies on the shelves and is not back already: an undo leaves its copy there."""
-    there = set(app.store.files())
-    return [one for one in shelved(app) if one.path not in there or not _is_back(app, one)]
+    there, shelf = set(app.store.files()), OldArchive(app.shelf, app.store)
 
+    def is_back(item: Shelved) -> bool:
+        try:
+            return item.path in there and shelf.read(item) == app.store.read(item.path)
+        except MemdirError:
+            return False  # what cannot be compared is listed
 
-def _is_back(app: App, one: Shelved) -> bool:
-    try:
-        return OldArchive(app.shelf, app.store).read(one) == app.store.read(one.path)
-    except MemdirError:
-        return False  # what cannot be compared is listed
+    return [item for item in shelved(app) if not is_back(item)]
 
 
 def shelved(app: App) -> list[Shelved]:
     """Everything that lies on the shelves, the newest first."""
     shelf = OldArchive(app.shelf, app.store)
     rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
-    return list(heapq.merge(*rooms, key=lambda one: -one.time))  # each room keeps its own order
+    return list(heapq.merge(*rooms, key=lambda item: -item.time))  # each room keeps its own order
 
 
 def expired_trash(app: App) -> list[Shelved]:
     """Trash past its days and past the newest hundred: a date alone may be a clock's mistake."""
-    limit = app.now() - app.config.options.trash_days * DAY
-    return [one for one in app.shelf.list(TRASH)[KEPT_NEWEST:] if one.time < limit]
+    limit = app.now() - app.config.options.trash_days * DAY_SECONDS
+    return [item for item in app.shelf.list(TRASH)[KEPT_NEWEST:] if item.time < limit]
 
 
 def find_all(store: Store, names: Sequence[str]) -> list[Memory]:

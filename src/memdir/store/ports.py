@@ -1,4 +1,4 @@
-"""What a layout, a history and a search must offer."""
+"""What a layout, a history and a search must offer, and what they hand to each other."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot.inject import SessionState
 from memdir.hot.memory import Memory, quote, unquote
 from memdir.hot.recall import Found
-
-# What the history says of a change, written as a commit message and read back.
 
 BEGIN, OUTSIDE, UNDO = "begin", "outside", "undo"
 ADDED, MODIFIED, GONE = "A", "M", "D"
@@ -66,15 +64,9 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
             undoes.append(value)
         else:
             facts[key] = value
-    cause = Cause(
-        verb=facts.get("verb", OUTSIDE),
-        name=facts.get("name", ""),
-        actor=facts.get("actor", "unknown"),
-        reason=facts.get("reason", ""),
-        batch=facts.get("batch", ""),
-        undoes=tuple(undoes),
-    )
-    return cause, tuple(paths)
+    verb, actor = facts.get("verb", OUTSIDE), facts.get("actor", "unknown")
+    name, reason, batch = (facts.get(key, "") for key in ("name", "reason", "batch"))
+    return Cause(verb, name, actor, reason, batch, tuple(undoes)), tuple(paths)
 
 
 def to_undo(
@@ -93,28 +85,21 @@ def to_undo(
         while chosen and not since <= chosen[-1].time <= now:
             chosen.pop()
     else:
-        chosen = _newest_with_batch(log)
-    first = any(logged.cause.verb == BEGIN for logged in chosen)
-    chosen = [logged for logged in chosen if logged.cause.verb != BEGIN]
-    if change and first:
-        what = f"{change!r} is the first snapshot; nothing stood before it"
-        raise Missing(what, next="memdir log lists the changes")
-    if not chosen:
-        wanted = change or batch
-        what = f"there is no change {wanted!r}" if wanted else "there is nothing to undo"
-        raise Missing(what, next="memdir log lists the changes")
-    return chosen
-
-
-def _newest_with_batch(log: Iterable[Logged]) -> list[Logged]:
-    """The newest change that stands, with all others of its batch: one run is one undo."""
-    chosen: list[Logged] = []
-    for logged in standing(log):
-        if not chosen or logged.cause.batch == chosen[0].cause.batch:
-            chosen.append(logged)
-        if not chosen[0].cause.batch:
-            break
-    return chosen
+        # The newest change that stands, with all others of its batch: one run is one undo.
+        chosen = []
+        for logged in standing(log):
+            if not chosen or logged.cause.batch == chosen[0].cause.batch:
+                chosen.append(logged)
+            if not chosen[0].cause.batch:
+                break
+    later = [logged for logged in chosen if logged.cause.verb != BEGIN]
+    wanted = change or batch
+    message = f"there is no change {wanted!r}" if wanted else "there is nothing to undo"
+    if change and len(later) < len(chosen):
+        message = f"{change!r} is the first snapshot; nothing stood before it"
+    elif later:
+        return later
+    raise Missing(message, next="memdir log lists the changes")
 
 
 def standing(log: Iterable[Logged]) -> Iterator[Logged]:
@@ -130,7 +115,7 @@ def standing(log: Iterable[Logged]) -> Iterator[Logged]:
         undone.update(logged.cause.undoes)
 
 
-# What the steps need from the world. Adapters fit these shapes; nobody inherits from them.
+# What a change needs from the world. Members fit these shapes; nobody inherits from them.
 
 
 class Scan(Protocol):
@@ -170,6 +155,13 @@ class Store(Protocol):
     def tree(self) -> dict[str, tuple[int, ...]]: ...
     def facts(self, path: str) -> tuple[int, ...] | None: ...
     def sweep(self) -> None: ...
+
+
+@runtime_checkable
+class IndexKeeper(Protocol):
+    """A layout whose index has rules of its own; True where it had to change."""
+
+    def keep_index(self, store: Store) -> bool: ...
 
 
 TRASH, ARCHIVE = "trash", "archive"  # the rooms of a shelf

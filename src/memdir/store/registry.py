@@ -9,7 +9,7 @@ import importlib.util
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import ModuleType
 
 from memdir.errors import BadInput, MemdirError
@@ -62,33 +62,35 @@ def load(family: str, name: str, own: str = "") -> ModuleType:
 def own_members(family: str, own: str) -> tuple[str, ...]:
     """The members that a user has added; none where there is no such folder."""
     try:
-        return _files(os.path.join(own, family)) if own else ()
+        names = os.listdir(os.path.join(own, family)) if own else []
     except OSError:
-        return ()
+        names = []
+    stems = (name[:-3] for name in names if name.endswith(".py"))
+    return tuple(sorted(stem for stem in stems if stem.isidentifier() and stem[0] != "_"))
 
 
 def use_types(own: str, tell: Callable[[str], None]) -> None:
     """The user's own types beside ours from now on; one that is broken is told and left out."""
-    found: dict[str, Type] = {}
+    added: dict[str, Type] = {}
     for name in own_members(TYPES, own):
         try:
-            found[name] = _type(name, own)
+            added[name] = _load_type(name, own)
         except MemdirError as error:
             tell(f"{error.message}. Next: {error.next}")
-    types.use(found)
+    types.use(added)
 
 
-def _type(name: str, own: str) -> Type:
-    found = getattr(load_own(TYPES, name, own), "TYPE", None)
-    if isinstance(found, Type) and found.name == name:
-        return found
-    path = _own_file(TYPES, name, own)
+def _load_type(name: str, own: str) -> Type:
+    added = getattr(load_own(TYPES, name, own), "TYPE", None)
+    if isinstance(added, Type) and added.name == name:
+        return added
+    path = os.path.join(own, TYPES, f"{name}.py")
     raise BadInput(f"{path} has no TYPE called {name!r}", path=path, next="see memdir.core.types")
 
 
 def load_own(family: str, name: str, own: str) -> ModuleType:
     """Run a user's file; whatever is wrong with it is said with its name."""
-    path = _own_file(family, name, own)
+    path = os.path.join(own, family, f"{name}.py")
     key = path, _changed(path)
     if key not in _loaded:
         called = f"{OWN_PACKAGE}_{family}_{name}"
@@ -100,8 +102,8 @@ def load_own(family: str, name: str, own: str) -> ModuleType:
             spec.loader.exec_module(module)
         except Exception as error:  # a file that we did not write may fail in any way
             del sys.modules[called]
-            what = f"{path} cannot be used: {type(error).__name__}: {error}"
-            raise BadInput(what, path=path, next="mend the file, or move it away") from error
+            message = f"{path} cannot be used: {type(error).__name__}: {error}"
+            raise BadInput(message, path=path, next="mend the file, or move it away") from error
         _loaded[key] = module
     return _loaded[key]
 
@@ -111,9 +113,8 @@ def _changed(path: str) -> int:
     try:
         facts = os.stat(path)
     except OSError as error:
-        raise BadInput(
-            f"{path} cannot be read: {error.strerror}", path=path, next="move it away"
-        ) from None
+        message = f"{path} cannot be read: {error.strerror}"
+        raise BadInput(message, path=path, next="move it away") from None
     if not stat.S_ISREG(facts.st_mode):
         raise BadInput(f"{path} is no file", path=path, next="move it away")
     if facts.st_mode & stat.S_IWOTH or facts.st_uid not in (0, os.geteuid()):
@@ -123,15 +124,3 @@ def _changed(path: str) -> int:
             next=f"make it yours alone: chown it, chmod go-w {path}",
         )
     return facts.st_mtime_ns
-
-
-def _own_file(family: str, name: str, own: str) -> str:
-    return os.path.join(own, family, f"{name}.py")
-
-
-def _files(folder: str) -> tuple[str, ...]:
-    return _public(name[:-3] for name in os.listdir(folder) if name.endswith(".py"))
-
-
-def _public(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(name for name in names if name.isidentifier() and name[0] != "_"))

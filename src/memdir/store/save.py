@@ -1,11 +1,13 @@
-"""Draft to file: create, update, edit, adopt."""
+"""One memory on its way into the store: a draft, an edit, a file from elsewhere."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
-from memdir.format import draft, names
+from memdir.format import draft as drafts
+from memdir.format import names
 from memdir.format.draft import (
     ANYWAY,
     CREATED,
@@ -19,15 +21,9 @@ from memdir.format.draft import (
     Rules,
     Style,
     Wishes,
-    check,
-    complete,
     first_sentence,
     hash_of,
-    new_text,
-    refusal,
     revise,
-    said_at,
-    style_of,
 )
 from memdir.format.pointer import read_pointers, write_pointer
 from memdir.hot import memory, types
@@ -35,13 +31,14 @@ from memdir.hot.memory import INDEX, UNKNOWN, Document, is_memory, stem
 from memdir.store.ports import Store
 from memdir.text import secrets, similar
 
-# Adopt a memory from elsewhere as it is: import, never overwrite.
+STYLE_SAMPLES = 5  # files that decide how a new header looks
+NOTES = "notes"  # the file that takes over the content of a standalone index
+SAID_ALREADY = "it says exactly this already"
 
 
 def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
-    """Write these bytes under this path, unless something speaks against it."""
-    reason = _refusal(path, data, rules)
-    if reason:
+    """A memory from elsewhere as it is, unless something speaks against it; never overwrites."""
+    if reason := _refuse_file(path, data, rules):
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
         standing = store.read(path)
@@ -56,7 +53,7 @@ def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
     return Change(SKIPPED, stem(path), path, hash_of(standing), reason)
 
 
-def _refusal(path: str, data: bytes, rules: Rules) -> str:
+def _refuse_file(path: str, data: bytes, rules: Rules) -> str:
     if not is_memory(path):
         return "it is not a memory (an index, a hidden file, or not Markdown)"
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
@@ -65,18 +62,15 @@ def _refusal(path: str, data: bytes, rules: Rules) -> str:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
     if not rules.shared:
         return ""
-    if found := secrets.find_secrets(path):
-        return f"its name holds what looks like a secret ({found[0].rule})"
-    if found := secrets.find_secrets(memory.decode(data)):
-        return f"it holds what looks like a secret ({found[0].rule}, line {found[0].line})"
+    if hits := secrets.find_secrets(path):
+        return f"its name holds what looks like a secret ({hits[0].rule})"
+    if hits := secrets.find_secrets(memory.decode(data)):
+        return f"it holds what looks like a secret ({hits[0].rule}, line {hits[0].line})"
     return ""
 
 
-# Put a value into the header of a memory; its text and its age stay as they are.
-
-
 def annotate(path: str, key: str, value: str, store: Store, reason: str) -> Change:
-    """One line of the header, and no other: `modified` tells when somebody meant something."""
+    """One line of the header, and no other: `modified` tells when somebody meant a change."""
     old = store.read(path)
     document = memory.read(memory.decode(old))
     if document.get(key) == value or document.lines is None:
@@ -86,11 +80,8 @@ def annotate(path: str, key: str, value: str, store: Store, reason: str) -> Chan
     return Change(UPDATED, stem(path), path, hash_of(data), reason)
 
 
-# Edit a memory: new header values or a new body, checked like a draft.
-
-
-def edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """Write the next version of one memory; only the lines that were asked for change."""
+def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
+    """The next version of a memory, checked like a draft; only what was asked for changes."""
     path = revision.path
     if path == INDEX:
         raise BadInput(
@@ -105,42 +96,39 @@ def edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Chan
     for field, value in revision.fields:
         if not value.strip():
             raise BadInput(f"{field} is empty", path=path, next=f"say what {field} should be")
-        draft.check_line(field, value)
+        drafts.check_line(field, value)
     if revision.body is not None:
-        draft.check(Draft(revision.body), rules)
+        drafts.check(Draft(revision.body), rules)
     said = Draft("\n".join((revision.body or "", *values.values())))
-    reason = draft.refusal(said, rules, replace(wishes, anyway=True))
-    if reason:
+    if reason := drafts.refusal(said, rules, replace(wishes, anyway=True)):
         return Change(SKIPPED, stem(path), path, reason=reason)
-    old = store.read(path)
-    data = revise(old, revision, rules.now)
+    return _put_revision(revision, store.read(path), store, rules)
+
+
+def _put_revision(
+    revision: Revision, old: bytes, store: Store, rules: Rules, remarks: tuple[str, ...] = ()
+) -> Change:
+    path, data = revision.path, revise(old, revision, rules.now)
     if data == old:
-        return Change(SKIPPED, stem(path), path, hash_of(old), "it says exactly this already")
+        return Change(SKIPPED, stem(path), path, hash_of(old), SAID_ALREADY)
     store.put(path, data)
-    return Change(UPDATED, stem(path), path, hash_of(data))
+    return Change(UPDATED, stem(path), path, hash_of(data), remarks=remarks)
 
 
-# Save a draft: as a new memory, or as the next version of the one that has its name.
-
-STYLE_SAMPLE = 5  # files that decide how a new header looks
-NOTES = "notes"  # the file that takes over the content of a standalone index
-
-
-def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """Write one memory; a refusal is a value, a broken promise an exception."""
-    check(draft, rules)
-    reason = refusal(draft, rules, wishes)
-    if reason:
+def write_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
+    """A new memory, or the next version of the one that has its name; a refusal is a value."""
+    drafts.check(draft, rules)
+    if reason := drafts.refusal(draft, rules, wishes):
         return Change(SKIPPED, draft.name, "", reason=reason)
-    given, remarks = complete(draft, rules)
+    given, remarks = drafts.complete(draft, rules)
     files = store.files()
-    path = _existing(draft.name, files) if draft.name else ""
+    path = _find_file(draft.name, files) if draft.name else ""
     if path:
         return _update(given, path, store, rules, remarks)
     if draft.expected:
         raise Missing(f"there is no memory {draft.name!r} to update", next="memdir list shows them")
     described = replace(given, description=given.description or first_sentence(given.body))
-    twin = "" if wishes.anyway else _twin(described.description, store, files)
+    twin = "" if wishes.anyway else _find_twin(described.description, store, files)
     if twin:
         insist = f", or {ANYWAY}" if ANYWAY in wishes.offered else ""
         reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}){insist}"
@@ -151,12 +139,16 @@ def save(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
 def _create(
     draft: Draft, store: Store, rules: Rules, files: list[str], remarks: tuple[str, ...]
 ) -> Change:
-    style = _style(store, files)
+    samples = []
+    for path in files[:: max(1, len(files) // STYLE_SAMPLES)][:STYLE_SAMPLES]:
+        with suppress(MemdirError):  # it cannot be read, so it cannot be an example
+            samples.append((path, memory.read(memory.decode(store.read(path)))))
+    style = drafts.style_of(samples)
     name = draft.name or _free_name(draft, files, style)
     converted = _convert_standalone(store, files, name)
     if converted:
         remarks += (f"the text of {INDEX} is in {converted} now; {INDEX} points to it",)
-    data = memory.encode(new_text(draft, name, said_at(draft, rules), style))
+    data = memory.encode(drafts.new_text(draft, name, drafts.said_at(draft, rules), style))
     store.put(name + ".md", data)
     return Change(CREATED, name, name + ".md", hash_of(data), remarks=remarks)
 
@@ -171,11 +163,7 @@ def _update(
     old = store.read(path)
     remarks += _left_behind(memory.read(memory.decode(old)), draft, fields)
     revision = Revision(path, tuple(fields), draft.body, draft.expected or "")
-    data = revise(old, revision, rules.now)
-    if data == old:
-        return Change(SKIPPED, stem(path), path, hash_of(old), "it says exactly this already")
-    store.put(path, data)
-    return Change(UPDATED, stem(path), path, hash_of(data), remarks=remarks)
+    return _put_revision(revision, old, store, rules, remarks)
 
 
 def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
@@ -192,7 +180,7 @@ def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> 
     return tuple(said)
 
 
-def _existing(name: str, files: list[str]) -> str:
+def _find_file(name: str, files: list[str]) -> str:
     """The file of that name; one that differs only in `-` and `_` or case would be a trap."""
     file = name + ".md"
     if file in files:
@@ -208,7 +196,7 @@ def _existing(name: str, files: list[str]) -> str:
     return ""
 
 
-def _twin(description: str, store: Store, files: list[str]) -> str:
+def _find_twin(description: str, store: Store, files: list[str]) -> str:
     """The memory that already says this, by its line in the index or its description."""
     try:
         text = memory.decode(store.index() or b"")
@@ -220,35 +208,22 @@ def _twin(description: str, store: Store, files: list[str]) -> str:
         return lines.get(similar.find_twin(description, "\n".join(lines), str), "")
     mine = similar.words(description)
 
-    def what_it_says(line: str) -> str:
+    def read_hook(line: str) -> str:
         pointers = read_pointers(line, 1)
         hook = pointers[0].hook if pointers else line
         # A hook that was cut for want of room says the same as far as it goes: ask the file.
         cut = pointers and (not hook or hook.endswith("…")) and pointers[0].target in files
-        return (
-            _description(store, pointers[0].target) if cut and similar.words(hook) <= mine else hook
-        )
+        if not cut or not similar.words(hook) <= mine:
+            return hook
+        try:
+            data = store.read(pointers[0].target)
+        except MemdirError:
+            return ""  # it cannot be read, so it cannot be compared
+        return memory.read(memory.decode(data)).get("description")
 
-    line = similar.find_twin(description, text, what_it_says)
+    line = similar.find_twin(description, text, read_hook)
     targets = [pointer.target for pointer in read_pointers(line, 1)]
     return targets[0] if targets and targets[0] in files else ""
-
-
-def _description(store: Store, path: str) -> str:
-    try:
-        return memory.read(memory.decode(store.read(path))).get("description")
-    except MemdirError:
-        return ""  # it cannot be read, so it cannot be compared
-
-
-def _style(store: Store, files: list[str]) -> Style:
-    samples = []
-    for path in files[:: max(1, len(files) // STYLE_SAMPLE)][:STYLE_SAMPLE]:
-        try:
-            samples.append((path, memory.read(memory.decode(store.read(path)))))
-        except MemdirError:
-            continue  # it cannot be read, so it cannot be an example
-    return style_of(samples)
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:

@@ -1,4 +1,4 @@
-"""Read the log, plan an undo, take back."""
+"""The past of a store: its changes read back, and taken back."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from memdir.store.git_objects import Objects, read_commit, read_tree
 from memdir.store.ports import History, Logged, Store
 from memdir.text.merge import merge
 
-# Reading a history: its changes, and the bytes that stood there. Nothing is written.
-
+MERGED = "is without what this change did to it; later lines stay"
+KEPT = "was changed again at the same place; there it keeps its present text"
 SHORTEST_ID = 4
 TREES_KEPT = 8  # an undo asks the same few trees for every path
 
 
 class Past:
-    """The changes from the newest back; one that is damaged hides only what lies behind it."""
+    """A history to be read: one damaged change hides only what lies behind it."""
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
@@ -39,17 +39,17 @@ class Past:
     def find(self, text: str) -> Logged:
         """The change whose id starts like this; damage behind it does no harm."""
         wanted = text.strip().lower()
-        found: list[Logged] = []
+        hits: list[Logged] = []
         if len(wanted) >= SHORTEST_ID and not wanted.strip("0123456789abcdef"):
             try:
                 for logged in self.log():
-                    found += [logged] if logged.id.startswith(wanted) else []
+                    hits += [logged] if logged.id.startswith(wanted) else []
             except HistoryBroken:
-                if not found:
+                if not hits:
                     raise
-        if len(found) == 1:
-            return found[0]
-        problem = "is the start of several changes" if found else "is not a change of this store"
+        if len(hits) == 1:
+            return hits[0]
+        problem = "is the start of several changes" if hits else "is not a change of this store"
         where = self.objects.folder
         raise Missing(f"{text!r} {problem}", path=where, next="memdir log lists them")
 
@@ -84,12 +84,6 @@ class Past:
         return count, True
 
 
-# Take changes back, newest first, where nothing newer stands in the way.
-
-MERGED = "is without what this change did to it; later lines stay"
-KEPT = "was changed again at the same place; there it keeps its present text"
-
-
 @dataclass
 class Plan:
     """What an undo is about to write; `files` fills up before the first file is touched."""
@@ -103,26 +97,44 @@ def undo(changes: Sequence[Logged], store: Store, history: History, plan: Plan) 
     """Put back what stood before these changes; all of it, or nothing on a conflict."""
     index_path = store.index_path
     wanted: dict[str, bytes | None] = {}
-    found: dict[str, bytes | None] = {}
+    standing: dict[str, bytes | None] = {}
     for logged in changes:
         for _, path in logged.paths:
-            if path not in found:
-                found[path] = wanted[path] = _standing(store, path)
+            if path not in standing:
+                try:
+                    standing[path] = wanted[path] = store.read(path)
+                except Missing:
+                    standing[path] = wanted[path] = None
             after, before = (history.content(oid, path) for oid in (logged.id, logged.parent))
             if wanted[path] == after:
                 wanted[path] = before
             elif wanted[path] != before:
                 fits = path == index_path and _merge_index(wanted, path, after, before, plan)
                 if not fits and (path != index_path or len(logged.paths) == 1):
-                    raise _conflict(logged, path, before, found[path])
+                    raise _conflict(logged, path, before, standing[path])
     # The index comes last: until then it is only behind, and it is healed when it must be.
     order = sorted(wanted, key=lambda path: (path == index_path, wanted[path] is None, path))
-    plan.files += [path for path in order if wanted[path] != found[path]]
-    done = [_put_back(path, wanted[path], store) for path in plan.files]
-    if not done:
-        what = f"{changes[0].id[:8]} is taken back already; nothing was written"
-        raise Missing(what, next="memdir undo ID takes back an older change: memdir log lists them")
-    return _told(done, index_path, plan)
+    plan.files += [path for path in order if wanted[path] != standing[path]]
+    if not plan.files:
+        message = f"{changes[0].id[:8]} is taken back already; nothing was written"
+        hint = "memdir undo ID takes back an older change: memdir log lists them"
+        raise Missing(message, next=hint)
+    done = []
+    for path in plan.files:
+        data = wanted[path]
+        if data is None:
+            store.drop(path)
+        else:
+            store.put(path, data)
+        reason = "gone again" if data is None else ""
+        done.append(Change(UNDONE, stem(path), path, reason=reason))
+    if not plan.merged:
+        return done
+    # An index that is not simply back says so.
+    others = [change for change in done if change.path != index_path]
+    kind = UNDONE if index_path in plan.files else SKIPPED
+    reason = KEPT if plan.kept else MERGED
+    return [*others, Change(kind, stem(index_path), index_path, reason=reason)]
 
 
 def _merge_index(
@@ -141,31 +153,6 @@ def _merge_index(
     if wanted[path] is not None:
         wanted[path] = encode(merged)
     return not conflicts
-
-
-def _put_back(path: str, data: bytes | None, store: Store) -> Change:
-    if data is None:
-        store.drop(path)
-    else:
-        store.put(path, data)
-    return Change(UNDONE, stem(path), path, reason="gone again" if data is None else "")
-
-
-def _told(done: list[Change], index_path: str, plan: Plan) -> list[Change]:
-    """The changes; that of an index which is not simply back says so."""
-    if not plan.merged:
-        return done
-    others = [change for change in done if change.path != index_path]
-    kind = UNDONE if index_path in plan.files else SKIPPED
-    reason = KEPT if plan.kept else MERGED
-    return [*others, Change(kind, stem(index_path), index_path, reason=reason)]
-
-
-def _standing(store: Store, path: str) -> bytes | None:
-    try:
-        return store.read(path)
-    except Missing:
-        return None
 
 
 def _conflict(logged: Logged, path: str, ours: bytes | None, theirs: bytes | None) -> Conflict:

@@ -1,4 +1,4 @@
-"""Open_store; `change()`: lock, announce, act, tell, commit."""
+"""A store opened for work, and the one way to change it: lock, announce, act, commit."""
 
 from __future__ import annotations
 
@@ -6,151 +6,120 @@ import datetime
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from memdir.config.config import Config
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.format.draft import Change, Rules
-from memdir.hot.layout import Around
+from memdir.hot.acceptance import PUT_BACK, UPKEEP, open_acceptance, save
 from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
-from memdir.store.dry_run import DryRun, DryShelf
-from memdir.store.history import NoHistory, open_history, open_no_history
+from memdir.store.accepted import AcceptanceView
+from memdir.store.dry_run import DryRun, DryShelf, Overlay
+from memdir.store.history import NoHistory, open_history
 from memdir.store.lock import Lock
-from memdir.store.own_writes import OwnWrites
 from memdir.store.ports import ARCHIVE, TRASH, Cause, History, Logged, Shelf, Store
 from memdir.store.trash import Shelf as TrashShelf
 
-# A store that overwrites nothing the history does not have: it goes to the trash first.
+RESTORE = "restore"
+
+CLAUDE_MD = "CLAUDE.md"
+MAX_CLAUDE_MD_BYTES = 256 * 1024
+DEFAULT_LAYOUT = "markdown"
+MAX_NAMED_FILES = 10  # that a message names one by one
 
 
-class KeepOld(Around):
-    """Where the history is off or broken, the old version is laid on the shelf."""
+class RecordedStore(Overlay):
+    """The store of one change: keeps the old bytes, announces, writes, remembers what was done.
+
+    Nothing is overwritten that the history does not have; where it is off or broken, the old
+    version goes to the trash first.
+    """
 
     def __init__(self, inside: Store, history: History, shelf: Shelf, now: float) -> None:
         super().__init__(inside)
-        self.history = history
-        self.shelf = shelf
-        self.now = now
-
-    def put(self, path: str, data: bytes) -> None:
-        """Keep the old version, then write."""
-        self._keep(path)
-        self.inside.put(path, data)
-
-    def drop(self, path: str) -> None:
-        """Keep the old version, then drop."""
-        self._keep(path)
-        self.inside.drop(path)
-
-    def _keep(self, path: str) -> None:
-        try:
-            if not self._kept(path):
-                self.shelf.lay(TRASH, path, self.inside.read(path), self.now)
-        except Missing:
-            return  # there is nothing to keep
-
-    def _kept(self, path: str) -> bool:
-        try:
-            if self.history.keeps(self.inside, path):
-                return True
-        except HistoryBroken:
-            pass  # the shelf keeps it then
-        newest = [one for room in (TRASH, ARCHIVE) for one in self.shelf.list(room)[:1]]
-        data = self.inside.read(path)
-        return any(one.path == path and self.shelf.read(one) == data for one in newest)
-
-
-# A store that remembers what was written through it, and announces it to the history first.
-
-
-class Recorder(Around):
-    """`written` holds path -> bytes, None for what was dropped."""
-
-    def __init__(self, inside: Store, history: History) -> None:
-        super().__init__(inside)
-        self.history = history
-        self.written: dict[str, bytes | None] = {}
-        self._files: set[str] | None = None
-        self._index_path = inside.index_path
-
-    @property
-    def index_path(self) -> str:
-        """The index as this change found it: a README.md stays one when its last memory goes."""
-        return self._index_path
-
-    def index(self) -> bytes | None:
-        """The index as it stands, None where there is none."""
-        try:
-            return self.view(self._index_path)
-        except Missing:
-            return None
-
-    def files(self) -> list[str]:
-        """The memories, looked up once: while we hold the lock, they change through us."""
-        if self._files is None:
-            gone = {path for path, data in self.written.items() if data is None}
-            made = {path for path in self.written if self.is_memory(path)} - gone
-            self._files = (set(self.inside.files()) | made) - gone
-        return sorted(self._files)
+        self.history, self.shelf, self.now = history, shelf, now
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file; what we have just written is not asked of the disk again."""
         data = self.written.get(path)
         return self.inside.read(path) if data is None else data
 
-    def exists(self, path: str = "") -> bool:
-        """True where something stands; where we have just been, the disk is not asked again."""
-        if path in self.written:
-            return self.written[path] is not None
-        worked_in = any(done.startswith(f"{path}/") for done in self.written)
-        return worked_in or self.inside.exists(path)
-
     def put(self, path: str, data: bytes) -> None:
-        """Announce, write, remember."""
-        self.history.expect(path, data)
-        try:
-            self.inside.put(path, data)
-        except MemdirError:
-            self._count_if_done(path, data)
-            raise
-        self.written[path] = data
-        if self._files is not None and self.is_memory(path):
-            self._files.add(path)
+        self._write(path, data)
 
     def drop(self, path: str) -> None:
-        """Announce, drop, remember."""
-        self.history.expect(path, None)
-        try:
-            self.inside.drop(path)
-        except MemdirError:
-            self._count_if_done(path, None)
-            raise
-        self.written[path] = None
-        if self._files is not None:
-            self._files.discard(path)
+        self._write(path, None)
 
-    def _count_if_done(self, path: str, data: bytes | None) -> None:
-        """A failure may come after the deed: what stands is ours, not somebody else's."""
+    def _write(self, path: str, data: bytes | None) -> None:
         try:
-            standing: bytes | None = self.inside.read(path)
+            if not self._is_kept(path):
+                self.shelf.lay(TRASH, path, self.read(path), self.now)
         except Missing:
-            standing = None
+            pass  # there is nothing to keep
+        self.history.expect(path, data)
+        try:
+            if data is None:
+                self.inside.drop(path)
+            else:
+                self.inside.put(path, data)
         except MemdirError:
-            return  # nobody can tell; the next look at the store does
-        if standing == data:
-            self.written[path] = data
+            # A failure may come after the deed: what stands is ours, not somebody else's.
+            with suppress(MemdirError):  # nobody can tell; the next look at the store does
+                if _standing(self.inside, path) == data:
+                    self.written[path] = data
+            raise
+        self.written[path] = data
+
+    def _is_kept(self, path: str) -> bool:
+        try:
+            if self.history.keeps(self, path):
+                return True
+        except HistoryBroken:
+            pass  # the shelf keeps it then
+        newest = [item for room in (TRASH, ARCHIVE) for item in self.shelf.list(room)[:1]]
+        data = self.read(path)
+        return any(item.path == path and self.shelf.read(item) == data for item in newest)
 
 
-# The only wiring: a Config becomes an App.
+class OwnWrites:
+    """What memdir writes for a person into a shared store needs no second yes.
 
-CLAUDE_MD = "CLAUDE.md"
-CLAUDE_MD_BYTES = 256 * 1024
-USUAL = "markdown"
-FEW = 10  # files that a message names one by one
+    Begun before anything is written, by the holder of the lock.
+    """
+
+    def __init__(self, folder: str, origin: str, store: Store, verb: str) -> None:
+        self.folder, self.origin, self.store = folder, origin, store
+        self.counts = bool(origin) and (verb == RESTORE or verb not in PUT_BACK)
+        self.unaccepted: set[str] = set()
+        self.only: set[str] | None = None
+        if self.counts and (verb in UPKEEP or verb == RESTORE):
+            view = AcceptanceView(store, open_acceptance(folder, origin, store))
+            there = [path for path in store.tree() if store.is_memory(path)]
+            self.unaccepted = {path for path in there if not view.accepts(path)}
+            if verb == RESTORE:  # a record changes in place; a file comes back as it was
+                self.only = set(there) - self.unaccepted
+
+    def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
+        """Put it down, unless it was made from something that nobody has accepted."""
+        made = {
+            path: data
+            for path, data in written.items()
+            if data is not None
+            and self.store.is_memory(path)
+            and (self.only is None or path in self.only)
+        }
+        if not self.counts or not made or not self.unaccepted.isdisjoint(written):
+            return
+        acceptance = open_acceptance(self.folder, self.origin, self.store)
+        for path, data in made.items():
+            acceptance.add(path, data)
+        try:
+            save(self.folder, acceptance.decisions)
+        except MemdirError as error:
+            tell(f"the change stands, but {error.message}. Next: memdir review")
 
 
 @dataclass(frozen=True)
@@ -166,7 +135,7 @@ class Done:
 
 @dataclass
 class Desk:
-    """What a flow works with while it holds the lock; `cause` may become more precise."""
+    """What a change works with while it holds the lock; `cause` may become more precise."""
 
     store: Store
     shelf: Shelf
@@ -180,14 +149,8 @@ class Desk:
 
     @property
     def done(self) -> Done:
-        """What came of it."""
-        return Done(
-            tuple(self.changes),
-            tuple(self.remarks),
-            tuple(self.diff),
-            self.dry_run,
-            tuple(self.undone),
-        )
+        lists = tuple(self.changes), tuple(self.remarks), tuple(self.diff)
+        return Done(*lists, self.dry_run, tuple(self.undone))
 
 
 Act = Callable[[Desk], list[Change]]
@@ -239,20 +202,28 @@ class App:
             ]
             return
         with self.lock.held(f"memdir {verb}", self.tell):
-            kept = self._announced(cause)
+            history = self.history
+            try:
+                history.announce(self.store, cause)
+            except HistoryBroken as error:
+                self.tell(f"{error.message}. Old versions go to the trash. Next: {error.next}")
+                history = NoHistory()
             own = OwnWrites(state_folder(self.config), self.config.origin, self.store, verb)
-            recorder = Recorder(self.store, kept)
-            desk = Desk(KeepOld(recorder, kept, self.shelf, self.now()), self.shelf, cause)
+            store = RecordedStore(self.store, history, self.shelf, self.now())
+            desk = Desk(store, self.shelf, cause)
             try:
                 yield desk
             except BaseException as error:
                 desk.cause = replace(desk.cause, undoes=())  # half an undo takes nothing back
                 if isinstance(error, MemdirError):
-                    _tell_half(error, desk.plan, recorder.written, kept)
+                    _add_what_was_done(error, desk.plan, store.written, history)
                 raise
             finally:
-                own.accept(recorder.written, self.tell)
-                self._record(kept, desk.cause, recorder)
+                own.accept(store.written, self.tell)
+                try:
+                    history.record(self.store, desk.cause, store.written)
+                except MemdirError as error:
+                    self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def change(self, verb: str, act: Act, told: Told) -> Done:
         """`changing` for callers that hand over what to do and want to be told."""
@@ -266,35 +237,16 @@ class App:
         if self.dry_run or not self.history.on:
             return
         try:
-            if not self._may_snapshot():
+            # Not everything that somebody looks at with --dir is a store, to be copied as a whole.
+            other = not self.store.exists(INDEX) or self.store.exists(".git")
+            if other and self.config.foreign and not self.history.begun:
                 return
             with self.lock.held_if_free("memdir snapshot") as handle:
                 if handle is not None:
                     self.history.catch_up(self.store)
         except MemdirError as error:
-            what = f"the history was not brought up to date: {error.message}"
-            self.tell(f"{what}. Next: {error.next}")
-
-    def _may_snapshot(self) -> bool:
-        """Not everything that somebody looks at with --dir is a store, to be copied as a whole."""
-        if not self.config.foreign or self.history.begun:
-            return True
-        return self.store.exists(INDEX) and not self.store.exists(".git")
-
-    def _announced(self, cause: Cause) -> History:
-        """The history, told of what is about to happen; none where it is broken."""
-        try:
-            self.history.announce(self.store, cause)
-        except HistoryBroken as error:
-            self.tell(f"{error.message}. Old versions go to the trash. Next: {error.next}")
-            return NoHistory()
-        return self.history
-
-    def _record(self, kept: History, cause: Cause, recorder: Recorder) -> None:
-        try:
-            kept.record(self.store, cause, recorder.written)
-        except MemdirError as error:
-            self.tell(f"the change stands, but {error.message}. Next: {error.next}")
+            message = f"the history was not brought up to date: {error.message}"
+            self.tell(f"{message}. Next: {error.next}")
 
 
 def open_app(
@@ -309,7 +261,6 @@ def open_app(
     options = config.options
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
-    open_past = open_history if options.history else open_no_history
     search = registry.load("searches", options.search, config.own)
     folder = state_folder(config)
     store = cast(Store, layout.open_store(config.store, options.max_file_bytes))
@@ -317,7 +268,7 @@ def open_app(
         config=config,
         store=store,
         shelf=TrashShelf(folder),
-        history=open_past(folder, now),
+        history=open_history(folder, now) if options.history else NoHistory(),
         lock=Lock(_lock_file(config), options.lock_notice_seconds, options.lock_seconds),
         search=cast(ports.Search, search.open_search(store, cache_folder(config))),
         now=now,
@@ -340,7 +291,7 @@ def cache_folder(config: Config) -> str:
 def _key(config: Config) -> str:
     """Two layouts may share a directory: what belongs to one is not the other's."""
     real = os.path.realpath(config.store)
-    return store_key(real if config.layout == USUAL else f"{real}#{config.layout}")
+    return store_key(real if config.layout == DEFAULT_LAYOUT else f"{real}#{config.layout}")
 
 
 def _lock_file(config: Config) -> str:
@@ -357,24 +308,24 @@ def day_of(now: float) -> datetime.date:
         return datetime.date.max if now > 0 else datetime.date.min
 
 
-def _tell_half(
-    error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], kept: History
+def _add_what_was_done(
+    error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
 ) -> None:
     """Where a change of several memories broke off: what was done, and what was not."""
     done = [path for path in plan if path in written]
     left = [path for path in dict.fromkeys(plan) if path not in written]
     if not done or not left:
         return
-    where = "the history has it" if kept.on else "old versions are in the trash"
-    error.message += f". Done before that ({where}): {_few(done)}. Not done: {_few(left)}"
+    where = "the history has it" if history.on else "old versions are in the trash"
+    error.message += f". Done before that ({where}): {_join(done)}. Not done: {_join(left)}"
     error.args = (error.message,)
-    back = "take back what was done with memdir undo, or " if kept.on else ""
+    back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"
 
 
-def _few(paths: list[str]) -> str:
-    more = f" and {len(paths) - FEW} more" if len(paths) > FEW else ""
-    return ", ".join(paths[:FEW]) + more
+def _join(paths: list[str]) -> str:
+    more = f" and {len(paths) - MAX_NAMED_FILES} more" if len(paths) > MAX_NAMED_FILES else ""
+    return ", ".join(paths[:MAX_NAMED_FILES]) + more
 
 
 def _read_claude_md(project: str) -> str:
@@ -385,7 +336,7 @@ def _read_claude_md(project: str) -> str:
         with open(os.open(os.path.join(project, CLAUDE_MD), flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return ""
-            return file.read(CLAUDE_MD_BYTES).decode("utf-8", "replace")
+            return file.read(MAX_CLAUDE_MD_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
 

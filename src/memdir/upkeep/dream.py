@@ -36,7 +36,7 @@ from memdir.store.lock import Lock
 from memdir.store.logs import DailyLog, open_log
 from memdir.store.look import gather
 from memdir.store.ports import Shelf, Store
-from memdir.store.save import annotate, save
+from memdir.store.save import annotate, write_draft
 from memdir.store.writer import CLAUDE_MD as WRITER_CLAUDE_MD
 from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.upkeep import proof
@@ -525,7 +525,7 @@ def _worked_on(memory: Memory) -> bool:
 
 def _saved(draft: Draft, store: Store, rules: Rules) -> Change:
     try:
-        return save(draft, store, rules, Wishes())
+        return write_draft(draft, store, rules, Wishes())
     except (BadInput, Conflict, Missing) as error:
         return Change(SKIPPED, draft.name, "", reason=error.message)
 
