@@ -7,7 +7,7 @@ from multiprocessing import get_context
 import pytest
 
 from memdir.errors import MemdirError
-from memdir.records.contexts import KEPT_SECONDS, LARGEST_DRAFT, Contexts
+from memdir.records.contexts import KEPT_SECONDS, MAX_DRAFT_BYTES, Contexts
 from memdir.records.refusal import INPUT, READ, SECURITY, RecordError
 
 NOW = 2_000_000_000.0
@@ -205,7 +205,7 @@ def test_a_missing_draft_is_told(contexts):
     assert place in refused(READ, contexts.read_draft, place).message
 
 
-@pytest.mark.parametrize("size", [LARGEST_DRAFT + 1, 50 << 20])
+@pytest.mark.parametrize("size", [MAX_DRAFT_BYTES + 1, 50 << 20])
 def test_a_draft_that_is_too_large_is_refused(contexts, size):
     place = put(contexts.open("s1").draft_place("decision"))
     os.truncate(place, size)
@@ -213,8 +213,8 @@ def test_a_draft_that_is_too_large_is_refused(contexts, size):
 
 
 def test_a_draft_of_just_the_allowed_size_is_read(contexts):
-    place = put(contexts.open("s1").draft_place("decision"), b"x" * LARGEST_DRAFT)
-    assert len(contexts.read_draft(place)) == LARGEST_DRAFT
+    place = put(contexts.open("s1").draft_place("decision"), b"x" * MAX_DRAFT_BYTES)
+    assert len(contexts.read_draft(place)) == MAX_DRAFT_BYTES
 
 
 def test_a_home_of_links_still_works(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from memdir.records import index_md, match
 from memdir.records.fields import TYPES
-from memdir.records.match import Asked, candidate, resolve
+from memdir.records.match import NewInfo, candidate, resolve
 from memdir.records.refusal import RecordError
 from tests.helpers.samples import sample
 
@@ -94,7 +94,7 @@ POINTS = [
     ("info", "title", "tags", "points"), [row[1:] for row in POINTS], ids=[r[0] for r in POINTS]
 )
 def test_points_of_a_record(info, title, tags, points):
-    assert Asked(info).score(title, tags) == points
+    assert NewInfo(info).score(title, tags) == points
 
 
 def one(path="decisions/a.json", **changed):

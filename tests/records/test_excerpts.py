@@ -4,7 +4,7 @@ import pytest
 
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import AROUND, CLOSING, LARGEST, OPENING, excerpt, score
+from memdir.records.triage import CONTEXT_LINES, CLOSING, MAX_EXCERPT_BYTES, OPENING, excerpt, score
 
 SETTINGS = read_settings(None)[0]
 
@@ -41,7 +41,7 @@ def test_ten_lines_stand_before_and_behind_a_hit():
     lines = [f"before {number}" for number in range(20, 0, -1)]
     lines += ["we chose it"] + [f"behind {number}" for number in range(1, 21)]
     shown = data(told("\n".join(lines)))
-    assert shown == ["[…]", "[user]", *(f"  {line}" for line in lines[20 - AROUND : 21 + AROUND])]
+    assert shown == ["[…]", "[user]", *(f"  {line}" for line in lines[20 - CONTEXT_LINES : 21 + CONTEXT_LINES])]
 
 
 def test_lines_that_are_left_out_leave_a_mark():
@@ -131,7 +131,7 @@ LONG = [Said(str(one), AGENT, "we chose it because of ü<b>\n" + "ü" * 900) for
 @pytest.mark.parametrize("type", ["decision", "session_summary"])
 def test_an_excerpt_has_at_most_50_kb_and_ends_with_its_mark(talk, type):
     shown = told(talk, type)
-    assert len(shown.encode()) <= LARGEST == 51_200
+    assert len(shown.encode()) <= MAX_EXCERPT_BYTES == 51_200
     assert shown.endswith(f"\n{CLOSING}\n")
     assert "we chose it" in shown or type == "session_summary"
 

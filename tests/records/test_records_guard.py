@@ -11,7 +11,7 @@ from memdir.clients.claude_code import UNGUARDED
 from memdir.hot.place import Here
 from memdir.hot.run import Event
 from memdir.records import guard
-from memdir.records.guard import MOST, written
+from memdir.records.guard import written
 from tests.acceptance.recording import read
 
 pytestmark = pytest.mark.usefixtures("project")

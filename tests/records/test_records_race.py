@@ -12,7 +12,7 @@ import pytest
 
 from memdir.records.lifecycle import tidy
 from memdir.records.refusal import RecordError
-from memdir.records.write import Wanted, write
+from memdir.records.write import Request, write
 from tests.helpers.recorded import Recorded, draft
 
 # In the fast run a small race; RECORDS_RACE="8 25" is the long one.
@@ -36,13 +36,13 @@ def one_step(kept: Recorded, rng: random.Random, mark: str) -> tuple[str, str, s
             entry = {"date": "2026-03-02T12:00:00Z", "summary": mark}
             new = {"changes": [*json.loads(data)["changes"], entry]}
             read = hashlib.md5(data, usedforsecurity=False).hexdigest()
-            wanted = Wanted("update", target=path_of(name), draft=new, expected=read)
+            wanted = Request("update", target=path_of(name), draft=new, expected=read)
             write(kept.app(), wanted)
         elif action == "create":
             title = name.replace("-", " ").capitalize()
-            write(kept.app(), Wanted("create", "decision", draft=draft(title=title)))
+            write(kept.app(), Request("create", "decision", draft=draft(title=title)))
         else:
-            write(kept.app(), Wanted(action, target=path_of(name), reason=mark))
+            write(kept.app(), Request(action, target=path_of(name), reason=mark))
     except RecordError as refused:
         return action, name, refused.record_code
     except FileNotFoundError:

@@ -7,7 +7,7 @@ import pytest
 from memdir.capture import review
 from memdir.format.draft import ARCHIVED, CREATED, RESTORED, RETIRED, SKIPPED, UPDATED
 from memdir.records.refusal import RecordError
-from memdir.records.write import Wanted, save_record, write
+from memdir.records.write import Request, save_record, write
 from memdir.store import look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
@@ -323,7 +323,7 @@ def test_undo_of_an_older_change_leaves_the_index_in_step(kept):
 def test_a_dry_run_shows_the_change_and_writes_nothing(kept):
     kept.create()
     before = kept.files()
-    done = write(kept.app(dry_run=True), Wanted("delete", target=PATH, reason="old"))
+    done = write(kept.app(dry_run=True), Request("delete", target=PATH, reason="old"))
     assert {path for path, _, _ in done.diff} == {PATH, "index.md"}
     assert kept.files() == before
 

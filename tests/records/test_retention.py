@@ -4,7 +4,7 @@ import pytest
 
 from memdir.hot.safe import DAY, iso_time, parse_time
 from memdir.records.fields import FOLDERS, TYPES
-from memdir.records.lifecycle import ARCHIVE, KEEP, PURGE, expiring, leaving, refusal
+from memdir.records.lifecycle import ARCHIVE, KEEP, PURGE, find_expired, find_past_grace
 from memdir.records.memory_config import read_settings
 
 NOW = parse_time("2026-06-30T12:00:00Z") or 0.0
@@ -22,7 +22,7 @@ def retired(days: float, **more: object) -> dict[str, dict[str, object]]:
 
 
 def actions(records, settings=SETTINGS) -> list[str]:
-    return [one.action for one in leaving(records, settings, NOW)]
+    return [one.action for one in find_past_grace(records, settings, NOW)]
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_only_retired_records_leave(status):
 
 @pytest.mark.parametrize("date", [None, "", "soon", 5, "2026-13-01"])
 def test_a_retired_record_without_a_date_is_kept_and_told(date):
-    (one,) = leaving(retired(400, retired_at=date), PURGING, NOW)
+    (one,) = find_past_grace(retired(400, retired_at=date), PURGING, NOW)
     assert one.action == KEEP
     assert "retired_at" in one.reason
 
 
 def test_the_reason_says_since_when_and_why():
-    (one,) = leaving(retired(31), SETTINGS, NOW)
+    (one,) = find_past_grace(retired(31), SETTINGS, NOW)
     assert one.path == "decisions/x.json"
     assert ago(31)[:10] in one.reason
     assert "grace_period_days (30)" in one.reason
@@ -80,7 +80,7 @@ def active(type: str, days: float, **more: object) -> dict[str, dict[str, object
 
 
 def expired(records, settings=SETTINGS) -> list[str]:
-    return [one.path for one in expiring(records, settings, NOW)]
+    return [one.path for one in find_expired(records, settings, NOW)]
 
 
 @pytest.mark.parametrize(("days", "found"), [(89.9, []), (90, ["x.json"]), (-100, [])])
@@ -118,7 +118,7 @@ def test_a_type_nobody_knows_expires_nothing():
 
 
 def test_the_reason_of_an_expiry_names_the_days():
-    (one,) = expiring(active("session_summary", 100), SETTINGS, NOW)
+    (one,) = find_expired(active("session_summary", 100), SETTINGS, NOW)
     assert "retention_days (90)" in one.reason
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from memdir.records.fields import TYPES
 from memdir.records.memory_config import (
-    LARGEST,
-    LONGEST_DESCRIPTION,
-    MOST_WARNINGS,
+    MAX_FILE_CHARACTERS,
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_WARNINGS,
     TREE,
     read_settings,
 )
@@ -78,7 +78,7 @@ def test_the_defaults_are_those_of_the_seed(place, value):
 def test_every_type_has_a_description_that_is_short_enough():
     descriptions = [DEFAULT.types[type].description for type in TYPES]
     assert len(set(descriptions)) == len(TYPES)
-    assert all(0 < len(one) <= LONGEST_DESCRIPTION for one in descriptions)
+    assert all(0 < len(one) <= MAX_DESCRIPTION_CHARACTERS for one in descriptions)
 
 
 KEYS = [
@@ -254,7 +254,7 @@ def test_a_bad_key_hides_no_good_one():
     [
         *("", "{", "nothing", "[]", "null", "3", '"text"', "{} trailing", "[" * 100_000),
         '{"triage": %s}' % ("9" * 5000),
-        '{"a": "' + "x" * LARGEST + '"}',
+        '{"a": "' + "x" * MAX_FILE_CHARACTERS + '"}',
     ],
     ids=lambda text: text[:20],
 )
@@ -273,7 +273,7 @@ def test_a_byte_order_mark_breaks_nothing():
 
 def test_a_long_description_is_cut_and_told():
     settings, warnings = read("categories.decision.description", "x" * 600)
-    assert settings.types["decision"].description == "x" * LONGEST_DESCRIPTION
+    assert settings.types["decision"].description == "x" * MAX_DESCRIPTION_CHARACTERS
     assert len(warnings) == 1
     assert read("categories.decision.description", "x" * 500)[1] == ()
 
@@ -288,7 +288,7 @@ def test_a_description_is_one_harmless_line():
 
 def test_a_file_full_of_unknown_keys_ends_in_a_count():
     _, warnings = read_settings(json.dumps({f"k{number}": 1 for number in range(5_000)}))
-    assert len(warnings) == MOST_WARNINGS + 1
+    assert len(warnings) == MAX_WARNINGS + 1
     assert "4,980 more" in warnings[-1].message
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.records.lifecycle import plan
+from memdir.records.lifecycle import find_surplus
 from memdir.records.memory_config import read_settings
 
 SETTINGS = read_settings(None)[0]
@@ -31,7 +31,7 @@ def days(count: int) -> dict[str, dict[str, object]]:
 
 
 def going(records, settings=SETTINGS, newest="") -> list[str]:
-    return [one.path for one in plan(records, settings, newest)]
+    return [one.path for one in find_surplus(records, settings, newest)]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_lost_creation_date_is_replaced_by_the_last_change():
 
 
 def test_the_reason_names_the_limit():
-    (one,) = plan(days(6), SETTINGS)
+    (one,) = find_surplus(days(6), SETTINGS)
     assert "session window" in one.reason
     assert "max_retained (5)" in one.reason
 
@@ -108,7 +108,7 @@ def warning(content: object, *others: dict[str, object]) -> str:
     """What is said when the oldest goes, beside five newer ones and these."""
     newer = (summary(number) for number in range(2, 7))
     records = store(summary(1, content=content), *newer, *others)
-    return plan(records, SETTINGS)[0].warning
+    return find_surplus(records, SETTINGS)[0].warning
 
 
 @pytest.mark.parametrize("key", ["completed", "blockers", "next_actions"])
@@ -165,7 +165,7 @@ def test_two_that_go_together_do_not_keep_each_other():
         summary(2, content=content),
         *(summary(number) for number in range(3, 8)),
     )
-    assert all(ITEM in one.warning for one in plan(records, SETTINGS))
+    assert all(ITEM in one.warning for one in find_surplus(records, SETTINGS))
 
 
 def test_a_warning_stays_short_and_on_one_line():

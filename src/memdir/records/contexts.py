@@ -27,7 +27,7 @@ CONTEXT, DRAFT = "context-{}.txt", "draft-{}.json"
 KEY_BYTES = 32
 TRIES = 4  # to read or make the key
 NAME_BYTES = 16
-LARGEST_DRAFT = 1 << 20  # bytes
+MAX_DRAFT_BYTES = 1 << 20
 KEPT_SECONDS = 86_400  # that a directory stays which nobody uses
 SHOWN = 200  # characters of a path that nobody can mean
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -168,12 +168,12 @@ def _read(handle: int, path: str) -> bytes:
     if facts.st_uid != os.geteuid() or facts.st_nlink != 1:
         message = f"{path} is somebody else's file, or has a second name"
         raise RecordError(refusal.SECURITY, message, fix="write the draft anew", path=path)
-    parts, left = [], LARGEST_DRAFT + 1
+    parts, left = [], MAX_DRAFT_BYTES + 1
     while left > 0 and (part := os.read(handle, min(left, 1 << 16))):
         parts.append(part)
         left -= len(part)
     if left <= 0:
-        message = f"{path} is larger than {LARGEST_DRAFT:,} bytes"
+        message = f"{path} is larger than {MAX_DRAFT_BYTES:,} bytes"
         raise RecordError(refusal.INPUT, message, fix="write a shorter draft", path=path)
     return b"".join(parts)
 

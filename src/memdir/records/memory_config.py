@@ -19,10 +19,10 @@ from memdir.text.patterns import pattern
 FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"
 KIND = "bad-setting"  # of a warning
-LARGEST = 1 << 20  # characters of a file that is read
-LONGEST_DESCRIPTION = 500  # characters
-MOST_WARNINGS = 20
-SHOWN = 80  # characters of a key or value in a warning
+MAX_FILE_CHARACTERS = 1 << 20
+MAX_DESCRIPTION_CHARACTERS = 500
+MAX_WARNINGS = 20
+MAX_SHOWN_BYTES = 80  # of a key or value in a warning
 _MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
 
 _SAYS = {
@@ -134,8 +134,8 @@ def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, W
 
 def _parsed(text: str) -> dict[str, Any] | str:
     """The object, or why there is none."""
-    if len(text) > LARGEST:
-        return f"it is longer than {LARGEST:,} characters"
+    if len(text) > MAX_FILE_CHARACTERS:
+        return f"it is longer than {MAX_FILE_CHARACTERS:,} characters"
     try:
         said = json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
@@ -192,9 +192,11 @@ class _Reading:
         if not isinstance(value, str):
             return str(self._kept(default, value, where, False, "a text"))
         line = inert_line(value)
-        if len(line) > LONGEST_DESCRIPTION:
-            self.warn(where, f"is cut to {LONGEST_DESCRIPTION} characters", "Write a shorter one.")
-        return line[:LONGEST_DESCRIPTION].rstrip()
+        if len(line) > MAX_DESCRIPTION_CHARACTERS:
+            self.warn(
+                where, f"is cut to {MAX_DESCRIPTION_CHARACTERS} characters", "Write a shorter one."
+            )
+        return line[:MAX_DESCRIPTION_CHARACTERS].rstrip()
 
     def _number(self, default: float, value: Any, where: str) -> float:
         rule = where.split(".")[-1] if isinstance(default, int) else "thresholds"
@@ -214,16 +216,16 @@ class _Reading:
         """The value where it is sound, else the default."""
         if sound:
             return value
-        shown = inert_line(json.dumps(default), SHOWN)
+        shown = inert_line(json.dumps(default), MAX_SHOWN_BYTES)
         self.warn(where, f"must be {wanted}; {shown} is used", "Write such a value, or leave it.")
         return default
 
     def warn(self, where: str, problem: str, fix: str) -> None:
-        self.found.append((f"{inert_line(where, SHOWN)} {problem}", fix))
+        self.found.append((f"{inert_line(where, MAX_SHOWN_BYTES)} {problem}", fix))
 
     def warnings(self) -> Warnings:
         """At most so many; a file full of them says so once."""
-        shown = self.found[:MOST_WARNINGS]
+        shown = self.found[:MAX_WARNINGS]
         if more := len(self.found) - len(shown):
             shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
         return tuple(Finding(KIND, self.path, message, fix) for message, fix in shown)
