@@ -108,9 +108,9 @@ pieces = any_text | st.tuples(any_text, any_text).map("\n".join)
 text = pieces.filter(lambda value: bool(value.strip()))
 texts = st.lists(text, max_size=2)
 moment = st.integers(-62_135_596_800, 253_402_300_799).map(iso_time)
-title = text.map(lambda value: validate.clean_title(value)[: fields.MAX_TITLE_CHARACTERS].strip()).filter(
-    lambda value: value and value == validate.clean_title(value)
-)
+title = text.map(
+    lambda value: validate.clean_title(value)[: fields.MAX_TITLE_CHARACTERS].strip()
+).filter(lambda value: value and value == validate.clean_title(value))
 tag = text.map(lambda value: "".join(validate.clean_tags([value])[:1])[:30]).filter(
     lambda value: value and [value] == validate.clean_tags([value])
 )

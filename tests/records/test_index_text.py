@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-from memdir.records import index_md
 from memdir.records.index_md import Mismatch, build, find_mismatches, health, line, parse
 from tests.helpers.samples import NOW, sample
 
@@ -18,16 +17,6 @@ LINES = [
     "- [DECISION] Use SQLite -> decisions/a.json #tags:storage,sqlite",
     "- [TECH_DEBT] Fixed retries -> tech-debt/b.json #tags:queue",
 ]
-
-
-def test_a_line_has_category_title_path_and_tags():
-    assert line(A[1], A[0]) == LINES[1]
-
-
-def test_the_index_holds_the_active_records_sorted():
-    text = build([A, B, C, RETIRED, ARCHIVED])
-    assert text.startswith("# Memory index\n")
-    assert text.split("\n")[-4:] == [*LINES, ""]
 
 
 def test_the_order_of_the_records_does_not_change_a_byte():
@@ -53,14 +42,6 @@ def test_no_title_breaks_its_line(title):
 @pytest.mark.parametrize("record", [{}, {"title": 7, "tags": "x"}, {"tags": [1]}])
 def test_a_record_that_holds_nonsense_still_has_a_line(record):
     assert line(record, "a.json").endswith(" -> a.json")
-
-
-def test_what_was_built_is_read_and_valid():
-    records = [A, B, C, RETIRED]
-    entries, bad = parse(build(records))
-    assert [entry.line for entry in entries] == LINES
-    assert bad == []
-    assert find_mismatches(build(records), records) == []
 
 
 def test_the_paths_of_other_writers_are_understood():
@@ -89,11 +70,6 @@ MISMATCHES = [
 )
 def test_where_index_and_records_differ_is_said(text, found):
     assert find_mismatches(text, [A, B]) == found
-
-
-def test_a_retired_record_in_the_index_is_stale():
-    text = index_md.HEAD + line(RETIRED[1], RETIRED[0]) + "\n"
-    assert find_mismatches(text, [RETIRED]) == [Mismatch("stale", "decisions/r.json", 5)]
 
 
 def test_health_counts_and_names():

@@ -128,12 +128,6 @@ def test_a_dry_run_imports_and_exports_nothing(root, other, project, tmp_path):
     assert tree(project, other) == before
 
 
-def test_a_schema_of_each_category_is_printed(project):
-    found = records("schema", "--json").json
-    assert set(found["decision"]["properties"]) >= {"title", "content"}
-    assert json.loads(records("schema", "tech-debt").text) == found["tech_debt"]
-
-
 # -- the hostile inputs of ../shared ----------------------------------------------------------
 
 

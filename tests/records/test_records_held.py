@@ -13,8 +13,8 @@ from memdir.capture.plan import CLIENT
 from memdir.capture.signals import Origin
 from memdir.clients.conversation import AGENT, PERSON, Said
 from memdir.config.config import read_config
-from memdir.records.proposals import UNSAID, draft_by_words, hold_records
 from memdir.records.memory_config import read_settings
+from memdir.records.proposals import UNSAID, draft_by_words, hold_records
 from memdir.records.triage import score
 from memdir.records.validate import check, repair
 from memdir.store.writer import open_app
@@ -155,7 +155,9 @@ def test_a_mechanical_draft_of_every_type_is_a_valid_record():
         scored = score(text, settings)
         assert len(scored.triggered) == 6
         for one in scored.triggered:
-            record, _ = repair({**draft_by_words(scored, one), "id": "x", "record_status": "active"}, NOW)
+            record, _ = repair(
+                {**draft_by_words(scored, one), "id": "x", "record_status": "active"}, NOW
+            )
             assert [found.field for found in check(record)] in ([], ["title"])
     empty = draft_by_words(score([], settings), score([], settings).triggered[1])
     assert empty["content"]["decision"] == UNSAID

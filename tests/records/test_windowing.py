@@ -41,15 +41,6 @@ def test_five_stay_and_the_oldest_go_first(count, gone):
     assert going(days(count)) == [f"sessions/session-{number}.json" for number in gone]
 
 
-def test_the_limit_of_the_settings_holds():
-    assert len(going(days(7), THREE)) == 4
-
-
-def test_the_date_decides_and_not_the_name():
-    records = store(*(summary(number, id=f"s{9 - number}") for number in range(1, 7)))
-    assert going(records) == ["sessions/s8.json"]
-
-
 @pytest.mark.parametrize("status", ["retired", "archived"])
 def test_only_active_ones_are_counted(status):
     records = days(6)
@@ -57,29 +48,8 @@ def test_only_active_ones_are_counted(status):
     assert going(records) == []
 
 
-def test_one_of_an_older_version_has_no_status_and_counts():
-    records = days(6)
-    for record in records.values():
-        del record["record_status"]
-    assert going(records) == ["sessions/session-1.json"]
-
-
-def test_other_types_have_no_window():
-    records = days(20)
-    for record in records.values():
-        record["category"] = "decision"
-    assert going(records) == []
-
-
 def test_the_one_just_saved_stays_although_the_clock_went_back():
     assert going(days(6), newest="sessions/session-1.json") == ["sessions/session-2.json"]
-
-
-def test_a_date_is_read_in_its_zone():
-    records = days(6)
-    records["sessions/session-1.json"]["created_at"] = "2026-01-02T00:30:00+02:00"
-    records["sessions/session-2.json"]["created_at"] = "2026-01-01T23:00:00Z"
-    assert going(records) == ["sessions/session-1.json"]
 
 
 def test_one_without_a_readable_date_is_left_alone_and_hides_no_other():
@@ -93,12 +63,6 @@ def test_a_lost_creation_date_is_replaced_by_the_last_change():
     records = days(6)
     records["sessions/session-4.json"].update(created_at=3, updated_at="2025-12-31T00:00:00Z")
     assert going(records) == ["sessions/session-4.json"]
-
-
-def test_the_reason_names_the_limit():
-    (one,) = find_surplus(days(6), SETTINGS)
-    assert "session window" in one.reason
-    assert "max_retained (5)" in one.reason
 
 
 ITEM = "Chose SQLite for the local catalog"
