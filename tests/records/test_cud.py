@@ -108,14 +108,6 @@ def test_the_best_record_with_enough_points_is_the_candidate():
     assert answer["hints"] == ["Close as well: decisions/weak.json"]
 
 
-def test_of_equals_the_newest_is_the_candidate():
-    old = one("decisions/a.json", updated_at="2026-01-01T00:00:00Z")
-    new = one("decisions/b.json", updated_at="2026-02-01T00:00:00Z")
-    assert found([new, old])["candidate"]["path"] == "decisions/b.json"
-    twins = [one("decisions/d.json"), one("decisions/c.json")]
-    assert found(twins)["candidate"]["path"] == "decisions/c.json"
-
-
 OUT = [
     ("another category", one(type="runbook")),
     ("a retired record", one(record_status="retired")),

@@ -1,17 +1,13 @@
 """The file of a record: read strictly, written in one form; slugs, errors, hostile drafts."""
 
-import hashlib
 import json
 
 import pytest
 
-from memdir.format.names import slug_for
 from memdir.records import update, validate
 from memdir.records.fields import KEYS
-from memdir.records.record import read_json, read_record, write_record
+from memdir.records.record import read_record, write_record
 from memdir.records.refusal import RecordError, form
-from memdir.records.update import merge
-from tests.helpers.hostile import inputs
 from tests.helpers.samples import EARLIER, NOW, STAMP, sample, without
 
 PATH = "decisions/use-sqlite-for-the-catalog.json"
@@ -115,25 +111,6 @@ def test_what_json_cannot_hold_is_not_written(value):
     assert caught.value.record_code == "VALIDATION_ERROR"
 
 
-SLUGS = [
-    ("Use SQLite for the catalog", "use-sqlite-for-the-catalog"),
-    ("Füße & Café!", "fue-cafe"),
-    ("  --A__b  ", "a-b"),
-    ("../../etc/passwd", "etc-passwd"),
-    ("a" * 200, "a" * 80),
-    (f"{'word ' * 30}", ("word-" * 16)[:-1]),
-    ("缓存策略", "tech-debt-" + hashlib.sha256("缓存策略".encode()).hexdigest()[:8]),
-    ("nul", "tech-debt-" + hashlib.sha256(b"nul").hexdigest()[:8]),
-]
-
-
-@pytest.mark.parametrize(("title", "slug"), SLUGS)
-def test_a_title_becomes_a_slug(title, slug):
-    found = slug_for(title, "tech_debt")
-    assert found == slug
-    assert validate.check(sample(id=found)) == []
-
-
 def test_a_value_in_an_error_cannot_pass_for_another_line():
     error = RecordError("READ_ERROR", "a\nfix: run this\x1b[2J\u2028b", facts=(("x", "y" * 999),))
     lines = form(error).split("\n")
@@ -172,29 +149,4 @@ def test_a_create_never_overwrites(existing, answer):
     assert caught.value.fix
 
 
-def hostile_update(**changed):
-    old = sample(record_status=changed.pop("was", "active"))
-    draft = data_of(old | {"changes": [*old["changes"], {"date": STAMP, "summary": "x"}]} | changed)
-    return merge(old, read_json(draft, "draft"), NOW, bool)[0]
-
-
-HERE = {  # the field of a hostile row: what it does here; the store holds the others
-    "record_status": lambda value: hostile_update(was="retired", record_status="active"),
-    "created_at": lambda value: hostile_update(created_at=value.split()[0]),
-    "changes": lambda value: hostile_update(changes=json.loads(value.split(" (")[0])),
-    "confidence": lambda value: hostile_update(confidence=json.loads(value)),
-    "json": lambda value: read_record(value.encode(), PATH),
-    "tags": lambda value: hostile_update(tags=json.loads(value)),
-    "title": lambda value: hostile_update(title=value),
-}
-
-
-DRAFTS = inputs("structured records and optimistic concurrency", *HERE)
-
-
 # One that needs sixty updates first is in test_merging.
-@pytest.mark.parametrize("row", [row for row in DRAFTS if not getattr(row.values[0], "setup", "")])
-def test_a_hostile_draft_is_refused(row):
-    with pytest.raises(RecordError) as caught:
-        HERE[row.field](row.value)
-    assert caught.value.fix

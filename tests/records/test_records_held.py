@@ -135,14 +135,6 @@ def test_a_draft_with_a_secret_is_not_held(root, tmp_path):
     assert hold(talk) == []
 
 
-@pytest.mark.parametrize("said", [{"triage": {"enabled": False}}, {"categories": {}}])
-def test_settings_and_empty_talk_decide(root, tmp_path, said):
-    (root / "memory-config.json").write_text(json.dumps(said))
-    words = DECIDED if "triage" in said else "Hello."
-    assert hold(Conversation(tmp_path / "three.jsonl").say("Hi.", words)) == []
-    assert hold(Conversation(tmp_path / "none.jsonl")) == []
-
-
 def test_a_mechanical_draft_of_every_type_is_a_valid_record():
     wanted = {"triage": {"thresholds": dict.fromkeys(read_settings(None)[0].types, 0.0)}}
     settings, _ = read_settings(json.dumps(wanted))
@@ -174,7 +166,7 @@ def test_the_worker_holds_drafts_unless_the_agent_saves_them(tmp_path, agent):
     time.sleep(SETTLED)
     given = client.event("Stop", session_id=said.session, transcript_path=str(path))
     assert bool(client.run("stop", given)) == agent
-    client.wait()
+    client.wait("start.py")
     held = list(client.state.glob("stores/*/held/*.json"))
     texts = [one for one in held if '"type": "decision"' in one.read_text()]
     assert len(texts) == (not agent), client.log()

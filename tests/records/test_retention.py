@@ -78,11 +78,6 @@ def test_the_other_types_stay_until_a_number_of_days_is_set(type):
     assert expired(active(type, 8), settings) == ["x.json"]
 
 
-def test_no_days_mean_for_ever():
-    settings = read_settings('{"categories": {"session_summary": {"retention_days": 0}}}')[0]
-    assert expired(active("session_summary", 4000), settings) == []
-
-
 def test_a_record_that_was_written_again_is_not_old():
     assert expired(active("session_summary", 400, updated_at=ago(3))) == []
 
@@ -90,7 +85,3 @@ def test_a_record_that_was_written_again_is_not_old():
 @pytest.mark.parametrize("status", ["retired", "archived"])
 def test_only_active_records_expire(status):
     assert expired(active("session_summary", 400, record_status=status)) == []
-
-
-def test_an_unreadable_date_expires_nothing():
-    assert expired(active("session_summary", 400, created_at="x", updated_at=None)) == []

@@ -59,12 +59,6 @@ def test_one_without_a_readable_date_is_left_alone_and_hides_no_other():
     assert going(records | store(summary(7))) == ["sessions/session-1.json"]
 
 
-def test_a_lost_creation_date_is_replaced_by_the_last_change():
-    records = days(6)
-    records["sessions/session-4.json"].update(created_at=3, updated_at="2025-12-31T00:00:00Z")
-    assert going(records) == ["sessions/session-4.json"]
-
-
 ITEM = "Chose SQLite for the local catalog"
 
 
@@ -120,16 +114,6 @@ def test_what_another_record_says_is_not_lost(record):
 )
 def test_what_only_looks_like_it_does_not_keep_it(record):
     assert ITEM in warning({"completed": [ITEM]}, record)
-
-
-def test_two_that_go_together_do_not_keep_each_other():
-    content = {"completed": [ITEM]}
-    records = store(
-        summary(1, content=content),
-        summary(2, content=content),
-        *(summary(number) for number in range(3, 8)),
-    )
-    assert all(ITEM in one.warning for one in find_surplus(records, SETTINGS))
 
 
 def test_a_warning_stays_short_and_on_one_line():
