@@ -75,26 +75,25 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> int
     in a private directory, and drafts are taken from there only.
     """
     app = session.app
-    found = triage_transcript(app, transcript, session_id, last)
-    for warning in found.findings:
+    result = triage_transcript(app, transcript, session_id, last)
+    for warning in result.findings:
         session.screen.tell(f"{warning.message}; {warning.fix}")
-    fields: Fields = {
-        "triggered": [_score(one) for one in found.scored.triggered],
-        "scores": [_score(one) for one in found.scored.scores],
-        "contexts": found.contexts,
-        "drafts": found.drafts,
-        "text": found.text,
-        "findings": [finding_fields(one) for one in found.findings],
+    answer: Fields = {
+        "triggered": [_score_fields(it) for it in result.scored.triggered],
+        "scores": [_score_fields(it) for it in result.scored.scores],
+        "contexts": result.contexts,
+        "drafts": result.drafts,
+        "text": result.text,
+        "findings": [finding_fields(it) for it in result.findings],
         "dry_run": app.dry_run,
     }
-    session.screen.answer(
-        fields, visible(found.text).rstrip("\n").split("\n") if found.text else []
-    )
+    lines = visible(result.text).rstrip("\n").split("\n") if result.text else []
+    session.screen.answer(answer, lines)
     return 0
 
 
-def _score(one: Score) -> Fields:
-    return {"category": one.type, "score": one.score, "threshold": one.threshold}
+def _score_fields(item: Score) -> Fields:
+    return {"category": item.type, "score": item.score, "threshold": item.threshold}
 
 
 @record_command("prepare", "memdir records prepare --input - < intents.json")
@@ -123,32 +122,29 @@ def commit(session: Session, input_: str, session_id: str) -> int:
 
 def _run(session: Session, given: str, session_id: str, dry: bool) -> int:
     contexts = Contexts(session.config.state_dir)
-    found = read_input(session, given)
-    intents = read_intents(found, lambda path: contexts.read_draft(path, session_id))
+    asked = read_input(session, given)
+    intents = read_intents(asked, lambda path: contexts.read_draft(path, session_id))
     results, done = (batch.prepare if dry else batch.commit)(session.app, intents)
-    refused = [one for one in results if one.outcome == REFUSED]
-    lines = _lines(session.screen, results)
-    if dry:  # "done" is what a commit would say
-        lines += ["", "nothing was written yet; to do this: memdir records commit"]
-    session.screen.answer(_fields(session, found, results, done), lines)
-    if session_id and not dry and not refused:
-        contexts.drop(session_id)
-    return int(bool(refused))
-
-
-def _fields(session: Session, found: Fields, results: list[Result], done: Done) -> Fields:
-    given = found["intents"]
-    assert isinstance(given, list)
-    return {
-        "results": [_result(one) for one in results],
-        "intents": [_pinned(one, result) for one, result in zip(given, results, strict=True)],
+    refused = any(it.outcome == REFUSED for it in results)
+    pairs = zip(asked["intents"], results, strict=True)
+    answer: Fields = {
+        "results": [_result_fields(it) for it in results],
+        "intents": [_pinned_intent(intent, result) for intent, result in pairs],
         "remarks": list(done.remarks),
         "store": session.config.store,
         "dry_run": done.dry_run,
     }
+    lines = [text for it in results for text in _result_lines(session.screen, it)]
+    lines = lines or ["there was nothing to do"]
+    if dry:  # "done" is what a commit would say
+        lines += ["", "nothing was written yet; to do this: memdir records commit"]
+    session.screen.answer(answer, lines)
+    if session_id and not dry and not refused:
+        contexts.drop(session_id)
+    return int(refused)
 
 
-def _pinned(given: Fields, result: Result) -> Fields:
+def _pinned_intent(given: Fields, result: Result) -> Fields:
     """The intent as it was looked at: what is committed later must be the same."""
     if result.intent is None or result.outcome == REFUSED:
         return given
@@ -156,41 +152,37 @@ def _pinned(given: Fields, result: Result) -> Fields:
     return pinned | {"target": result.path, "hash": result.hash} if result.hash else pinned
 
 
-def _result(one: Result) -> Fields:
-    answer, error = one.answer or {}, one.error
+def _result_fields(result: Result) -> Fields:
+    answer, error, intent = result.answer or {}, result.error, result.intent
+    problem = error and {
+        "record_code": error.record_code,
+        "code": error.code,
+        "message": error.message,
+        "next": error.fix,
+    }
     return {
-        "category": one.intent.type if one.intent else None,
-        "asked": one.intent.action if one.intent else None,
+        "category": intent.type if intent else None,
+        "asked": intent.action if intent else None,
         "mechanics": answer.get("structural_cud"),
         "vetoes": answer.get("vetoes", []),
-        "outcome": one.outcome,
-        "action": one.action,
-        "path": one.path,
-        "reason": one.reason,
-        "changes": [change_fields(change) for change in one.changes],
-        "error": {
-            "record_code": error.record_code,
-            "code": error.code,
-            "message": error.message,
-            "next": error.fix,
-        }
-        if error
-        else None,
+        "outcome": result.outcome,
+        "action": result.action,
+        "path": result.path,
+        "reason": result.reason,
+        "changes": [change_fields(change) for change in result.changes],
+        "error": problem,
     }
 
 
-def _lines(screen: Screen, results: list[Result]) -> list[str]:
-    lines = []
-    for one in results:
-        type = one.intent.type if one.intent else "?"
-        what = f"{one.action} {type} {line(one.path)}".rstrip()
-        style = "red" if one.outcome == REFUSED else "green"
-        if one.error:
-            what = f"{type}: {one.error.record_code}: {one.error.message}"
-        elif one.reason:
-            what += f": {one.reason}"
-        lines += screen.block(one.outcome, what, "", style)
-    return lines or ["there was nothing to do"]
+def _result_lines(screen: Screen, result: Result) -> list[str]:
+    type = result.intent.type if result.intent else "?"
+    text = f"{result.action} {type} {line(result.path)}".rstrip()
+    if result.error:
+        text = f"{type}: {result.error.record_code}: {result.error.message}"
+    elif result.reason:
+        text += f": {result.reason}"
+    style = "red" if result.outcome == REFUSED else "green"
+    return screen.block(result.outcome, text, "", style)
 
 
 # import, export, schema: records from elsewhere, to elsewhere, and what they must look like.
@@ -220,10 +212,10 @@ def import_(session: Session, source: str, from_: str | None) -> int:
     answer = {
         **fields_of,
         "repairs": {path: said for path, said in incoming.repairs.items() if said},
-        "refused": [finding_fields(one) for one in incoming.refused],
+        "refused": [finding_fields(it) for it in incoming.refused],
     }
     session.screen.answer(answer, _exchanging_lines(session.screen, incoming, done))
-    lost = any(not one.changed and not one.hash for one in done.changes)
+    lost = any(not it.changed and not it.hash for it in done.changes)
     return int(bool(incoming.refused) or lost)
 
 
@@ -301,7 +293,7 @@ def _save(session: Session, scope: str, files: Sequence[tuple[str, bytes]]) -> i
             text = f"{change.path}: {change.reason}"
             lines += session.screen.block("!", text, style="yellow")
     session.screen.answer(done_fields(app, done), lines)
-    return int(any(not one.changed and not one.hash for one in done.changes))
+    return int(any(not it.changed and not it.hash for it in done.changes))
 
 
 @record_command("schema", "memdir records schema decision")
