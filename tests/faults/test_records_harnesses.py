@@ -167,7 +167,7 @@ def test_a_rebuild_heals_also_what_the_index_lists_already(root):
     left_by_a_rename(root)
     records = checker.look(str(root)).memories
     (root / BELOW / "index.md").write_text(checker.rendered(records))
-    next_command(root, lambda app, told: told(driver.indexing.rebuild(app)))
+    next_command(root, lambda app, told: told(driver.index_md.rebuild(app)))
     assert USED not in checker.look(str(root)).files
 
 

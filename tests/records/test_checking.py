@@ -52,11 +52,6 @@ def test_required_content_may_not_be_missing(type, name):
     assert broken(bare(type, name), type) == [f"content.{name}"]
 
 
-@pytest.mark.parametrize(("type", "name"), AT_LEAST_ONE)
-def test_a_list_that_must_say_something_is_not_empty(type, name):
-    assert broken(sample(type, content={name: []})) == [f"content.{name}"]
-
-
 @pytest.mark.parametrize(("type", "name"), CHOICES)
 @pytest.mark.parametrize("wrong", ["", "maybe", "HIGH", None, 1, ["high"]])
 def test_another_choice_is_refused(type, name, wrong):
@@ -243,13 +238,6 @@ def test_what_is_missing_and_can_be_known_is_added(key):
     assert fixed[key] == MISSING[key]
     assert len(done) == 1 and done[0].startswith(key)
     assert check(fixed) == []
-
-
-def test_the_newest_fifty_changes_are_kept_and_the_drop_is_counted():
-    changes = [{"date": EARLIER, "summary": str(n)} for n in range(60)]
-    fixed, done = repair(sample(changes=changes), NOW)
-    assert fixed["changes"] == changes[10:]
-    assert done == ["changes: 10 oldest dropped"]
 
 
 UNREPAIRED = [

@@ -50,10 +50,6 @@ def test_context_goes_on_into_the_next_message_under_its_role():
     ]
 
 
-def test_code_is_shown_although_it_is_not_scored():
-    assert "  make it" in data(told("we chose it:\n```\nmake it\n```"))
-
-
 def test_what_tools_gave_and_our_own_words_are_not_shown():
     talk = [
         Said("1", TOOL, "secret output", tool="Bash"),

@@ -2,7 +2,6 @@
 
 import pytest
 
-from memdir.hot.memory import read_memory
 from memdir.records.exchange import export, read_export
 from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
@@ -46,15 +45,6 @@ SQLite with FTS5.
 
 - `src/catalog.py`
 """
-
-
-def test_a_record_reads_as_a_memory():
-    assert view(sample()) == DECISION
-    memory = read_memory("decisions/a.md", view(sample()).encode(), 0.0)
-    assert memory.name == "use-sqlite-for-the-catalog"
-    assert memory.description == "Use SQLite for the catalog"
-    assert memory.type == "decision"
-    assert memory.get(("metadata.created",)) == memory.get(("metadata.modified",)) == EARLIER
 
 
 @pytest.mark.parametrize("type", TYPES)
