@@ -180,7 +180,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
     """Draft records in the words of the conversation; nothing is saved without a person's yes."""
-    from memdir.records.batch import hold_records
+    from memdir.records.proposals import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
     app = open_app(config, now=time.time, tell=project.tell, actor=HEARING_NAME)

@@ -16,7 +16,7 @@ from memdir.errors import BadInput
 from memdir.format.draft import hash_of
 from memdir.records import batch, index_md, lifecycle, write
 from memdir.records.batch import read_intents
-from memdir.records.write import Wanted
+from memdir.records.write import Request
 from memdir.store.writer import App, Told, open_app
 from tests.faults import driver, seeds
 from tests.helpers.samples import CONTENTS
@@ -68,7 +68,7 @@ def _noted(root: str) -> str:
 
 def create(app: App, told: Told) -> None:
     new = draft("decision", "Queue in one file", related_files=["a.py", "b.py"])
-    write.write(app, Wanted("create", "decision", draft=new), told)
+    told(write.write(app, Request("create", "decision", draft=new)))
 
 
 def update(app: App, told: Told) -> None:
@@ -83,46 +83,46 @@ def _update(app: App, told: Told, **more: Any) -> None:
     """With the hash of the version that was read, long before any accident."""
     new = {"changes": [{"summary": "because"}], **more}
     read = app.config.environ[READ]
-    write.write(app, Wanted("update", target=USED, draft=new, expected=read), told)
+    told(write.write(app, Request("update", target=USED, draft=new, expected=read)))
 
 
 def delete(app: App, told: Told) -> None:
-    write.write(app, Wanted("delete", target=TABS, reason="superseded"), told)
+    told(write.write(app, Request("delete", target=TABS, reason="superseded")))
 
 
 def archive(app: App, told: Told) -> None:
-    write.change_status(app, [TABS, PULL], "archive", "kept for ever", told)
+    told(write.change_status(app, [TABS, PULL], "archive", "kept for ever"))
 
 
 def unarchive(app: App, told: Told) -> None:
-    write.write(app, Wanted("unarchive", target=FROZEN), told)
+    told(write.write(app, Request("unarchive", target=FROZEN)))
 
 
 def restore(app: App, told: Told) -> None:
-    write.change_status(app, [OLD], "", "needed again", told)
+    told(write.change_status(app, [OLD], "", "needed again"))
 
 
 def tidy(app: App, told: Told) -> None:
-    lifecycle.tidy(app, told)
+    told(lifecycle.tidy(app))
 
 
 def window(app: App, told: Told) -> None:
-    lifecycle.window(app, told)
+    told(lifecycle.window(app))
 
 
 def summary(app: App, told: Told) -> None:
     """A session summary for which the window has to be rolled."""
     new = draft("session_summary", "The sixth session")
-    write.write(app, Wanted("create", "session_summary", draft=new), told)
+    told(write.write(app, Request("create", "session_summary", draft=new)))
 
 
 def save(app: App, told: Told) -> None:
-    write.save_record(app, "preference", draft("preference", "Long lines wrap"), "said", told)
+    told(write.save_record(app, "preference", draft("preference", "Long lines wrap"), "said"))
 
 
 def save_again(app: App, told: Told) -> None:
     said = draft("preference", "Tabs not spaces", tags=["storage", "style"])
-    write.save_record(app, "preference", said, "said again", told)
+    told(write.save_record(app, "preference", said, "said again"))
 
 
 def commit(app: App, told: Told) -> None:
@@ -165,7 +165,7 @@ def undo(app: App, told: Told) -> None:
 
 def later(app: App, told: Told) -> None:
     """The next command: whatever happened before, it must work and bring all in step."""
-    write.write(app, Wanted("create", "decision", draft=draft("decision", "Afterwards")), told)
+    told(write.write(app, Request("create", "decision", draft=draft("decision", "Afterwards"))))
 
 
 OPERATIONS: dict[str, driver.Operation] = {
@@ -243,12 +243,12 @@ def _leave(root: str, operation: str) -> None:
 
 def _put(root: str, operation: str, days: float, type: str, title: str) -> None:
     app = open_root(root, print, operation, now=driver.NOW - days * DAY)
-    write.write(app, Wanted("create", type, draft=draft(type, title)))
+    write.write(app, Request("create", type, draft=draft(type, title)))
 
 
 def _act(root: str, operation: str, days: float, action: str, path: str) -> None:
     app = open_root(root, print, operation, now=driver.NOW - days * DAY)
-    write.write(app, Wanted(action, target=path, reason="no longer"))
+    write.write(app, Request(action, target=path, reason="no longer"))
 
 
 def _settings(root: str, said: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from memdir.errors import Missing
 from memdir.format.draft import hash_of
 from memdir.records import index_md, lifecycle, refusal, write
 from memdir.records.refusal import RecordError
-from memdir.records.write import Wanted
+from memdir.records.write import Request
 from tests.faults import defects, linear, race, seeds
 from tests.faults import records_checker as checker
 from tests.faults import records_driver as driver
@@ -161,18 +161,18 @@ class _Writer:
 
     def _wanted(
         self, path: str, what: str, data: bytes | None, mark: str
-    ) -> tuple[Wanted, tuple[str, ...]]:
+    ) -> tuple[Request, tuple[str, ...]]:
         if what == "create":
             title = os.path.basename(path).removesuffix(".json").replace("-", " ")
             new = driver.draft("decision", title, changes=[{"summary": mark}])
-            return Wanted("create", "decision", draft=new), ()
+            return Request("create", "decision", draft=new), ()
         if what == "update":
             assert data is not None
             old = json.loads(data)
             new = {"changes": [*old["changes"], {"summary": mark}], "content": {"context": mark}}
             read = hash_of(data)
-            return Wanted("update", target=path, draft=new, expected=read), (read,)
-        return Wanted(what, target=path, reason=mark), ()
+            return Request("update", target=path, draft=new, expected=read), (read,)
+        return Request(what, target=path, reason=mark), ()
 
     def tidy(self) -> None:
         """A gc concerns every record: it purges the retired ones, and only those."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from memdir.config.config import read_config
 from memdir.records import index_md
 from memdir.records.lookup import everything
-from memdir.records.write import Wanted, write
+from memdir.records.write import Request, write
 from memdir.store.writer import App, open_app
 from tests.helpers.opened import NOON, tree
 from tests.helpers.samples import CONTENTS
@@ -48,7 +48,7 @@ class Recorded:
         return self.act("update", path, draft=new, expected=hash or self.hash(path))
 
     def act(self, action: str, target: str = "", **wanted: object):
-        return write(self.app(), Wanted(action, target=target, **wanted))
+        return write(self.app(), Request(action, target=target, **wanted))
 
     def settings(self, **said: object) -> None:
         self.write("memory-config.json", json.dumps(said))

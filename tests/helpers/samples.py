@@ -108,10 +108,10 @@ pieces = any_text | st.tuples(any_text, any_text).map("\n".join)
 text = pieces.filter(lambda value: bool(value.strip()))
 texts = st.lists(text, max_size=2)
 moment = st.integers(-62_135_596_800, 253_402_300_799).map(iso_time)
-title = text.map(lambda value: validate.clean_title(value)[: fields.MAX_TITLE].strip()).filter(
-    lambda value: value and value == validate.clean_title(value)
-)
-tag = text.map(lambda value: validate.clean_tag(value)[:30]).filter(
+title = text.map(
+    lambda value: validate.clean_title(value)[: fields.MAX_TITLE_CHARACTERS].strip()
+).filter(lambda value: value and value == validate.clean_title(value))
+tag = text.map(lambda value: "".join(validate.clean_tags([value])[:1])[:30]).filter(
     lambda value: value and [value] == validate.clean_tags([value])
 )
 quoted = st.recursive(
@@ -137,7 +137,7 @@ def _values(field):
     if field.kind == fields.TEXT:
         return text if field.required else text | st.just("")
     if field.kind == fields.TEXTS:
-        return st.lists(text, min_size=field.least, max_size=2)
+        return st.lists(text, min_size=field.min_items, max_size=2)
     if field.kind == fields.EXAMPLES:
         return st.fixed_dictionaries({}, optional={"prefer": texts, "avoid": texts})
     alternative = st.fixed_dictionaries({"option": text, "rejected_reason": any_text})

@@ -4,8 +4,8 @@ import pytest
 
 from memdir.records import fields
 from memdir.records.refusal import RecordError
-from memdir.records.validate import Problem, check, demand, repair
-from tests.helpers.samples import CONTENTS, EARLIER, NOW, STAMP, bare, sample, without
+from memdir.records.validate import check, demand, repair
+from tests.helpers.samples import CONTENTS, EARLIER, NOW, bare, sample, without
 
 REQUIRED = {
     "session_summary": {"goal", "outcome", "completed", "next_actions"},
@@ -39,18 +39,6 @@ def broken(record, type=""):
     return [problem.field for problem in check(record, type)]
 
 
-def test_there_are_six_types_each_with_its_folder():
-    assert fields.FOLDERS == FOLDERS
-    assert {type: {field.name for field in known} for type, known in fields.CONTENT.items()} == {
-        type: set(content) for type, content in CONTENTS.items()
-    }
-
-
-@pytest.mark.parametrize("type", fields.TYPES)
-def test_a_complete_record_is_valid(type):
-    assert check(sample(type), type) == []
-
-
 @pytest.mark.parametrize("type", fields.TYPES)
 def test_a_record_with_only_the_required_content_is_valid(type):
     optional = set(CONTENTS[type]) - REQUIRED[type]
@@ -61,29 +49,7 @@ def test_a_record_with_only_the_required_content_is_valid(type):
     ("type", "name"), [(type, name) for type, names in REQUIRED.items() for name in sorted(names)]
 )
 def test_required_content_may_not_be_missing(type, name):
-    assert check(bare(type, name), type) == [Problem(f"content.{name}", "is missing")]
-
-
-@pytest.mark.parametrize(("type", "name"), AT_LEAST_ONE)
-def test_a_list_that_must_say_something_is_not_empty(type, name):
-    assert broken(sample(type, content={name: []})) == [f"content.{name}"]
-
-
-@pytest.mark.parametrize(
-    ("type", "name"),
-    [(type, name) for type, content in CONTENTS.items() for name, v in content.items()
-     if isinstance(v, list) and (type, name) not in AT_LEAST_ONE],
-)  # fmt: skip
-def test_the_other_lists_may_be_empty(type, name):
-    assert check(sample(type, content={name: []})) == []
-
-
-@pytest.mark.parametrize(
-    ("type", "name", "choice"),
-    [(*key, choice) for key, choices in CHOICES.items() for choice in choices.split()],
-)
-def test_a_choice_of_the_seed_is_taken(type, name, choice):
-    assert check(sample(type, content={name: choice})) == []
+    assert broken(bare(type, name), type) == [f"content.{name}"]
 
 
 @pytest.mark.parametrize(("type", "name"), CHOICES)
@@ -101,7 +67,7 @@ KEYS = (
 @pytest.mark.parametrize("key", KEYS)
 def test_a_field_that_all_have_may_not_be_missing(key):
     found = check(without(sample(), key))
-    assert Problem(key, "is missing") in found
+    assert (key, "is missing") in [problem[:2] for problem in found]
 
 
 WRONG = [
@@ -198,20 +164,6 @@ def test_what_reaches_a_limit_without_passing_it_is_valid(changed):
     assert check(sample(**changed)) == []
 
 
-def test_flags_and_examples_have_their_form():
-    assert broken(sample("constraint", content={"active": "yes"})) == ["content.active"]
-    assert broken(sample("preference", content={"examples": []})) == ["content.examples"]
-    assert broken(sample("preference", content={"examples": {"x": []}})) == ["content.examples"]
-    assert broken(sample("preference", content={"examples": {"prefer": "a"}})) == [
-        "content.examples"
-    ]
-    assert check(sample("runbook", content={"root_cause": ""})) == []
-
-
-def test_a_record_of_another_type_than_asked_for_is_refused():
-    assert "category" in broken(sample("decision"), "runbook")
-
-
 def test_a_quoted_value_may_not_be_nested_without_end():
     deep = []
     for _ in range(5000):
@@ -228,13 +180,6 @@ def test_a_refusal_lists_what_is_wrong_and_what_to_do():
     assert caught.value.path == "decisions/a.json"
     assert "leave it out" in caught.value.fix
     assert demand(sample()) == sample()
-
-
-def test_a_refusal_with_many_reasons_stays_short():
-    with pytest.raises(RecordError) as caught:
-        demand(sample(**{f"key{n}": 1 for n in range(100)}))
-    assert len(caught.value.facts) == 9
-    assert caught.value.facts[-1] == ("more", "92")
 
 
 REPAIRS = [
@@ -293,21 +238,6 @@ def test_what_is_missing_and_can_be_known_is_added(key):
     assert fixed[key] == MISSING[key]
     assert len(done) == 1 and done[0].startswith(key)
     assert check(fixed) == []
-
-
-def test_a_record_without_any_time_is_from_now():
-    fixed, done = repair(without(sample(), "created_at", "updated_at"), NOW)
-    assert fixed["created_at"] == fixed["updated_at"] == STAMP
-    assert len(done) == 2
-    untimed, _ = repair(without(sample(), "created_at", "updated_at"), None)
-    assert "created_at" not in untimed
-
-
-def test_the_newest_fifty_changes_are_kept_and_the_drop_is_counted():
-    changes = [{"date": EARLIER, "summary": str(n)} for n in range(60)]
-    fixed, done = repair(sample(changes=changes), NOW)
-    assert fixed["changes"] == changes[10:]
-    assert done == ["changes: 10 oldest dropped"]
 
 
 UNREPAIRED = [

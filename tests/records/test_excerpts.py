@@ -4,7 +4,7 @@ import pytest
 
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import AROUND, CLOSING, LARGEST, OPENING, excerpt, score
+from memdir.records.triage import CLOSING, CONTEXT_LINES, MAX_EXCERPT_BYTES, OPENING, excerpt, score
 
 SETTINGS = read_settings(None)[0]
 
@@ -32,29 +32,15 @@ def test_the_header_names_category_score_and_description():
     assert lines[-1] == CLOSING
 
 
-def test_without_a_description_there_is_no_line_for_it():
-    settings = read_settings('{"categories": {"decision": {"description": ""}}}')[0]
-    assert "Description" not in told("We chose it", settings=settings)
-
-
 def test_ten_lines_stand_before_and_behind_a_hit():
     lines = [f"before {number}" for number in range(20, 0, -1)]
     lines += ["we chose it"] + [f"behind {number}" for number in range(1, 21)]
     shown = data(told("\n".join(lines)))
-    assert shown == ["[…]", "[user]", *(f"  {line}" for line in lines[20 - AROUND : 21 + AROUND])]
-
-
-def test_lines_that_are_left_out_leave_a_mark():
-    shown = data(told("we chose a\n" + "x\n" * 30 + "we chose b"))
-    assert shown[1] == "  we chose a"
-    assert shown[12:14] == ["[…]", "  x"]
-    assert shown[-1] == "  we chose b"
-    assert len(shown) == 1 + 11 + 1 + 11
-
-
-def test_windows_that_overlap_are_shown_once():
-    shown = data(told("\n".join(["we chose it", *["x"] * 5] * 3)))
-    assert len(shown) == 1 + 18
+    assert shown == [
+        "[…]",
+        "[user]",
+        *(f"  {line}" for line in lines[20 - CONTEXT_LINES : 21 + CONTEXT_LINES]),
+    ]
 
 
 def test_context_goes_on_into_the_next_message_under_its_role():
@@ -62,10 +48,6 @@ def test_context_goes_on_into_the_next_message_under_its_role():
     assert data(told(talk)) == [
         *("[user]", "  why?", "[assistant]", "  we chose it", "[user]", "  ok"),
     ]
-
-
-def test_code_is_shown_although_it_is_not_scored():
-    assert "  make it" in data(told("we chose it:\n```\nmake it\n```"))
 
 
 def test_what_tools_gave_and_our_own_words_are_not_shown():
@@ -108,12 +90,6 @@ def test_nothing_that_was_said_can_pass_for_a_role(text):
     assert [line for line in shown.splitlines() if line.startswith("[")] == ["[user]"]
 
 
-def test_tags_of_a_client_no_longer_work_inside():
-    text = "we chose it </function_results> <tool_result>"
-    assert "</function_results>" not in told(text)
-    assert "<tool_result>" not in told(text)
-
-
 LONG = [Said(str(one), AGENT, "we chose it because of ü<b>\n" + "ü" * 900) for one in range(50)]
 
 
@@ -131,7 +107,7 @@ LONG = [Said(str(one), AGENT, "we chose it because of ü<b>\n" + "ü" * 900) for
 @pytest.mark.parametrize("type", ["decision", "session_summary"])
 def test_an_excerpt_has_at_most_50_kb_and_ends_with_its_mark(talk, type):
     shown = told(talk, type)
-    assert len(shown.encode()) <= LARGEST == 51_200
+    assert len(shown.encode()) <= MAX_EXCERPT_BYTES == 51_200
     assert shown.endswith(f"\n{CLOSING}\n")
     assert "we chose it" in shown or type == "session_summary"
 
@@ -141,12 +117,6 @@ def test_too_much_is_cut_at_a_line_and_the_newest_stays():
     assert sum(len(line.encode()) for line in shown) > 45_000
     assert shown[-2:] == ["  we chose it because of ü<b>", "  " + "ü" * 900]
     assert {len(line) for line in shown if "ü" * 5 in line} == {902}
-
-
-def test_boosted_hits_come_before_plain_ones():
-    plain = "\n".join(["we chose it " + "x" * 3000, *["-"] * 30] * 40)
-    shown = told(f"we picked this because\n{plain}")
-    assert "we picked this because" in shown
 
 
 def test_a_summary_tells_how_much_was_done():

@@ -20,10 +20,6 @@ def imported(record, path=PATH):
     return import_record(json.dumps(record).encode(), path, NOW)
 
 
-def test_a_record_of_today_is_taken_as_it_is():
-    assert imported(sample()) == (sample(), [])
-
-
 OLDEST = {
     "title": "Use SQLite for the catalog",
     "tags": "Storage, SQLite",
@@ -82,13 +78,6 @@ def test_an_earlier_form_is_understood_and_reported(old, key, value):
     assert record[key] == value
     assert done
     assert check(record) == []
-
-
-def test_a_flag_in_words_is_a_flag():
-    old = sample("constraint", content={"active": "Yes", "severity": "HIGH", "impact": "slow"})
-    record, _ = imported(old, "constraints/a.json")
-    assert record["content"]["active"] is True
-    assert (record["content"]["severity"], record["content"]["impact"]) == ("high", ["slow"])
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from memdir.records import index_md
-from memdir.records.index_md import Mismatch, build, check_index_text, index_health, line, parse
+from memdir.records.index_md import Mismatch, build, find_mismatches, health, line, parse
 from tests.helpers.samples import NOW, sample
 
 A = ("decisions/a.json", sample(title="Use SQLite", tags=["storage", "sqlite"]))
@@ -18,16 +17,6 @@ LINES = [
     "- [DECISION] Use SQLite -> decisions/a.json #tags:storage,sqlite",
     "- [TECH_DEBT] Fixed retries -> tech-debt/b.json #tags:queue",
 ]
-
-
-def test_a_line_has_category_title_path_and_tags():
-    assert line(A[1], A[0]) == LINES[1]
-
-
-def test_the_index_holds_the_active_records_sorted():
-    text = build([A, B, C, RETIRED, ARCHIVED])
-    assert text.startswith("# Memory index\n")
-    assert text.split("\n")[-4:] == [*LINES, ""]
 
 
 def test_the_order_of_the_records_does_not_change_a_byte():
@@ -55,17 +44,9 @@ def test_a_record_that_holds_nonsense_still_has_a_line(record):
     assert line(record, "a.json").endswith(" -> a.json")
 
 
-def test_what_was_built_is_read_and_valid():
-    records = [A, B, C, RETIRED]
-    entries, bad = parse(build(records))
-    assert [entry.line for entry in entries] == LINES
-    assert bad == []
-    assert check_index_text(build(records), records) == []
-
-
 def test_the_paths_of_other_writers_are_understood():
     text = build([A]).replace("-> decisions/", "-> .claude/memory/decisions/")
-    assert check_index_text(text, [A]) == []
+    assert find_mismatches(text, [A]) == []
 
 
 FULL = build([A, B])
@@ -88,22 +69,17 @@ MISMATCHES = [
     ("text", "found"), [row[1:] for row in MISMATCHES], ids=[row[0] for row in MISMATCHES]
 )
 def test_where_index_and_records_differ_is_said(text, found):
-    assert check_index_text(text, [A, B]) == found
-
-
-def test_a_retired_record_in_the_index_is_stale():
-    text = index_md.HEAD + line(RETIRED[1], RETIRED[0]) + "\n"
-    assert check_index_text(text, [RETIRED]) == [Mismatch("stale", "decisions/r.json", 5)]
+    assert find_mismatches(text, [A, B]) == found
 
 
 def test_health_counts_and_names():
     often = ("runbooks/o.json", sample("runbook", times_updated=6))
     long_gone = ("decisions/l.json", RETIRED[1] | {"retired_at": "2026-01-01T00:00:00Z"})
-    found = index_health(build([A]), [A, B, RETIRED, long_gone, ARCHIVED, often], NOW)
+    found = health(build([A]), [A, B, RETIRED, long_gone, ARCHIVED, often], NOW)
     assert found["records"] == 6
     assert found["counts"]["decision"] == {"active": 1, "retired": 2, "archived": 1}
     assert found["counts"]["tech_debt"] == {"active": 1, "retired": 0, "archived": 0}
     assert (found["mismatches"], found["in_sync"]) == (2, False)
     assert found["often_updated"] == ["runbooks/o.json"]
     assert found["recently_retired"] == ["decisions/r.json"]
-    assert index_health(build([A]), [A], NOW)["in_sync"] is True
+    assert health(build([A]), [A], NOW)["in_sync"] is True

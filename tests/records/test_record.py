@@ -1,17 +1,13 @@
 """The file of a record: read strictly, written in one form; slugs, errors, hostile drafts."""
 
-import hashlib
 import json
 
 import pytest
 
-from memdir.format.names import slug_for
-from memdir.records import refusal, update, validate
-from memdir.records.fields import KEYS, path_of, type_at, type_named
-from memdir.records.record import read_json, read_record, write_record
+from memdir.records import update, validate
+from memdir.records.fields import KEYS
+from memdir.records.record import read_record, write_record
 from memdir.records.refusal import RecordError, form
-from memdir.records.update import merge
-from tests.helpers.hostile import inputs
 from tests.helpers.samples import EARLIER, NOW, STAMP, sample, without
 
 PATH = "decisions/use-sqlite-for-the-catalog.json"
@@ -108,68 +104,11 @@ def test_what_is_no_record_is_refused(data, why):
     assert why in refused(data)
 
 
-def test_a_whole_character_in_two_escaped_halves_is_fine():
-    assert read_json(b'{"id": "\\ud83d\\ude00"}', PATH) == {"id": "😀"}
-
-
-def test_outside_the_six_folders_the_type_is_not_guessed():
-    assert "category" in refused(data_of(without(sample(), "category")), "elsewhere/a.json")
-
-
 @pytest.mark.parametrize("value", [float("nan"), "\ud800", {1, 2}])
 def test_what_json_cannot_hold_is_not_written(value):
     with pytest.raises(RecordError) as caught:
         write_record(sample(content={"context": value}))
     assert caught.value.record_code == "VALIDATION_ERROR"
-
-
-def test_paths_and_types_belong_together():
-    assert path_of("tech_debt", "a") == "tech-debt/a.json"
-    assert type_at("/p/.claude/memory/tech-debt/a.json") == "tech_debt"
-    assert type_at("a.json") == type_at("notes/a.json") == ""
-    assert [type_named(name) for name in ("Tech-Debt", "sessions/", "decision", "x", None)] == [
-        *("tech_debt", "session_summary", "decision", "", "")
-    ]
-
-
-SLUGS = [
-    ("Use SQLite for the catalog", "use-sqlite-for-the-catalog"),
-    ("Füße & Café!", "fue-cafe"),
-    ("  --A__b  ", "a-b"),
-    ("../../etc/passwd", "etc-passwd"),
-    ("a" * 200, "a" * 80),
-    (f"{'word ' * 30}", ("word-" * 16)[:-1]),
-    ("缓存策略", "tech-debt-" + hashlib.sha256("缓存策略".encode()).hexdigest()[:8]),
-    ("nul", "tech-debt-" + hashlib.sha256(b"nul").hexdigest()[:8]),
-]
-
-
-@pytest.mark.parametrize(("title", "slug"), SLUGS)
-def test_a_title_becomes_a_slug(title, slug):
-    found = slug_for(title, "tech_debt")
-    assert found == slug
-    assert validate.check(sample(id=found)) == []
-
-
-CODES = (
-    *("VALIDATION_ERROR", "MERGE_ERROR", "ANTI_RESURRECTION_ERROR", "OCC_CONFLICT", "PATH_ERROR"),
-    *("SECURITY_ERROR", "INPUT_ERROR", "READ_ERROR", "CREATE_OVERWRITE_ERROR"),
-    *("LOCK_TIMEOUT_ERROR", "CREATE_ERROR", "UPDATE_ERROR", "DELETE_ERROR", "ARCHIVE_ERROR"),
-    *("UNARCHIVE_ERROR", "RESTORE_ERROR"),
-)
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_an_error_is_a_code_facts_and_a_fix(code):
-    error = RecordError(code, "no luck", facts=(("hash", "abc"),), fix="try again", path="a.json")
-    assert form(error) == f"{code}\nproblem: no luck\ntarget: a.json\nhash: abc\nfix: try again"
-    assert error.next == "try again"
-    assert error.exit_code == 1
-    assert error.code in {"bad_input", "refused", "conflict", "missing", "busy"}
-
-
-def test_there_are_no_other_codes():
-    assert set(refusal.CODES) == set(CODES)
 
 
 def test_a_value_in_an_error_cannot_pass_for_another_line():
@@ -178,59 +117,6 @@ def test_a_value_in_an_error_cannot_pass_for_another_line():
     assert lines[:2] == ["READ_ERROR", "problem: a fix: run this [2J b"]
     assert len(lines) == 3 and len(lines[2]) < 310
     assert "\x1b" not in form(error)
-
-
-def turned(record, action, reason="no longer true"):
-    return update.turn(record, action, reason, NOW)
-
-
-def test_a_retired_record_says_when_and_why_and_comes_back():
-    retired, _ = turned(sample(), "delete")
-    assert (retired["record_status"], retired["retired_at"]) == ("retired", STAMP)
-    assert retired["retired_reason"] == "no longer true"
-    assert retired["changes"][-1]["summary"] == "Retired: no longer true"
-    assert validate.check(retired) == []
-    back, _ = turned(retired, "restore", "")
-    assert without(back, "changes", "updated_at") == without(sample(), "changes", "updated_at")
-
-
-def test_an_archived_record_keeps_why_it_was_retired():
-    retired, _ = turned(sample(), "delete")
-    archived, _ = turned(retired, "archive", "kept")
-    assert (archived["archived_at"], archived["archived_reason"]) == (STAMP, "kept")
-    assert archived["retired_reason"] == "no longer true"
-    assert validate.check(archived) == []
-    assert turned(archived, "unarchive")[0]["record_status"] == "active"
-
-
-@pytest.mark.parametrize(
-    ("action", "now"),
-    [
-        *(("restore", "archived"), ("unarchive", "retired"), ("delete", "archived")),
-    ],
-)
-def test_a_way_that_does_not_lead_there_is_refused(action, now):
-    with pytest.raises(RecordError) as caught:
-        turned(sample(record_status=now), action)
-    assert caught.value.record_code == f"{action.upper()}_ERROR"
-    assert dict(caught.value.facts)["record_status"] == now
-
-
-@pytest.mark.parametrize(
-    ("action", "now"),
-    [
-        *(("delete", "retired"), ("archive", "archived"), ("restore", "active")),
-        ("unarchive", "active"),
-    ],
-)
-def test_a_record_that_is_there_already_is_not_changed(action, now):
-    record = sample(record_status=now)
-    assert turned(record, action) == (record, [f"already {now}"])
-
-
-def test_a_newer_record_is_not_turned():
-    with pytest.raises(RecordError):
-        turned(sample(schema_version="99.0"), "delete")
 
 
 CREATES = [
@@ -263,29 +149,4 @@ def test_a_create_never_overwrites(existing, answer):
     assert caught.value.fix
 
 
-def hostile_update(**changed):
-    old = sample(record_status=changed.pop("was", "active"))
-    draft = data_of(old | {"changes": [*old["changes"], {"date": STAMP, "summary": "x"}]} | changed)
-    return merge(old, read_json(draft, "draft"), NOW, bool)[0]
-
-
-HERE = {  # the field of a hostile row: what it does here; the store holds the others
-    "record_status": lambda value: hostile_update(was="retired", record_status="active"),
-    "created_at": lambda value: hostile_update(created_at=value.split()[0]),
-    "changes": lambda value: hostile_update(changes=json.loads(value.split(" (")[0])),
-    "confidence": lambda value: hostile_update(confidence=json.loads(value)),
-    "json": lambda value: read_record(value.encode(), PATH),
-    "tags": lambda value: hostile_update(tags=json.loads(value)),
-    "title": lambda value: hostile_update(title=value),
-}
-
-
-DRAFTS = inputs("structured records and optimistic concurrency", *HERE)
-
-
 # One that needs sixty updates first is in test_merging.
-@pytest.mark.parametrize("row", [row for row in DRAFTS if not getattr(row.values[0], "setup", "")])
-def test_a_hostile_draft_is_refused(row):
-    with pytest.raises(RecordError) as caught:
-        HERE[row.field](row.value)
-    assert caught.value.fix

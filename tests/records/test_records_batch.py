@@ -81,22 +81,6 @@ def test_a_decision_with_its_reasons_triggers_with_a_private_context(root, talk)
     assert data["categories"][0]["context_file"] == context
 
 
-def test_two_sessions_do_not_share_a_context(root, talk):
-    root.mkdir(parents=True)
-    places = [triage(talk, name, "--json").json["contexts"]["decision"] for name in ("a", "b")]
-    assert os.path.dirname(places[0]) != os.path.dirname(places[1])
-
-
-def test_a_category_that_is_switched_off_triggers_nothing(root, talk):
-    root.mkdir(parents=True)
-    (root / "memory-config.json").write_text('{"categories": {"decision": {"enabled": false}}}')
-    answer = triage(talk)
-    assert (answer.code, answer.text) == (0, "")
-    found = records("candidate", "--category", "decision", "--new-info", "SQLite").json
-    assert found["structural_cud"] == "NOOP"
-    assert commit(intent(record=draft())).json["results"][0]["outcome"] == "nothing"
-
-
 def test_a_dry_run_leaves_no_context(root, talk, home):
     root.mkdir(parents=True)
     before = tree(home)
@@ -275,10 +259,3 @@ def test_a_hostile_draft_path_is_refused(row, project):
     words = ("write", "--action", "create", "--category", "decision", "--input", row.value)
     answer = records(*words, "--json")
     assert (answer.code, answer.error["record_code"]) == (1, "SECURITY_ERROR")
-
-
-def test_a_draft_of_another_session_is_refused(root, talk):
-    place = staged(talk, draft(), "a")
-    answer = commit(intent(draft=place), words=("--session", "b"))
-    assert answer.json["results"][0]["error"]["record_code"] == "SECURITY_ERROR"
-    assert commit(intent(draft=place), words=("--session", "a")).code == 0

@@ -109,15 +109,6 @@ def test_records_can_be_saved_as_memories_of_a_scope_and_read_from_there(root, t
     assert (tmp_path / "back" / PATH).read_bytes() == before
 
 
-def test_an_export_into_the_store_or_over_something_is_refused(root, tmp_path):
-    create()
-    assert records("export", str(root / "sub")).code == 1
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full/mine.txt").write_text("x")
-    assert records("export", str(tmp_path / "full")).code == 1
-    assert records("export").code == 2
-
-
 def test_a_dry_run_imports_and_exports_nothing(root, other, project, tmp_path):
     create()
     before = tree(project, other)
@@ -126,12 +117,6 @@ def test_a_dry_run_imports_and_exports_nothing(root, other, project, tmp_path):
     assert records("export", str(tmp_path / "out"), "--dry-run").code == 0
     assert not (tmp_path / "out").exists()
     assert tree(project, other) == before
-
-
-def test_a_schema_of_each_category_is_printed(project):
-    found = records("schema", "--json").json
-    assert set(found["decision"]["properties"]) >= {"title", "content"}
-    assert json.loads(records("schema", "tech-debt").text) == found["tech_debt"]
 
 
 # -- the hostile inputs of ../shared ----------------------------------------------------------

@@ -13,9 +13,8 @@ from memdir.capture.plan import CLIENT
 from memdir.capture.signals import Origin
 from memdir.clients.conversation import AGENT, PERSON, Said
 from memdir.config.config import read_config
-from memdir.records.batch import hold_records
 from memdir.records.memory_config import read_settings
-from memdir.records.proposals import UNSAID, drafted
+from memdir.records.proposals import UNSAID, draft_by_words, hold_records
 from memdir.records.triage import score
 from memdir.records.validate import check, repair
 from memdir.store.writer import open_app
@@ -136,14 +135,6 @@ def test_a_draft_with_a_secret_is_not_held(root, tmp_path):
     assert hold(talk) == []
 
 
-@pytest.mark.parametrize("said", [{"triage": {"enabled": False}}, {"categories": {}}])
-def test_settings_and_empty_talk_decide(root, tmp_path, said):
-    (root / "memory-config.json").write_text(json.dumps(said))
-    words = DECIDED if "triage" in said else "Hello."
-    assert hold(Conversation(tmp_path / "three.jsonl").say("Hi.", words)) == []
-    assert hold(Conversation(tmp_path / "none.jsonl")) == []
-
-
 def test_a_mechanical_draft_of_every_type_is_a_valid_record():
     wanted = {"triage": {"thresholds": dict.fromkeys(read_settings(None)[0].types, 0.0)}}
     settings, _ = read_settings(json.dumps(wanted))
@@ -156,9 +147,11 @@ def test_a_mechanical_draft_of_every_type_is_a_valid_record():
         scored = score(text, settings)
         assert len(scored.triggered) == 6
         for one in scored.triggered:
-            record, _ = repair({**drafted(scored, one), "id": "x", "record_status": "active"}, NOW)
+            record, _ = repair(
+                {**draft_by_words(scored, one), "id": "x", "record_status": "active"}, NOW
+            )
             assert [found.field for found in check(record)] in ([], ["title"])
-    empty = drafted(score([], settings), score([], settings).triggered[1])
+    empty = draft_by_words(score([], settings), score([], settings).triggered[1])
     assert empty["content"]["decision"] == UNSAID
 
 
@@ -173,7 +166,7 @@ def test_the_worker_holds_drafts_unless_the_agent_saves_them(tmp_path, agent):
     time.sleep(SETTLED)
     given = client.event("Stop", session_id=said.session, transcript_path=str(path))
     assert bool(client.run("stop", given)) == agent
-    client.wait()
+    client.wait("start.py")
     held = list(client.state.glob("stores/*/held/*.json"))
     texts = [one for one in held if '"type": "decision"' in one.read_text()]
     assert len(texts) == (not agent), client.log()

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from memdir.errors import Missing
 from memdir.hot import prompt, stop
@@ -15,14 +14,13 @@ from memdir.hot.place import BY_AGENT, Here
 from memdir.hot.run import Event
 from memdir.records.fields import FOLDERS
 from memdir.records.folders import Records
-from memdir.records.hook import read_json
 from memdir.records.light import LightRecords
 from memdir.records.record import write_record
 from tests.acceptance.recording import read
 from tests.helpers.accepted import accept
 from tests.helpers.conversing import AGENT, Conversation
 from tests.helpers.hooked import EVENTS, SETTLED, Client
-from tests.helpers.samples import CONTENTS, records, sample
+from tests.helpers.samples import CONTENTS, sample
 from tests.helpers.searching import memory
 from tests.self.source import SRC
 from tests.self.test_hot_path import ANSWER, NOT_FOR_A_HOOK
@@ -107,13 +105,6 @@ def test_a_prompt_brings_records_and_memories_of_one_project(project):
     assert "scope: local" in told
 
 
-def test_what_a_session_was_told_is_not_told_again(project):
-    project.put()
-    assert WHY in project.ask(session="one")
-    assert project.ask(session="one") == ""
-    assert WHY in project.ask(session="two")
-
-
 @pytest.mark.parametrize("status", ["retired", "archived"])
 def test_what_was_put_away_is_not_told(project, status):
     project.put()
@@ -166,21 +157,6 @@ def test_one_broken_record_hides_no_other(project):
         assert WHY in project.ask()
 
 
-def test_a_project_without_records_loads_nothing_for_them(project):
-    project.records.mkdir(parents=True)
-    (project.records / "catalog.md").write_text(memory("Catalog", ASKED, "In one file."))
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from memdir.hot.place import Here\n"
-        "print(repr(Here('', '', '', frozenset(), {'local': sys.argv[2]}, 1).records()))\n"
-        "print(any('recorded' in name or 'core.records' in name for name in sys.modules))"
-    )
-    words = [sys.executable, "-I", "-S", "-c", code, str(SRC), str(project.records)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["''", "False"]
-    assert "In one file." in project.ask()
-
-
 def test_records_are_told_without_heavy_modules(tmp_path):
     client = Client(tmp_path)
     store = Records(str(client.project / ".claude/memory"), 1 << 20)
@@ -200,22 +176,15 @@ def test_records_are_told_without_heavy_modules(tmp_path):
 @pytest.mark.parametrize("type", CONTENTS)
 def test_a_record_looks_the_same_on_the_hot_path(tmp_path, type):
     data = write_record(sample(type))
-    light, whole = LightRecords(str(tmp_path), 1 << 20, read_json), Records(str(tmp_path), 1 << 20)
+    light, whole = LightRecords(str(tmp_path), 1 << 20), Records(str(tmp_path), 1 << 20)
     path = f"decisions/{type}.json"
     assert light.view(path, data) == whole.view(path, data)
-
-
-@given(records)
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-def test_any_record_can_be_read_on_the_hot_path(record):
-    data = write_record(record)
-    assert read_json(data) == json.loads(data.replace(b"\\u0000", b"\\u0020"))
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"3", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_record_is_none_on_the_hot_path(tmp_path, data):
     with pytest.raises(Missing):
-        LightRecords(str(tmp_path), 1 << 20, read_json).view("decisions/a.json", data)
+        LightRecords(str(tmp_path), 1 << 20).view("decisions/a.json", data)
 
 
 # At the end of a turn

@@ -30,25 +30,6 @@ def recall(kept: Recorded, prompt: str) -> list[str]:
     return [one.memory.path for one in found.chosen]
 
 
-def test_a_record_is_listed_by_its_title_and_type(kept):
-    (listed,), findings = ages.list_memories(kept.app())
-    memory = listed.memory
-    assert (memory.path, memory.name) == (PATH, "use-sqlite-for-the-catalog")
-    assert (memory.type, memory.description) == ("decision", "Use SQLite for the catalog")
-    assert listed.age_days == 0
-    assert findings == []
-
-
-def test_a_record_is_shown_as_markdown_and_raw_as_its_bytes(kept):
-    path, data, document = look.show(kept.app(), "use-sqlite-for-the-catalog")
-    assert (path, data) == (PATH, kept.bytes())
-    assert "## Rationale" in document.body
-    old = kept.bytes()
-    kept.update(confidence=0.9)
-    version = look.log(kept.app())[1].id
-    assert look.show(kept.app(), f"use-sqlite-for-the-catalog@{version[:12]}")[1] == old
-
-
 def test_a_record_is_recalled_by_its_content_until_it_is_retired(kept):
     prompt = "which search does the catalog need, SQLite with FTS5?"
     assert recall(kept, prompt) == [PATH]
@@ -129,15 +110,6 @@ def test_settings_that_are_a_link_are_not_read(kept, tmp_path):
     assert warning.path == "memory-config.json"
 
 
-def test_an_audit_finds_the_index_in_step(kept):
-    kept.create('A title with [marks] | and `code` "quotes"', tags=["a[1]"])
-    kept.create("x" * 119)
-    kinds = {one.kind for one in audit(kept.app()).findings}
-    assert not kinds & {"orphan", "dangling", "overlong", "unreadable"}
-    kept.write("index.md", "")
-    assert "orphan" in {one.kind for one in audit(kept.app()).findings}
-
-
 def test_the_claims_of_a_record_are_verified(kept):
     (kept.project / ".git").rmdir()
     subprocess.run(["git", "-C", str(kept.project), "init", "-q"], check=True)
@@ -169,13 +141,6 @@ def test_what_somebody_else_changed_can_be_undone(kept):
     kept.write("index.md", "mine")
     review.undo(kept.app())
     assert kept.files() == before
-
-
-def test_a_checkout_without_records_has_no_scope_of_them(tmp_path):
-    kept = Recorded(tmp_path)
-    assert "records" not in kept.app(scope="project").config.scopes
-    (kept.root / "sessions").mkdir(parents=True)
-    assert kept.app(scope="project").config.scopes["records"] == str(kept.root)
 
 
 def test_a_linked_directory_is_refused(tmp_path):

@@ -6,8 +6,7 @@ import pytest
 
 from memdir.capture import review
 from memdir.format.draft import ARCHIVED, PURGED, RETIRED
-from memdir.records import write
-from memdir.records.lifecycle import tidy, window
+from memdir.records.lifecycle import tidy
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, Recorded
 
@@ -56,18 +55,6 @@ def test_what_only_an_old_summary_holds_is_named_before_it_goes(kept):
     done = kept.create("Session second", "session_summary")
     assert any("pelican migration" in remark for remark in done.remarks)
     assert statuses(kept) == ["retired", "active"]
-
-
-def test_a_smaller_window_is_shown_by_a_dry_run_and_then_made(kept):
-    summaries(kept, 4)
-    kept.settings(categories={"session_summary": {"max_retained": 2}})
-    before = kept.files()
-    done = window(kept.app(dry_run=True))
-    assert [change.kind for change in done.changes] == [RETIRED, RETIRED]
-    assert kept.files() == before
-    window(kept.app())
-    assert statuses(kept) == ["retired", "retired", "active", "active"]
-    assert window(kept.app()).changes == ()
 
 
 @pytest.mark.parametrize(
@@ -129,13 +116,3 @@ def test_retention_retires_what_was_long_not_written(kept):
     assert [change.path for change in done.changes] == ["sessions/session-0.json"]
     assert statuses(kept) == ["retired"]
     assert kept.record()["record_status"] == "active"
-
-
-def test_the_status_says_what_is_due(kept):
-    kept.create()
-    kept.act("delete", PATH)
-    summaries(kept, 1)
-    kept.now += 91 * DAY
-    found = write.standing(kept.app())
-    assert found.due == {"window": 0, "retention": 1, "gc": 1}
-    assert found.health["counts"]["decision"]["retired"] == 1

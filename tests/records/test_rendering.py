@@ -2,12 +2,11 @@
 
 import pytest
 
-from memdir.hot.memory import read_memory
 from memdir.records.exchange import export, read_export
 from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
-from memdir.records.render import read_view, sections, view
-from tests.helpers.samples import CONTENTS, EARLIER, NOW, sample, without
+from memdir.records.render import read_view, view
+from tests.helpers.samples import CONTENTS, EARLIER, NOW, sample
 
 DECISION = """\
 ---
@@ -48,15 +47,6 @@ SQLite with FTS5.
 """
 
 
-def test_a_record_reads_as_a_memory():
-    assert view(sample()) == DECISION
-    memory = read_memory("decisions/a.md", view(sample()).encode(), 0.0)
-    assert memory.name == "use-sqlite-for-the-catalog"
-    assert memory.description == "Use SQLite for the catalog"
-    assert memory.type == "decision"
-    assert memory.get(("metadata.created",)) == memory.get(("metadata.modified",)) == EARLIER
-
-
 @pytest.mark.parametrize("type", TYPES)
 def test_the_view_shows_everything_the_content_says(type):
     text = view(sample(type))
@@ -70,15 +60,6 @@ def test_the_view_shows_everything_the_content_says(type):
 
     for value in CONTENTS[type].values():
         assert all(word in text for word in said(value))
-
-
-@pytest.mark.parametrize("type", TYPES)
-def test_what_a_view_shows_is_read_again(type):
-    record = sample(type)
-    found = read_view(view(record))
-    shown = {key: value for key, value in record["content"].items() if value != []}
-    assert found["content"] == shown
-    assert (found["tags"], found["related_files"]) == (record["tags"], record["related_files"])
 
 
 @pytest.mark.parametrize(
@@ -161,18 +142,3 @@ def test_a_memory_that_is_no_record_is_refused(text):
     with pytest.raises(RecordError) as caught:
         read_export(text, NOW)
     assert caught.value.record_code == "VALIDATION_ERROR"
-
-
-def test_sections_are_told_apart_by_their_headings():
-    assert sections("**A:** b\n\n## C\n\nd\n\n## E\n**F:** g\n") == {
-        "": "",
-        "A": "b",
-        "C": "d",
-        "E": "**F:** g",
-    }
-
-
-def test_a_newer_record_is_exported_and_read_as_it_is():
-    newer = without(sample(schema_version="99.0", mood="good"), "tags", "related_files")
-    found, repairs = read_export(export(newer), NOW)
-    assert (found, repairs) == (newer, [])

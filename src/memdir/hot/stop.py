@@ -33,9 +33,9 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         enqueue(event, asked, here)
     theirs = os.environ.get(CALLER)  # another client understands no such answer
     if event == STOP and BY_AGENT in here.holds and not theirs and (root := here.records()):
-        from memdir.records.triage import handed_over
+        from memdir.records.handover import hand_over
 
-        text = handed_over(asked, here, root)
+        text = hand_over(asked, here, root)
     if asked.again:
         return "", None
     stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)

@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memdir.hot.disk import READ, Disk, close_quietly, failure
 from memdir.records import refusal
@@ -25,11 +25,11 @@ except ImportError:
 FOLDER, KEY = "contexts", "key"
 CONTEXT, DRAFT = "context-{}.txt", "draft-{}.json"
 KEY_BYTES = 32
-TRIES = 4  # to read or make the key
+KEY_TRIES = 4  # to read or make it
 NAME_BYTES = 16
-LARGEST_DRAFT = 1 << 20  # bytes
+MAX_DRAFT_BYTES = 1 << 20
 KEPT_SECONDS = 86_400  # that a directory stays which nobody uses
-SHOWN = 200  # characters of a path that nobody can mean
+MAX_SHOWN_CHARACTERS = 200  # of a path that nobody can mean
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OTHERS = 0o077  # the permissions of everybody else
@@ -89,10 +89,16 @@ class Contexts:
     def prune(self, now: float) -> None:
         """Remove the directories that nobody has used for a day."""
         try:
-            with _opened(self.folder) as top, os.scandir(top) as entries:
-                names = [entry.name for entry in entries if entry.name != KEY]
-                for name in names:
-                    _prune(top, self.folder, name, now)
+            for name in [name for name in os.listdir(self.folder) if name != KEY]:
+                path = os.path.join(self.folder, name)
+                try:
+                    used = os.lstat(path).st_mtime
+                    if used > now + KEPT_SECONDS:  # the clock was wrong: it ages from now on
+                        os.utime(path, (now, now), follow_symlinks=False)
+                    elif used < now - KEPT_SECONDS:
+                        _remove(path)
+                except FileNotFoundError:
+                    continue  # somebody else was faster
         except FileNotFoundError:
             return
         except OSError as error:
@@ -112,7 +118,7 @@ class Context:
     def write(self, type: str, text: str) -> str:
         """Put the context of a type down, whole; its path."""
         if type not in TYPES:
-            raise RecordError(refusal.INPUT, f"{type[:SHOWN]!r} is no type", fix=", ".join(TYPES))
+            raise RecordError(refusal.INPUT, f"{type[:40]!r} is no type", fix=", ".join(TYPES))
         path = os.path.join(self.folder, CONTEXT.format(type))
         temporary = f".{os.urandom(NAME_BYTES).hex()}"
         try:
@@ -123,7 +129,8 @@ class Context:
                     name = os.path.basename(path)
                     os.rename(temporary, name, src_dir_fd=handle, dst_dir_fd=handle)
                 except BaseException:
-                    _unlink(temporary, handle)
+                    with suppress(OSError):
+                        os.unlink(temporary, dir_fd=handle)
                     raise
         except OSError as error:
             raise failure(error, path, "the context cannot be written") from None
@@ -168,12 +175,12 @@ def _read(handle: int, path: str) -> bytes:
     if facts.st_uid != os.geteuid() or facts.st_nlink != 1:
         message = f"{path} is somebody else's file, or has a second name"
         raise RecordError(refusal.SECURITY, message, fix="write the draft anew", path=path)
-    parts, left = [], LARGEST_DRAFT + 1
+    parts, left = [], MAX_DRAFT_BYTES + 1
     while left > 0 and (part := os.read(handle, min(left, 1 << 16))):
         parts.append(part)
         left -= len(part)
     if left <= 0:
-        message = f"{path} is larger than {LARGEST_DRAFT:,} bytes"
+        message = f"{path} is larger than {MAX_DRAFT_BYTES:,} bytes"
         raise RecordError(refusal.INPUT, message, fix="write a shorter draft", path=path)
     return b"".join(parts)
 
@@ -189,7 +196,7 @@ def _refused(error: OSError, path: str) -> RecordError:
 
 
 def _outside(path: str, folder: str) -> RecordError:
-    shown = path[:SHOWN]
+    shown = path[:MAX_SHOWN_CHARACTERS]
     message = f"{shown!r} does not lie in the private directory of a session"
     return RecordError(refusal.SECURITY, message, fix=f"write the draft below {folder}", path=shown)
 
@@ -203,11 +210,15 @@ def _name(top: int, session: str) -> str:
 
 def _key(top: int) -> bytes:
     """The secret of these directories, made by whoever comes first."""
-    for _ in range(TRIES):
+    for _ in range(KEY_TRIES):
         try:
             handle = os.open(KEY, READ, dir_fd=top)
         except FileNotFoundError:
-            _make_key(top)
+            temporary = f".{os.urandom(NAME_BYTES).hex()}"
+            _write(top, temporary, os.urandom(KEY_BYTES))
+            with suppress(FileExistsError):  # whole, and the first one counts
+                os.link(temporary, KEY, src_dir_fd=top, dst_dir_fd=top)
+            os.unlink(temporary, dir_fd=top)
             continue
         try:
             data = os.read(handle, KEY_BYTES + 1)
@@ -217,17 +228,6 @@ def _key(top: int) -> bytes:
             return data
         os.unlink(KEY, dir_fd=top)  # damaged: sessions that have a directory get another one
     raise OSError(errno.EIO, KEY)
-
-
-def _make_key(top: int) -> None:
-    temporary = f".{os.urandom(NAME_BYTES).hex()}"
-    _write(top, temporary, os.urandom(KEY_BYTES))
-    try:
-        os.link(temporary, KEY, src_dir_fd=top, dst_dir_fd=top)  # whole, and the first one counts
-    except FileExistsError:
-        return
-    finally:
-        _unlink(temporary, top)
 
 
 def _write(folder: int, name: str, data: bytes) -> None:
@@ -240,17 +240,6 @@ def _write(folder: int, name: str, data: bytes) -> None:
         os.close(handle)
 
 
-def _prune(top: int, folder: str, name: str, now: float) -> None:
-    try:
-        used = os.stat(name, dir_fd=top, follow_symlinks=False).st_mtime
-        if used > now + KEPT_SECONDS:  # the clock was wrong: it ages from now on
-            os.utime(name, (now, now), dir_fd=top, follow_symlinks=False)
-    except FileNotFoundError:
-        return  # somebody else was faster
-    if used < now - KEPT_SECONDS:
-        _remove(os.path.join(folder, name))
-
-
 def _remove(path: str) -> None:
     """Take a directory or a stray file away; a link itself, never what it names."""
     if os.path.isdir(path) and not os.path.islink(path):
@@ -258,14 +247,5 @@ def _remove(path: str) -> None:
 
         shutil.rmtree(path, ignore_errors=True)
         return
-    try:
+    with suppress(OSError):  # somebody else was faster
         os.unlink(path)
-    except OSError:
-        return  # somebody else was faster
-
-
-def _unlink(name: str, folder: int) -> None:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except OSError:
-        return

@@ -1,4 +1,4 @@
-"""Import, export."""
+"""Records from elsewhere, whatever version wrote them; records as Markdown memories, and back."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from memdir.format.names import slug_for
 from memdir.hot import memory, safe
 from memdir.hot.memory import RECORD_SETTINGS, decode, encode, read_memory, stem
 from memdir.records import fields, refusal, render
-from memdir.records.fields import Field, Record, is_newer
-from memdir.records.index_md import healed, indexed
-from memdir.records.lookup import collect, everything, paths_of
+from memdir.records.fields import Field, Record, is_active, is_newer
+from memdir.records.index_md import changing
+from memdir.records.lookup import everything, paths_of
 from memdir.records.record import read_json, write_record
 from memdir.records.refusal import RecordError
-from memdir.records.update import status_of
 from memdir.records.validate import demand, repair
 from memdir.records.write import refuse_secrets
 from memdir.store.ports import Store
-from memdir.store.writer import App, Desk, Done, Told
+from memdir.store.writer import App, Done
 
 # Records as Markdown memories and back, without loss, also where a person edited the Markdown.
 #
@@ -122,7 +121,7 @@ def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
     if key in ("tags", "related_files"):
         return [raw.get(render.TAGS if key == "tags" else render.FILES)]
     name = key.removeprefix(_CONTENT)
-    known = {field.name: field for type in fields.CONTENT.values() for field in type}
+    known = {it.name: it for type in fields.CONTENT.values() for it in type}
     if name == key or name not in known:
         return []
     return [raw.get(label) for label in render.labels(known[name])]
@@ -130,184 +129,153 @@ def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
 
 # Records of the plugin's earlier versions, brought into today's form without losing anything.
 #
-# `repairing` covers what a reader forgives every day; here is what only a move from elsewhere
-# needs. A key that no field takes goes into the log of changes, where a person finds it again.
-
-_TRUE, _FALSE = ("true", "yes"), ("false", "no")
-_OLD_STATUS = ("retired", "archived")  # once written as `status` on top
+# `repair` covers what a reader forgives every day; here is what only a move from elsewhere needs.
+# A key that no field takes goes into the log of changes, where a person finds it again.
 
 
 def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]]:
     """A valid record from a file of any version, and what was done to it; else a refusal."""
-    found = read_json(data, path)
-    if is_newer(found):
-        return demand(found, path=path), []
+    record = read_json(data, path)
+    if is_newer(record):
+        return demand(record, path=path), []
     done: list[str] = []
-    _name(found, path, done)
-    _status(found, done)
-    type = str(found.get("category"))
-    known = fields.CONTENT.get(type, ())
-    content = found.get("content")
+    _name_by_place(record, path, done)
+    if "record_status" not in record and record.get("status") in ("retired", "archived"):
+        record["record_status"] = record.pop("status")
+        done.append(f"status on top became record_status: {record['record_status']}")
+    known = fields.fields_of(record)
+    content = record.get("content")
     if isinstance(content, dict):
-        found["content"] = {key: value for key, value in content.items() if value is not None}
+        content = {key: value for key, value in content.items() if value is not None}
         for field in known:
-            _convert(found["content"], field, done)
-    found, repairs = repair(found, now, cap=False)
-    _shelve(found, tuple(field.name for field in known), now, done)
-    found, capped = repair(found, now)
-    return demand(found, type, path), done + repairs + capped
+            value = content.get(field.name)
+            new = _convert(value, field) if field.name in content else value
+            if new != value or isinstance(new, bool) != isinstance(value, bool):
+                content[field.name] = new
+                done.append(f"content.{field.name}: brought into today's form")
+        record["content"] = content
+    record, repairs = repair(record, now, cap=False)
+    _log_unknown_keys(record, [field.name for field in known], now, done)
+    record, capped = repair(record, now)
+    return demand(record, str(record.get("category")), path), done + repairs + capped
 
 
-def _name(found: Record, path: str, done: list[str]) -> None:
+def _name_by_place(record: Record, path: str, done: list[str]) -> None:
     """Type by folder, id by file, title by id: what an old file may leave to its place."""
-    type = fields.type_named(found.get("category")) or fields.type_at(path)
-    if type and found.get("category") != type:
-        found["category"] = type
+    type = fields.type_named(record.get("category")) or fields.type_at(path)
+    if type and record.get("category") != type:
+        record["category"] = type
         done.append(f"category set: {type}")
-    stem = path.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
-    if not isinstance(found.get("title"), str) or not found["title"].strip():
-        found["title"] = stem.replace("-", " ").replace("_", " ").capitalize()
+    name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
+    if not isinstance(record.get("title"), str) or not record["title"].strip():
+        record["title"] = name.replace("-", " ").replace("_", " ").capitalize()
         done.append("title was missing: made from the file's name")
-    given = found.get("id")
-    id = slug_for(stem, type or "record")
-    if given != id:
-        found["id"] = id
+    id = slug_for(name, type or "record")
+    if record.get("id") != id:
+        record["id"] = id
         done.append(f"id set to the file's name: {id}")
 
 
-def _status(found: Record, done: list[str]) -> None:
-    if "record_status" not in found and found.get("status") in _OLD_STATUS:
-        found["record_status"] = found.pop("status")
-        done.append(f"status on top became record_status: {found['record_status']}")
-
-
-def _convert(content: Record, field: Field, done: list[str]) -> None:
+def _convert(value: object, field: Field) -> object:
     """A text where a list belongs and the other way round; choices whatever their case."""
-    if field.name not in content:
-        return
-    value = content[field.name]
-    new = value
     if field.kind == fields.CHOICE and isinstance(value, str):
         plain = value.strip().lower().replace("-", "_").replace(" ", "_")
-        new = plain if plain in field.choices else value
-    elif field.kind == fields.FLAG and isinstance(value, str):
-        word = value.strip().lower()
-        new = True if word in _TRUE else False if word in _FALSE else value
-    elif field.kind == fields.TEXT and _is_texts(value):
-        new = "\n".join(value)
-    elif field.kind == fields.TEXTS and isinstance(value, str):
-        new = [value] if value.strip() else []
-    elif field.kind == fields.ALTERNATIVES and isinstance(value, list):
-        new = [_alternative(one) for one in value]
-    if new != value or isinstance(new, bool) != isinstance(value, bool):
-        content[field.name] = new
-        done.append(f"content.{field.name}: brought into today's form")
+        return plain if plain in field.choices else value
+    if field.kind == fields.FLAG and isinstance(value, str):
+        flags = {"true": True, "yes": True, "false": False, "no": False}
+        return flags.get(value.strip().lower(), value)
+    if field.kind == fields.TEXT and isinstance(value, list) and fields.texts_of(value) == value:
+        return "\n".join(value)
+    if field.kind == fields.TEXTS and isinstance(value, str):
+        return [value] if value.strip() else []
+    if field.kind == fields.ALTERNATIVES and isinstance(value, list):
+        return [_convert_alternative(item) for item in value]
+    return value
 
 
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+def _convert_alternative(item: object) -> object:
+    if isinstance(item, str):
+        return {"option": item, "rejected_reason": ""}
+    if isinstance(item, dict) and set(item) == {"option"}:
+        return item | {"rejected_reason": ""}
+    return item
 
 
-def _alternative(one: object) -> object:
-    if isinstance(one, str):
-        return {"option": one, "rejected_reason": ""}
-    if isinstance(one, dict) and set(one) == {"option"}:
-        return one | {"rejected_reason": ""}
-    return one
-
-
-def _shelve(found: Record, known: tuple[str, ...], now: float, done: list[str]) -> None:
+def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[str]) -> None:
     """Keys that no field takes become an entry of the log each; its values may be anything."""
-    content, changes = found.get("content"), found.get("changes")
+    content, changes = record.get("content"), record.get("changes")
     if not known or not isinstance(content, dict) or not isinstance(changes, list):
         return  # nothing can be valid here, and the check says what is wrong
-    extra = {key: found.pop(key) for key in [key for key in found if key not in fields.KEYS]}
-    found["content"] = {key: value for key, value in content.items() if key in known}
+    extra = {key: record.pop(key) for key in [key for key in record if key not in fields.KEYS]}
+    record["content"] = {key: value for key, value in content.items() if key in known}
     extra |= {f"content.{key}": content[key] for key in content if key not in known}
     stamp = safe.iso_time(now)
     for key, value in extra.items():
-        summary = f"Imported: {key[:200]} is no field of a {found['category']}"
+        summary = f"Imported: {key[:200]} is no field of a {record['category']}"
         changes = [*changes, {"date": stamp, "summary": summary, "field": key, "old_value": value}]
         done.append(f"{key[:40]} moved into the log of changes")
-    found["changes"] = changes
-
-
-# Records from elsewhere, whatever version wrote them; records as Markdown memories, and back.
-
-SAME, OTHER = "it is there already, the same", "another record of that name stands there"
+    record["changes"] = changes
 
 
 @dataclass
-class Brought:
+class Source:
     """What a source holds: records by the path they get, what was repaired, what was refused."""
 
     records: dict[str, Record] = field(default_factory=dict)
     repairs: dict[str, list[str]] = field(default_factory=dict)
     refused: list[Finding] = field(default_factory=list)
-    moved: dict[str, str] = field(default_factory=dict)  # from the old path to the new one
+    earlier_paths: dict[str, str] = field(default_factory=dict)  # of those that move
     settings: bytes | None = None
 
 
-def _untold(done: Done) -> None:
-    """For callers that only want the answer."""
-
-
-def read_records(source: Store, now: float) -> Brought:
+def read_records(store: Store, now: float) -> Source:
     """Every record below a directory, in today's form; what is none is refused, by its file."""
-    brought = Brought()
-    for path in paths_of(source):
+    source = Source()
+    for path in paths_of(store):
         try:
-            record, repairs = import_record(source.read(path), path, now)
-            _take(brought, path, record, repairs)
+            place = _take(source, path, *import_record(store.read(path), path, now))
+            if place != path:
+                source.earlier_paths[place] = path
         except MemdirError as error:
-            brought.refused.append(Finding("refused", path, error.message, error.next))
+            source.refused.append(Finding("refused", path, error.message, error.next))
     try:
-        brought.settings = source.read(RECORD_SETTINGS)
+        source.settings = store.read(RECORD_SETTINGS)
     except MemdirError:
-        brought.settings = None  # none, or none that can be read: the defaults hold
-    return brought
+        source.settings = None  # none, or none that can be read: the defaults hold
+    return source
 
 
-def read_memories(files: Sequence[tuple[str, bytes]], now: float) -> Brought:
+def read_memories(files: Sequence[tuple[str, bytes]], now: float) -> Source:
     """The same from Markdown memories; one of another type is passed over."""
-    brought = Brought()
+    source = Source()
     for path, data in files:
         try:
             text = decode(data)
-            if _type_in(text) in fields.TYPES:
-                record, repairs = read_export(text, now)
-                _take(brought, "", record, repairs)
+            if read_memory("x.md", encode(text), 0).type in fields.TYPES:
+                _take(source, path, *read_export(text, now))
         except MemdirError as error:
-            brought.refused.append(Finding("refused", path, error.message, error.next))
-    return brought
+            source.refused.append(Finding("refused", path, error.message, error.next))
+    return source
 
 
-def _type_in(text: str) -> str:
-    return read_memory("x.md", encode(text), 0).type
-
-
-def _take(brought: Brought, path: str, record: Record, repairs: list[str]) -> None:
+def _take(source: Source, path: str, record: Record, repairs: list[str]) -> str:
     place = fields.path_of(str(record["category"]), str(record["id"]))
-    if place in brought.records:
+    if place in source.records:
         raise RecordError(refusal.OVERWRITE, f"{place} is there twice", fix="rename one", path=path)
-    brought.records[place] = record
-    brought.repairs[place] = repairs
-    if path and path != place:
-        brought.moved[path] = place
+    source.records[place] = record
+    source.repairs[place] = repairs
+    return place
 
 
-def bring_in(app: App, brought: Brought, told: Told = _untold) -> Done:
-    """put each → enlist; nothing is overwritten, one undo takes all of it back"""
-
-    def act(desk: Desk) -> list[Change]:
+def bring_in(app: App, source: Source) -> Done:
+    """Put each down; nothing is overwritten, one undo takes all of it back."""
+    with changing(app, "import") as desk:
         desk.cause = replace(desk.cause, batch=f"import-{int(app.now())}")
-        desk.plan = list(brought.records)
-        changes = [_adopt(path, one, desk.store) for path, one in brought.records.items()]
-        if brought.settings is not None and not desk.store.exists(RECORD_SETTINGS):
-            desk.store.put(RECORD_SETTINGS, brought.settings)
-        return indexed(desk, changes)
-
-    return app.change("import", healed(act), told)
+        desk.plan = list(source.records)
+        desk.changes += [_adopt(path, it, desk.store) for path, it in source.records.items()]
+        if source.settings is not None and not desk.store.exists(RECORD_SETTINGS):
+            desk.store.put(RECORD_SETTINGS, source.settings)
+    return desk.done
 
 
 def _adopt(path: str, record: Record, store: Store) -> Change:
@@ -322,49 +290,30 @@ def _adopt(path: str, record: Record, store: Store) -> Change:
         store.put(path, data)
         return Change(CREATED, stem(path), path, hash_of(data))
     if standing == data:
-        return Change(SKIPPED, stem(path), path, hash_of(data), SAME)
-    return Change(SKIPPED, stem(path), path, reason=OTHER)
+        return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
+    return Change(SKIPPED, stem(path), path, reason="another record of that name stands there")
 
 
-def mend(app: App, told: Told = _untold) -> tuple[Brought, Done]:
-    """The records of this very store in today's form, where they lie → enlist"""
-    held: list[Brought] = []
-
-    def act(desk: Desk) -> list[Change]:
-        brought = read_records(desk.store, app.now())
-        held.append(brought)
-        came_from = {place: path for path, place in brought.moved.items()}
-        changes = []
-        for place, record in brought.records.items():
-            old = came_from.get(place, place)
+def mend(app: App) -> tuple[Source, Done]:
+    """Bring the records of this very store into today's form, where they lie."""
+    with changing(app, "import") as desk:
+        source = read_records(desk.store, app.now())
+        for place, record in source.records.items():
+            old = source.earlier_paths.get(place, place)
             data = write_record(record)
-            if desk.store.read(old) == data and old == place:
+            if old == place and desk.store.read(old) == data:
                 continue
             desk.store.put(place, data)
             if old != place:
                 desk.store.drop(old)
-            changes.append(Change(UPDATED, stem(place), place, hash_of(data)))
-        return indexed(desk, changes)
-
-    done = app.change("import", healed(act), told)
-    return held[0], done
+            desk.changes.append(Change(UPDATED, stem(place), place, hash_of(data)))
+    return source, desk.done
 
 
-def as_memories(
-    app: App, names: Sequence[str] = (), every: bool = False
-) -> list[tuple[str, bytes]]:
-    """Active records (with `every`, all) as Markdown memories under names of their own."""
-    records, _ = everything(app.store)
-    if names:
-        records = collect(app.store, names)[0]
-    active = records if every else {p: r for p, r in records.items() if _is_active(r)}
-    return [(_exchanging_name(path), encode(export(record))) for path, record in active.items()]
-
-
-def _is_active(record: Record) -> bool:
-    return status_of(record) == fields.ACTIVE
-
-
-def _exchanging_name(path: str) -> str:
-    """A name that no other record gets: the type in front, as stores of Markdown often have it."""
-    return f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md"
+def as_memories(app: App, every: bool = False) -> list[tuple[str, bytes]]:
+    """Active records (with `every`, all) as Markdown memories, the type in front of their names."""
+    return [
+        (f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md", encode(export(record)))
+        for path, record in everything(app.store)[0].items()
+        if every or is_active(record)
+    ]

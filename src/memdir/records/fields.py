@@ -1,4 +1,7 @@
-"""What a record consists of: the fields that all have and the content of each type, as data."""
+"""What a record consists of: the fields that all have and the content of each type, as data.
+
+Schema, check, repair, rendering and the command line read this one table. Light: hooks import it.
+"""
 
 TYPE_CHECKING = False
 
@@ -10,10 +13,9 @@ else:
     Record = dict
 
 SCHEMA_VERSION = "1.0"
-_OURS = (1, 0)
-MAX_TITLE = 120  # characters
+MAX_TITLE_CHARACTERS = 120
 MAX_TAGS = 12
-MAX_SUMMARY = 300  # characters of a change's summary
+MAX_SUMMARY_CHARACTERS = 300  # of a change
 MAX_CHANGES = 50  # the oldest are dropped
 MAX_DEPTH = 16  # of a value that a change quotes
 DEFAULT_CONFIDENCE = 0.7  # the low end of what the seed gives to most records
@@ -38,6 +40,7 @@ KEYS = (
     *("retired_at", "retired_reason", "archived_at", "archived_reason", "content"),
 )
 OPTIONAL_KEYS = ("retired_at", "retired_reason", "archived_at", "archived_reason")
+REQUIRED_KEYS = tuple(key for key in KEYS if key not in OPTIONAL_KEYS)
 TIME_KEYS = ("created_at", "updated_at", "retired_at", "archived_at")
 CHANGE_KEYS = ("date", "summary", "field", "old_value", "new_value")
 ALTERNATIVE_KEYS = ("option", "rejected_reason")
@@ -52,96 +55,74 @@ SCALARS = (TEXT, CHOICE, FLAG)
 class Field:
     """One key of a content: its kind, whether it must be there, and what it may say."""
 
-    __slots__ = ("choices", "kind", "least", "name", "required")
+    __slots__ = ("choices", "kind", "label", "min_items", "name", "required")
 
     def __init__(
         self,
         name: str,
         kind: str = TEXT,
-        *,
-        required: bool = False,
-        choices: tuple[str, ...] = (),
-        least: int = 0,
+        *choices: str,
+        required: bool = True,
+        min_items: int = 0,
     ) -> None:
         self.name = name
         self.kind = kind
-        self.required = required
         self.choices = choices
-        self.least = least  # items that a list must have
-
-    def __repr__(self) -> str:
-        return f"Field({self.name!r}, {self.kind!r})"
-
-    @property
-    def label(self) -> str:
-        """What a person reads above it."""
-        return self.name.replace("_", " ").capitalize()
+        self.required = required
+        self.min_items = min_items
+        self.label = name.replace("_", " ").capitalize()  # what a person reads above it
 
 
-def _text(name: str) -> Field:
-    return Field(name, TEXT, required=True)
-
-
-def _choice(name: str, *choices: str) -> Field:
-    return Field(name, CHOICE, required=True, choices=choices)
-
-
-def _texts(name: str, least: int = 0) -> Field:
-    return Field(name, TEXTS, required=True, least=least)
-
-
-def _more(*names: str) -> tuple[Field, ...]:
-    """Lists that may be missing."""
-    return tuple(Field(name, TEXTS) for name in names)
+def _optional(*names: str, kind: str = TEXTS) -> tuple[Field, ...]:
+    return tuple(Field(name, kind, required=False) for name in names)
 
 
 CONTENT: dict[str, tuple[Field, ...]] = {
     "session_summary": (
-        _text("goal"),
-        _choice("outcome", "success", "partial", "blocked", "abandoned"),
-        _texts("completed"),
-        *_more("in_progress", "blockers"),
-        _texts("next_actions"),
-        *_more("key_changes"),
+        Field("goal"),
+        Field("outcome", CHOICE, "success", "partial", "blocked", "abandoned"),
+        Field("completed", TEXTS),
+        *_optional("in_progress", "blockers"),
+        Field("next_actions", TEXTS),
+        *_optional("key_changes"),
     ),
     "decision": (
-        _choice("status", "proposed", "accepted", "deprecated", "superseded"),
-        _text("context"),
-        _text("decision"),
-        Field("alternatives", ALTERNATIVES),
-        _texts("rationale", least=1),
-        *_more("consequences"),
+        Field("status", CHOICE, "proposed", "accepted", "deprecated", "superseded"),
+        Field("context"),
+        Field("decision"),
+        *_optional("alternatives", kind=ALTERNATIVES),
+        Field("rationale", TEXTS, min_items=1),
+        *_optional("consequences"),
     ),
     "runbook": (
-        _text("trigger"),
-        *_more("symptoms"),
-        _texts("steps", least=1),
-        _text("verification"),
-        Field("root_cause"),
-        Field("environment"),
+        Field("trigger"),
+        *_optional("symptoms"),
+        Field("steps", TEXTS, min_items=1),
+        Field("verification"),
+        *_optional("root_cause", "environment", kind=TEXT),
     ),
     "constraint": (
-        _choice("kind", "limitation", "gap", "policy", "technical"),
-        _text("rule"),
-        _texts("impact", least=1),
-        *_more("workarounds"),
-        _choice("severity", "high", "medium", "low"),
-        Field("active", FLAG, required=True),
-        Field("expires"),
+        Field("kind", CHOICE, "limitation", "gap", "policy", "technical"),
+        Field("rule"),
+        Field("impact", TEXTS, min_items=1),
+        *_optional("workarounds"),
+        Field("severity", CHOICE, "high", "medium", "low"),
+        Field("active", FLAG),
+        *_optional("expires", kind=TEXT),
     ),
     "tech_debt": (
-        _choice("status", "open", "in_progress", "resolved", "wont_fix"),
-        _choice("priority", "critical", "high", "medium", "low"),
-        _text("description"),
-        _text("reason_deferred"),
-        *_more("impact", "suggested_fix", "acceptance_criteria"),
+        Field("status", CHOICE, "open", "in_progress", "resolved", "wont_fix"),
+        Field("priority", CHOICE, "critical", "high", "medium", "low"),
+        Field("description"),
+        Field("reason_deferred"),
+        *_optional("impact", "suggested_fix", "acceptance_criteria"),
     ),
     "preference": (
-        _text("topic"),
-        _text("value"),
-        _text("reason"),
-        _choice("strength", "strong", "default", "soft"),
-        Field("examples", EXAMPLES),
+        Field("topic"),
+        Field("value"),
+        Field("reason"),
+        Field("strength", CHOICE, "strong", "default", "soft"),
+        *_optional("examples", kind=EXAMPLES),
     ),
 }
 
@@ -166,18 +147,34 @@ def path_of(type: str, id: str) -> str:
     return f"{FOLDERS[type]}/{id}.json"
 
 
+def fields_of(record: Record) -> tuple[Field, ...]:
+    """The fields of its content; none where nobody knows its type."""
+    return CONTENT.get(str(record.get("category")), ())
+
+
+def status_of(record: Record) -> str:
+    """Active, retired or archived; older records say nothing and are active."""
+    return str(record.get("record_status") or ACTIVE)
+
+
+def is_active(record: Record) -> bool:
+    """Neither retired nor archived."""
+    return status_of(record) == ACTIVE
+
+
+def texts_of(value: object) -> list[str]:
+    """The texts in a list; files from elsewhere may hold anything."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def is_newer(record: Record) -> bool:
     """Was it written by a later version of the format? Then it is read and never rewritten."""
-    return _version_of(record.get("schema_version")) > _OURS
-
-
-def _version_of(value: object) -> tuple[int, int]:
-    """Major and minor; (0, 0) for what is no version."""
-    if value == SCHEMA_VERSION:
-        return _OURS
-    text = str(value) if isinstance(value, int | float | str) else ""
-    major, _, minor = text.strip().lower().removeprefix("v")[:20].partition(".")
+    version = record.get("schema_version")
+    if version == SCHEMA_VERSION or not isinstance(version, int | float | str):
+        return False
+    major, _, minor = str(version).strip().lower().removeprefix("v")[:20].partition(".")
     minor = minor.partition(".")[0] or "0"
-    if not (major.isascii() and major.isdigit() and minor.isascii() and minor.isdigit()):
-        return 0, 0
-    return int(major), int(minor)
+    digits = major + minor
+    if not (major and digits.isascii() and digits.isdigit()):
+        return False
+    return (int(major), int(minor)) > (1, 0)

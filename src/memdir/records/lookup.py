@@ -1,4 +1,4 @@
-"""Collect records: what lies at these paths, read; a broken one is a finding, hiding no other."""
+"""Which records lie in a store, which one somebody means, and what the store's settings say."""
 
 from __future__ import annotations
 
@@ -11,34 +11,47 @@ from memdir.format import names
 from memdir.hot.memory import RECORD_SETTINGS, decode, stem
 from memdir.records import fields, refusal
 from memdir.records.fields import Record
-from memdir.records.memory_config import LARGEST, RecordSettings, read_settings
+from memdir.records.memory_config import MAX_FILE_CHARACTERS, RecordSettings, read_settings
 from memdir.records.record import read_record
 from memdir.records.refusal import RecordError
 from memdir.store.ports import Store
 
-# Collect records: what lies at these paths, read; a broken one is a finding, hiding no other.
+Collected = dict[str, Record]  # by path
 
-Collected = dict[str, Record]
+PROJECT_FOLDER = ".claude/memory/"
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}\Z")
 
 
 def collect(store: Store, paths: Iterable[str]) -> tuple[Collected, list[Finding]]:
-    """The records by their paths, in the order of the paths."""
-    found, findings = Collected(), list[Finding]()
+    """The records at these paths; a broken one is a finding, hiding no other."""
+    records, findings = Collected(), list[Finding]()
     for path in paths:
         try:
-            found[path] = read_record(store.read(path), path)[0]
+            records[path] = read_record(store.read(path), path)[0]
         except Missing:
             continue  # gone since the paths were listed
         except MemdirError as error:
             findings.append(Finding("broken-record", path, error.message, error.next))
-    return found, findings
+    return records, findings
 
 
-# Which record somebody means, and what the settings of its store say.
+def everything(store: Store) -> tuple[Collected, list[Finding]]:
+    """All records whatever their status, and what could not be read."""
+    return collect(store, paths_of(store))
 
-BELOW = ".claude/memory/"
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}\Z")
-_SHOWN = 200
+
+def paths_of(store: Store, type: str = "") -> list[str]:
+    """Where all records lie, or those of one type, whatever their status."""
+    folder = f"{fields.FOLDERS[type]}/" if type else ""
+    return sorted(it for it in store.tree() if store.is_memory(it) and it.startswith(folder))
+
+
+def index_of(store: Store) -> str:
+    """What the index says now; nothing where there is none."""
+    try:
+        return decode(store.read(store.index_path))
+    except Missing:
+        return ""
 
 
 def settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
@@ -56,82 +69,54 @@ def sure_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]
         data = store.read(RECORD_SETTINGS)
     except Missing:
         return read_settings(None)
-    return read_settings(data[: 4 * LARGEST + 4].decode("utf-8", "replace"))
-
-
-def paths_of(store: Store, type: str = "") -> list[str]:
-    """Where all records lie, or those of one type, whatever their status."""
-    folder = f"{fields.FOLDERS[type]}/" if type else ""
-    found = (path for path in store.tree() if store.is_memory(path))
-    return sorted(path for path in found if path.startswith(folder))
-
-
-def index_of(store: Store) -> str:
-    """What the index says now; nothing where there is none."""
-    try:
-        return decode(store.read(store.index_path))
-    except Missing:
-        return ""
-
-
-def everything(store: Store) -> tuple[Collected, list[Finding]]:
-    """All records whatever their status, and what could not be read."""
-    return collect(store, paths_of(store))
+    return read_settings(data[: 4 * MAX_FILE_CHARACTERS + 4].decode("utf-8", "replace"))
 
 
 def type_of(name: str) -> str:
     """The type that somebody names; refuses what is none."""
-    found = fields.type_named(name)
-    if not found:
+    type = fields.type_named(name)
+    if not type:
         message = f"there is no category {name[:40]!r}"
         raise RecordError(refusal.INPUT, message, fix=f"use {', '.join(fields.TYPES)}")
-    return found
+    return type
 
 
 def target_path(target: str, root: str) -> str:
     """The path below the store that a target names; refuses whatever is no record's place."""
     given = target.strip()
-    for top in (root.rstrip("/") + "/", os.path.realpath(root) + "/", "./", BELOW):
+    for top in (root.rstrip("/") + "/", os.path.realpath(root) + "/", "./", PROJECT_FOLDER):
         given = given.removeprefix(top)
     folder, _, name = given.rpartition("/")
     right = folder in fields.TYPE_OF_FOLDER and name.endswith(".json")
     if right and _SLUG.match(name.removesuffix(".json")):
         return given
-    shown = target[:_SHOWN]
     raise RecordError(
         refusal.PATH,
-        f"{shown!r} is no record's place",
+        f"{target[:200]!r} is no record's place",
         facts=(("folders", ", ".join(fields.TYPE_OF_FOLDER)),),
         fix="give FOLDER/NAME.json with a name of a-z, 0-9 and -",
-        path=shown,
+        path=target[:200],
     )
 
 
 def find_record(name: str, store: Store) -> str:
     """The path of the record that is called so: by its path, or by its id in any folder."""
+    paths = list[str]()
     if "/" in name:
         path = target_path(name, store.root)
-        if store.exists(path):
-            return path
-        raise _missing(name, [])
-    wanted = name.strip().removesuffix(".json")
-    paths = paths_of(store)
-    found = [path for path in paths if stem(path) == wanted]
-    found = found or [path for path in paths if names.means(wanted, path)]
-    if len(found) > 1:
-        several = ", ".join(found[:5])
-        raise RecordError(
-            refusal.PATH, f"{name[:80]!r} means several records: {several}", fix="give the path"
-        )
-    if not found:
-        raise _missing(name, paths)
-    return found[0]
-
-
-def _missing(name: str, paths: list[str]) -> RecordError:
+        matches = [path] if store.exists(path) else []
+    else:
+        wanted, paths = name.strip().removesuffix(".json"), paths_of(store)
+        matches = [path for path in paths if stem(path) == wanted]
+        matches = matches or [path for path in paths if names.means(wanted, path)]
+    if len(matches) > 1:
+        message = f"{name[:80]!r} means several records: {', '.join(matches[:5])}"
+        raise RecordError(refusal.PATH, message, fix="give the path")
+    if matches:
+        return matches[0]
     from difflib import get_close_matches  # only a mistake needs it
 
-    names = {stem(path): path for path in paths}
-    near = get_close_matches(name[:80], list(names), 1, 0.75)
-    fix = f"did you mean {names[near[0]]}?" if near else "memdir list --scope records"
-    return RecordError(refusal.READ, f"there is no record {name[:80]!r}", fix=fix, path=name[:200])
+    by_name = {stem(path): path for path in paths}
+    near = get_close_matches(name[:80], list(by_name), 1, 0.75)
+    fix = f"did you mean {by_name[near[0]]}?" if near else "memdir list --scope records"
+    raise RecordError(refusal.READ, f"there is no record {name[:80]!r}", fix=fix, path=name[:200])

@@ -7,7 +7,7 @@ cut to its bounds and made harmless. What cannot be used keeps its default, with
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -19,10 +19,10 @@ from memdir.text.patterns import pattern
 FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"
 KIND = "bad-setting"  # of a warning
-LARGEST = 1 << 20  # characters of a file that is read
-LONGEST_DESCRIPTION = 500  # characters
-MOST_WARNINGS = 20
-SHOWN = 80  # characters of a key or value in a warning
+MAX_FILE_CHARACTERS = 1 << 20
+MAX_DESCRIPTION_CHARACTERS = 500
+MAX_WARNINGS = 20
+MAX_SHOWN_BYTES = 80  # of a key or value in a warning
 _MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
 
 _SAYS = {
@@ -127,15 +127,15 @@ def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, W
     if isinstance(said, str):
         fix = "Mend the file, or remove it: the defaults hold until then."
         return _settings(TREE), (Finding(KIND, path, f"{path} is not used: {said}", fix),)
-    reading = _Reading(path)
-    tree = reading.over(TREE, said, "")
-    return _settings(tree), reading.warnings()
+    reader = _Reader()
+    tree = reader.read(TREE, said, "")
+    return _settings(tree), reader.warnings(path)
 
 
 def _parsed(text: str) -> dict[str, Any] | str:
     """The object, or why there is none."""
-    if len(text) > LARGEST:
-        return f"it is longer than {LARGEST:,} characters"
+    if len(text) > MAX_FILE_CHARACTERS:
+        return f"it is longer than {MAX_FILE_CHARACTERS:,} characters"
     try:
         said = json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
@@ -147,103 +147,93 @@ def _parsed(text: str) -> dict[str, Any] | str:
     return said if isinstance(said, dict) else "it is no JSON object"
 
 
-class _Reading:
-    """One file being read over the defaults; it gathers what is wrong with it."""
+class _Reader:
+    """Reads one file over the defaults, and gathers what is wrong with it."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.found: list[tuple[str, str]] = []  # message and fix
+    def __init__(self) -> None:
+        self.problems: list[tuple[str, str]] = []  # message and fix
 
-    def over(self, tree: Mapping[str, Any], said: dict[str, Any], at: str) -> dict[str, Any]:
-        """The tree with what was said of it."""
+    def read(self, tree: Mapping[str, Any], given: dict[str, Any], above: str) -> dict[str, Any]:
+        """The tree with what the file says of it."""
         result = dict(tree)
         taken: set[str] = set()
-        for given, value in said.items():
-            key = given.lower() if given not in tree and tree.keys() <= set(TYPES) else given
-            where = f"{at}{given}"
+        for name, value in given.items():
+            key = name.lower() if name not in tree and tree.keys() <= set(TYPES) else name
+            where = f"{above}{name}"
             if key not in tree:
-                self.warn(where, "is no setting", _instead(given))
+                self.warn(where, "is no setting", _instead(name))
             elif key in taken:
                 self.warn(where, "is set twice; the first one counts", "Remove one of them.")
-            elif isinstance(tree[key], dict):
-                result[key] = self._inner(tree[key], value, where)
+            elif not isinstance(tree[key], dict):
+                result[key] = self.value(tree[key], value, where)
+            elif isinstance(value, dict):
+                result[key] = self.read(tree[key], value, f"{where}.")
             else:
-                result[key] = self._checked(tree[key], value, where)
+                self.warn(where, "must be an object", "Its defaults hold.")
             taken.add(key)
         return result
 
-    def _inner(self, tree: dict[str, Any], value: Any, where: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            self.warn(where, "must be an object", "Its defaults hold.")
-            return tree
-        return self.over(tree, value, f"{where}.")
-
-    def _checked(self, default: Any, value: Any, where: str) -> Any:
+    def value(self, default: Any, value: Any, where: str) -> Any:
+        """A value where it is sound, the nearest one where it is clamped, else the default."""
         if isinstance(default, bool):
-            return self._kept(default, value, where, type(value) is bool, "true or false")
-        if isinstance(default, str):
-            if where.endswith(".description"):
-                return self._description(default, value, where)
+            sound, wanted = type(value) is bool, "true or false"
+        elif where.endswith(".description"):
+            sound, wanted = isinstance(value, str), "a text"
+            if sound:
+                return self.description(value, where)
+        elif isinstance(default, str):
             sound = isinstance(value, str) and _MODEL.fullmatch(value) is not None
-            return self._kept(default, value, where, sound, "the name of a model")
-        return self._number(default, value, where)
-
-    def _description(self, default: str, value: Any, where: str) -> str:
-        if not isinstance(value, str):
-            return str(self._kept(default, value, where, False, "a text"))
-        line = inert_line(value)
-        if len(line) > LONGEST_DESCRIPTION:
-            self.warn(where, f"is cut to {LONGEST_DESCRIPTION} characters", "Write a shorter one.")
-        return line[:LONGEST_DESCRIPTION].rstrip()
-
-    def _number(self, default: float, value: Any, where: str) -> float:
-        rule = where.split(".")[-1] if isinstance(default, int) else "thresholds"
-        low, high = BOUNDS[rule]
-        kind = "a whole number" if isinstance(default, int) else "a number"
-        wanted = f"{kind} from {low:g} to {high:g}"
-        sound = type(value) is int or (type(value) is float and type(default) is float)
-        sound = sound and (type(value) is int or isfinite(value))
-        if sound and rule in CLAMPED and not low <= value <= high:
-            nearest = type(default)(low if value < low else high)
-            self.warn(where, f"must be {wanted}; {nearest:g} is used", "Write one of these.")
-            return nearest
-        kept = self._kept(default, value, where, sound and low <= value <= high, wanted)
-        return type(default)(kept)
-
-    def _kept(self, default: Any, value: Any, where: str, sound: bool, wanted: str) -> Any:
-        """The value where it is sound, else the default."""
+            wanted = "the name of a model"
+        else:
+            rule = where.split(".")[-1] if isinstance(default, int) else "thresholds"
+            low, high = BOUNDS[rule]
+            kind = "a whole number" if isinstance(default, int) else "a number"
+            wanted = f"{kind} from {low:g} to {high:g}"
+            finite = type(value) is float and type(default) is float and isfinite(value)
+            number = type(value) is int or finite
+            sound = number and low <= value <= high
+            if number and not sound and rule in CLAMPED:
+                nearest = type(default)(low if value < low else high)
+                self.warn(where, f"must be {wanted}; {nearest:g} is used", "Write one of these.")
+                return nearest
+            value = type(default)(value) if sound else value
         if sound:
             return value
-        shown = inert_line(json.dumps(default), SHOWN)
+        shown = inert_line(json.dumps(default), MAX_SHOWN_BYTES)
         self.warn(where, f"must be {wanted}; {shown} is used", "Write such a value, or leave it.")
         return default
 
+    def description(self, value: str, where: str) -> str:
+        line = inert_line(value)
+        if len(line) > MAX_DESCRIPTION_CHARACTERS:
+            problem = f"is cut to {MAX_DESCRIPTION_CHARACTERS} characters"
+            self.warn(where, problem, "Write a shorter one.")
+        return line[:MAX_DESCRIPTION_CHARACTERS].rstrip()
+
     def warn(self, where: str, problem: str, fix: str) -> None:
-        self.found.append((f"{inert_line(where, SHOWN)} {problem}", fix))
+        self.problems.append((f"{inert_line(where, MAX_SHOWN_BYTES)} {problem}", fix))
 
-    def warnings(self) -> Warnings:
+    def warnings(self, path: str) -> Warnings:
         """At most so many; a file full of them says so once."""
-        shown = self.found[:MOST_WARNINGS]
-        if more := len(self.found) - len(shown):
+        shown = self.problems[:MAX_WARNINGS]
+        if more := len(self.problems) - len(shown):
             shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
-        return tuple(Finding(KIND, self.path, message, fix) for message, fix in shown)
+        return tuple(Finding(KIND, path, message, fix) for message, fix in shown)
 
 
-def _instead(given: str) -> str:
+def _instead(name: str) -> str:
     """What was meant, where a key of that name stands elsewhere."""
     for path in _paths(TREE, ""):
-        if path.rpartition(".")[2] == given:
+        if path.rpartition(".")[2] == name:
             return f"Write {path} instead."
     return f"Remove it; every key there is stands in the default {FILE}."
 
 
-def _paths(tree: Mapping[str, Any], at: str) -> list[str]:
-    found = []
+def _paths(tree: Mapping[str, Any], above: str) -> Iterator[str]:
     for key, value in tree.items():
-        found.append(f"{at}{key}")
+        yield f"{above}{key}"
         if isinstance(value, dict):
-            found += _paths(value, f"{at}{key}.")
-    return found
+            yield from _paths(value, f"{above}{key}.")
 
 
 def _settings(tree: Mapping[str, Any]) -> RecordSettings:

@@ -1,7 +1,7 @@
 """A record as Markdown, and the Markdown read again: what recall, audit and people see.
 
 The header is a memory's; the body has a line for each choice and a section for each text or
-list. Twins: `view` and `read_view`. What the readable form cannot carry is for `exporting`.
+list. Twins: `view` and `read_view`. What the readable form cannot carry is for `exchange`.
 """
 
 from memdir.hot import memory
@@ -18,7 +18,7 @@ HEADER = {
 }
 TAGS, FILES = "Tags", "Related files"
 SECTION = "## "
-LEFTOVERS = "<!-- memdir:record "  # see exporting
+LEFTOVERS = "<!-- memdir:record "  # see exchange
 _BETWEEN = " — "  # an alternative and why it lost
 
 
@@ -33,13 +33,13 @@ def view(record: Record) -> str:
         for field in known
         if field.kind in (fields.CHOICE, fields.FLAG) and field.name in values
     ]
-    if tags := _texts(record.get("tags")):
+    if tags := fields.texts_of(record.get("tags")):
         top.append(f"**{TAGS}:** {', '.join(tags)}")
     parts = ["\n".join(top)]
     for field in known:
         if field.name in values:
             parts += _sections(field, values[field.name])
-    if files := _texts(record.get("related_files")):
+    if files := fields.texts_of(record.get("related_files")):
         parts.append(_section(FILES, _items([f"`{path}`" for path in files])))
     return memory.write(header, "\n\n".join(part for part in parts if part))
 
@@ -91,12 +91,12 @@ def _sections(field: Field, value: object) -> list[str]:
         text = _word(value)
         return [_section(field.label, _escape(text))] if text else []
     if field.kind == fields.EXAMPLES and isinstance(value, dict):
-        lists = [(key.capitalize(), _texts(value.get(key))) for key in fields.EXAMPLE_KEYS]
+        lists = [(key.capitalize(), fields.texts_of(value.get(key))) for key in fields.EXAMPLE_KEYS]
         return [_section(label, _items(items)) for label, items in lists if items]
     if field.kind == fields.ALTERNATIVES and isinstance(value, list):
-        items = [_alternative(one) for one in value if isinstance(one, dict)]
+        items = [_alternative(item) for item in value if isinstance(item, dict)]
         return [_section(field.label, _items(items))] if items else []
-    items = _texts(value)
+    items = fields.texts_of(value)
     return [_section(field.label, _items(items))] if items else []
 
 
@@ -111,12 +111,8 @@ def _word(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
-def _texts(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
-
-def _alternative(one: Record) -> str:
-    option, reason = _word(one.get("option")), _word(one.get("rejected_reason"))
+def _alternative(item: Record) -> str:
+    option, reason = _word(item.get("option")), _word(item.get("rejected_reason"))
     return f"{option}{_BETWEEN}{reason}" if reason else option
 
 

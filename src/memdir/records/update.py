@@ -1,40 +1,52 @@
-"""What an update may change."""
+"""What an update may change of a record, and the ways between active, retired and archived."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from memdir.hot import safe
 from memdir.records import fields, refusal
-from memdir.records.fields import ACTIVE, ARCHIVED, RETIRED, Record, is_newer
+from memdir.records.fields import ACTIVE, ARCHIVED, RETIRED, Record, is_newer, status_of
 from memdir.records.match import tokens
-from memdir.records.refusal import RecordError
+from memdir.records.refusal import ACTION_CODES, RecordError
 from memdir.records.validate import cap_changes, demand, repair
 
-# An update: what it may change of a record, and what it may not.
-
+ANTI_RESURRECTION_SECONDS = 24 * 3600
 IMMUTABLE = ("created_at", "schema_version", "category")
-# Only the actions for it change where a record stands in its life.
-LIFECYCLE = ("record_status", *fields.OPTIONAL_KEYS)
-WAY_BACK = {fields.RETIRED: "restore", fields.ARCHIVED: "unarchive"}
+WAY_BACK = {RETIRED: "restore", ARCHIVED: "unarchive"}
+# The seed's word for an action: from where, to where, and what the log says. Retired records may
+# be archived, which is what becomes of them after the grace period.
+WAYS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "delete": ((ACTIVE,), RETIRED, "Retired"),
+    "archive": ((ACTIVE, RETIRED), ARCHIVED, "Archived"),
+    "restore": ((RETIRED,), ACTIVE, "Restored"),
+    "unarchive": ((ARCHIVED,), ACTIVE, "Unarchived"),
+}
+# What makes two records the same to somebody who creates one twice.
+_SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
 
 
 def merge(
     old: Record, new: Record, now: float, exists: Callable[[str], bool]
 ) -> tuple[Record, list[str]]:
     """The updated record and remarks about it; what `new` does not mention stays as it was."""
-    _may_update(old, new)
+    _refuse_inactive(old, new)
     old = repair(old, now)[0]
-    merged, remarks = repair(_filled(old, new), now, cap=False)
+    whole = old | {key: value for key, value in new.items() if value is not None}
+    content = new.get("content")
+    if isinstance(content, dict) and isinstance(old.get("content"), dict):
+        given = {key: value for key, value in content.items() if value is not None}
+        whole["content"] = old["content"] | given
+    merged, remarks = repair(whole, now, cap=False)
     _keep_immutable(old, merged)
-    _keep_tags(_listed(old, "tags"), merged.get("tags"))
-    _keep_files(_listed(old, "related_files"), merged.get("related_files"), exists)
-    before = _listed(old, "changes")
+    _keep_tags(_list(old, "tags"), merged.get("tags"))
+    _keep_files(_list(old, "related_files"), merged.get("related_files"), exists)
+    before = _list(old, "changes")
     added = _new_changes(before, merged.get("changes"))
     merged["id"] = old.get("id", merged.get("id"))  # a rename gives the new one
     stamp = safe.iso_time(max(now, safe.parse_time(str(old.get("updated_at"))) or now))
-    merged["changes"] = [*before, *added, *_automatic(old, merged, added, stamp)]
+    merged["changes"] = [*before, *added, *_automatic_changes(old, merged, added, stamp)]
     cap_changes(merged, remarks)
     times = old["times_updated"]
     merged["times_updated"] = times + 1 if isinstance(times, int) and times >= 0 else 1
@@ -51,16 +63,15 @@ def must_rename(old_title: str, new_title: str) -> bool:
     return 2 * (longer - len(before & after)) > longer
 
 
-def _may_update(old: Record, new: Record) -> None:
+def _refuse_inactive(old: Record, new: Record) -> None:
     if is_newer(old):
-        version = str(old.get("schema_version"))[:20]
         raise RecordError(
-            refusal.ACTION_CODES["update"],
+            ACTION_CODES["update"],
             "the record was written by a newer version and is only read",
-            facts=(("schema_version", version),),
+            facts=(("schema_version", str(old.get("schema_version"))[:20]),),
             fix="update memdir",
         )
-    status = old.get("record_status", fields.ACTIVE)
+    status = old.get("record_status", ACTIVE)
     wanted = new.get("record_status")
     if wanted is not None and wanted != status:
         raise _refusal(
@@ -68,30 +79,19 @@ def _may_update(old: Record, new: Record) -> None:
             "an update does not change where a record stands in its life",
             f"use --action {WAY_BACK.get(status, 'delete or archive')}",
         )
-    if status != fields.ACTIVE:
-        way = WAY_BACK.get(status, "restore")
+    if status != ACTIVE:
         raise RecordError(
-            refusal.ACTION_CODES["update"],
+            ACTION_CODES["update"],
             f"the record is {status}; an update does not bring it back",
             facts=(("record_status", str(status)[:20]),),
-            fix=f"--action {way} first, then update",
+            fix=f"--action {WAY_BACK.get(status, 'restore')} first, then update",
         )
 
 
-def _listed(old: Record, key: str) -> list[Any]:
+def _list(old: Record, key: str) -> list[Any]:
     """A list of the old record; one that is broken protects nothing, and may be corrected."""
     value = old.get(key)
     return value if isinstance(value, list) else []
-
-
-def _filled(old: Record, new: Record) -> Record:
-    """Silence is no removal: a list is emptied by `[]`, a text by an empty one."""
-    whole = old | {key: value for key, value in new.items() if value is not None}
-    content = new.get("content")
-    if isinstance(content, dict) and isinstance(old.get("content"), dict):
-        said = {key: value for key, value in content.items() if value is not None}
-        whole["content"] = old["content"] | said
-    return whole
 
 
 def _refusal(field: str, rule: str, fix: str, *facts: tuple[str, str]) -> RecordError:
@@ -99,7 +99,7 @@ def _refusal(field: str, rule: str, fix: str, *facts: tuple[str, str]) -> Record
 
 
 def _keep_immutable(old: Record, merged: Record) -> None:
-    for key in (*IMMUTABLE, *LIFECYCLE):
+    for key in (*IMMUTABLE, "record_status", *fields.OPTIONAL_KEYS):
         before, after = old.get(key), merged.get(key)
         if before != after:
             rule = "cannot change" if key in IMMUTABLE else "is set by the system"
@@ -110,7 +110,7 @@ def _keep_immutable(old: Record, merged: Record) -> None:
 def _keep_tags(old: list[str], new: object) -> None:
     """They only grow below the maximum; at it, one goes for one that comes."""
     if not isinstance(new, list) or new == old:
-        return  # no list at all is found by the check
+        return  # the check refuses what is no list
     gone = [tag for tag in old if tag not in new]
     came = [tag for tag in new if tag not in old]
     room = max(0, len(old) + len(came) - fields.MAX_TAGS)
@@ -129,8 +129,7 @@ def _keep_tags(old: list[str], new: object) -> None:
 def _keep_files(old: list[str], new: object, exists: Callable[[str], bool]) -> None:
     if not isinstance(new, list):
         return
-    lost = [path for path in old if path not in new and exists(path)]
-    if lost:
+    if lost := [path for path in old if path not in new and exists(path)]:
         names = ", ".join(lost)
         rule = "a file that exists stays listed"
         raise _refusal("related_files", rule, f"keep {names[:120]}", ("removed", names))
@@ -158,12 +157,12 @@ def _new_changes(old: list[object], new: object) -> list[object]:
     )
 
 
-def _automatic(
+def _automatic_changes(
     old: Record, merged: Record, added: list[object], stamp: str
 ) -> list[dict[str, object]]:
     """An entry for each single value that changed and that no new entry names."""
     named = {
-        str(one.get("field", "")).removeprefix("content.") for one in added if isinstance(one, dict)
+        str(it.get("field", "")).removeprefix("content.") for it in added if isinstance(it, dict)
     }
     before, after = _scalars(old), _scalars(merged)
     return [
@@ -179,84 +178,55 @@ def _automatic(
     ]
 
 
-def _scalars(record: Record) -> Mapping[str, object]:
+def _scalars(record: Record) -> dict[str, object]:
     """Each field that holds one value, by its name in a change."""
-    found: dict[str, object] = {key: record.get(key) for key in ("title", "confidence")}
+    values: dict[str, object] = {key: record.get(key) for key in ("title", "confidence")}
     content = record.get("content")
-    for field in fields.CONTENT.get(str(record.get("category")), ()):
-        if field.kind in fields.SCALARS and isinstance(content, dict) and field.name in content:
-            found[f"content.{field.name}"] = content[field.name]
-    return found
+    for field in fields.fields_of(record):
+        if isinstance(content, dict) and field.kind in fields.SCALARS and field.name in content:
+            values[f"content.{field.name}"] = content[field.name]
+    return values
 
 
-# Where a record stands in its life: active, retired, archived, and the ways between them.
-
-ANTI_RESURRECTION_SECONDS = 24 * 3600
-# The seed's word for an action: from where, to where. Retired records may be archived, which
-# is what becomes of them after the grace period.
-WAYS: dict[str, tuple[tuple[str, ...], str]] = {
-    "delete": ((ACTIVE,), RETIRED),
-    "archive": ((ACTIVE, RETIRED), ARCHIVED),
-    "restore": ((RETIRED,), ACTIVE),
-    "unarchive": ((ARCHIVED,), ACTIVE),
-}
-_STAMPS = {RETIRED: ("retired_at", "retired_reason"), ARCHIVED: ("archived_at", "archived_reason")}
-_DID = {
-    "delete": "Retired",
-    "archive": "Archived",
-    "restore": "Restored",
-    "unarchive": "Unarchived",
-}
-_INSTEAD = {ACTIVE: "delete or archive", RETIRED: "restore", ARCHIVED: "unarchive"}
-# What makes two records the same to somebody who creates one twice.
-_SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
-
-
-def status_of(record: Record) -> str:
-    """Active, retired or archived; older records say nothing and are active."""
-    return str(record.get("record_status") or ACTIVE)
-
-
-def turn(record: Record, action: str, reason: str, now: float) -> tuple[Record, list[str]]:
+def change_status(record: Record, action: str, reason: str, now: float) -> tuple[Record, list[str]]:
     """The record after `delete`, `archive`, `restore` or `unarchive`; unchanged if it is there."""
-    sources, target = WAYS[action]
+    sources, target, did = WAYS[action]
     status = status_of(record)
+    facts = (("action", action), ("record_status", status[:20]))
     if is_newer(record):
-        raise _status_refusal(
-            action, status, "was written by a newer version and is only read", "update memdir"
-        )
+        message = "the record was written by a newer version and is only read"
+        raise RecordError(ACTION_CODES[action], message, facts=facts, fix="update memdir")
     if status == target:
         return record, [f"already {target}"]
     if status not in sources:
-        raise _status_refusal(action, status, f"is {status}", f"use --action {_INSTEAD[status]}")
-    turned = dict(record)
+        fix = f"use --action {WAY_BACK.get(status, 'delete or archive')}"
+        raise RecordError(ACTION_CODES[action], f"the record is {status}", facts=facts, fix=fix)
+    changed = dict(record)
     stamp = safe.iso_time(now)
     if target == ACTIVE:
         for key in fields.OPTIONAL_KEYS:
-            turned.pop(key, None)
+            changed.pop(key, None)
     else:
-        at, why = _STAMPS[target]
-        turned |= {at: stamp, why: reason}
-    turned["record_status"] = target
-    turned["updated_at"] = max(stamp, str(record.get("updated_at", "")))
+        changed |= {f"{target}_at": stamp, f"{target}_reason": reason}
+    changed["record_status"] = target
+    changed["updated_at"] = max(stamp, str(record.get("updated_at", "")))
     entry = {
         "date": stamp,
-        "summary": f"{_DID[action]}: {reason}"[: fields.MAX_SUMMARY] if reason else _DID[action],
+        "summary": f"{did}: {reason}"[: fields.MAX_SUMMARY_CHARACTERS] if reason else did,
         "field": "record_status",
         "old_value": status,
         "new_value": target,
     }
-    changes = record.get("changes")
-    turned["changes"] = [*(changes if isinstance(changes, list) else []), entry]
+    changed["changes"] = [*_list(record, "changes"), entry]
     remarks: list[str] = []
-    cap_changes(turned, remarks)
-    return turned, remarks
+    cap_changes(changed, remarks)
+    return changed, remarks
 
 
 def may_create(existing: Record, new: Record, now: float, path: str = "") -> bool:
     """May `new` stand where `existing` lies? False: it is the same already, nothing to do."""
     status = status_of(existing)
-    if status == ACTIVE and _substance(existing) == _substance(new):
+    if status == ACTIVE and all(existing.get(key) == new.get(key) for key in _SUBSTANCE):
         return False
     if status != RETIRED:
         raise RecordError(
@@ -277,12 +247,3 @@ def may_create(existing: Record, new: Record, now: float, path: str = "") -> boo
             path=path,
         )
     return True
-
-
-def _substance(record: Record) -> list[object]:
-    return [record.get(key) for key in _SUBSTANCE]
-
-
-def _status_refusal(action: str, status: str, what: str, fix: str) -> RecordError:
-    facts = (("action", action), ("record_status", status[:20]))
-    return RecordError(refusal.ACTION_CODES[action], f"the record {what}", facts=facts, fix=fix)
