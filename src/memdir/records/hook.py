@@ -1,22 +1,18 @@
-"""The structured records of a project, among what a prompt brings back. Hot path.
-
-SQLite reads their JSON, as it does for events.
-"""
+"""The structured records of a project, among what a prompt brings back. Hot path."""
 
 import os
 
-from memdir.hot.catalog import SqlError, connect
+from memdir.hot import run
+from memdir.hot.disk import read_start
 from memdir.hot.memory import RECORD_SETTINGS
 from memdir.hot.place import RECORDS, store_key
 from memdir.hot.recall import Place
-from memdir.hot.run import NUL, SPACE
 from memdir.records import fields
 from memdir.records.light import LightRecords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from memdir.hot.place import Here
     from memdir.hot.recall import Found, Recollection
@@ -27,12 +23,6 @@ if TYPE_CHECKING:
 SETTINGS_BYTES = 1 << 20
 INJECTED, MOST_INJECTED = 5, 20  # records for one prompt: without a word in the settings, at most
 BOM = b"\xef\xbb\xbf"
-ROWS = "SELECT key, type, atom, id, parent FROM json_tree(?) ORDER BY id"
-WISHES = "SELECT json_type(?1, ?2), json_extract(?1, ?2)"
-SWITCHES = (
-    "SELECT key, json_extract(value, '$.enabled') FROM json_each(?1, '$.categories') "
-    "WHERE type = 'object' AND json_type(value, '$.enabled') = 'false'"
-)
 
 
 def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, str, int]:
@@ -91,51 +81,25 @@ class _Without:
 def read_wishes(root: str) -> Wishes:
     """What memory-config.json says; one that is missing or broken leaves the defaults."""
     try:
-        handle = os.open(f"{root}/{RECORD_SETTINGS}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            data = os.read(handle, SETTINGS_BYTES + 1)
-        finally:
-            os.close(handle)
-        text = data.removeprefix(BOM).decode()
-        return _read_wishes(text) if len(data) <= SETTINGS_BYTES else Wishes(INJECTED, frozenset())
-    except (OSError, ValueError, SqlError):
-        return Wishes(INJECTED, frozenset())
-
-
-def _read_wishes(text: str) -> Wishes:
-    database = connect(":memory:")
-    if "\0" in text or database.execute("SELECT json_valid(?)", (text,)).fetchone() != (1,):
-        return Wishes(INJECTED, frozenset())
-    kind, value = database.execute(WISHES, (text, "$.retrieval.max_inject")).fetchone()
-    most = min(max(int(value), 0), MOST_INJECTED) if kind == "integer" else INJECTED
-    named = [fields.type_named(key) for key, _ in database.execute(SWITCHES, (text,))]
-    return Wishes(most, frozenset(fields.FOLDERS[type] for type in named if type))
+        data = read_start(f"{root}/{RECORD_SETTINGS}", SETTINGS_BYTES + 1, follow=False)[0]
+    except (OSError, ValueError):
+        data = b""
+    settings = read_json(data) if len(data) <= SETTINGS_BYTES else {}
+    retrieval, categories = settings.get("retrieval"), settings.get("categories")
+    most = retrieval.get("max_inject") if isinstance(retrieval, dict) else None
+    off = set()
+    for name, switches in categories.items() if isinstance(categories, dict) else ():
+        type_name = fields.type_named(name)
+        if type_name and isinstance(switches, dict) and switches.get("enabled") is False:
+            off.add(fields.FOLDERS[type_name])
+    limit = min(max(most, 0), MOST_INJECTED) if type(most) is int else INJECTED
+    return Wishes(limit, frozenset(off))
 
 
 def read_json(data: bytes) -> "fields.Record":
     """The object in a file; an empty one where there is none."""
-    # To SQLite a text ends at a zero.
-    text = data.removeprefix(BOM).replace(NUL, SPACE).decode("utf-8", "replace")
-    values: dict[int, Any] = {}
     try:
-        database = connect(":memory:")
-        for key, kind, atom, id, parent in database.execute(ROWS, (text,)):
-            value = _value(kind, atom)
-            values[id] = value
-            above = values.get(parent)
-            if isinstance(above, dict):
-                above[key] = value
-            elif isinstance(above, list):
-                above.append(value)
-    except (SqlError, UnicodeDecodeError):  # half a character, or no JSON at all
+        value = run.read_json(data.removeprefix(BOM))
+    except (ValueError, RecursionError):
         return {}
-    first = next(iter(values.values()), None)
-    return first if isinstance(first, dict) else {}
-
-
-def _value(kind: str, atom: object) -> object:
-    if kind == "object":
-        return {}
-    if kind == "array":
-        return []
-    return bool(atom) if kind in ("true", "false") else atom
+    return value if isinstance(value, dict) else {}
