@@ -16,7 +16,7 @@ from memdir import worker
 from memdir.capture import capture, plan
 from memdir.capture.capture import capture as capture_capture
 from memdir.errors import Unwritable
-from memdir.hot.queue import LONGEST, Queue
+from memdir.hot.queue import MAX_LINE_BYTES, Queue
 from memdir.worker import DEADLY, read_jobs
 from tests.conftest import EVERY
 from tests.helpers.conversing import OSLO, TUESDAY, Conversation
@@ -185,7 +185,7 @@ def test_the_last_reply_never_makes_a_line_too_long(client):
         client.hook("stop", client.talk(), last_assistant_message=text)
     lines = (client.state / "queue").read_bytes().splitlines()
     assert len(lines) == 5
-    assert max(map(len, lines)) < LONGEST
+    assert max(map(len, lines)) < MAX_LINE_BYTES
     assert json.loads(lines[0])["last"] == "x" * 1000
     assert json.loads(lines[4])["last"] == "short"
 

@@ -417,10 +417,14 @@ def seal(mark: str, data: bytes) -> bytes:
 def open_append(path: str) -> int:
     """A handle to add to a private file, which is made with its folders where it is missing."""
     try:
-        return os.open(path, _APPEND, 0o600)
+        handle = os.open(path, _APPEND, 0o600)
     except FileNotFoundError:
         make_private(os.path.dirname(path))
-        return os.open(path, _APPEND, 0o600)
+        handle = os.open(path, _APPEND, 0o600)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would take it, and nobody read it
+        os.close(handle)
+        raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)
+    return handle
 
 
 def append(path: str, data: bytes, limit: int = 0) -> bool:

@@ -8,8 +8,6 @@ the longest.
 
 import fcntl
 import os
-from errno import ENXIO
-from stat import S_ISREG
 from time import sleep
 
 from memdir.hot import disk
@@ -78,9 +76,6 @@ class Queue:
         """The file to add to, held so that the worker cannot take it away before the write."""
         for _ in range(TRIES):
             handle = disk.open_append(self.path)
-            if not S_ISREG(os.fstat(handle).st_mode):  # a pipe would take it, and nobody read it
-                os.close(handle)
-                raise OSError(ENXIO, os.strerror(ENXIO), self.path)
             _hold(handle, fcntl.LOCK_SH)
             if self._is_there(handle):
                 return handle
