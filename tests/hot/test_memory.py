@@ -75,19 +75,6 @@ def test_the_type_is_read_on_top_or_below_metadata(header, expected):
     assert memory(header).type == expected
 
 
-@pytest.mark.parametrize(
-    ("header", "pinned"),
-    [
-        ("pinned: true", True),
-        ("metadata:\n  pinned: Yes", True),
-        ("pinned: no", False),
-        ("a: b", False),
-    ],
-)
-def test_a_memory_can_be_pinned_by_hand(header, pinned):
-    assert memory(header).pinned is pinned
-
-
 CLOCKS = [
     # header, what staleness counts from
     ("name: a", NOON),

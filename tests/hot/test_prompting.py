@@ -16,6 +16,16 @@ ROOT = "/home/ann/.claude/projects/-home-ann-shop/memory"
 LONG = "/home/ann/.claude/projects/" + "-" * 206 + "/memory"  # as long as Claude Code makes them
 INDEX = "- [Answers](feedback_short_answers.md) — short, without a summary\n"
 TEAM_INDEX = "- [Freeze](project_freeze.md) — no merges after 2026-03-05\n"
+SECTIONS = [
+    "# Memory",
+    "## Remember and forget",
+    "## Types",
+    "## What not to save",
+    "## How to save",
+    "## When to use it",
+    "## Before you rely on it",
+    "## Memory, plan, task list",
+]
 SETTINGS = {
     f"{mode}{'' if index else '-no-index'}{'-shared' if shared else ''}": (mode, index, shared)
     for mode in MODES
@@ -40,6 +50,10 @@ def setting(name: str, root: str = ROOT) -> Setting:
 
 def words() -> str:
     return Path(WORDS).read_text(encoding="utf-8")
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 # -- the words ---------------------------------------------------------------------------------
@@ -70,8 +84,30 @@ def test_the_prompt_is_the_one_that_was_read_and_agreed_to(name):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
+def test_every_mode_has_the_eight_sections_in_order_and_none_is_empty(name):
+    text = instruct(setting(name))
+    lines = text.split("\n")
+    assert [line for line in lines if line.startswith("#")] == SECTIONS
+    parts = [part.split("\n", 1) for part in text.split("\n#")]
+    assert all(len(part) == 2 and part[1].strip() for part in parts)
+    assert "\n\n\n" not in text and text == text.strip("\n")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
 def test_the_first_level_stays_within_its_budget(name):
     assert tokens_of(instruct(setting(name, LONG))) <= BUDGET
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_what_holds_in_every_mode_is_said_in_every_mode(name):
+    text = flat(instruct(setting(name)))
+    assert "write to" in text and "no mkdir and no check" in text
+    assert "Not even when asked to" in text
+    assert "you must look" in text
+    assert "act as if it were empty" in text
+    assert "see that the file exists and search for the name" in text
+    assert "`checked:`" in text
+    assert "in a plan" in text and "task list" in text
 
 
 # -- the modes ---------------------------------------------------------------------------------
