@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 4096
 MAX_DEPTH = 32  # folders inside each other; nobody nests memories deeper by intent
-MAX_FILES_IN_FLIGHT = 100  # two handles each
 TEMPORARY = ".memdir-"
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_LINK = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -66,8 +65,7 @@ def check_path(path: str) -> list[str]:
 class Disk:
     """One directory as the root of relative paths; nothing outside it can be reached.
 
-    A replacement is a temporary file in the same directory, write, fsync, rename, fsync of the
-    directory. An error before the rename leaves the old version, one after it the new one.
+    Reading is here, for hooks; how files are replaced, only writers import (replacement.py).
     """
 
     __slots__ = ("root",)
@@ -140,32 +138,18 @@ class Disk:
     def put_all(self, files: "Mapping[str, bytes]") -> None:
         """Replace or create files, all of them durable when this returns.
 
-        Together they cost a fraction of one by one: the first fsync takes the others along. No
-        file has its name before its bytes are safe. Any number of files, few handles at a time.
+        Together they cost a fraction of one by one: the first fsync takes the others along.
         """
-        paths = list(files)
-        for start in range(0, len(paths), MAX_FILES_IN_FLIGHT):
-            staged = []
-            try:
-                for path in paths[start : start + MAX_FILES_IN_FLIGHT]:
-                    staged.append(Staged(*self.open_parent(path, make=True)))
-                    staged[-1].write(files[path])
-                for file in staged:
-                    file.sync()
-                for file in staged:
-                    file.rename()
-                for parent in {file.identity: file.parent for file in staged}.values():
-                    _settle(parent)
-            finally:
-                for file in staged:
-                    file.close()
+        from memdir.hot.replacement import replace_all
+
+        replace_all(self, files)
 
     def drop(self, path: str) -> None:
         """Take one file out of the directory, durably."""
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)
-            _settle(parent)
+            settle(parent)
         finally:
             close_quietly(parent)
 
@@ -181,7 +165,7 @@ class Disk:
         while folders:
             prefix = folders.pop()
             try:
-                folder, entries = self._list(prefix)
+                folder, entries = self.list_folder(prefix)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -204,7 +188,7 @@ class Disk:
             finally:
                 close_quietly(folder)
 
-    def _list(self, prefix: str) -> "tuple[int, list[os.DirEntry[str]]]":
+    def list_folder(self, prefix: str) -> "tuple[int, list[os.DirEntry[str]]]":
         """A folder's handle and all its entries: half a list would make memories look gone."""
         if prefix:
             parent, name = self.open_parent(prefix[:-1])
@@ -223,20 +207,9 @@ class Disk:
 
     def sweep(self, enter: "Callable[[str], bool]") -> None:
         """Remove temporary files that a killed writer left; only the holder of the lock may."""
-        folders = [""]
-        while folders:
-            prefix = folders.pop()
-            try:
-                folder, entries = self._list(prefix)
-            except OSError:
-                continue  # what cannot be opened holds no debris of ours to remove now
-            for entry in entries:
-                path = prefix + entry.name
-                if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp"):
-                    unlink_quietly(entry.name, folder)
-                elif entry.is_dir(follow_symlinks=False) and path.count("/") < MAX_DEPTH:
-                    folders += [path + "/"] if enter(path) else []
-            close_quietly(folder)
+        from memdir.hot.replacement import sweep
+
+        sweep(self, enter)
 
 
 def unreadable(path: str, error: OSError) -> "Finding":
@@ -264,7 +237,7 @@ def close_quietly(handle: int) -> None:
         return
 
 
-def _settle(parent: int) -> None:
+def settle(parent: int) -> None:
     """Make a name that was just given or taken durable."""
     try:
         os.fsync(parent)
@@ -291,76 +264,11 @@ def _read(handle: int, size: int, limit: int = -1) -> bytes:
     return data
 
 
-class Staged:
-    """A file that gets its name when its bytes are safe; takes over the handle of its directory."""
-
-    __slots__ = ("handle", "identity", "name", "parent", "temporary")
-
-    def __init__(self, parent: int, name: str) -> None:
-        self.parent = parent
-        self.name = name
-        self.handle = -1
-        self.temporary = ""
-        self.identity = (0, 0)
-
-    def write(self, data: bytes) -> None:
-        """Put the bytes into a temporary file beside the place of the name."""
-        facts = os.fstat(self.parent)
-        self.identity = (facts.st_dev, facts.st_ino)
-        mode = _mode_of(self.parent, self.name)
-        temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}.tmp"
-        self.handle = os.open(temporary, _NEW, 0o600, dir_fd=self.parent)
-        self.temporary = temporary
-        if mode != 0o600:
-            os.fchmod(self.handle, mode)
-        _write_all(self.handle, data)
-
-    def sync(self) -> None:
-        """Make the bytes durable; a failed fsync is a failed write, never tried again."""
-        os.fsync(self.handle)
-        handle, self.handle = self.handle, -1
-        os.close(handle)
-
-    def rename(self) -> None:
-        """Give the file its name, in one step."""
-        os.rename(self.temporary, self.name, src_dir_fd=self.parent, dst_dir_fd=self.parent)
-        self.temporary = ""
-
-    def close(self) -> None:
-        """Let go of everything; what did not get its name is removed."""
-        if self.temporary:
-            unlink_quietly(self.temporary, self.parent)
-        for handle in (self.handle, self.parent):
-            close_quietly(handle)  # -1: closed already; else its bytes were forced, or are given up
-
-
-def _mode_of(parent: int, name: str) -> int:
-    """The permissions the new version gets: those of the old one, else private."""
-    try:
-        facts = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
-        return 0o600
-    if stat.S_ISDIR(facts.st_mode):
-        raise OSError(errno.EISDIR, "a directory stands there")
-    if not stat.S_ISREG(facts.st_mode):
-        link = stat.S_ISLNK(facts.st_mode)
-        raise OSError(errno.ELOOP if link else errno.ENXIO, "not a regular file")
-    return stat.S_IMODE(facts.st_mode) & 0o777 or 0o600
-
-
-def _write_all(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         written = os.write(handle, view)
         view = view[written:]
-
-
-def unlink_quietly(name: str, parent: int) -> None:
-    """Clean up after a failure that is already on its way to the user."""
-    try:
-        os.unlink(name, dir_fd=parent)
-    except OSError:
-        return
 
 
 # Small files of our own, outside any store.
@@ -476,7 +384,7 @@ def _name_whole(give_name: "Callable[[str, str], None]", path: str, data: bytes)
     try:
         handle = os.open(part, _NEW, 0o600)
         try:
-            _write_all(handle, data)
+            write_all(handle, data)
         finally:
             os.close(handle)
         give_name(part, path)
