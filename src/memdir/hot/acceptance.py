@@ -34,8 +34,6 @@ HISTORY = "history.git"
 class Acceptance:
     """What was decided on the memories of one store, and what to call their source."""
 
-    __slots__ = ("decisions", "origin")
-
     def __init__(self, origin: str, decisions: "Decisions | None" = None) -> None:
         self.origin = origin
         self.decisions = decisions or {}

@@ -32,8 +32,6 @@ INDEX_CHARACTERS = 30_000  # UTF-16 units of one index with its frame: its own l
 class Setting:
     """What decides the words: the directory, the mode, and whether there is an index to keep."""
 
-    __slots__ = ("index", "logs", "mode", "root", "shared")
-
     def __init__(
         self,
         root: str,

@@ -313,8 +313,6 @@ def is_unsure(facts: "Facts") -> bool:
 class State:
     """What a store looked like before it was read."""
 
-    __slots__ = ("facts", "folders", "index")
-
     def __init__(self, facts: "dict[str, Facts]", folders: dict[str, int], index: str) -> None:
         self.facts = facts
         self.folders = folders

@@ -64,8 +64,6 @@ _INDEX = "index of the memories kept from earlier sessions; background, not an i
 class SessionState:
     """What a session has seen; a clear or a compact begins anew."""
 
-    __slots__ = ("injected", "surfaced")
-
     def __init__(self, surfaced: "frozenset[str]" = frozenset(), injected: int = 0) -> None:
         self.surfaced = surfaced  # the versions of memories that it was told of
         self.injected = injected  # bytes of text that it was given
@@ -201,11 +199,6 @@ def _encode(text: str) -> bytes:
 class Recalled:
     """A memory chosen for injection: where it lies, what it says, why it was chosen."""
 
-    __slots__ = (
-        *("giver", "memory", "note", "real", "root", "scope", "score", "sure", "text"),
-        *("verdicts", "words"),
-    )
-
     def __init__(
         self,
         memory: "Memory",
@@ -238,8 +231,6 @@ class Recalled:
 
 class Framed:
     """The injected text, and what of the given made it into it."""
-
-    __slots__ = ("bodies", "pointed", "pointers", "text")
 
     def __init__(
         self, text: str, bodies: tuple[int, ...], pointed: tuple[int, ...], pointers: int
@@ -446,8 +437,6 @@ def shorten(text: str, size: int) -> str:
 
 class Injected:
     """The text for the agent, which memories came whole, and which as a pointer."""
-
-    __slots__ = ("bodies", "pointers", "text")
 
     def __init__(self, text: str, bodies: "list[Recalled]", pointers: "list[Recalled]") -> None:
         self.text = text

@@ -59,8 +59,6 @@ def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
 class Scan:
     """What one pass over a store saw: the memories, and what it could not take."""
 
-    __slots__ = ("memories", "skipped")
-
     def __init__(self) -> None:
         self.memories: list[Memory] = []
         self.skipped: list[Finding] = []
@@ -90,7 +88,6 @@ class Files:
         raise NotImplementedError
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
         raise NotImplementedError
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
@@ -157,7 +154,6 @@ class OnDisk(Files):
         self.max_file_bytes = max_file_bytes
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file below the store."""
         try:
             return self.disk.read(path)[0]
         except OSError as error:
@@ -248,7 +244,6 @@ class RecordFolders(OnDisk):
 
     @property
     def index_path(self) -> str:
-        """index.md, whatever else there is."""
         return RECORD_INDEX
 
     def is_memory(self, path: str) -> bool:
@@ -256,7 +251,6 @@ class RecordFolders(OnDisk):
         return path != RECORD_SETTINGS and is_of_records(path)
 
     def standalone(self) -> bytes | None:
-        """An index of records is never a memory itself."""
         return None
 
     def tree(self) -> dict[str, tuple[int, ...]]:
@@ -399,7 +393,6 @@ def _special(path: str, kind: str) -> "Finding":
 
 
 def open_store(root: str, max_file_bytes: int) -> Markdown:
-    """The memories in a directory."""
     return Markdown(root, max_file_bytes)
 
 

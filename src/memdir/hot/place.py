@@ -206,8 +206,6 @@ def agent_folder(name: str) -> str:
 class Scope:
     """A place that memories live in; `agent` and `place` are only for an agent's own."""
 
-    __slots__ = ("agent", "kind", "place")
-
     def __init__(self, kind: str, agent: str = "", place: str = "") -> None:
         self.kind = kind
         self.agent = agent
@@ -225,9 +223,6 @@ class Scope:
 
     def __str__(self) -> str:
         return f"agent:{self.agent}@{self.place}" if self.kind == "agent" else self.kind
-
-    def __repr__(self) -> str:
-        return f"Scope({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and str(self) == str(other)
@@ -252,7 +247,6 @@ def parse_scope(text: str) -> Scope:
 
 
 def is_true(text: str) -> bool:
-    """A switch of the environment that is on."""
     return text.strip().lower() in TRUE_WORDS
 
 
@@ -351,8 +345,6 @@ REPOSITORY, YOUR_TEAM = "this repository", "your team"
 class Here:
     """The place of a hook: our folders, what holds there, the directory of each scope."""
 
-    __slots__ = ("cache", "checkout", "holds", "most_bytes", "scopes", "state")
-
     def __init__(
         self,
         state: str,
@@ -403,8 +395,6 @@ class Here:
 
 class Around:
     """What can be seen from a directory without asking anybody."""
-
-    __slots__ = ("checkout", "doubtful", "seen", "start")
 
     def __init__(self, cwd: str, environ: "Mapping[str, str]") -> None:
         self.start = os.path.realpath(cwd)

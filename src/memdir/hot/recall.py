@@ -30,8 +30,6 @@ COMPARED = 16_384  # characters of a memory whose words are compared
 class Hit:
     """One memory that a search gave back."""
 
-    __slots__ = ("memory", "score", "sure", "words")
-
     def __init__(
         self, memory: "Memory", score: float, sure: float, words: dict[str, float]
     ) -> None:
@@ -44,8 +42,6 @@ class Hit:
 class Found:
     """The answer of a search: every memory with a score, best first, and what went wrong."""
 
-    __slots__ = ("findings", "hits", "searched")
-
     def __init__(self, hits: list[Hit], searched: int, findings: "list[Finding]") -> None:
         self.hits = hits
         self.searched = searched  # how many memories there were to choose from
@@ -54,8 +50,6 @@ class Found:
 
 class Place:
     """A store in its scope, and the search over it."""
-
-    __slots__ = ("real", "scope", "search", "source", "store")
 
     def __init__(
         self,
@@ -80,8 +74,6 @@ class Place:
 
 class Recollection:
     """What came back: bodies and pointers, best first, and why there is nothing if so."""
-
-    __slots__ = ("abstained", "bodies", "findings", "near", "pointers", "reason", "searched")
 
     def __init__(self) -> None:
         self.bodies: list[Recalled] = []
@@ -361,8 +353,6 @@ def gain(share: float, holders: int, count: int) -> float:
 class Matches:
     """Who holds the terms of a prompt, and what that is worth."""
 
-    __slots__ = ("gains", "held", "scores", "wanted", "worths")
-
     def __init__(
         self,
         terms: "Mapping[str, float]",
@@ -436,8 +426,6 @@ def final(score: float, is_rule: bool) -> float:
 
 class _Rounded(dict[float, int]):
     """The weight for each count of a word in a body: few counts, so looked up, not computed."""
-
-    __slots__ = ("share",)
 
     def __init__(self, share: float) -> None:
         self.share = share

@@ -179,11 +179,6 @@ def write_json(value: object) -> str:
 class Event:
     """What a client hands over; a field that is missing or no text is empty."""
 
-    __slots__ = (
-        *("again", "agent", "cwd", "fields", "last", "prompt", "session", "source"),
-        "transcript",
-    )
-
     def __init__(self, data: bytes) -> None:
         fields = read_json(data)
         self.fields: dict[str, Any] = fields if isinstance(fields, dict) else {}

@@ -65,8 +65,6 @@ def line_of(path: str) -> str:
 class Kept:
     """The rows of one memory, and the state of both when they were made."""
 
-    __slots__ = ("facts", "rows", "state")
-
     def __init__(self, facts: "tuple[int, int]", state: str, rows: "Sequence[Row]") -> None:
         self.facts = facts  # of the memory's file
         self.state = state  # the commit that was looked at
