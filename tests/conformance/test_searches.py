@@ -67,9 +67,6 @@ def searched(tmp_path: Path) -> Searched:
     return searched
 
 
-# -- what is found -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("prompt", "found"),
     [
@@ -112,9 +109,6 @@ def test_the_limit_holds_and_keeps_the_best(search, as_ours, searched):
     assert few[0][0] == "m29.md" or not as_ours
 
 
-# -- prompts -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("prompt", ODD_PROMPTS, ids=lambda prompt: ascii(prompt[:20]))
 def test_no_prompt_is_an_error_and_the_catalog_survives_it(search, searched, prompt):
     one = search(searched.store)
@@ -135,9 +129,6 @@ def test_the_question_is_found_at_both_ends_of_a_huge_prompt(search, searched):
     assert len(noise) > 1_000_000
     for prompt in (f"the pelican {noise}", f"{noise} the pelican"):
         assert paths(one.find(prompt, 5)) == ["walrus.md"]
-
-
-# -- memories that are broken ------------------------------------------------------------------
 
 
 def _symlink(where: Path) -> None:
@@ -210,9 +201,6 @@ def test_an_index_that_is_the_only_memory_is_searched(search, searched):
 def test_a_store_that_is_not_there_has_nothing(search, tmp_path):
     found = search(Markdown(str(tmp_path / "nowhere"))).find("pelican", 5)
     assert (found.hits, found.searched) == ([], 0)
-
-
-# -- both searches answer alike ----------------------------------------------------------------
 
 
 def roots() -> list[object]:

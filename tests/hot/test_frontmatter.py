@@ -81,9 +81,6 @@ def changed_lines(old: str, new: str) -> tuple[list[str], list[str]]:
     return before, after
 
 
-# -- the corpus ----------------------------------------------------------------------------
-
-
 def test_no_header_of_the_wild_is_lost(corpus):
     with_header = 0
     for path, data in corpus.items():
@@ -131,9 +128,6 @@ def test_an_edit_of_any_field_changes_exactly_its_line(corpus):
     assert edits > 1000
 
 
-# -- any text ------------------------------------------------------------------------------
-
-
 @given(texts)
 def test_a_text_that_was_only_read_is_the_same_text(text):
     assert read(text).text == text
@@ -155,8 +149,6 @@ def test_quote_and_unquote_are_inverses(value, always):
     assert "\n" not in quoted
     assert unquote(quoted) == value
 
-
-# -- forms ---------------------------------------------------------------------------------
 
 FORMS = [
     # header, key, value

@@ -94,6 +94,3 @@ CLOCKS = [
 @pytest.mark.parametrize(("header", "expected"), CLOCKS)
 def test_age_counts_from_what_was_confirmed_last(header, expected):
     assert memory(header).clock == expected
-
-
-# -- the manifest --------------------------------------------------------------------------

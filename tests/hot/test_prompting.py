@@ -56,8 +56,6 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-# -- the words ---------------------------------------------------------------------------------
-
 SNAPPED = {
     "normal": lambda: instruct(setting("normal")),
     "normal-no-index": lambda: instruct(setting("normal-no-index")),
@@ -108,15 +106,6 @@ def test_what_holds_in_every_mode_is_said_in_every_mode(name):
     assert "see that the file exists and search for the name" in text
     assert "`checked:`" in text
     assert "in a plan" in text and "task list" in text
-
-
-# -- the modes ---------------------------------------------------------------------------------
-
-
-# -- the types ---------------------------------------------------------------------------------
-
-
-# -- what comes in is data -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -172,6 +161,3 @@ def test_an_index_that_says_nothing_is_called_empty():
         assert said not in told
     assert said not in instruct(Setting(ROOT), [])
     assert said not in instruct(Setting(ROOT))
-
-
-# -- the hot path ----------------------------------------------------------------------------------

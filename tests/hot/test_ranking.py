@@ -58,9 +58,6 @@ def test_a_number_that_nobody_has_makes_no_match_less_sure():
     assert matches({"zebra": 1.0, "gnu": 1.0}, {"zebra": 128}).sure(0) < without.sure(0)
 
 
-# -- prompts -----------------------------------------------------------------------------------
-
-
 def test_of_an_endless_prompt_both_ends_count():
     filler = "x " * FIRST
     found = read_prompt(f"zebra {filler} gnu {filler} okapi", Words())

@@ -87,9 +87,6 @@ def test_a_folder_that_cannot_be_made_costs_only_the_remembering(scopes):
         assert bodies(scopes.recall(session="s")) == ["pelican.md"]
 
 
-# -- the files themselves ----------------------------------------------------------------------
-
-
 @given(told=st.lists(st.text(min_size=1).map(lambda text: text.replace("\0", "")), max_size=5))
 def test_what_was_written_is_read(tmp_path_factory, told):
     told = [one.encode("utf-8", "replace").decode() for one in told if one]
