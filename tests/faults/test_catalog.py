@@ -262,7 +262,7 @@ from memdir.recall import catalog_write
 from tests.helpers.searching import Searched
 searched = Searched(Path(sys.argv[1]))
 name = sys.argv[2]
-there = getattr(_writing, name)
+there = getattr(catalog_write, name)
 def die(*given):
     if name == "_write_facts":
         there(*given)
@@ -274,7 +274,7 @@ def die(*given):
         run("UPDATE posting SET holders = 7")
     print("ready", flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
-setattr(_writing, name, die)
+setattr(catalog_write, name, die)
 searched.fts().find("anything", 5)
 """
 
