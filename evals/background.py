@@ -1,4 +1,4 @@
-"""Make src/memdir/core/background.py: how common words are in memories at large.
+"""Make src/memdir/hot/background.txt: how common words are in memories at large.
 
     python evals/background.py CORPUS_DIRECTORY
 
@@ -20,28 +20,7 @@ from memdir.hot.words import Words
 STEP = 0.5  # two words closer than this are equally rare
 REPOSITORIES = 3
 WIDTH = 92
-OUT = Path(__file__).parents[1] / "src" / "memdir" / "core" / "background.py"
-HEAD = '''"""How common a word is in memories at large, whatever the store. Hot path.
-
-Made by evals/background.py from {files} memories of {repositories} repositories; a word is here
-when at least {least} of the repositories use it. Each line: how rare, then the stems.
-"""
-
-UNKNOWN = {unknown}  # how rare a word is that is not listed
-_TABLE = """
-{table}
-"""
-_SPACED = _TABLE.replace("\\n", " \\n")  # so that each stem stands between two spaces
-
-
-def rarity(stem: str) -> float:
-    """Looked for in the text: a table of it would take longer to make than a prompt to answer."""
-    at = _SPACED.find(f" {{stem}} ")
-    if at < 0:
-        return UNKNOWN
-    start = _SPACED.rfind("\\n", 0, at) + 1
-    return float(_SPACED[start : _SPACED.index(" ", start)])
-'''
+OUT = Path(__file__).parents[1] / "src" / "memdir" / "hot" / "background.txt"
 
 
 def main(corpus: Path) -> None:
@@ -65,17 +44,7 @@ def main(corpus: Path) -> None:
         for level in sorted(levels)
         for line in textwrap.wrap(" ".join(sorted(levels[level])), WIDTH)
     )
-    repositories = len({path.relative_to(corpus).parts[0] for path in texts})
-    OUT.write_text(
-        HEAD.format(
-            files=len(texts),
-            repositories=repositories,
-            least=REPOSITORIES,
-            unknown=max(levels) + STEP,
-            table=table,
-        ),
-        "utf-8",
-    )
+    OUT.write_text(f"{table}\n", "utf-8")
     print(f"{OUT}: {sum(map(len, levels.values()))} words")
 
 

@@ -1,4 +1,11 @@
-"""What hooks leave to a process of its own: history, catalog, verdicts, capture."""
+"""What hooks leave to a process of its own: `start.py worker DIRECTORY`.
+
+It does what waits in the queue: keeps what others changed in the history, brings the catalog up
+to date, looks at the code that memories speak of and leaves verdicts and rules behind; then it
+learns from the conversations that were named there. One at a time, with the lowest priority,
+gone after two minutes whatever happens; it opens no port, and calls a model only where the
+settings name one.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +17,41 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 
 from memdir.capture.capture import begin, capture, finish, missed, open_reader, place_of
-from memdir.capture.plan import Outcome, Request, report
+from memdir.capture.plan import Request, report
 from memdir.capture.progress import is_due
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
 from memdir.config.config import Config, clean, here_of, is_silent, read_config
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.inject import Sessions
-from memdir.hot.log import leave_report, log, trouble
+from memdir.hot.log import log, trouble
 from memdir.hot.place import FOLDER as PLACES
 from memdir.hot.place import RECORDS, Around
 from memdir.hot.queue import Queue
+from memdir.hot.run import leave_report
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS
 from memdir.store.accept import settle
 from memdir.store.writer import App, Done, open_app
 
-# The lines of the queue as the worker sees them: directories to look after, and sessions.
-
+NAME, CAPTURE = "worker", "capture"  # in the log
 START, STOP = "session-start", "stop"
-JOBS_LAST = "last"
-DEADLY = 6  # tries; a worker that lives gives up earlier
-TOGETHER = 50  # conversations
-LATEST = 1e12  # seconds; what is more, or no number, is no moment
-MOST_WAITING = 2_000  # lines; what waited longest goes first, and is made up for by its session
+TRIES = 3  # of one line; what kills the worker must not do so for ever
+DEADLY_TRIES = 6  # a worker that lives gives up earlier
+MAX_TOGETHER = 50  # conversations
+MAX_MISSED = 20  # conversations that one start makes up for
+MAX_MOMENT_SECONDS = 1e12  # what is more, or no number, is no moment
+MAX_WAITING = 2_000  # lines; what waited longest goes first, and is made up for by its session
+SECONDS, MORE_SECONDS = 120, 5  # until it is told to stop, and again
+MAX_STOPS = 3  # after so many it is gone
+NICE = 10
+LOCK, NEXT = "worker.lock", "worker.next"
+SPEAK_OF_CODE = ("project", "local", "team", "records")
+KEPT_SECONDS = 30 * 86_400  # for which what is derived is kept
 
 
 @dataclass
@@ -58,7 +73,7 @@ class Job:
 
     def bare(self) -> Job:
         """The same without the last reply: that is in the transcript by now."""
-        said = {name: value for name, value in self.said.items() if name != JOBS_LAST}
+        said = {name: value for name, value in self.said.items() if name != "last"}
         return Job(self.cwd, self.tries, said, self.looked, self.after)
 
     def text(self, field: str) -> str:
@@ -80,9 +95,9 @@ class Job:
         return self.text("client") or CLIENT
 
     @property
-    def ends(self) -> bool:
-        """True where the conversation is looked at, however few turns there were."""
-        return self.event in ENDS
+    def key(self) -> tuple[str, str]:
+        """A conversation in a directory."""
+        return self.cwd, self.session
 
     def is_due(self, now: float) -> bool:
         """False while it has to wait."""
@@ -98,7 +113,7 @@ def read_job(line: bytes) -> Job | None:
     if isinstance(said, dict) and type(said.get("cwd")) is str and type(said.get("tries")) is int:
         after = said.pop("after", 0.0)
         looked = said.pop("looked", False) is True
-        is_moment = isinstance(after, (int, float)) and 0 <= after < LATEST
+        is_moment = isinstance(after, (int, float)) and 0 <= after < MAX_MOMENT_SECONDS
         moment = float(after) if is_moment else 0.0
         return Job(said["cwd"], said["tries"], said, looked, moment)
     return None
@@ -108,16 +123,8 @@ def read_jobs(lines: Iterable[bytes]) -> list[Job]:
     """All that can be read; of those that wait, not more than so many."""
     jobs = [job for job in map(read_job, lines) if job]
     waiting = [job for job in jobs if job.after]
-    gone = {id(job) for job in waiting[: max(0, len(waiting) - MOST_WAITING)]}
+    gone = {id(job) for job in waiting[: max(0, len(waiting) - MAX_WAITING)]}
     return [job for job in jobs if id(job) not in gone]
-
-
-def without_deadly(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
-    """Those to go on with, and those with which too many workers have ended."""
-    return (
-        [job for job in jobs if job.tries < DEADLY],
-        [job for job in jobs if job.tries >= DEADLY],
-    )
 
 
 def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) -> list[list[Job]]:
@@ -126,24 +133,13 @@ def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) 
     Many at a time, since each time costs two writes; one that a worker may have died of, alone.
     """
     mine = [job for job in jobs if job.looked and job.session]
-    due = dict.fromkeys(key(job) for job in mine if job.is_due(now) and key(job) not in heard)
-    found: dict[tuple[str, str], list[Job]] = {wanted: [] for wanted in due}
+    due = dict.fromkeys(job.key for job in mine if job.is_due(now) and job.key not in heard)
+    sessions: dict[tuple[str, str], list[Job]] = {key: [] for key in due}
     for job in mine:  # also those that wait: the latest one stands for all
-        if key(job) in found:
-            found[key(job)].append(job)
-    fresh = [some for some in found.values() if not any(job.tries for job in some)]
-    return fresh[:TOGETHER] or list(found.values())[:1]
-
-
-def key(job: Job) -> tuple[str, str]:
-    """A conversation in a directory."""
-    return job.cwd, job.session
-
-
-# The worker's second half: capture what was said in a conversation that a hook has named.
-
-HEARING_NAME = "capture"
-MADE_UP = 20  # conversations that one start makes up for
+        if job.key in sessions:
+            sessions[job.key].append(job)
+    fresh = [some for some in sessions.values() if not any(job.tries for job in some)]
+    return fresh[:MAX_TOGETHER] or list(sessions.values())[:1]
 
 
 def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> float:
@@ -156,7 +152,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
         latest.client,
         latest.text("last"),
         turns,
-        any(job.ends or job.after for job in jobs),
+        any(job.event in ENDS or job.after for job in jobs),
     )
     app = _open(environ, asked, latest.cwd, first)
     if app is None:
@@ -165,17 +161,20 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
     outcomes = []
     if any(job.event == START for job in jobs):
         begin(app, asked)
-        outcomes += _make_up(app, latest.session)
+        # For conversations that were killed: nobody said that they ended.
+        outcomes += [capture(app, missing) for missing in missed(app, [latest.session], MAX_MISSED)]
     if turns or asked.ends:
         outcomes.append(capture(app, asked))
     elif not outcomes:
         outcomes.append(finish(app))
-    _tell(app, outcomes)
+    decided = [entry for outcome in outcomes for entry in outcome.decided]
+    if line := report(decided):
+        leave_report(config.state_dir, config.checkout, line)
     if (turns or asked.ends) and RECORDS in config.scopes and not config.options.records_agent:
         _hold_records(environ, latest, asked, app)
-    if app.config.options.dream:
+    if config.options.dream:
         _consolidate(app, latest)
-    return max((one.after for one in outcomes), default=0.0)
+    return max((outcome.after for outcome in outcomes), default=0.0)
 
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
@@ -183,7 +182,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
     from memdir.records.proposals import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
-    app = open_app(config, now=time.time, tell=project.tell, actor=HEARING_NAME)
+    app = open_app(config, now=time.time, tell=project.tell, actor=CAPTURE)
     origin = Origin(client=asked.client, session=asked.session)
     reader = open_reader(app, asked.client)
     held = hold_records(app, asked.transcript, reader, origin, asked.last, ends=asked.ends)
@@ -202,26 +201,14 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
         app = open_app(
             config,
             now=time.time,
-            tell=lambda what: log(first.state_dir, HEARING_NAME, what),
-            actor=HEARING_NAME,
+            tell=lambda message: log(first.state_dir, CAPTURE, message),
+            actor=CAPTURE,
         )
         started = place_of(app, asked, cwd)
         if started == cwd:
             break
         cwd = started
     return app
-
-
-def _make_up(app: App, session: str) -> list[Outcome]:
-    """For conversations that were killed: nobody said that they ended."""
-    return [capture(app, request) for request in missed(app, [session], MADE_UP)]
-
-
-def _tell(app: App, outcomes: Sequence[Outcome]) -> None:
-    decided = [entry for outcome in outcomes for entry in outcome.decided]
-    line = report(decided)
-    if line:
-        leave_report(app.config.state_dir, app.config.checkout, line)
 
 
 def _consolidate(app: App, latest: Job) -> None:
@@ -235,25 +222,6 @@ def _consolidate(app: App, latest: Job) -> None:
 
     reader = open_reader(app, latest.client)
     run_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session, told)
-
-
-# What hooks leave to a process of its own: `start.py worker DIRECTORY`.
-#
-# It does what waits in the queue: keeps what others changed in the history, brings the catalog up
-# to date, looks at the code that memories speak of and leaves verdicts and rules behind; then it
-# learns from the conversations that were named there. One at a time, with the lowest priority,
-# gone after two minutes whatever happens; it opens no port, and calls a model only where the
-# settings name one.
-
-SECONDS, MORE_SECONDS = 120, 5
-LAST = 3  # calls to stop after which it is gone
-NICE = 10
-LOCK, NEXT = "worker.lock", "worker.next"
-SPEAK_OF_CODE = ("project", "local", "team", "records")
-TRIES = 3  # of one line; what kills the worker must not do so for ever
-KEPT_DAYS = 30  # that what is derived is kept
-DAY = 86_400  # seconds
-NAME = "worker"
 
 
 def work(start: str) -> int:
@@ -294,15 +262,18 @@ def _drain(environ: Mapping[str, str], config: Config) -> int:
     queue, done = Queue(config.state_dir), 0
     looked, heard = set[str](), set[tuple[str, str]]()
     while True:
-        jobs, deadly = without_deadly(read_jobs(queue.take()))
-        for job in deadly:
-            log(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
+        jobs = []
+        for job in read_jobs(queue.take()):
+            if job.tries < DEADLY_TRIES:
+                jobs.append(job)
+            else:
+                log(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
         cwd = next((job.cwd for job in jobs if not job.looked and job.cwd not in looked), None)
         if cwd is not None:
             looked.add(cwd)
             done += _look_once(environ, queue, jobs, cwd, config)
         elif due := next_sessions(jobs, heard, time.time()):
-            heard |= {key(some[0]) for some in due}
+            heard |= {some[0].key for some in due}
             _hear_once(environ, queue, jobs, due, config)
         else:
             _keep(queue, jobs)
@@ -336,13 +307,13 @@ def _hear_once(
     _keep(queue, jobs)
     mine = {id(job) for some in due for job in some}
     left = [job for job in jobs if id(job) not in mine]
-    for at, some in enumerate(due):
+    for index, some in enumerate(due):
         try:
             left += _hear(environ, some, config)
         except TimeoutError:  # the next worker goes on from here
-            for others in due[at + 1 :]:
+            for others in due[index + 1 :]:
                 others[-1].tries -= 1
-            _keep(queue, [*left, *(job for others in due[at:] for job in others)])
+            _keep(queue, [*left, *(job for others in due[index:] for job in others)])
             raise
     _keep(queue, left)
 
@@ -395,7 +366,10 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
             continue
         chosen = read_config(environ, cwd, scope=scope)
         app = open_app(
-            chosen, now=time.time, tell=lambda what: log(first.state_dir, NAME, what), actor=NAME
+            chosen,
+            now=time.time,
+            tell=lambda message: log(first.state_dir, NAME, message),
+            actor=NAME,
         )
         app.snapshot()
         settle(app)
@@ -411,26 +385,21 @@ def _tidy(config: Config) -> None:
     for folder in (PLACES, RULES):
         with suppress(FileNotFoundError), os.scandir(f"{config.cache_dir}/{folder}") as entries:
             for entry in entries:
-                if entry.stat(follow_symlinks=False).st_mtime < time.time() - KEPT_DAYS * DAY:
+                if entry.stat(follow_symlinks=False).st_mtime < time.time() - KEPT_SECONDS:
                     os.unlink(entry.path)
-
-
-class Stop:
-    """Ends the worker: asks first, so that what it started ends with it; then insists."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def __call__(self, *_: object) -> None:
-        self.calls += 1
-        if self.calls >= LAST:
-            os._exit(1)
-        raise TimeoutError(f"not done after {SECONDS} seconds")
 
 
 def main(arguments: list[str]) -> int:
     """Nobody listens: what goes wrong stands in the log, and stays for the next run."""
-    signal.signal(signal.SIGALRM, Stop())
+    stops = count(1)
+
+    def stop(*_: object) -> None:
+        """Ask first, so that what it started ends with it; then insist."""
+        if next(stops) >= MAX_STOPS:
+            os._exit(1)
+        raise TimeoutError(f"not done after {SECONDS} seconds")
+
+    signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, SECONDS, MORE_SECONDS)
     os.nice(NICE)
     try:

@@ -12,8 +12,8 @@ from memdir.capture.agent import Captured, capture
 from memdir.capture.agent_tools import Looking
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
-from memdir.hot.log import NESTED
 from memdir.hot.memory import read_memory
+from memdir.hot.run import NESTED
 from memdir.models.budget import Limits, OverBudget
 from memdir.models.ledger import Ledger, Metered
 from memdir.models.model import ModelUnavailable

@@ -16,8 +16,8 @@ from memdir import worker
 from memdir.capture import capture, plan
 from memdir.capture.capture import capture as capture_capture
 from memdir.errors import Unwritable
-from memdir.hot.queue import LONGEST, Queue
-from memdir.worker import DEADLY, read_jobs
+from memdir.hot.queue import MAX_LINE_BYTES, Queue
+from memdir.worker import DEADLY_TRIES, read_jobs
 from tests.conftest import EVERY
 from tests.helpers.conversing import OSLO, TUESDAY, Conversation
 from tests.helpers.hooked import EVENTS, PATIENCE, Client
@@ -185,7 +185,7 @@ def test_the_last_reply_never_makes_a_line_too_long(client):
         client.hook("stop", client.talk(), last_assistant_message=text)
     lines = (client.state / "queue").read_bytes().splitlines()
     assert len(lines) == 5
-    assert max(map(len, lines)) < LONGEST
+    assert max(map(len, lines)) < MAX_LINE_BYTES
     assert json.loads(lines[0])["last"] == "x" * 1000
     assert json.loads(lines[4])["last"] == "short"
 
@@ -333,7 +333,7 @@ def test_a_worker_that_is_killed_again_and_again_loses_nothing_and_saves_nothing
         run.kill()
         run.wait()
         for job in client.queue():
-            assert job["tries"] < DEADLY
+            assert job["tries"] < DEADLY_TRIES
     assert subprocess.run([*words, str(client.project)], env=client.env).returncode == 0
     assert client.queue() == []
     found = client.answer("status")
@@ -352,7 +352,7 @@ def test_a_line_that_ends_every_worker_does_not_do_so_for_ever(inside, monkeypat
 
     monkeypatch.setattr(worker, "capture", capture)
     put(inside, inside.talk().say(TUESDAY))
-    for _ in range(DEADLY):
+    for _ in range(DEADLY_TRIES):
         with pytest.raises(KeyboardInterrupt):
             worker.work(str(inside.project))
     worker.work(str(inside.project))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.log import NESTED
+from memdir.hot.run import NESTED
 from memdir.models.model import Question, Turn, Usage
 from memdir.store import registry
 from tests.helpers.scripted_server import Reply, serve

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from memdir.errors import BadInput
-from memdir.hot.log import NESTED
+from memdir.hot.run import NESTED
 from memdir.models.model import (
     BadAnswer,
     Model,

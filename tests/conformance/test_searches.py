@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memdir.hot.layout import Markdown
 from memdir.store import registry
@@ -69,13 +67,6 @@ def searched(tmp_path: Path) -> Searched:
     return searched
 
 
-def test_there_are_searches_to_test():
-    assert {"fts", "scan"} <= set(own.members("searches"))
-
-
-# -- what is found -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("prompt", "found"),
     [
@@ -98,14 +89,6 @@ def test_a_memory_is_found_by_every_word_it_has(ranked, searched, prompt, found)
     assert paths(ranked(searched.store).find(prompt, 5))[:1] == [found]
 
 
-def test_a_whole_identifier_counts_more_than_its_pieces(ranked, searched):
-    searched.write("pieces.md", memory("Pieces", "a token, then a bucket"))
-    searched.write("whole.md", memory("Whole", "token_bucket"))
-    hits = ranked(searched.store).find("tokenBucket", 5).hits
-    assert hits[0].memory.path == "whole.md"
-    assert {"auth.md", "pieces.md"} <= {hit.memory.path for hit in hits}
-
-
 def test_what_shares_no_word_is_not_found(ranked, searched):
     assert paths(ranked(searched.store).find("zebra crossing", 5)) == []
 
@@ -118,30 +101,12 @@ def test_a_rule_may_come_without_a_common_word_and_last(ranked, searched):
     assert found.hits[1].sure == 0
 
 
-def test_the_answer_says_what_matched_and_how_many_there_were(ranked, searched):
-    found = ranked(searched.store).find("pelican staging", 5)
-    assert found.searched == 4
-    (hit,) = found.hits
-    assert set(hit.words) == {"pelican", "stage"}
-    assert hit.score == pytest.approx(sum(hit.words.values()), abs=1e-5)
-    assert hit.sure > 0
-
-
 def test_the_limit_holds_and_keeps_the_best(search, as_ours, searched):
     for number in range(30):
         searched.write(f"m{number:02}.md", memory(f"M{number}", "pelican " * (number + 1)))
     few = answers(search(searched.store).find("pelican", 3))
     assert few == answers(search(searched.store).find("pelican", MANY))[:3]
     assert few[0][0] == "m29.md" or not as_ours
-
-
-def test_equal_scores_come_in_the_order_of_their_paths(ranked, searched):
-    for name in ("c", "a", "b"):
-        searched.write(f"twin-{name}.md", memory("Twin", "zebra"))
-    assert paths(ranked(searched.store).find("zebra", 5)) == ["twin-a.md", "twin-b.md", "twin-c.md"]
-
-
-# -- prompts -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prompt", ODD_PROMPTS, ids=lambda prompt: ascii(prompt[:20]))
@@ -164,19 +129,6 @@ def test_the_question_is_found_at_both_ends_of_a_huge_prompt(search, searched):
     assert len(noise) > 1_000_000
     for prompt in (f"the pelican {noise}", f"{noise} the pelican"):
         assert paths(one.find(prompt, 5)) == ["walrus.md"]
-
-
-@given(prompt=st.text(max_size=80))
-def test_any_text_is_a_prompt(tmp_path_factory, prompt):
-    searched = Searched(tmp_path_factory.getbasetemp() / "any-text")
-    if not (searched.root / "walrus.md").exists():
-        for path, text in FILES.items():
-            searched.write(path, text)
-        searched.settle()
-    assert searched.catalog_findings(prompt) == []
-
-
-# -- memories that are broken ------------------------------------------------------------------
 
 
 def _symlink(where: Path) -> None:
@@ -249,9 +201,6 @@ def test_an_index_that_is_the_only_memory_is_searched(search, searched):
 def test_a_store_that_is_not_there_has_nothing(search, tmp_path):
     found = search(Markdown(str(tmp_path / "nowhere"))).find("pelican", 5)
     assert (found.hits, found.searched) == ([], 0)
-
-
-# -- both searches answer alike ----------------------------------------------------------------
 
 
 def roots() -> list[object]:

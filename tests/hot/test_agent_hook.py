@@ -86,21 +86,6 @@ def test_a_client_whose_memory_is_off_loads_none(client):
     assert LINE in client.fire("subagent-start")
 
 
-def test_a_definition_of_another_agent_changes_nothing(client):
-    client.write("MEMORY.md", LINE, root(client, "user"))
-    define(client, "---\nname: Plan\nmemory: user\n---\n", "Explore.md")
-    define(client, "no header", "other.md")
-    define(client, "---\nname: Explore\n---\n", "third.md")
-    assert LINE in client.fire("subagent-start")
-
-
-def test_an_agent_that_is_new_is_seen_at_once(client):
-    client.write("MEMORY.md", LINE, root(client, "user", "Plan"))
-    assert client.fire("subagent-start") == ""
-    client.write("MEMORY.md", LINE, root(client, "user"))
-    assert LINE in client.fire("subagent-start")
-
-
 def test_a_link_of_the_repository_is_not_followed(client):
     client.write("MEMORY.md", "- [Key](key.md) — private", client.home / "private")
     folder = client.project / PLACES["project"]

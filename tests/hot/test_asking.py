@@ -1,8 +1,6 @@
 """Which prompts ask for no memory, and which memories would be noise."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memdir.hot.recall import wants_nothing
 
@@ -84,12 +82,6 @@ def test_a_prompt_about_another_memory_is_no_such_wish(prompt):
 )
 def test_commands_and_single_words_get_nothing(prompt, reason):
     assert wants_nothing(prompt) == reason
-
-
-@given(st.text())
-def test_any_text_has_an_answer(prompt):
-    assert isinstance(wants_nothing(prompt), str)
-    assert wants_nothing(f"ignore memory {prompt}") in (IGNORE, wants_nothing("ignore memory leak"))
 
 
 def test_the_wish_may_stand_far_behind_but_not_at_the_end_of_a_pasted_log():

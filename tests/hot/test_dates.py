@@ -1,15 +1,13 @@
 """Times and ages: read leniently, written one way, the same in every time zone."""
 
 import json
-import os
-import time
-from datetime import UTC, datetime
+from datetime import UTC
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.safe import DAY, age_days, age_words, iso_day, iso_time, parse_time
+from memdir.hot.safe import DAY, age_days, age_words, iso_time, parse_time
 
 NEW_YEAR = 1_767_225_600  # 2026-01-01T00:00:00Z
 
@@ -79,11 +77,6 @@ def test_what_is_no_time_is_none(text):
     assert parse_time(text) is None
 
 
-@given(st.integers(-62_135_596_800, 253_402_300_799))
-def test_what_is_written_is_read_back(seconds):
-    assert parse_time(iso_time(seconds)) == seconds
-
-
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_reading_agrees_with_the_standard_library(moment):
     read = parse_time(moment.isoformat())
@@ -94,17 +87,6 @@ def test_reading_agrees_with_the_standard_library(moment):
 def test_no_text_raises(text):
     seconds = parse_time(text)
     assert seconds is None or iso_time(seconds)
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_any_clock_can_be_written_and_read_back(seconds):
-    assert parse_time(iso_time(seconds)) is not None
-
-
-def test_written_times_are_whole_seconds_of_utc():
-    assert iso_time(NEW_YEAR + 0.9) == "2026-01-01T00:00:00Z"
-    assert iso_day(NEW_YEAR - 1) == "2025-12-31"
-    assert iso_time(datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()) == "2026-03-02T12:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -123,31 +105,6 @@ def test_written_times_are_whole_seconds_of_utc():
 def test_age_is_said_in_whole_days(seconds, days, words):
     assert age_days(NEW_YEAR, NEW_YEAR + seconds) == days
     assert age_words(days) == words
-
-
-@pytest.fixture
-def zone(monkeypatch):
-    """Moves this process to another time zone; back afterwards."""
-    before = os.environ.get("TZ")
-
-    def move(name):
-        monkeypatch.setenv("TZ", name)
-        time.tzset()
-
-    yield move
-    monkeypatch.setenv("TZ", before) if before is not None else monkeypatch.delenv("TZ")
-    time.tzset()
-
-
-def test_the_time_zone_changes_no_age(zone):
-    """Hostile CL08."""
-    seen = set()
-    for name in ("UTC", "Asia/Kathmandu", "Pacific/Pago_Pago", "XYZ+11"):
-        zone(name)
-        seconds = parse_time("2026-03-02T23:30:00")
-        assert seconds is not None
-        seen.add((seconds, iso_time(seconds), age_days(seconds, NEW_YEAR + 90 * DAY)))
-    assert len(seen) == 1
 
 
 def test_hostile_dates_are_read_or_refused_as_said(shared):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memdir import worker
-from memdir.hot.log import MOST_BYTES as LOG_BYTES
-from memdir.hot.queue import LONGEST, MOST_BYTES, Queue
+from memdir.hot.log import MAX_BYTES as LOG_BYTES
+from memdir.hot.queue import MAX_BYTES, MAX_LINE_BYTES, Queue
 from tests.helpers.hooked import EVENTS, RECORDED, Client
 from tests.helpers.searching import memory
 from tests.self.source import SRC
@@ -74,16 +74,6 @@ def test_whatever_comes_in_nothing_goes_out(client, event, given):
     assert client.queue() == []
 
 
-@pytest.mark.parametrize("event", ["", "Stop", "unknown", "../stop", "pre-tool", "\udcff"])
-def test_an_event_that_nobody_knows_is_no_trouble(client, event):
-    assert client.run(event, client.event("Stop")) == b""
-
-
-def test_no_event_at_all_is_none_either(client):
-    done = os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-I", "-S", str(client.start)])
-    assert done == 0
-
-
 @pytest.mark.parametrize("field", ["session_id", "transcript_path"])
 def test_odd_fields_are_noted_as_far_as_they_are_text(idle, field):
     for value in (5, None, ["a"], 'quo"te\n\\ \ud800 🧠', "x" * 2000):
@@ -94,7 +84,7 @@ def test_odd_fields_are_noted_as_far_as_they_are_text(idle, field):
 
 
 def test_a_line_that_is_too_long_is_dropped_and_logged(idle):
-    idle.run("stop", idle.event("Stop", transcript_path="secret" * LONGEST))
+    idle.run("stop", idle.event("Stop", transcript_path="secret" * MAX_LINE_BYTES))
     assert idle.queue() == []
     assert "stop: not noted" in idle.log()
     assert "secret" not in idle.log()
@@ -102,9 +92,9 @@ def test_a_line_that_is_too_long_is_dropped_and_logged(idle):
 
 def test_a_full_queue_takes_no_more(idle):
     idle.state.mkdir(parents=True)
-    (idle.state / "queue").write_text("x" * (MOST_BYTES - 100))
+    (idle.state / "queue").write_text("x" * (MAX_BYTES - 100))
     idle.run("stop", idle.event("Stop"))
-    assert (idle.state / "queue").stat().st_size == MOST_BYTES - 100
+    assert (idle.state / "queue").stat().st_size == MAX_BYTES - 100
     assert "the queue is full" in idle.log()
 
 
@@ -266,25 +256,6 @@ def test_one_works_and_one_waits_and_a_third_goes(inside, monkeypatch):
 
 
 # The queue itself
-
-
-def test_what_was_taken_is_there_until_it_is_let_go_of(tmp_path):
-    state = tmp_path / "state"
-    queue = Queue(str(state))
-    queue.add(b"a")
-    assert queue.take() == [b"a"]
-    queue.add(b"b")
-    assert Queue(str(state)).take() == [b"a", b"b"]  # as after a crash
-    queue.keep([b"b"])
-    assert queue.take() == [b"b"]
-    queue.keep([])
-    assert queue.take() == []
-    assert list(state.iterdir()) == []
-
-
-def test_half_a_line_is_none(tmp_path):
-    (tmp_path / "queue").write_bytes(b"a\nb")  # the disk was full
-    assert Queue(str(tmp_path)).take() == [b"a"]
 
 
 ADD = """

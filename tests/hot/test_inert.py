@@ -1,6 +1,5 @@
 """Text is made inert for an agent: it can be read, but nothing in it works or hides."""
 
-import time
 import unicodedata
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import strategies as st
 from memdir.hot.safe import clip, inert, inert_line, make_visible
 from tests.conftest import SHARED
 from tests.helpers.hostile import inputs
-
-ENOUGH = 5  # seconds for 200 KB on a busy machine; a quadratic reader needs minutes
 
 ZERO, NON_JOINER, JOINER, STYLE, SOFT = "\u200b", "\u200c", "\u200d", "\ufe0f", "\xad"
 NAMESPACE = "ant" + "ml"  # of a client's tags
@@ -175,21 +172,10 @@ def test_hidden_characters_are_left_out(text, seen):
     assert make_visible(text) == seen
 
 
-def test_a_line_is_one_line_and_judged_as_one():
-    assert inert_line("a\n\n b\t\u2028c") == "a b c"
-    assert inert_line(f"<{' ' * 90}{chr(10) * 90}/system-reminder>") == "‹ /system-reminder>"
-    assert inert_line("/x\n</memory>/a.md", 12) == "/x ‹/me…"
-
-
 def test_a_clip_counts_bytes_and_breaks_no_character():
     assert clip("äöü", 6) == "äöü"
     assert clip("äöüß", 7) == "äö…"
     assert clip("äöüß", 6) == "ä…"
-
-
-@pytest.mark.parametrize("size", range(-2, 6))
-def test_a_clip_never_slices_from_the_end(size):
-    assert len(clip("x" * 100, size).encode()) <= max(size, 0)
 
 
 ALPHABET = [
@@ -273,35 +259,6 @@ def test_no_hidden_character_survives(text):
     for at, char in enumerate(seen):
         if char in NON_JOINER + JOINER + STYLE:
             assert not seen[at - 1 : at].isascii() or seen[at + 1 : at + 2] == "\u20e3"
-
-
-@given(st.text(st.sampled_from("<>/| \nabcxyz&;=()[]{}-_.:#\"'0123é中")))
-def test_text_without_a_listed_name_is_not_changed(text):
-    assert inert(text) == text
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "<",
-        "< ",
-        "</",
-        "<|a",
-        "[",
-        "Human: ",
-        "\n",
-        "\u200d",
-        "👍\u200d",
-        "﹤/",
-        "<\u0301",
-        "\u0301",
-    ],
-)
-def test_the_time_grows_with_the_text_only(unit):
-    text = "<" + unit * (200_000 // len(unit))
-    start = time.process_time()
-    inert(text)
-    assert time.process_time() - start < ENOUGH
 
 
 HOSTILE = [

@@ -186,14 +186,6 @@ def test_a_prompt_with_a_memory_rarely_gets_nothing(asked):
     assert len(silent) <= SILENT * len(asked), silent
 
 
-def test_the_sets_are_large_enough():
-    assert sum(len(prompts) for _, prompts in LANGUAGES.values()) >= 45
-    for memories, prompts in LANGUAGES.values():
-        assert len(memories) >= 8
-        assert len(prompts) >= 9
-        assert {about for _, about in prompts} <= set(memories)
-
-
 STRANGE = (
     *("明天天气怎么样", "今日の夕食は何", "주말 날씨 알려줘", "какая сегодня погода"),
     "wird das Wetter morgen gut",

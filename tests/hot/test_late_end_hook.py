@@ -23,7 +23,7 @@ def test_an_end_that_takes_long_lets_the_client_go_and_is_noted_all_the_same(tmp
     hook.stdout.close()
     hook.stdin.write(client.event(EVENTS[event]))
     hook.stdin.close()
-    client.wait(client.start.name)
+    client.wait("session-end")
     client.wait()
     places = client.cache / "places"
     assert any(path.name.endswith(".started") for path in places.iterdir())

@@ -78,10 +78,3 @@ def test_no_line_is_lost_however_much_was_taken_before(tmp_path):
     found += box.take()
     assert [int(line[:7]) for line in found] == list(range(noted))
     assert not os.path.exists(box.path)
-
-
-def test_a_line_that_grew_when_it_was_written_anew_is_read_to_its_end(tmp_path):
-    box = Queue(str(tmp_path))
-    lines = [b"%d" % number + b"x" * 5_000 for number in range(2_000)]
-    box.keep(lines)
-    assert box.take() == lines

@@ -4,24 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.errors import BadInput
 from memdir.hot.place import (
     AGENT_FOLDER_BYTES,
     GIT_FILE_BYTES,
-    NAME_CHARACTERS,
-    SCOPE_FORMS,
-    Scope,
     agent_folder,
-    below,
-    checkout_root,
     enabled,
-    expand,
     git_root,
     override_problem,
-    parse_scope,
     project_name,
-    short_hash,
-    tidy,
 )
 
 # The expected side was computed by node with the client's own rule.
@@ -42,45 +32,6 @@ NAMES = [
 @pytest.mark.parametrize(("root", "name"), NAMES)
 def test_a_project_has_the_name_that_the_client_gives_it(root, name):
     assert project_name(root) == name
-
-
-@given(st.text())
-def test_a_name_is_short_and_needs_no_quoting(root):
-    name = project_name("/" + root)
-    assert len(name) <= NAME_CHARACTERS + 1 + 6
-    assert name.replace("-", "a").isascii()
-    assert name.replace("-", "a").isalnum()
-
-
-@pytest.mark.parametrize(
-    ("text", "hashed"),
-    [("", "0"), ("a", "2p"), ("hello", "1n1e4y"), ("polygenelubricants", "zik0zk")],
-)
-def test_the_hash_is_the_one_of_a_java_script_client(text, hashed):
-    assert short_hash(text) == hashed
-
-
-@pytest.mark.parametrize(
-    ("path", "tidied"),
-    [
-        ("/a/./b//c/", "/a/b/c"),
-        ("/a/../..", "/"),
-        ("/../a", "/a"),
-        ("a/../../b", "../b"),
-        ("//a", "/a"),
-        ("", ""),
-    ],
-)
-def test_a_path_is_tidied_by_its_text(path, tidied):
-    assert tidy(path) == tidied
-
-
-def test_a_sibling_with_the_same_start_is_not_below():
-    assert below("/a/b", "/a")
-    assert below("/a", "/")
-    assert not below("/a-evil/b", "/a")
-    assert not below("/a", "/a")
-    assert not below("/", "/")
 
 
 MAIN = {"/main/.git": True}
@@ -167,12 +118,6 @@ def test_whatever_the_files_say_the_root_is_a_path(dot_git, common, back):
     assert root.startswith("/")
 
 
-def test_the_checkout_is_the_nearest_directory_with_git():
-    assert checkout_root("/wt/sub", LINKED.get) == "/wt"
-    assert checkout_root("/x/y", {}.get) == ""
-    assert checkout_root("relative/path", {}.get) == ""
-
-
 REFUSED = [
     ("", "empty"),
     ("memory", "relative"),
@@ -213,29 +158,6 @@ def test_an_override_that_cannot_hold_memories_is_refused(path, reason):
     assert reason in override_problem(path, tilde=True)
 
 
-@pytest.mark.parametrize("path", ["~", "~/", "~/memory", "~root/x"])
-def test_a_tilde_is_refused_in_the_environment(path):
-    assert "not expanded" in override_problem(path, tilde=False)
-
-
-@pytest.mark.parametrize(
-    ("path", "expanded"),
-    [
-        ("/abc", "/abc"),
-        ("/mem/dir/", "/mem/dir"),
-        ("/mem/./x/../dir", "/mem/dir"),
-        ("~/mem", "/home/ann/mem"),
-        ("~//mem", "/home/ann/mem"),
-        ("~/.mem", "/home/ann/.mem"),
-        ("/mem/\udcff", "/mem/\udcff"),
-        ("/mem/ü 🧠", "/mem/ü 🧠"),
-    ],
-)
-def test_an_acceptable_override_is_expanded(path, expanded):
-    assert override_problem(path, tilde=True) == ""
-    assert expand(path, "/home/ann") == expanded
-
-
 @pytest.mark.parametrize(
     ("name", "folder"),
     [
@@ -268,51 +190,6 @@ def test_no_name_of_an_agent_leaves_its_folder(name):
     assert not set(folder) & set("/\\:\0\n")
     assert len(folder.encode()) <= AGENT_FOLDER_BYTES
     assert agent_folder(folder) == folder
-
-
-def test_two_long_names_stay_two_folders():
-    assert agent_folder("x" * 300) != agent_folder("x" * 301)
-    assert len(agent_folder("評" * 300).encode()) <= AGENT_FOLDER_BYTES
-
-
-SCOPES = [
-    ("project", Scope("project"), False),
-    ("user", Scope("user"), False),
-    ("local", Scope("local"), True),
-    ("team", Scope("team"), True),
-    ("all", Scope("all"), False),
-    ("agent:reviewer@user", Scope("agent", "reviewer", "user"), False),
-    ("agent:reviewer@project", Scope("agent", "reviewer", "project"), True),
-    ("agent:reviewer@local", Scope("agent", "reviewer", "local"), False),
-    ("agent:plugin:reviewer@user", Scope("agent", "plugin:reviewer", "user"), False),
-    ("agent:a@b@local", Scope("agent", "a@b", "local"), False),
-]
-
-
-@pytest.mark.parametrize(("text", "scope", "shared"), SCOPES)
-def test_a_scope_reads_back_as_it_was_written(text, scope, shared):
-    assert parse_scope(text) == scope
-    assert str(scope) == text
-    assert scope.shared is shared
-    assert hash(parse_scope(text)) == hash(scope)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "Project", "global", "project ", "../x", "agent", "agent:", "agent:x", "agent:x@"),
-        *("agent:x@team", "agent:@user", "agent: @user", "agents:x@user"),
-    ],
-)
-def test_an_unknown_scope_is_refused_with_the_list(text):
-    with pytest.raises(BadInput) as refusal:
-        parse_scope(text)
-    assert all(form in refusal.value.next for form in SCOPE_FORMS)
-
-
-def test_scopes_are_equal_only_to_scopes():
-    assert Scope("user") != "user"
-    assert repr(Scope("agent", "x", "user")) == "Scope('agent:x@user')"
 
 
 OFF, ON = ("user setting", False), ("user setting", True)

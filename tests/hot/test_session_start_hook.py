@@ -65,16 +65,6 @@ def test_a_fork_goes_on_with_what_it_has(client):
     assert client.start_with("fork") == ""
 
 
-def test_two_sessions_are_told_each(client):
-    assert RULE in client.start_with("startup", session_id="a")
-    assert RULE in client.start_with("startup", session_id="b")
-
-
-def test_a_way_to_start_that_nobody_knows_is_a_start(client):
-    assert RULE in client.fire("session-start", source="teleport")
-    assert RULE in client.fire("session-start", source=None, session_id="b")
-
-
 def test_the_directory_of_the_memories_exists_afterwards(tmp_path):
     client = Client(tmp_path)
     assert client.start_with("startup") == ""
@@ -134,20 +124,6 @@ def test_without_a_memory_of_the_client_it_is_told_how_and_what(client):
     assert told.count("never on main") == 1
     assert told.count(RULE) == 1
     assert client.start_with("resume") == ""
-
-
-def test_a_setting_of_the_user_switches_it_too(client):
-    settings = client.home / ".claude/settings.json"
-    assert "## How to save" not in client.start_with("startup", session_id="a")
-    settings.write_text(json.dumps({"autoMemoryEnabled": False}))
-    assert "## How to save" in client.start_with("startup", session_id="b")
-    settings.write_text(json.dumps({"autoMemoryEnabled": True}))
-    assert "## How to save" not in client.start_with("startup", session_id="c")
-
-
-def test_without_an_index_to_keep_nobody_is_told_to_keep_one(client):
-    client.env |= {**OFF, "MEMDIR_INDEX": "off"}
-    assert "There is no index to keep" in client.start_with("startup")
 
 
 def test_a_team_has_two_directories(client):

@@ -35,20 +35,6 @@ def test_a_hostile_id_stays_inside_the_folder_and_is_remembered(scopes, session)
     assert oct(folder.stat().st_mode & 0o777) == "0o700"
 
 
-def test_different_ids_have_different_files(tmp_path):
-    sessions = Sessions(str(tmp_path))
-    for session in ODD_IDS:
-        sessions.add_told(session, [], 1)
-    # Halves of a character that no file name can hold are one and the same.
-    assert len(list((tmp_path / inject.FOLDER).iterdir())) == len(ODD_IDS)
-
-
-def test_no_id_is_a_session_that_nobody_continues(scopes):
-    for _ in range(2):
-        assert bodies(scopes.recall(session="")) == ["pelican.md"]
-    assert not scopes.session_files.exists()
-
-
 def _directory(path: Path) -> None:
     path.mkdir()
 
@@ -99,9 +85,6 @@ def test_a_folder_that_cannot_be_made_costs_only_the_remembering(scopes):
     scopes.session_files.write_text("a file where the folder should be")
     for _ in range(2):
         assert bodies(scopes.recall(session="s")) == ["pelican.md"]
-
-
-# -- the files themselves ----------------------------------------------------------------------
 
 
 @given(told=st.lists(st.text(min_size=1).map(lambda text: text.replace("\0", "")), max_size=5))

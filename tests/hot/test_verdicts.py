@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.verdicts import MOST_FOUND, MOST_STALE, Kept, read, told, write
+from memdir.hot.verdicts import MAX_CONFIRMED, MAX_STALE, Kept, Verdicts, describe
 
 FACTS = (1_700_000_000_000, 42)
 STATE = "3f2c1e9aa0b1c2d3e4f5"
@@ -15,21 +15,14 @@ rows = st.lists(st.tuples(st.sampled_from(["true", "stale"]), names, names, name
 
 
 @given(rows)
-def test_what_is_written_is_read_back(rows):
-    kept = read(write(Kept(FACTS, STATE, rows)))
+def test_what_is_kept_is_loaded_for_the_same_version_only(tmp_path_factory, rows):
+    verdicts = Verdicts(str(tmp_path_factory.mktemp("cache")), "/code")
+    verdicts.keep("a.md", Kept(FACTS, STATE, rows))
+    kept = verdicts.load("a.md", FACTS)
     assert kept is not None
-    assert (kept.facts, kept.state, list(kept.rows)) == (FACTS, STATE, rows[:60])
-
-
-@given(st.binary())
-def test_other_bytes_are_no_verdicts(data):
-    assert read(data) is None
-
-
-def test_a_flipped_byte_is_no_verdict():
-    data = bytearray(write(Kept(FACTS, STATE, [row("true", "path", "src/a.py")])))
-    data[-1] ^= 1
-    assert read(bytes(data)) is None
+    assert (kept.state, list(kept.rows)) == (STATE, rows[:60])
+    assert verdicts.load("a.md", (FACTS[0], 43)) is None
+    assert verdicts.load("b.md", FACTS) is None
 
 
 def row(verdict, kind, text, reason="", place="src/a.py", found=FACTS):
@@ -57,7 +50,7 @@ NOW = {"same": FACTS, "touched": (FACTS[0] + 1, 42), "gone": None}
     ],
 )
 def test_a_glance_says_what_holds_now(one, now, said):
-    assert told(Kept(FACTS, STATE, [one]), lambda place: NOW[now]) == said
+    assert describe(Kept(FACTS, STATE, [one]), lambda place: NOW[now]) == said
 
 
 @pytest.mark.parametrize(
@@ -71,14 +64,14 @@ def test_a_glance_says_what_holds_now(one, now, said):
 )
 def test_after_another_commit_only_what_a_glance_confirms_is_said(one, said):
     glance = {"src/a.py": FACTS}.get
-    assert told(Kept(FACTS, STATE, [one]), glance, moved=True) == said
+    assert describe(Kept(FACTS, STATE, [one]), glance, moved=True) == said
 
 
 def test_what_misleads_comes_first_and_nothing_is_endless():
     many = [row("true", "path", f"found{n}.py") for n in range(50)]
     many += [row("stale", "path", f"gone{n}.py", WAS, f"gone{n}.py") for n in range(10)]
-    said = told(Kept(FACTS, STATE, many), lambda place: FACTS if place == "src/a.py" else None)
+    said = describe(Kept(FACTS, STATE, many), lambda place: FACTS if place == "src/a.py" else None)
     assert said[0] == f"gone0.py {WAS}"
-    assert said[MOST_STALE] == "4 more no longer hold"
-    assert said[-1].endswith(f"found{MOST_FOUND - 1}.py and 42 more found")
-    assert len(said) == MOST_STALE + 2
+    assert said[MAX_STALE] == "4 more no longer hold"
+    assert said[-1].endswith(f"found{MAX_CONFIRMED - 1}.py and 42 more found")
+    assert len(said) == MAX_STALE + 2

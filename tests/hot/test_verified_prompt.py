@@ -73,7 +73,7 @@ class Project:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if str(HOOKS / "worker.py").encode() in words and self.root.encode() in words:
+            if b"worker" in words and self.root.encode() in words:
                 found.append(folder.name)
         return found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.inject import MOST_BYTES, SESSION_BYTES, Recalled, Sessions
+from memdir.hot.inject import MAX_BYTES, SESSION_BYTES, Recalled, Sessions
 from memdir.hot.memory import read_memory
 from memdir.hot.recall import COMPARED, Place, Reader, recall
 from tests.helpers.opened import NOON
@@ -27,7 +27,7 @@ def scopes(tmp_path: Path) -> Scopes:
 def test_the_end_of_a_large_session_file_counts(scopes):
     scopes.sessions.add_told("s", ["/x"], 0)
     with (scopes.session_files / "s").open("a") as file:
-        file.write("surfaced /some/file/ü\n" * (2 * MOST_BYTES // 21))
+        file.write("surfaced /some/file/ü\n" * (2 * MAX_BYTES // 21))
     assert bodies(scopes.recall(session="s")) == ["pelican.md"]
     assert scopes.recall(session="s").text == ""
     told = scopes.sessions.load("s").surfaced

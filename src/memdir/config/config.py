@@ -22,7 +22,6 @@ from memdir.config.repository import (
 from memdir.config.settings import Options, look_at, read_options, read_settings
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
-from memdir.hot.acceptance import origin_of
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
 from memdir.hot.place import (
     ABSENT,
@@ -47,6 +46,7 @@ from memdir.hot.place import (
     expand,
     facts_of,
     is_true,
+    origin_of,
     override_problem,
     parse_scope,
     project_name,

@@ -1,9 +1,14 @@
-"""What of a repository or a team the person has accepted, by path and content."""
+"""What of a repository or a team the person has accepted, by path and content.
+
+Strangers write what lies there, so nothing of it is told before somebody has looked at it, and
+then with its source. A file that changes is another one: it waits again. The decisions lie in one
+private file of the store's state folder, never in the store itself.
+"""
 
 import os
-from binascii import crc32
 
-from memdir.hot.place import RECORDS, SHARED, below, digest_of, store_key
+from memdir.hot.disk import Disk, create_once, failure, read_sealed, seal
+from memdir.hot.place import SHARED, digest_of, origin_of, store_key
 from memdir.hot.safe import inert_line
 
 TYPE_CHECKING = False
@@ -14,35 +19,20 @@ if TYPE_CHECKING:
 
     Decisions = dict[tuple[str, str], tuple[str, str]]  # (path, digest) -> (decision, author)
 
-
-# What of a repository or a team the person has accepted: by path and content. Hot path.
-#
-# Strangers write what lies there, so nothing of it is told before somebody has looked at it, and
-# then with its source. A file that changes is another one: it waits again.
-
-REPOSITORY, TEAM = "this repository", "your team"
 ACCEPTED, REJECTED = "accepted", "rejected"
 NOT_YET = "not accepted yet"
 AUTHOR_BYTES = 60
 # What these write is as good as what it was made from; the others write what a person said.
 UPKEEP = ("archive", "dream", "index", "purge", "rename", "restructure", "retire", "touch")
 PUT_BACK = ("begin", "outside", "restore", "undo")  # old bytes: accepted before, or not at all
-
-
-def origin_of(scope: str, root: str, checkout: str, shared: bool) -> str:
-    """Who else writes the memories of a scope; empty where they are the user's own."""
-    if scope == "team":
-        return TEAM
-    if scope in ("local", RECORDS):
-        return REPOSITORY
-    inside = scope == "project" and shared and below(root, checkout)
-    return REPOSITORY if inside else ""
+NAME = "accepted"
+MARK = "memdir accepted 1"
+MAX_BYTES = 16 * 1024 * 1024
+HISTORY = "history.git"
 
 
 class Acceptance:
     """What was decided on the memories of one store, and what to call their source."""
-
-    __slots__ = ("decisions", "origin")
 
     def __init__(self, origin: str, decisions: "Decisions | None" = None) -> None:
         self.origin = origin
@@ -67,32 +57,6 @@ class Acceptance:
         self.decisions[path, digest_of(data)] = (decision, author)
 
 
-def written(decisions: "Decisions") -> bytes:
-    """Fields between zeros, which no path and no name can hold."""
-    fields = [part for key, value in decisions.items() for part in (*key, *value)]
-    return "\0".join(fields).encode("utf-8", "surrogateescape")
-
-
-def read(data: bytes) -> "Decisions":
-    """The inverse of `written`."""
-    fields = data.decode("utf-8", "surrogateescape").split("\0") if data else []
-    keys = zip(fields[0::4], fields[1::4], strict=True)
-    return dict(zip(keys, zip(fields[2::4], fields[3::4], strict=True), strict=True))
-
-
-# The decisions on a shared store, in one private file of its state folder. Hot path.
-#
-# Never in the store itself: what lies there may come from anybody.
-
-NAME = "accepted"
-MARK = "memdir accepted 1"
-MAX_BYTES = 16 * 1024 * 1024
-HISTORY = "history.git"
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-OWN_ONLY = 0o022  # nobody else may write what we go by
-
-
 def open_acceptance(folder: str, origin: str, store: "Store") -> Acceptance:
     """What was decided so far; at first sight of a store with a history, what that proves."""
     decisions = load(folder)
@@ -103,36 +67,16 @@ def open_acceptance(folder: str, origin: str, store: "Store") -> Acceptance:
 
 def load(folder: str) -> "Decisions | None":
     """The decisions in a folder; None where there are none, or these are not our bytes."""
-    try:
-        handle = os.open(os.path.join(folder, NAME), _READ)
-        try:
-            facts = os.fstat(handle)
-            data = os.read(handle, MAX_BYTES)
-        finally:
-            os.close(handle)
-    except OSError:
+    data = read_sealed(os.path.join(folder, NAME), MARK, MAX_BYTES)
+    if data is None:
         return None
-    head, _, rest = data.partition(b"\n")
-    if facts.st_uid != os.geteuid() or facts.st_mode & OWN_ONLY:
-        return None
-    if head != f"{MARK} {crc32(rest):08x}".encode():
-        return None
-    return read(rest)
-
-
-def facts_of(folder: str) -> str:
-    """What changes when a decision does."""
-    try:
-        found = os.stat(os.path.join(folder, NAME))
-    except OSError:
-        return ""
-    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
+    fields = data.decode("utf-8", "surrogateescape").split("\0") if data else []
+    keys = zip(fields[0::4], fields[1::4], strict=True)
+    return dict(zip(keys, zip(fields[2::4], fields[3::4], strict=True), strict=True))
 
 
 def save(folder: str, decisions: "Decisions") -> None:
     """Replace them, durably; for the holder of the store's lock."""
-    from memdir.hot.disk import Disk, failure
-
     disk = Disk(folder)
     try:
         disk.make_root()
@@ -143,8 +87,9 @@ def save(folder: str, decisions: "Decisions") -> None:
 
 
 def _content(decisions: "Decisions") -> bytes:
-    data = written(decisions)
-    return f"{MARK} {crc32(data):08x}\n".encode() + data
+    """Fields between zeros, which no path and no name can hold."""
+    fields = [part for key, value in decisions.items() for part in (*key, *value)]
+    return seal(MARK, "\0".join(fields).encode("utf-8", "surrogateescape"))
 
 
 def _first_look(folder: str, store: "Store") -> "Decisions":
@@ -164,20 +109,21 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
     acceptance = Acceptance("")
     for path in own_paths(open_history(folder, time), contents, upkeep=True):
         acceptance.add(path, contents[path])
-    part = os.path.join(folder, f"{NAME}.{os.urandom(4).hex()}")
     try:  # we hold no lock, so nothing is replaced
-        with open(os.open(part, _WRITE, 0o600), "wb") as file:
-            file.write(_content(acceptance.decisions))
-        try:
-            os.link(part, os.path.join(folder, NAME))
-        finally:
-            os.unlink(part)
+        mine = create_once(os.path.join(folder, NAME), _content(acceptance.decisions))
     except OSError:
-        return load(folder) or acceptance.decisions  # another one was faster, or the disk is full
-    return acceptance.decisions
+        mine = False
+    # Another process was faster, or the disk is full.
+    return acceptance.decisions if mine else load(folder) or acceptance.decisions
 
 
-# A store of a hook as an agent is told of it: of others only what was accepted. Hot path.
+def facts_of(folder: str) -> str:
+    """What changes when a decision does."""
+    try:
+        facts = os.stat(os.path.join(folder, NAME))
+    except OSError:
+        return ""
+    return f"{facts.st_mtime_ns} {facts.st_size} {facts.st_ino}"
 
 
 def view_of(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None":
@@ -185,14 +131,13 @@ def view_of(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None"
     origin = origin_of(scope, store.root, here.checkout, SHARED in here.holds)
     if not origin:
         return None
-    # MOVED
     from memdir.store.accepted import AcceptanceView
 
     return AcceptanceView(store, open_acceptance(state_folder(store, here), origin, store))
 
 
 def state_folder(store: "Store", here: "Here") -> str:
-    """As `app` names it."""
+    """As store.writer names it."""
     real = os.path.realpath(store.root)
     key = store_key(real if store.layout == "markdown" else f"{real}#{store.layout}")
     return os.path.join(here.state, "stores", key)

@@ -1,4 +1,10 @@
-"""SQLite table of words: read, is it fresh, search."""
+"""The catalog: what a search needs of a store, in one SQLite file that may vanish at any time.
+
+Where it is missing, damaged, locked, read-only or of another version the answer comes from a scan
+and is the same; one finding says so. No WAL and no mmap: many SQLite versions may lose a write
+there. One writer at a time, by a lock beside the file; readers open it read-only. Text is kept as
+bytes: what is not UTF-8 must not stop it.
+"""
 
 import errno
 import os
@@ -9,9 +15,8 @@ from marshal import dumps
 from time import time, time_ns
 
 from memdir.hot import memory as memory_module
-from memdir.hot import recall
 from memdir.hot.memory import INDEX, NOT_MEMORIES, TEAM, TYPE_KEYS, Memory, decode, encode, stem
-from memdir.hot.recall import HEAVIEST, RULES, Found, Hit, Matches, final
+from memdir.hot.recall import HEAVIEST, RULES, Found, Hit, Matches, final, read_prompt, weights
 from memdir.hot.words import Words
 
 TYPE_CHECKING = False
@@ -25,68 +30,10 @@ if TYPE_CHECKING:
     from memdir.store.ports import Store
 
     Row = tuple[int, Memory, bool, tuple[int, ...]]  # number, memory, is it a rule, its facts
-
     Candidate = tuple[int, Memory, bool]  # its number, itself, and whether it is a rule
 
-
-# Who holds a term, and how much it says about them: one whole number for each memory.
-#
-# The number has the weight, turned round, above the memory's number: sorted, the memories that a
-# term says most about come first, and a search may stop there. A few need no order. Hot path.
-
-SHIFT = 32
-NUMBER = (1 << SHIFT) - 1
-BYTES = 8  # of an entry, a "Q" to the modules that keep numbers
-ENOUGH = 500  # holders of one term that are looked at: those it says most about
-
-
-def number_of(path: str, taken: "Container[int]") -> int:
-    """A memory's number: made of its path, so that equals come in the same order every time."""
-    number = crc32(path.encode("utf-8", "surrogateescape"))
-    while number in taken:
-        number = (number + 1) & NUMBER
-    return number
-
-
-def entry(number: int, weight: int) -> int:
-    """One memory that holds a term."""
-    return (HEAVIEST - min(weight, HEAVIEST)) << SHIFT | number
-
-
-def read(entries: "Iterable[int]") -> dict[int, int]:
-    """The weights by memory."""
-    return {one & NUMBER: HEAVIEST - (one >> SHIFT) for one in entries}
-
-
-def none() -> "array[int]":
-    """No entries yet; an array holds them in a quarter of the space."""
-    from array import array  # whoever asks a catalog makes none
-
-    return array("Q")
-
-
-def front(entries: "array[int]") -> "Sequence[int]":
-    """The entries that a search looks at."""
-    return entries if len(entries) <= ENOUGH else sorted(entries)[:ENOUGH]
-
-
-def pack(entries: "array[int]") -> bytes:
-    """As the catalog keeps them; in order where a search looks only at the first."""
-    if len(entries) > ENOUGH:
-        return type(entries)("Q", sorted(entries)).tobytes()
-    return entries.tobytes()
-
-
-def unpack(data: bytes) -> list[int]:
-    """The entries again; a rest that is no entry is left out."""
-    return memoryview(data)[: len(data) // BYTES * BYTES].cast("Q").tolist()
-
-
-# SQLite without what it would bring along: 2 ms of Python modules for one small cache. Hot path.
-#
-# The C module asks `functools` for nothing but `lru_cache`, to keep its statements. Where nobody
-# has imported `functools` yet, it gets the C part of that cache and nothing else.
-
+# The C module asks `functools`, 2 ms of Python modules, for nothing but `lru_cache`. Where nobody
+# has imported it yet, SQLite gets the C part of that cache and nothing else.
 if "functools" in sys.modules or "_sqlite3" in sys.modules:
     from _sqlite3 import Connection, connect
     from _sqlite3 import Error as SqlError
@@ -104,22 +51,74 @@ else:
 
 __all__ = ["Connection", "SqlError", "connect"]
 
-
-# The catalog: what a search needs of a store, in one SQLite file that may vanish at any time.
-#
-# No WAL and no mmap: many SQLite versions may lose a write there. One writer at a time, by a lock
-# beside the file; readers open it read-only. SQLite notices a broken file, and it is made anew; a
-# bit that rots unnoticed costs a place in one ranking.
-# Text is kept as bytes: what is not UTF-8 must not stop it.
-# Hot path: `_sqlite3` alone costs 3 ms, `sqlite3` 9.
-
+NAME = "catalog.sqlite"
 VERSION = 4  # of the tables, and of the words and weights in them; another one is made anew
-WAIT = 0.05  # seconds for another process that is writing
-PATIENCE = 0.5  # the same for those that read: each holds it as long as its answer takes
+READ_WAIT_SECONDS = 0.05  # for another process that is writing
+WRITE_WAIT_SECONDS = 0.5  # for those that read: each holds it as long as its answer takes
 LARGEST = 1 << 63  # beyond what SQLite can keep
 OLDEST = -23 * 10**17  # nanoseconds; a file from before 1898 is one from after 2480, folded
 Facts = tuple[int, ...]
-MEMORY = (bytes, bytes, *(int,) * 6)  # types of the columns of a memory that is told
+MEMORY_TYPES = (bytes, bytes, *(int,) * 6)  # of the columns of a memory that is told
+
+# Who holds a term, and how much it says about them: one whole number for each memory, with the
+# weight, turned round, above the memory's number. Sorted, the memories that a term says most about
+# come first, and a search may stop there.
+SHIFT = 32
+NUMBER = (1 << SHIFT) - 1
+ENTRY_BYTES = 8
+MAX_HOLDERS = 500  # of one term that are looked at: those it says most about
+MORE = 12  # candidates beyond the limit whose type may still lift them
+MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # of the index, about one memory
+SPACES = str.maketrans("-_/", "   ")
+
+# A small store is looked at whole: one stat for each file. A large one by its folders, whose times
+# change when a file comes, goes or is replaced, by the memories that a search found, and by some
+# of the others in turn: an edit in place is seen there after a few prompts.
+SMALL = 1000  # memories up to which every one is looked at
+TURN = 200  # memories of a large store that are looked at in turn
+STRIDE = 2_654_435_761  # each second another part of the numbers, all parts alike
+TICK_NANOSECONDS = 50_000_000  # a file that changed so lately may change again unseen
+UNSURE = 0  # in the place of the time of change
+LONGEST_OTHER = max(map(len, NOT_MEMORIES))
+
+
+def number_of(path: str, taken: "Container[int]") -> int:
+    """A memory's number: made of its path, so that equals come in the same order every time."""
+    number = crc32(path.encode("utf-8", "surrogateescape"))
+    while number in taken:
+        number = (number + 1) & NUMBER
+    return number
+
+
+def entry(number: int, weight: int) -> int:
+    return (HEAVIEST - min(weight, HEAVIEST)) << SHIFT | number
+
+
+def read(entries: "Iterable[int]") -> dict[int, int]:
+    return {one & NUMBER: HEAVIEST - (one >> SHIFT) for one in entries}
+
+
+def none() -> "array[int]":
+    """No entries yet; an array holds them in a quarter of the space."""
+    from array import array  # whoever asks a catalog makes none
+
+    return array("Q")
+
+
+def front(entries: "array[int]") -> "Sequence[int]":
+    return entries if len(entries) <= MAX_HOLDERS else sorted(entries)[:MAX_HOLDERS]
+
+
+def pack(entries: "array[int]") -> bytes:
+    """As the catalog keeps them; in order where a search looks only at the first."""
+    if len(entries) > MAX_HOLDERS:
+        return type(entries)("Q", sorted(entries)).tobytes()
+    return entries.tobytes()
+
+
+def unpack(data: bytes) -> list[int]:
+    """The entries again; a rest that is no entry is left out."""
+    return memoryview(data)[: len(data) // ENTRY_BYTES * ENTRY_BYTES].cast("Q").tolist()
 
 
 class Damaged(Exception):
@@ -127,8 +126,6 @@ class Damaged(Exception):
 
 
 class Catalog:
-    """One open catalog."""
-
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._facts: dict[str, str] = {}
@@ -136,11 +133,9 @@ class Catalog:
             raise Damaged("it was made by another version of memdir")
 
     def close(self) -> None:
-        """Let go of the file."""
         self.connection.close()
 
     def size(self) -> int:
-        """How many bytes its file should have."""
         ((pages,),) = self._rows((int,), "PRAGMA page_count")
         ((each,),) = self._rows((int,), "PRAGMA page_size")
         return int(pages * each)
@@ -179,20 +174,17 @@ class Catalog:
     def look_up(self, term: str) -> tuple[int, dict[int, int]]:
         """How many memories hold a term, and the weights of those it says most about."""
         query = "SELECT holders, substr(entries, 1, ?) FROM posting WHERE term = ?"
-        limit = ENOUGH * BYTES
+        limit = MAX_HOLDERS * ENTRY_BYTES
         rows = self._rows((int, bytes), query, limit, encode(term))
         return (rows[0][0], read(unpack(rows[0][1]))) if rows else (0, {})
 
     def entries(self, term: str) -> list[int]:
-        """All entries of a term."""
         query = "SELECT entries FROM posting WHERE term = ?"
         rows = self._rows((bytes,), query, encode(term))
         return unpack(rows[0][0]) if rows else []
 
     def memories(self, numbers: "Sequence[int]") -> "list[Row]":
-        """The memories with these numbers."""
-        marks = ",".join("?" * len(numbers))
-        return self._memories(f"number IN ({marks})", *numbers)
+        return self._memories(f"number IN ({','.join('?' * len(numbers))})", *numbers)
 
     def rules(self, limit: int) -> "list[Row]":
         """Memories that apply to a kind of task, whatever its words."""
@@ -201,11 +193,11 @@ class Catalog:
     def _memories(self, where: str, *values: object) -> "list[Row]":
         columns = "path, head, number, rule, mtime, ctime, size, inode"
         query = f"SELECT {columns} FROM memory WHERE {where}"
-        found = []
-        for path, head, number, rule, *facts in self._rows(MEMORY, query, *values):
+        rows = []
+        for path, head, number, rule, *facts in self._rows(MEMORY_TYPES, query, *values):
             memory = Memory(decode(path), decode(head), seconds(facts[0]), facts[2])
-            found.append((number, memory, rule == 1, tuple(facts)))
-        return found
+            rows.append((number, memory, rule == 1, tuple(facts)))
+        return rows
 
     def _rows(self, types: tuple[type, ...], query: str, *values: object) -> "list[Any]":
         """SQLite notices a broken file, but gives back whatever stands in a column."""
@@ -224,14 +216,13 @@ def fold(facts: Facts) -> Facts:
 
 
 def seconds(nanoseconds: int) -> float:
-    """A file's time, unfolded."""
     return (nanoseconds + 2 * LARGEST if nanoseconds < OLDEST else nanoseconds) / 1e9
 
 
 def open_catalog(path: str, *, write: bool = False) -> Catalog:
     """The catalog at that path; whoever writes holds the lock beside it."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    mode, wait = ("rw", PATIENCE) if write else ("ro", WAIT)
+    mode, wait = ("rw", WRITE_WAIT_SECONDS) if write else ("ro", READ_WAIT_SECONDS)
     connection = connect(f"{address}?mode={mode}", timeout=wait, isolation_level=None, uri=True)
     try:
         if not write:
@@ -245,19 +236,10 @@ def open_catalog(path: str, *, write: bool = False) -> Catalog:
         raise
 
 
-# What of a memory is searched, the same for every search. Hot path.
-
-MOST_LINES, LONGEST_LINE = 20, 1000  # of the index, about one memory
-MORE = 12  # candidates beyond the limit whose type may still lift them
-SPACES = str.maketrans("-_/", "   ")
-
-
 def read_entries(
     words: "Words", memory: Memory, data: bytes, line: str
 ) -> tuple[list[str], list[int]]:
     """The terms of a memory and their weights; `line` is what the index says about it."""
-    from memdir.hot.recall import weights  # whoever asks a catalog weighs nothing
-
     values = memory.values
     file = stem(memory.path).translate(SPACES)
     text = decode(data)
@@ -289,14 +271,13 @@ def lines_of(index: bytes | None) -> dict[str, str]:
     """What the index says about each memory: its lines by the stem they point at."""
     from memdir.format.pointer import below_store, read_pointers
 
-    found: dict[str, list[str]] = {}
+    targets: dict[str, list[str]] = {}
     for number, line in enumerate(decode(index or b"").split("\n")):
         for pointer in read_pointers(line, number):
-            target = stem(below_store(pointer.target) or pointer.target)
-            said = found.setdefault(target, [])
-            if len(said) < MOST_LINES:
-                said.append(f"{pointer.title} {pointer.hook}"[:LONGEST_LINE])
-    return {target: " ".join(said) for target, said in found.items()}
+            lines = targets.setdefault(stem(below_store(pointer.target) or pointer.target), [])
+            if len(lines) < MAX_INDEX_LINES:
+                lines.append(f"{pointer.title} {pointer.hook}"[:INDEX_LINE_CHARACTERS])
+    return {target: " ".join(lines) for target, lines in targets.items()}
 
 
 def hits(
@@ -316,22 +297,6 @@ def hits(
     ]
 
 
-# What changed in a store since its catalog was written. Hot path.
-#
-# A small store is looked at whole: one stat for each file. A large one by its folders, whose times
-# change when a file comes, goes or is replaced, by the memories that a search found, and by some
-# of the others in turn: an edit in place is seen there after a few prompts.
-
-SMALL = 1000  # memories up to which every one is looked at
-TURN = 200  # memories of a large store that are looked at in turn
-NUMBERS = 1 << 32
-STRIDE = 2_654_435_761  # each second another part of the numbers, all parts alike
-TICK = 50_000_000  # nanoseconds: a file that changed so lately may change again unseen
-UNSURE = 0  # in the place of the time of change
-PLAIN = 2  # the version of marshal that writes equals alike
-LONGEST_OTHER = max(map(len, NOT_MEMORIES))
-
-
 def is_fresh(store: "Store", catalog: "Catalog") -> bool:
     """True where every memory of a small store is as it was when it was read."""
     state = look(store)
@@ -348,8 +313,6 @@ def is_unsure(facts: "Facts") -> bool:
 class State:
     """What a store looked like before it was read."""
 
-    __slots__ = ("facts", "folders", "index")
-
     def __init__(self, facts: "dict[str, Facts]", folders: dict[str, int], index: str) -> None:
         self.facts = facts
         self.folders = folders
@@ -358,14 +321,14 @@ class State:
     @property
     def files(self) -> str:
         """The sum of all facts: to compare them one by one would take four times as long."""
-        data = dumps(sorted(self.facts.items()), PLAIN)
+        data = dumps(sorted(self.facts.items()), 2)  # the version that writes equals alike
         return f"{len(self.facts)} {crc32(data)} {crc32(data[::-1])}"
 
 
 def look(store: "Store") -> State:
     """The facts of everything; what is too young to be sure of will be looked at again."""
     now = time_ns()
-    young = now - TICK
+    young = now - TICK_NANOSECONDS
     found = {
         path: facts
         for path, facts in store.tree().items()
@@ -377,7 +340,7 @@ def look(store: "Store") -> State:
         if facts[1] > young or facts[0] >= LARGEST or facts[3] >= LARGEST:
             mtime, ctime, *rest = fold(facts)
             found[path] = (mtime, UNSURE if facts[1] > young else ctime, *rest)
-    folders = _folders(store.root, now) if len(found) > SMALL else {}
+    folders = folder_times(store.root, now) if len(found) > SMALL else {}
     return State(found, folders, index_of(store))
 
 
@@ -393,7 +356,7 @@ def index_of(store: "Store") -> str:
     path = store.index_path
     facts = store.facts(path)
     now = time_ns()
-    young = facts and now - facts[1] < TICK
+    young = facts and now - facts[1] < TICK_NANOSECONDS
     return f"{path} {now if young else facts}"
 
 
@@ -405,7 +368,7 @@ def unchanged(store: "Store", catalog: "Catalog") -> bool:
     for path, changed in folders.items():
         if _changed(os.path.join(store.root, path) if path else store.root) != changed:
             return False
-    start = int(time()) * STRIDE % NUMBERS
+    start = int(time()) * STRIDE % (NUMBER + 1)
     some = catalog.known("WHERE number >= ? ORDER BY number LIMIT ?", start, TURN)
     return all(same(store.root, path, facts) for path, facts in some.items())
 
@@ -419,15 +382,15 @@ def same(root: str, path: str, facts: "Facts") -> bool:
     return fold((now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)) == facts
 
 
-def _folders(root: str, now: int) -> dict[str, int]:
+def folder_times(root: str, now: int) -> dict[str, int]:
     """When each folder changed; 0 where that was just now."""
-    found: dict[str, int] = {}
+    times: dict[str, int] = {}
     waiting = [""]
     while waiting:
         path = waiting.pop()
         where = os.path.join(root, path) if path else root
         changed = _changed(where)
-        found[path] = changed if now - changed >= TICK else 0
+        times[path] = changed if now - changed >= TICK_NANOSECONDS else 0
         try:
             with os.scandir(where) as entries:
                 names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -435,7 +398,7 @@ def _folders(root: str, now: int) -> dict[str, int]:
             continue  # gone, or closed to us: its memories are not seen either
         below = [f"{path}/{name}" if path else name for name in names if name[0] != "."]
         waiting += [folder for folder in below if folder != TEAM]
-    return found
+    return times
 
 
 def _changed(path: str) -> int:
@@ -443,14 +406,6 @@ def _changed(path: str) -> int:
         return os.stat(path).st_mtime_ns
     except OSError:
         return -1
-
-
-# The default search: a catalog of words beside the store, brought up to date before each answer.
-#
-# The catalog is derived. Where it is missing, damaged, locked, read-only or of another version the
-# answer comes from a scan and is the same; one finding says so. Hot path.
-
-NAME = "catalog.sqlite"
 
 
 class Fts:
@@ -472,17 +427,17 @@ class Fts:
             return self._anew(prompt, limit, error)
         if found is not None:
             return found
-        found = self._scan().find(prompt, limit)
-        return Found(found.hits, found.searched, found.findings + self.findings)
+        return self._scan(prompt, limit)
 
     def _ask(self, prompt: str, limit: int, *, again: bool = False) -> Found | None:
         """The answer of the catalog; None where the store has changed since it was written."""
-        try:
-            facts = os.lstat(self.path)
-        except FileNotFoundError:
-            raise FileNotFoundError(errno.ENOENT, "there was none", self.path) from None
-        if not stat.S_ISREG(facts.st_mode) or not self._journal_is_sound():
-            raise Damaged("it is no file")  # to open a pipe would wait for ever
+        for path in (self.path, f"{self.path}-journal"):
+            try:
+                if not stat.S_ISREG(os.lstat(path).st_mode):
+                    raise Damaged("it is no file")  # to open a pipe would wait for ever
+            except FileNotFoundError:
+                if path == self.path:
+                    raise FileNotFoundError(errno.ENOENT, "there was none", path) from None
         catalog = open_catalog(self.path)
         try:
             large = int(catalog.fact("count") or 0) > SMALL
@@ -493,15 +448,8 @@ class Fts:
         finally:
             catalog.close()
 
-    def _journal_is_sound(self) -> bool:
-        """True where SQLite would find no journal, or a file."""
-        try:
-            return stat.S_ISREG(os.lstat(f"{self.path}-journal").st_mode)
-        except OSError:
-            return True
-
     def _rank(self, catalog: Catalog, prompt: str, limit: int, doubt: bool) -> Found | None:
-        terms = recall.read_prompt(prompt, Words())
+        terms = read_prompt(prompt, Words())
         count = int(catalog.fact("count") or 0)
         matches = Matches(terms, count, catalog.look_up)
         best = matches.best(limit + MORE)
@@ -531,16 +479,16 @@ class Fts:
     def _anew(self, prompt: str, limit: int, error: Exception) -> Found:
         """Answer from a scan, and leave a new catalog behind."""
         from memdir.recall.catalog_write import Busy, make
+        from memdir.recall.scan import Scan
 
-        scan = self._scan()
+        scan = Scan(self.store)
         cause = error.strerror if isinstance(error, OSError) else str(error)
         try:
             make(self.store, self.path, scan)
             self._say("catalog-made", f"was made anew: {cause}")
         except (Busy, SqlError, OSError, ArithmeticError, ValueError) as why:
             self._say("catalog-not-written", f"could not be used ({cause}) nor written: {why}")
-        found = scan.find(prompt, limit)
-        return Found(found.hits, found.searched, found.findings + self.findings)
+        return self._scan(prompt, limit, scan)
 
     def _say(self, kind: str, what: str) -> None:
         from memdir.errors import Finding
@@ -548,10 +496,11 @@ class Fts:
         fix = "nothing to do: it is derived, and the answer is the same without it"
         self.findings.append(Finding(kind, self.path, f"the catalog {what}", fix))
 
-    def _scan(self) -> "Scan":
+    def _scan(self, prompt: str, limit: int, scan: "Scan | None" = None) -> Found:
         from memdir.recall.scan import Scan
 
-        return Scan(self.store)
+        found = (scan or Scan(self.store)).find(prompt, limit)
+        return Found(found.hits, found.searched, found.findings + self.findings)
 
 
 def open_search(store: "Store", folder: str) -> Fts:

@@ -1,10 +1,9 @@
-"""Safe open, durable replace, walk, sweep: with `store/lock`, `store/state` the only place with
-open flags and rename.
-"""
+"""Files, opened and replaced safely: the only place in `hot` with open flags, rename and fsync."""
 
 import errno
 import os
 import stat
+from binascii import crc32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,16 +11,13 @@ if TYPE_CHECKING:
 
     from memdir.errors import Finding, MemdirError
 
-
-# Files below one directory, reached by directory handles only, replaced whole and durably.
-#
-# Order of a replacement: temporary file in the same directory, write, fsync, rename, fsync of the
-# directory. An error before the rename leaves the old version, one after it the new one.
-
 HEAD_BYTES = 4096
-DEEPEST = 32  # folders inside each other; nobody nests memories deeper by intent
-TOGETHER = 100  # files in flight; two handles each
+MAX_DEPTH = 32  # folders inside each other; nobody nests memories deeper by intent
+TEMPORARY = ".memdir-"
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ_LINK = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ADVICE = {
     errno.ENOSPC: "free some space on that disk, then run the command again",
@@ -67,7 +63,10 @@ def check_path(path: str) -> list[str]:
 
 
 class Disk:
-    """One directory as the root of relative paths; nothing outside it can be reached."""
+    """One directory as the root of relative paths; nothing outside it can be reached.
+
+    Reading is here, for hooks; how files are replaced, only writers import (replacement.py).
+    """
 
     __slots__ = ("root",)
 
@@ -120,8 +119,7 @@ class Disk:
             facts = os.fstat(handle)
             if not stat.S_ISREG(facts.st_mode):
                 raise OSError(errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ENXIO, path)
-            wanted = facts.st_size if limit < 0 else min(limit, facts.st_size)
-            return _read_all(handle, wanted, grow=limit < 0), facts
+            return _read(handle, facts.st_size, limit), facts
         finally:
             os.close(handle)
 
@@ -140,34 +138,18 @@ class Disk:
     def put_all(self, files: "Mapping[str, bytes]") -> None:
         """Replace or create files, all of them durable when this returns.
 
-        Together they cost a fraction of one by one: the first fsync takes the others along. No
-        file has its name before its bytes are safe. Any number of files, few handles at a time.
+        Together they cost a fraction of one by one: the first fsync takes the others along.
         """
-        # MOVED
+        from memdir.hot.replacement import replace_all
 
-        paths = list(files)
-        for start in range(0, len(paths), TOGETHER):
-            staged = []
-            try:
-                for path in paths[start : start + TOGETHER]:
-                    staged.append(Staged(*self.open_parent(path, make=True)))
-                    staged[-1].write(files[path])
-                for one in staged:
-                    one.sync()
-                for one in staged:
-                    one.rename()
-                for parent in {one.identity: one.parent for one in staged}.values():
-                    _settle(parent)
-            finally:
-                for one in staged:
-                    one.close()
+        replace_all(self, files)
 
     def drop(self, path: str) -> None:
         """Take one file out of the directory, durably."""
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)
-            _settle(parent)
+            settle(parent)
         finally:
             close_quietly(parent)
 
@@ -183,7 +165,7 @@ class Disk:
         while folders:
             prefix = folders.pop()
             try:
-                folder, entries = self._list(prefix)
+                folder, entries = self.list_folder(prefix)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -199,16 +181,23 @@ class Disk:
                     path = prefix + path
                     if not entry.is_dir(follow_symlinks=False):
                         yield folder, path, entry
-                    elif path.count("/") >= DEEPEST:
+                    elif path.count("/") >= MAX_DEPTH:
                         findings.append(unreadable(path, OSError(errno.ENAMETOOLONG, path)))
                     elif enter(path):
                         folders.append(path + "/")
             finally:
                 close_quietly(folder)
 
-    def _list(self, prefix: str) -> "tuple[int, list[os.DirEntry[str]]]":
+    def list_folder(self, prefix: str) -> "tuple[int, list[os.DirEntry[str]]]":
         """A folder's handle and all its entries: half a list would make memories look gone."""
-        folder = self._open_folder(prefix)
+        if prefix:
+            parent, name = self.open_parent(prefix[:-1])
+            try:
+                folder = os.open(name, _DIRECTORY, dir_fd=parent)
+            finally:
+                close_quietly(parent)
+        else:
+            folder = self.open_root()
         try:
             with os.scandir(folder) as entries:
                 return folder, list(entries)
@@ -216,33 +205,11 @@ class Disk:
             close_quietly(folder)
             raise
 
-    def _open_folder(self, prefix: str) -> int:
-        if not prefix:
-            return self.open_root()
-        parent, name = self.open_parent(prefix[:-1])
-        try:
-            return os.open(name, _DIRECTORY, dir_fd=parent)
-        finally:
-            close_quietly(parent)
-
     def sweep(self, enter: "Callable[[str], bool]") -> None:
         """Remove temporary files that a killed writer left; only the holder of the lock may."""
-        # MOVED
+        from memdir.hot.replacement import sweep
 
-        folders = [""]
-        while folders:
-            prefix = folders.pop()
-            try:
-                folder, entries = self._list(prefix)
-            except OSError:
-                continue  # what cannot be opened holds no debris of ours to remove now
-            for entry in entries:
-                path = prefix + entry.name
-                if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp"):
-                    unlink_quietly(entry.name, folder)
-                elif entry.is_dir(follow_symlinks=False) and path.count("/") < DEEPEST:
-                    folders += [path + "/"] if enter(path) else []
-            close_quietly(folder)
+        sweep(self, enter)
 
 
 def unreadable(path: str, error: OSError) -> "Finding":
@@ -263,14 +230,14 @@ def sync_directory(path: str) -> None:
 
 
 def close_quietly(handle: int) -> None:
-    """Let go of a handle that was only read from: its closing can lose nothing."""
+    """Close a handle whose closing can lose nothing."""
     try:
         os.close(handle)
     except OSError:
         return
 
 
-def _settle(parent: int) -> None:
+def settle(parent: int) -> None:
     """Make a name that was just given or taken durable."""
     try:
         os.fsync(parent)
@@ -286,95 +253,165 @@ def _make_directory(parent: int, name: str) -> None:
     os.fsync(parent)
 
 
-def _read_all(handle: int, wanted: int, *, grow: bool) -> bytes:
-    data = os.read(handle, wanted + 1 if grow else wanted)
-    if len(data) == wanted:
-        return data
-    parts = [data]
-    while grow or sum(map(len, parts)) < wanted:  # a file that grows, or a short read
-        more = os.read(handle, 1 << 16)
+def _read(handle: int, size: int, limit: int = -1) -> bytes:
+    """Up to `limit` bytes of a file that had `size`: one call for nearly every file."""
+    data = os.read(handle, size + 1 if limit < 0 else min(limit, size + 1))
+    while len(data) not in (size, limit):  # it grows, or the read was short
+        more = os.read(handle, 1 << 16 if limit < 0 else limit - len(data))
         if not more:
             break
-        parts.append(more)
-    return b"".join(parts)
+        data += more
+    return data
 
 
-# A file on its way into a directory: it has its name only when its bytes are safe.
-
-TEMPORARY = ".memdir-"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-class Staged:
-    """One file; takes over the handle of its directory."""
-
-    __slots__ = ("handle", "identity", "name", "parent", "temporary")
-
-    def __init__(self, parent: int, name: str) -> None:
-        self.parent = parent
-        self.name = name
-        self.handle = -1
-        self.temporary = ""
-        self.identity = (0, 0)
-
-    def write(self, data: bytes) -> None:
-        """Put the bytes into a temporary file beside the place of the name."""
-        facts = os.fstat(self.parent)
-        self.identity = (facts.st_dev, facts.st_ino)
-        mode = _mode_of(self.parent, self.name)
-        temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}.tmp"
-        self.handle = os.open(temporary, _NEW, 0o600, dir_fd=self.parent)
-        self.temporary = temporary
-        if mode != 0o600:
-            os.fchmod(self.handle, mode)
-        _write_all(self.handle, data)
-
-    def sync(self) -> None:
-        """Make the bytes durable; a failed fsync is a failed write, never tried again."""
-        os.fsync(self.handle)
-        handle, self.handle = self.handle, -1
-        os.close(handle)
-
-    def rename(self) -> None:
-        """Give the file its name, in one step."""
-        os.rename(self.temporary, self.name, src_dir_fd=self.parent, dst_dir_fd=self.parent)
-        self.temporary = ""
-
-    def close(self) -> None:
-        """Let go of everything; what did not get its name is removed."""
-        if self.temporary:
-            unlink_quietly(self.temporary, self.parent)
-        for handle in (self.handle, self.parent):
-            try:
-                os.close(handle)
-            except OSError:
-                continue  # -1: closed already; else its bytes were forced, or are given up
-
-
-def _mode_of(parent: int, name: str) -> int:
-    """The permissions the new version gets: those of the old one, else private."""
-    try:
-        facts = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
-        return 0o600
-    if stat.S_ISDIR(facts.st_mode):
-        raise OSError(errno.EISDIR, "a directory stands there")
-    if not stat.S_ISREG(facts.st_mode):
-        link = stat.S_ISLNK(facts.st_mode)
-        raise OSError(errno.ELOOP if link else errno.ENXIO, "not a regular file")
-    return stat.S_IMODE(facts.st_mode) & 0o777 or 0o600
-
-
-def _write_all(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         written = os.write(handle, view)
         view = view[written:]
 
 
-def unlink_quietly(name: str, parent: int) -> None:
-    """Clean up after a failure that is already on its way to the user."""
+# Small files of our own, outside any store.
+
+
+def read_start(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
+    """The first bytes of a regular file and its facts; a pipe or a device never blocks us."""
+    handle = os.open(path, _READ_LINK if follow else READ)
     try:
-        os.unlink(name, dir_fd=parent)
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.ENXIO, "not a regular file", path)
+        return _read(handle, facts.st_size, limit), facts
+    finally:
+        os.close(handle)
+
+
+def read_private(path: str, limit: int) -> bytes | None:
+    """The same of a file that nobody but us can have written; None for any other."""
+    try:
+        data, facts = read_start(path, limit, follow=False)
+    except OSError:
+        return None
+    return None if facts.st_uid != os.geteuid() or facts.st_mode & 0o022 else data
+
+
+def read_end(path: str, limit: int) -> bytes:
+    """The last bytes of a file of lines, whole lines only; nothing where it cannot be read."""
+    try:
+        handle = os.open(path, READ)
+    except OSError:
+        return b""
+    try:
+        before = os.fstat(handle).st_size - limit
+        data = os.pread(handle, limit, max(0, before))
+        return data.partition(b"\n")[2] if before > 0 else data
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
+
+
+def read_sealed(path: str, mark: str, limit: int) -> bytes | None:
+    """What `seal` was given; None where the file is missing, damaged, or not ours."""
+    head, _, rest = (read_private(path, limit) or b"").partition(b"\n")
+    return rest if head == f"{mark} {crc32(rest):08x}".encode() else None
+
+
+def seal(mark: str, data: bytes) -> bytes:
+    """The bytes below a line that says what they are, with their checksum."""
+    return f"{mark} {crc32(data):08x}\n".encode() + data
+
+
+def open_append(path: str) -> int:
+    """A handle to add to a private file, which is made with its folders where it is missing."""
+    try:
+        handle = os.open(path, _APPEND, 0o600)
+    except FileNotFoundError:
+        make_private(os.path.dirname(path))
+        handle = os.open(path, _APPEND, 0o600)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would take it, and nobody read it
+        os.close(handle)
+        raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)
+    return handle
+
+
+def append(path: str, data: bytes, limit: int = 0) -> bool:
+    """Add with one write; False where the file would grow beyond `limit` bytes."""
+    handle = open_append(path)
+    try:
+        if limit and os.fstat(handle).st_size + len(data) > limit:
+            return False
+        if os.write(handle, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    finally:
+        os.close(handle)
+    return True
+
+
+def make_private(folder: str) -> None:
+    """A folder for nobody else, and so each one above it that is missing."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        if os.path.dirname(folder) in ("", folder):
+            raise
+        make_private(os.path.dirname(folder))
+        os.mkdir(folder, 0o700)
+
+
+def keep_derived(path: str, data: bytes) -> None:
+    """Replace a file that can be made again: whole or not at all, without waiting for the disk."""
+    try:
+        make_private(os.path.dirname(path))
+        _name_whole(os.replace, path, data)
+    except OSError:
+        return  # then it is made again each time
+
+
+def create_once(path: str, data: bytes) -> bool:
+    """Make a file with these bytes, whole or not at all; False where there is one already."""
+    try:
+        _name_whole(os.link, path, data)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _name_whole(give_name: "Callable[[str, str], None]", path: str, data: bytes) -> None:
+    part = f"{path}.{os.urandom(4).hex()}"
+    try:
+        handle = os.open(part, _NEW, 0o600)
+        try:
+            write_all(handle, data)
+        finally:
+            os.close(handle)
+        give_name(part, path)
+    finally:
+        remove(part)
+
+
+def take(path: str, limit: int) -> bytes:
+    """The bytes of a file that is gone then: of several takers one has it, the others nothing."""
+    mine = f"{path}.{os.urandom(4).hex()}"
+    try:
+        os.rename(path, mine)
+        data = read_start(mine, limit, follow=False)[0]
+        os.unlink(mine)
+    except OSError:
+        return b""
+    return data
+
+
+def remove(path: str) -> None:
+    """Remove a file; where there is none, or somebody was faster, nothing is to be done."""
+    try:
+        os.unlink(path)
     except OSError:
         return
+
+
+def move(path: str, target: str) -> None:
+    """Give a file another name, whatever had it."""
+    os.replace(path, target)

@@ -1,9 +1,12 @@
-"""Memories to framed text within budgets; what a session was told."""
+"""Memories to framed text within budgets; what a session was told.
+
+Nothing of a memory comes in here but through `inert`.
+"""
 
 import os
 from time import sleep
 
-from memdir.hot import memory, safe
+from memdir.hot import disk, memory, safe
 from memdir.hot.memory import (
     MODIFIED_KEYS,
     SOURCE_KEYS,
@@ -16,237 +19,20 @@ from memdir.hot.safe import ELLIPSIS, clip, inert, inert_line, make_visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memdir.hot.memory import Memory
     from memdir.store.ports import Sessions as PortsSessions
 
-
-# What a client's session was already told, so that it is told nothing twice. Hot path.
-
 SESSION_BYTES = 61_440  # of injected text in one session
-
-
-class SessionState:
-    """What a session has seen; a clear or a compact begins anew."""
-
-    __slots__ = ("injected", "surfaced")
-
-    def __init__(self, surfaced: "frozenset[str]" = frozenset(), injected: int = 0) -> None:
-        self.surfaced = surfaced  # the versions of memories that it was told of
-        self.injected = injected  # bytes of text that it was given
-
-    @property
-    def left(self) -> int:
-        """Bytes that may still be injected."""
-        return max(0, SESSION_BYTES - self.injected)
-
-
-# What each session of a client was told, one small file each in the state directory. Hot path.
-#
-# A line is added when a memory was told; a clear or a compact begins anew. Losing a line to a power
-# cut costs a memory told twice, so nothing is forced to the disk.
-
 FOLDER = "sessions"
-KEPT_DAYS = 7
-DAY = 86_400  # seconds
-LONGEST = 100  # characters of an id that is used as it is
-MOST_BYTES = 1 << 20  # of a file that are read, from its end
-TRIES, PAUSE = 20, 0.01  # to hold a session; seconds between two of them
-SURFACED, INJECTED = "surfaced", "injected"
 SECTION = ".section"
+KEPT_SECONDS = 7 * 86_400
+MAX_ID_CHARACTERS = 100  # of an id that is used as it is
+MAX_BYTES = 1 << 20  # of a file that are read, from its end
+TRIES, PAUSE_SECONDS = 20, 0.01  # to hold a session
+SURFACED, INJECTED = "surfaced", "injected"
 DIGITS = 9  # of a number of bytes; more of them are not ours
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-class Sessions:
-    """The sessions of one user; an empty id is a session that nobody continues."""
-
-    def __init__(self, state_dir: str) -> None:
-        self.folder = os.path.join(state_dir, FOLDER)
-
-    def load(self, session: str) -> SessionState:
-        """What a session has seen so far; nothing where that cannot be told."""
-        seen: dict[str, list[str]] = {SURFACED: [], INJECTED: []}
-        for line in self._read(session).split("\n"):
-            kind, mark, value = line.partition(" ")
-            if mark and kind in seen:
-                seen[kind].append(value)
-        numbers = [value[:DIGITS] for value in seen[INJECTED]]
-        injected = sum(int(value) for value in numbers if value.isdecimal())
-        return SessionState(frozenset(map(_unescape, seen[SURFACED])), injected)
-
-    def add_told(self, session: str, told: list[str], injected: int) -> None:
-        """Remember what it was told just now."""
-        lines = [f"{SURFACED} {_escape(path)}\n" for path in told]
-        if session:
-            data = _encode("".join([*lines, f"{INJECTED} {injected}\n"]))
-            self._append(self._path(session), data)
-
-    def held(self, session: str) -> "Held":
-        """While it is held, no other hook of the session tells anything; see there."""
-        return Held(self, self._path(session) if session else "")
-
-    def begin_anew(self, session: str) -> None:
-        """Begin anew: the agent has lost what it was told."""
-        for path in (self._path(session), self._path(session) + SECTION) if session else ():
-            _try(os.unlink, path)
-
-    def section(self, session: str) -> str:
-        """The text that the session started with; empty before it has one."""
-        return self._read(session, SECTION)
-
-    def keep_section(self, session: str, text: str) -> None:
-        """Keep the text that the session starts with."""
-        data = _encode(text)
-        if not session or len(data) > MOST_BYTES:
-            return
-        path = self._path(session) + SECTION
-        part = f"{path}.{os.urandom(4).hex()}"
-        if self._append(part, data):
-            _try(os.link, part, path)  # whole or not at all, and the first one counts
-        _try(os.unlink, part)
-
-    def prune(self, now: float) -> None:
-        """Remove the files of sessions that ended long ago."""
-        try:
-            names = os.listdir(self.folder)
-        except OSError:
-            return
-        for name in names:
-            path = os.path.join(self.folder, name)
-            try:
-                if os.lstat(path).st_mtime < now - KEPT_DAYS * DAY:
-                    os.unlink(path)
-            except OSError:
-                continue  # somebody else was faster
-
-    def _read(self, session: str, kind: str = "") -> str:
-        if not session:
-            return ""
-        try:
-            handle = os.open(self._path(session) + kind, _READ)
-        except OSError:
-            return ""
-        try:
-            before = os.fstat(handle).st_size - MOST_BYTES
-            data = os.pread(handle, MOST_BYTES, max(0, before))
-            if before > 0:  # the last ones count, and only whole lines
-                data = data.partition(b"\n")[2]
-            return data.decode("utf-8", "surrogateescape")
-        except OSError:
-            return ""
-        finally:
-            os.close(handle)
-
-    def _append(self, path: str, data: bytes) -> bool:
-        try:
-            handle = self.open(path)
-        except OSError:
-            return False  # a memory told twice is better than a session without memory
-        try:
-            return os.write(handle, data) == len(data)
-        except OSError:
-            return False  # the disk is full, or somebody put a pipe there
-        finally:
-            os.close(handle)
-
-    def open(self, path: str) -> int:
-        """A handle to add to a file, which is made where there is none."""
-        try:
-            return os.open(path, _FLAGS, 0o600)
-        except FileNotFoundError:
-            _make_private(self.folder)
-            return os.open(path, _FLAGS, 0o600)
-
-    def _path(self, session: str) -> str:
-        return os.path.join(self.folder, _file_name(session))
-
-
-class Held:
-    """One teller at a time in a session; who waited too long goes on, and may tell twice."""
-
-    def __init__(self, sessions: Sessions, path: str) -> None:
-        self.sessions = sessions
-        self.path = path
-        self.handle = -1
-
-    def __enter__(self) -> None:
-        if not self.path:
-            return
-        import fcntl  # a prompt that no memory fits has nothing to tell, and no use for it
-
-        try:
-            self.handle = self.sessions.open(self.path)
-        except OSError:
-            return
-        for _ in range(TRIES):
-            try:
-                return fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                sleep(PAUSE)
-            except OSError:
-                return None  # not every file system has locks
-
-    def __exit__(self, *_: object) -> None:
-        if self.handle >= 0:
-            os.close(self.handle)  # and with it the lock
-
-
-def _try(change: "Callable[..., None]", *paths: str) -> None:
-    try:
-        change(*paths)
-    except OSError:
-        return  # there was none, or somebody else was faster
-
-
-def _make_private(folder: str) -> None:
-    """A folder for nobody else, and so each one above it that is missing."""
-    try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        return
-    except FileNotFoundError:
-        above = os.path.dirname(folder)
-        if above in ("", folder):
-            raise
-        _make_private(above)
-        os.mkdir(folder, 0o700)
-
-
-def _file_name(session: str) -> str:
-    """The id where it is a plain name, else a number made of it: an id comes from outside."""
-    plain = session.replace("-", "").replace("_", "")
-    if plain.isascii() and plain.isalnum() and len(session) <= LONGEST:
-        return session
-    from binascii import crc32
-
-    data = _encode(session)
-    return f"odd.{crc32(data):08x}{crc32(data[::-1]):08x}.{len(data)}"
-
-
-def _encode(text: str) -> bytes:
-    """Bytes for any text: a client may send half of a character."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace")
-
-
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("\n", "\\n")
-
-
-def _unescape(value: str) -> str:
-    parts = value.split("\\\\")  # an escaped backslash begins no other escape
-    return "\\".join(part.replace("\\n", "\n") for part in parts)
-
-
-# What an agent is told of its memories: bodies, pointers, standing rules, and the frame.
-#
-# Nothing of a memory comes in here but through `inert`. Text only: the clock and the nonce come in.
 
 BODY_LINES = 200
 BODY_BYTES = 4096  # UTF-8; header and cut included, as for the lines
@@ -254,6 +40,7 @@ POINTER_CHARACTERS = 120
 HOOK_CHARACTERS = 10_000  # UTF-16 units; one more, and the client shows a preview of 2 KB
 STALE_DAYS = 2  # whole days from which on the age is a caveat
 
+BODY_ROOM = 2000  # characters of bodies for one prompt; the first comes whole, whatever its size
 LOOK = 4 * BODY_BYTES  # characters of a memory that are made inert; more are never shown
 _PATH_BYTES = 800
 _FIELD_BYTES = 120
@@ -274,22 +61,143 @@ _MORE = "More memories that may matter; read the file of one that does."
 _INDEX = "index of the memories kept from earlier sessions; background, not an instruction"
 
 
+class SessionState:
+    """What a session has seen; a clear or a compact begins anew."""
+
+    def __init__(self, surfaced: "frozenset[str]" = frozenset(), injected: int = 0) -> None:
+        self.surfaced = surfaced  # the versions of memories that it was told of
+        self.injected = injected  # bytes of text that it was given
+
+    @property
+    def left(self) -> int:
+        """Bytes that may still be injected."""
+        return max(0, SESSION_BYTES - self.injected)
+
+
+class Sessions:
+    """What each session was told, one small file each; an empty id is one that nobody continues.
+
+    A line is added when a memory was told. Losing one to a power cut costs a memory told twice, so
+    nothing is forced to the disk.
+    """
+
+    def __init__(self, state_dir: str) -> None:
+        self.folder = os.path.join(state_dir, FOLDER)
+
+    def load(self, session: str) -> SessionState:
+        """What a session has seen so far; nothing where that cannot be told."""
+        surfaced, injected = [], 0
+        for line in self._read(session).split("\n"):
+            kind, _, value = line.partition(" ")
+            if kind == SURFACED and value:
+                # An escaped backslash begins no other escape.
+                parts = [part.replace("\\n", "\n") for part in value.split("\\\\")]
+                surfaced.append("\\".join(parts))
+            elif kind == INJECTED and value[:DIGITS].isdecimal():
+                injected += int(value[:DIGITS])
+        return SessionState(frozenset(surfaced), injected)
+
+    def add_told(self, session: str, told: list[str], injected: int) -> None:
+        """Remember what it was told just now."""
+        names = [name.replace("\\", "\\\\").replace("\n", "\\n") for name in told]
+        lines = [*(f"{SURFACED} {name}" for name in names), f"{INJECTED} {injected}\n"]
+        if session:
+            self._append(self._path(session), _encode("\n".join(lines)))
+
+    def held(self, session: str) -> "Held":
+        """While it is held, no other hook of the session tells anything."""
+        return Held(self._path(session) if session else "")
+
+    def begin_anew(self, session: str) -> None:
+        """Begin anew: the agent has lost what it was told."""
+        if session:
+            disk.remove(self._path(session))
+            disk.remove(self._path(session) + SECTION)
+
+    def section(self, session: str) -> str:
+        """The text that the session started with; empty before it has one."""
+        return self._read(session, SECTION)
+
+    def keep_section(self, session: str, text: str) -> None:
+        """Keep the text that the session starts with; the first one counts."""
+        data = _encode(text)
+        if session and len(data) <= MAX_BYTES:
+            try:
+                disk.make_private(self.folder)
+                disk.create_once(self._path(session) + SECTION, data)
+            except OSError:
+                return  # then it is made anew
+
+    def prune(self, now: float) -> None:
+        """Remove the files of sessions that ended long ago."""
+        try:
+            with os.scandir(self.folder) as entries:
+                for entry in entries:
+                    if entry.stat(follow_symlinks=False).st_mtime < now - KEPT_SECONDS:
+                        disk.remove(entry.path)
+        except OSError:
+            return
+
+    def _read(self, session: str, kind: str = "") -> str:
+        data = disk.read_end(self._path(session) + kind, MAX_BYTES) if session else b""
+        return data.decode("utf-8", "surrogateescape")
+
+    def _append(self, path: str, data: bytes) -> bool:
+        try:
+            return disk.append(path, data)
+        except OSError:
+            return False  # a memory told twice is better than a session without memory
+
+    def _path(self, session: str) -> str:
+        """By the id where it is a plain name, else a number made of it: it comes from outside."""
+        plain = session.replace("-", "").replace("_", "")
+        if not plain.isascii() or not plain.isalnum() or len(session) > MAX_ID_CHARACTERS:
+            from binascii import crc32
+
+            data = _encode(session)
+            session = f"odd.{crc32(data):08x}{crc32(data[::-1]):08x}.{len(data)}"
+        return os.path.join(self.folder, session)
+
+
+class Held:
+    """One teller at a time in a session; who waited too long goes on, and may tell twice."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.handle = -1
+
+    def __enter__(self) -> None:
+        if not self.path:
+            return
+        import fcntl  # a prompt that no memory fits has nothing to tell, and no use for it
+
+        try:
+            self.handle = disk.open_append(self.path)
+        except OSError:
+            return
+        for _ in range(TRIES):
+            try:
+                return fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sleep(PAUSE_SECONDS)
+            except OSError:
+                return None  # not every file system has locks
+
+    def __exit__(self, *_: object) -> None:
+        if self.handle >= 0:
+            os.close(self.handle)  # and with it the lock
+
+
+def _encode(text: str) -> bytes:
+    """Bytes for any text: a client may send half of a character."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
 class Recalled:
     """A memory chosen for injection: where it lies, what it says, why it was chosen."""
-
-    __slots__ = (
-        "giver",
-        "memory",
-        "note",
-        "real",
-        "root",
-        "scope",
-        "score",
-        "sure",
-        "text",
-        "verdicts",
-        "words",
-    )
 
     def __init__(
         self,
@@ -323,8 +231,6 @@ class Recalled:
 
 class Framed:
     """The injected text, and what of the given made it into it."""
-
-    __slots__ = ("bodies", "pointed", "pointers", "text")
 
     def __init__(
         self, text: str, bodies: tuple[int, ...], pointed: tuple[int, ...], pointers: int
@@ -386,11 +292,11 @@ def frame(
     heading = "\n".join([_MORE, *where])
     room -= utf16_units(heading) + 2
     whole = _fitting(bodies, room)
-    room -= sum(utf16_units(bodies[at][0]) + 2 for at in whole)
-    pointed = [at for at in range(len(bodies)) if at not in whole]
-    lines = first_lines([*(bodies[at][1] for at in pointed), *pointers], room)
+    room -= sum(utf16_units(bodies[i][0]) + 2 for i in whole)
+    pointed = [i for i in range(len(bodies)) if i not in whole]
+    lines = first_lines([*(bodies[i][1] for i in pointed), *pointers], room)
     below = "\n".join([heading, *lines]) if lines else ""
-    inside = "\n\n".join(filter(None, [rules, *(bodies[at][0] for at in whole), below]))
+    inside = "\n\n".join(filter(None, [rules, *(bodies[i][0] for i in whole), below]))
     text = _framed(nonce, f"{_PURPOSE}\n\n{inside}") if inside else ""
     shown = pointed[: len(lines)]
     return Framed(text, tuple(whole), tuple(shown), len(lines) - len(shown))
@@ -424,10 +330,10 @@ def _fitting(bodies: "Sequence[tuple[str, str]]", room: int) -> list[int]:
     """Which bodies fit, best first, so that each of the others still has room for its pointer."""
     spent = sum(utf16_units(line) + 1 for _, line in bodies)
     whole = []
-    for at, (text, line) in enumerate(bodies):
+    for index, (text, line) in enumerate(bodies):
         more = utf16_units(text) + 2 - utf16_units(line) - 1
         if text and spent + more <= room:
-            whole.append(at)
+            whole.append(index)
             spent += more
     return whole
 
@@ -529,15 +435,8 @@ def shorten(text: str, size: int) -> str:
     return text[: space if space > size // 2 else size - 1].rstrip(" ,;:—–-") + ELLIPSIS
 
 
-# inject: what an agent is told for a prompt, within what the session has left. Hot path.
-
-BODY_ROOM = 2000  # characters of bodies for one prompt; the first comes whole, whatever its size
-
-
 class Injected:
     """The text for the agent, which memories came whole, and which as a pointer."""
-
-    __slots__ = ("bodies", "pointers", "text")
 
     def __init__(self, text: str, bodies: "list[Recalled]", pointers: "list[Recalled]") -> None:
         self.text = text
@@ -547,7 +446,7 @@ class Injected:
     @property
     def told(self) -> list[str]:
         """Every memory in it, as the session remembers it."""
-        return [one.version for one in self.bodies + self.pointers]
+        return [memory.version for memory in self.bodies + self.pointers]
 
 
 def inject(
@@ -563,23 +462,24 @@ def inject(
     What the session was told while these were chosen is left out.
     """
     bodies, pointers = (
-        [one for one in given if one.version not in state.surfaced] for given in (bodies, pointers)
+        [memory for memory in given if memory.version not in state.surfaced]
+        for given in (bodies, pointers)
     )
     texts: list[str] = []
     whole: list[Recalled] = []
     room = BODY_ROOM
-    for one in bodies:
-        text = body(one, now)
+    for recalled in bodies:
+        text = body(recalled, now)
         if not whole or len(text) <= room:
-            whole.append(one)
+            whole.append(recalled)
             texts.append(text)
             room -= len(text)
-    rest = [one for one in (*bodies, *pointers) if one not in whole]
+    rest = [memory for memory in (*bodies, *pointers) if memory not in whole]
     while whole or rest:
         framed = _frame(whole, texts, rest, nonce, now)
         if len(framed.text.encode("utf-8", "replace")) <= state.left:
-            shown = [whole[at] for at in framed.bodies]
-            lines = [whole[at] for at in framed.pointed] + rest[: framed.pointers]
+            shown = [whole[i] for i in framed.bodies]
+            lines = [whole[i] for i in framed.pointed] + rest[: framed.pointers]
             return Injected(framed.text, shown, lines)
         if whole:
             rest.insert(0, whole.pop())  # no room left in this session for the last body
@@ -591,10 +491,10 @@ def inject(
 def _frame(
     whole: "list[Recalled]", texts: list[str], rest: "list[Recalled]", nonce: str, now: float
 ) -> Framed:
-    places = list(dict.fromkeys((one.scope, one.root) for one in (*whole, *rest)))
+    places = list(dict.fromkeys((memory.scope, memory.root) for memory in (*whole, *rest)))
     several = len(places) > 1
-    pairs = [(text, pointer(one, now, several)) for one, text in zip(whole, texts, strict=False)]
-    lines = [pointer(one, now, several) for one in rest]
+    pairs = [(text, pointer(each, now, several)) for each, text in zip(whole, texts, strict=False)]
+    lines = [pointer(memory, now, several) for memory in rest]
     return frame(nonce, pairs, lines, places=places)
 
 

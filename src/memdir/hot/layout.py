@@ -26,22 +26,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memdir.errors import Finding
+    from memdir.errors import Finding, MemdirError
     from memdir.format.index import Survey
     from memdir.store.ports import Scan as PortsScan
     from memdir.store.ports import Store
 
-
-# What layouts have in common: those of Markdown files wherever they are, and those on disk.
-
 MAX_FILE_BYTES = 4 * 1024 * 1024
+MAX_HEADER_BYTES = 64 * 1024
+LONGEST_OTHER = max(map(len, NOT_MEMORIES))
 
 
 def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
     """A finding on a file that is empty, or whose first bytes are no UTF-8; it stays readable."""
     if start.isascii() and size:
         return None  # nearly every file; the rest costs only those that need it
-    kind, what, fix = "empty", "it has no content", f"write something into {path}, or retire it"
+    kind, problem = "empty", "it has no content"
+    fix = f"write something into {path}, or retire it"
     if size:
         try:
             start.decode()
@@ -49,17 +49,15 @@ def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
         except UnicodeDecodeError as error:
             if error.end == len(start) < size and error.reason == "unexpected end of data":
                 return None  # a character that goes on after the bytes we have
-            kind, what = "not-utf-8", f"byte {error.start} is not UTF-8; shown as it can be read"
+            kind, problem = "not-utf-8", f"byte {error.start} is not UTF-8; shown as it can be read"
             fix = f"save {path} as UTF-8"
     from memdir.errors import Finding
 
-    return Finding(kind, path, f"{path}: {what}", fix)
+    return Finding(kind, path, f"{path}: {problem}", fix)
 
 
 class Scan:
     """What one pass over a store saw: the memories, and what it could not take."""
-
-    __slots__ = ("memories", "skipped")
 
     def __init__(self) -> None:
         self.memories: list[Memory] = []
@@ -90,7 +88,6 @@ class Files:
         raise NotImplementedError
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
         raise NotImplementedError
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
@@ -157,11 +154,13 @@ class OnDisk(Files):
         self.max_file_bytes = max_file_bytes
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file below the store."""
         try:
             return self.disk.read(path)[0]
         except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+            raise self._failure(error, path, "cannot be read") from None
+
+    def _failure(self, error: OSError, path: str, problem: str) -> "MemdirError":
+        return failure(error, os.path.join(self.root, path), problem)
 
     def index(self) -> bytes | None:
         """The index as it stands, None where there is none, or none for a moment."""
@@ -171,17 +170,16 @@ class OnDisk(Files):
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be read") from None
+            raise self._failure(error, path, "cannot be read") from None
 
     def exists(self, path: str = "") -> bool:
         """True where something stands at that path, whatever it is; not knowing is an error."""
-        where = os.path.join(self.root, path)
         try:
-            os.lstat(where)
+            os.lstat(os.path.join(self.root, path))
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
-            raise failure(error, where, "cannot be looked at") from None
+            raise self._failure(error, path, "cannot be looked at") from None
         return True
 
     def make(self) -> None:
@@ -197,24 +195,35 @@ class OnDisk(Files):
         try:
             self.disk.put(path, data)
         except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be written") from None
+            raise self._failure(error, path, "cannot be written") from None
 
     def drop(self, path: str) -> None:
         """Take one file out of the store, durably."""
         try:
             self.disk.drop(path)
         except OSError as error:
-            raise failure(error, os.path.join(self.root, path), "cannot be removed") from None
+            raise self._failure(error, path, "cannot be removed") from None
 
     def facts(self, path: str) -> tuple[int, ...] | None:
-        """The same facts of one file, None where there is none, empty where nobody can tell."""
+        """The facts of one file, None where there is none, empty where nobody can tell."""
         try:
-            found = self.disk.stat(path)
+            facts = self.disk.stat(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             return None if error.errno == errno.ELOOP else ()
-        return fingerprint(found) if stat.S_ISREG(found.st_mode) else None
+        return fingerprint(facts) if stat.S_ISREG(facts.st_mode) else None
+
+    def _fingerprint(self, path: str, entry: "os.DirEntry[str]") -> tuple[int, ...] | None:
+        """The facts of a file that a walk came by; None where it is none, too big, or gone."""
+        try:
+            facts = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return None  # gone since its folder was read
+        except OSError as error:
+            raise self._failure(error, path, "cannot be looked at") from None
+        kept = stat.S_ISREG(facts.st_mode) and facts.st_size <= self.max_file_bytes
+        return fingerprint(facts) if kept else None
 
 
 def fingerprint(facts: os.stat_result) -> tuple[int, ...]:
@@ -235,7 +244,6 @@ class RecordFolders(OnDisk):
 
     @property
     def index_path(self) -> str:
-        """index.md, whatever else there is."""
         return RECORD_INDEX
 
     def is_memory(self, path: str) -> bool:
@@ -243,34 +251,16 @@ class RecordFolders(OnDisk):
         return path != RECORD_SETTINGS and is_of_records(path)
 
     def standalone(self) -> bytes | None:
-        """An index of records is never a memory itself."""
         return None
 
     def tree(self) -> dict[str, tuple[int, ...]]:
         """The records, their index and settings, with the facts that change when they do."""
-        found: dict[str, tuple[int, ...]] = {}
+        tree: dict[str, tuple[int, ...]] = {}
         for _, path, entry in self.disk.walk(RECORD_FOLDERS.__contains__, []):
-            if path != RECORD_INDEX and not is_of_records(path):
-                continue
-            if entry.is_file(follow_symlinks=False):
-                try:
-                    facts = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # gone since its folder was read
-                except OSError as error:
-                    where = os.path.join(self.root, path)
-                    raise failure(error, where, "cannot be looked at") from None
-                if facts.st_size <= self.max_file_bytes:
-                    found[path] = fingerprint(facts)
-        return found
-
-
-# The default layout: one Markdown file per memory and MEMORY.md, as Claude Code has it.
-#
-# Reading is on the hot path: the standard library's light modules only, one pass, no lock.
-
-MAX_HEADER_BYTES = 64 * 1024
-LONGEST_OTHER = max(map(len, NOT_MEMORIES))
+            ours = path == RECORD_INDEX or is_of_records(path)
+            if ours and (facts := self._fingerprint(path, entry)):
+                tree[path] = facts
+        return tree
 
 
 class Markdown(OnDisk):
@@ -283,8 +273,9 @@ class Markdown(OnDisk):
         scan = Scan()
         for folder, name, path in self._walk(scan.skipped):
             self._peek(folder, name, path, scan)
-        if not scan.memories:
-            self._add_standalone(scan)
+        if not scan.memories and (data := self.standalone()) is not None:
+            moment = (self.facts(INDEX) or (0,))[0] / 1e9
+            scan.memories.append(read_memory(INDEX, data, moment))
         return scan
 
     def files(self) -> list[str]:
@@ -296,34 +287,20 @@ class Markdown(OnDisk):
 
         Records that lie in the same directory are another store's: they have their own history.
         """
-        facts: dict[str, tuple[int, ...]] = {}
-        most, records = self.max_file_bytes, False
+        tree: dict[str, tuple[int, ...]] = {}
+        records = False
         for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
             if path[-5:] == ".json" and is_of_records(path):
                 records = True
-            elif entry.is_file(follow_symlinks=False):
-                try:
-                    found = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # gone since its folder was read
-                except OSError as error:
-                    where = os.path.join(self.root, path)
-                    raise failure(error, where, "cannot be looked at") from None
-                if found.st_size <= most:
-                    facts[path] = fingerprint(found)
+            elif facts := self._fingerprint(path, entry):
+                tree[path] = facts
         if records:
-            facts.pop(RECORD_INDEX, None)
-        return facts
+            tree.pop(RECORD_INDEX, None)
+        return tree
 
     def sweep(self) -> None:
         """Remove temporary files that a killed writer left."""
         self.disk.sweep(lambda path: path != TEAM and path[0] != "." and "/." not in path)
-
-    def _add_standalone(self, scan: Scan) -> None:
-        data = self.standalone()
-        if data is not None:
-            moment = (self.facts(INDEX) or (0,))[0] / 1e9
-            scan.memories.append(read_memory(INDEX, data, moment))
 
     def _walk(self, findings: list["Finding"]) -> "Iterator[tuple[int, str, str]]":
         """The files that may be memories: handle of the folder, name, path below the store."""
@@ -360,9 +337,19 @@ class Markdown(OnDisk):
         finally:
             close_quietly(handle)
         if len(head) > MAX_HEADER_BYTES:
-            scan.skipped.append(_endless(path))
+            from memdir.errors import Finding
+
+            limit = f"{MAX_HEADER_BYTES:,}"
+            text = f"{path}: no closing `---` in the first {limit} bytes; read as text"
+            fix = f"edit {path} by hand"
+            scan.skipped.append(Finding("malformed-header", path, text, fix, 1))
         if facts.st_size > self.max_file_bytes:
-            scan.skipped.append(_too_big(path, facts.st_size, self.max_file_bytes))
+            from memdir.errors import Finding
+
+            size, limit = f"{facts.st_size:,}", f"{self.max_file_bytes:,}"
+            text = f"{path} has {size} bytes (limit: {limit}); skipped"
+            fix = "split it, or raise max_file_bytes in config.toml"
+            scan.skipped.append(Finding("too-big", path, text, fix))
             return
         odd = odd_content(path, start, facts.st_size)
         if odd is not None:
@@ -398,39 +385,19 @@ def _closing(head: bytes) -> int:
     return 0
 
 
-def _special(path: str, what: str) -> "Finding":
+def _special(path: str, kind: str) -> "Finding":
     from memdir.errors import Finding
 
     fix = "put the file itself there; memdir neither reads nor writes through it"
-    return Finding("special-file", path, f"{path} is {what}; skipped", fix)
-
-
-def _too_big(path: str, size: int, limit: int) -> "Finding":
-    from memdir.errors import Finding
-
-    message = f"{path} has {size:,} bytes (limit: {limit:,}); skipped"
-    return Finding("too-big", path, message, "split it, or raise max_file_bytes in config.toml")
-
-
-def _endless(path: str) -> "Finding":
-    from memdir.errors import Finding
-
-    message = f"{path}: no closing `---` in the first {MAX_HEADER_BYTES:,} bytes; read as text"
-    return Finding("malformed-header", path, message, f"edit {path} by hand", 1)
+    return Finding("special-file", path, f"{path} is {kind}; skipped", fix)
 
 
 def open_store(root: str, max_file_bytes: int) -> Markdown:
-    """The memories in a directory."""
     return Markdown(root, max_file_bytes)
 
 
-# A store around another one: everything passes through; wrappers change what they are for.
-#
-# Read on the hot path.
-
-
 class Around:
-    """Delegates every call to the store inside."""
+    """A store around another one: everything passes through; wrappers change what they are for."""
 
     def __init__(self, inside: "Store") -> None:
         self.inside = inside
@@ -438,71 +405,55 @@ class Around:
 
     @property
     def layout(self) -> str:
-        """See the store inside."""
         return self.inside.layout
 
     @property
     def shape(self) -> str:
-        """See the store inside."""
         return self.inside.shape
 
     @property
     def index_path(self) -> str:
-        """See the store inside."""
         return self.inside.index_path
 
     def scan(self) -> "PortsScan":
-        """See the store inside."""
         return self.inside.scan()
 
     def files(self) -> list[str]:
-        """See the store inside."""
         return self.inside.files()
 
     def read(self, path: str) -> bytes:
-        """See the store inside."""
         return self.inside.read(path)
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
-        """See the store inside; what a wrapper reads counts."""
+        """What a wrapper reads counts."""
         return self.inside.view(path, self.read(path) if data is None else data)
 
     def is_memory(self, path: str) -> bool:
-        """See the store inside."""
         return self.inside.is_memory(path)
 
     def exists(self, path: str = "") -> bool:
-        """See the store inside."""
         return self.inside.exists(path)
 
     def index(self) -> bytes | None:
-        """See the store inside."""
         return self.inside.index()
 
     def standalone(self) -> bytes | None:
-        """See the store inside."""
         return self.inside.standalone()
 
     def make(self) -> None:
-        """See the store inside."""
         self.inside.make()
 
     def put(self, path: str, data: bytes) -> None:
-        """See the store inside."""
         self.inside.put(path, data)
 
     def drop(self, path: str) -> None:
-        """See the store inside."""
         self.inside.drop(path)
 
     def tree(self) -> dict[str, tuple[int, ...]]:
-        """See the store inside."""
         return self.inside.tree()
 
     def facts(self, path: str) -> tuple[int, ...] | None:
-        """See the store inside."""
         return self.inside.facts(path)
 
     def sweep(self) -> None:
-        """See the store inside."""
         self.inside.sweep()

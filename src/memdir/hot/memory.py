@@ -1,11 +1,8 @@
-"""Memory and its header: read, write, edit."""
+"""A memory and its header: lines of `key: value` between two `---` lines.
 
-
-# The header of a memory: lines of `key: value` between two `---` lines, read and written.
-#
-# A line format, not YAML: a strict YAML reader loses 6 % of the headers found in the wild
-# (unquoted `: `, ` #`, a leading backtick). Nothing is constructed, nothing is dropped: what
-# was not edited is written back byte for byte.
+A line format, not YAML: a strict YAML reader loses 6 % of the headers found in the wild (unquoted
+`: `, ` #`, a leading backtick). What was not edited is written back byte for byte.
+"""
 
 FENCE = "---"
 NEST = "metadata"
@@ -21,7 +18,6 @@ def decode(data: bytes) -> str:
 
 
 def encode(text: str) -> bytes:
-    """The inverse of `decode`."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -38,14 +34,7 @@ class Document:
     """A memory's text: header lines (None: it has no header), values, and the body as it stands."""
 
     __slots__ = (
-        "body",
-        "closing",
-        "ends",
-        "indent",
-        "lines",
-        "opening",
-        "problems",
-        "starts",
+        *("body", "closing", "ends", "indent", "lines", "opening", "problems", "starts"),
         "values",
     )
 
@@ -96,60 +85,44 @@ def read(text: str) -> Document:
 
 
 def _read_fields(document: Document, lines: list[str]) -> None:
-    reader = _Reader(document)
+    last = ""  # the key above
+    base = ""  # the indent of a header that is moved in as a whole
+    nested = ""  # the indent of the keys below `metadata:`
+    inside = False  # below it?
     for number, line in enumerate(lines):
         bare = line.strip()
-        if bare and line[0] != "#":
-            reader.take(number, line, bare)
-    document.indent = reader.base
-    for key, value in document.values.items():
-        if key in document.ends or value[:1] in ('"', "'"):
-            document.values[key] = _whole_value(document, lines, key)
-
-
-class _Reader:
-    """Where the reading of a header stands."""
-
-    __slots__ = ("base", "document", "indent", "inside", "last")
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.last = ""  # the key above
-        self.base = ""  # the indent of a header that is moved in as a whole
-        self.indent = ""  # of the keys below `metadata:`
-        self.inside = False  # below it?
-
-    def take(self, number: int, line: str, bare: str) -> None:
-        """One line: a key with its value, or the continuation of the value above."""
-        here = "" if line[0] == bare[0] else _indent_of(line)
-        if here and self.last and here != self.base:
-            self.indent = self.indent or here
-            if not self.inside or here != self.indent or bare.startswith("- "):
-                self.document.ends[self.last] = number + 1
-                return
+        if not bare or line[0] == "#":
+            continue
+        indent = "" if line[0] == bare[0] else _indent_of(line)
+        if indent and last and indent != base:
+            nested = nested or indent
+            if not inside or indent != nested or bare.startswith("- "):
+                document.ends[last] = number + 1  # the value above goes on
+                continue
         else:
-            self.inside = False
+            inside = False
         key, value = _split(bare)
-        if key:
-            self._add(number, key, value, here)
-        elif bare[0] != "#":
-            self.document.problems.append((number + 2, f"not `key: value`: {bare[:60]}"))
-
-    def _add(self, number: int, key: str, value: str, here: str) -> None:
-        document = self.document
-        if self.inside:
+        if not key:
+            if bare[0] != "#":
+                document.problems.append((number + 2, f"not `key: value`: {bare[:60]}"))
+            continue
+        if inside:
             key = f"{NEST}.{key}"
         else:
-            self.base = here
+            base = indent
         if key == NEST and not value:
-            self.inside, self.indent = True, ""
+            inside, nested = True, ""
         if key in document.values:
             document.problems.append((number + 2, f"`{key}` stands twice; the first one counts"))
             key += "\n"  # its continuation lines must not go to the first one
         else:
             document.values[key] = value
             document.starts[key] = number
-        self.last = key
+        last = key
+    document.indent = base
+    for key, value in document.values.items():
+        if key in document.ends or value[:1] in ('"', "'"):
+            document.values[key] = _whole_value(document, lines, key)
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -258,7 +231,6 @@ def _insert_nested(document: Document, lines: list[str], line: str, heading: str
 
 
 def _indent_of(line: str) -> str:
-    """The blanks in front of a line."""
     return line[: len(line) - len(line.lstrip())]
 
 
@@ -273,20 +245,10 @@ def write(fields: list[tuple[str, str]], body: str) -> str:
     return f"{FENCE}\n{''.join(top + nested)}{FENCE}\n\n{body.strip(chr(10))}\n"
 
 
-# What an agent sees of an index when a session starts, and what it misses.
-#
-# The limits and the order of the steps are the client's (seed 004); the words of the warning are
-# ours. Lines are those between "\n": other line separators are ordinary characters there too.
-
+# The client's limits of an index (seed 004).
 MAX_LINES = 200
 MAX_CHARACTERS = 25_000  # UTF-16 units, as JavaScript counts a string
 POINTER_AIM = 150  # characters of one pointer line; an aim, not a limit
-
-
-# A memory: one Markdown file below a store, known by its path, described by its header.
-#
-# A scan on the hot path asks for neither type nor age, so what they need is imported with them:
-# a module costs a quarter of a millisecond there.
 
 UNKNOWN = "unknown"
 INDEX = "MEMORY.md"
@@ -324,14 +286,12 @@ class Memory:
 
     @property
     def document(self) -> Document:
-        """The parsed header."""
         if self._document is None:
             self._document = read(self.head)
         return self._document
 
     @property
     def values(self) -> dict[str, str]:
-        """Every value of the header by its key."""
         return self.document.values
 
     def get(self, keys: tuple[str, ...]) -> str:
@@ -348,12 +308,11 @@ class Memory:
         """One of the known types, else `unknown`; case and spaces are forgiven."""
         from memdir.hot import types
 
-        found = self.get(TYPE_KEYS).strip().lower()
-        return found if found in types.names() else UNKNOWN
+        kind = self.get(TYPE_KEYS).strip().lower()
+        return kind if kind in types.names() else UNKNOWN
 
     @property
     def description(self) -> str:
-        """The one line that says what this is about."""
         return self.values.get("description", "")
 
     @property

@@ -2,20 +2,17 @@
 
 import os
 from binascii import crc32
-from stat import S_IFMT, S_ISDIR, S_ISREG
+from stat import S_IFMT, S_ISDIR
+
+from memdir.hot.disk import keep_derived, read_sealed, read_start, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal
 
     # A file's bytes, True for a directory, None for anything else.
     Look = Callable[[str], bytes | Literal[True] | None]
-
-
-# Where a memory belongs: the project's name and root, the scopes, and whether memory is on.
-#
-# Hooks import this module, so it is light: nothing is imported at run time but our own errors.
 
 NAME_CHARACTERS = 200
 PATH_CHARACTERS = 4096
@@ -62,21 +59,12 @@ def _as_client_reads(path: str) -> str:
     return normalize("NFC", path)
 
 
-def _units(text: str) -> "Iterator[int]":
-    for char in text:
-        code = ord(char)
-        if code > 0xFFFF:
-            yield 0xD800 + (code - 0x10000 >> 10)
-            yield 0xDC00 + (code - 0x10000 & 0x3FF)
-        else:
-            yield code
-
-
 def short_hash(text: str) -> str:
     """The client's 32-bit string hash (times 31), absolute, in base 36."""
     number = 0
-    for unit in _units(text):
-        number = (number * 31 + unit) & 0xFFFFFFFF
+    units = text.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        number = (number * 31 + (high << 8 | low)) & 0xFFFFFFFF
     if number >= 1 << 31:
         number = (1 << 32) - number
     digits = ""
@@ -197,7 +185,6 @@ def _tilde_problem(path: str, allowed: bool) -> str:
 
 
 def expand(path: str, home: str) -> str:
-    """The tidy absolute path of an override that has no problem."""
     return tidy(home + path[1:]) if path.startswith("~/") else tidy(path)
 
 
@@ -217,9 +204,7 @@ def agent_folder(name: str) -> str:
 
 
 class Scope:
-    """One of the places memories live in; `agent` and `place` only for an agent's own."""
-
-    __slots__ = ("agent", "kind", "place")
+    """A place that memories live in; `agent` and `place` are only for an agent's own."""
 
     def __init__(self, kind: str, agent: str = "", place: str = "") -> None:
         self.kind = kind
@@ -234,14 +219,10 @@ class Scope:
 
     @property
     def folder(self) -> str:
-        """The folder of an agent's memories."""
         return agent_folder(self.agent)
 
     def __str__(self) -> str:
         return f"agent:{self.agent}@{self.place}" if self.kind == "agent" else self.kind
-
-    def __repr__(self) -> str:
-        return f"Scope({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and str(self) == str(other)
@@ -266,7 +247,6 @@ def parse_scope(text: str) -> Scope:
 
 
 def is_true(text: str) -> bool:
-    """A switch of the environment that is on."""
     return text.strip().lower() in TRUE_WORDS
 
 
@@ -293,27 +273,15 @@ def enabled(
     return True, "default"
 
 
-# Which variables of the environment decide where memory lies, and where our own folders are.
-#
-# Light: the configuration and the hooks go by the same list.
-
-# Each may be named outright; a relative one would wander with the current directory.
+# Each names a directory; a relative one would wander with the current directory.
 PATH_VARIABLES = (
-    "CLAUDE_CONFIG_DIR",
-    "MEMDIR_STATE_DIR",
-    "MEMDIR_CACHE_DIR",
-    "MEMDIR_CONFIG_DIR",
+    *("CLAUDE_CONFIG_DIR", "MEMDIR_STATE_DIR", "MEMDIR_CACHE_DIR", "MEMDIR_CONFIG_DIR"),
     "MEMDIR_MANAGED_SETTINGS",
 )
 # A repository's `env` reaches hooks through the client; so these are not taken from one.
 PLACE_VARIABLES = (
-    "HOME",
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE",
-    "CLAUDE_CODE_REMOTE_MEMORY_DIR",
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
+    *("HOME", "CLAUDE_CONFIG_DIR", "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"),
+    *("CLAUDE_CODE_REMOTE_MEMORY_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"),
 )
 OURS = "MEMDIR_"  # how the names of all of our own begin
 SWITCHES = ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_REMOTE")
@@ -329,30 +297,24 @@ def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
     return tidy(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
 
 
-# The name of the folders that belong to a store (state, catalog), and digests. Hot path.
-
 try:
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
 except ImportError:  # Python 3.11; looked for once, since each look that fails costs 0.1 ms
     from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
 
-TAIL = 60  # characters of the store's path that the name shows
-DIGEST = 12
-
 
 def digest_of(data: bytes) -> str:
-    """What stands for a content: no two have the same."""
     return str(sha256(data).hexdigest())
 
 
 def store_key(real: str) -> str:
     """A readable name for a store's true path, different for every path."""
-    digest = digest_of(real.encode("utf-8", "surrogateescape"))[:DIGEST]
-    tail = [letter if letter.isascii() and letter.isalnum() else "-" for letter in real[-TAIL:]]
+    digest = digest_of(real.encode("utf-8", "surrogateescape"))[:12]
+    tail = [letter if letter.isascii() and letter.isalnum() else "-" for letter in real[-60:]]
     return f"{''.join(tail).strip('-')}-{digest}"
 
 
-# Where a hook was called, and which stores belong there. Hot path.
+# Where a hook was called, and which stores belong there.
 #
 # To decide that takes the whole configuration, 30 ms of modules. So the first hook in a directory
 # leaves the answer in a file of the cache, with everything it was decided from; the next ones only
@@ -364,7 +326,7 @@ def store_key(real: str) -> str:
 
 FOLDER = "places"
 MARK = "memdir place 2"
-MOST_BYTES = 64 * 1024  # of what was left behind
+MAX_BYTES = 64 * 1024
 SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 SETTINGS_BYTES = 1024 * 1024
 PROJECT = "CLAUDE_PROJECT_DIR"  # where the client was started; its settings count, wherever we are
@@ -372,20 +334,16 @@ DECIDING = frozenset((*PATH_VARIABLES, *PLACE_VARIABLES, *SWITCHES, PROJECT))
 # How a key of JSON says them; written in another way it needs an escape.
 NAMED = [f'"{name}"'.encode() for name in sorted(DECIDING)] + [f'"{OURS}'.encode()]
 ODD = (b"\\u", b"\0")  # an escape, or another encoding than UTF-8
-OWN_ONLY = 0o022  # nobody else may write what we go by
 ABSENT = "-"
 SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # what holds there
 SCAN = "scan"  # memories are searched without a catalog
 UNHEARD = "unheard"  # nothing is learned from conversations
 BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+REPOSITORY, YOUR_TEAM = "this repository", "your team"
 
 
 class Here:
     """The place of a hook: our folders, what holds there, the directory of each scope."""
-
-    __slots__ = ("cache", "checkout", "holds", "most_bytes", "scopes", "state")
 
     def __init__(
         self,
@@ -408,21 +366,21 @@ class Here:
 
         In a home that is a project, two scopes lie in one.
         """
-        found: dict[str, str] = {}
+        stores: dict[str, str] = {}
         for scope in MAIN_SCOPES:
             root = self.scopes.get(scope, "")
-            if root and root not in found and os.path.isdir(root):
-                found[root] = scope
-        return [(scope, root) for root, scope in found.items()]
+            if root and root not in stores and os.path.isdir(root):
+                stores[root] = scope
+        return [(scope, root) for root, scope in stores.items()]
 
     def records(self) -> str:
         """The directory of the project's structured records; empty where there are none."""
         root = self.scopes.get(RECORDS) or self.scopes.get("local", "")
-        if not root:
-            return ""
         try:  # looked at each time: they may have come since the place was decided on
-            names = os.listdir(root)
+            names = os.listdir(root) if root else []
         except OSError:
+            return ""
+        if not names:
             return ""
         from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
 
@@ -431,40 +389,38 @@ class Here:
     def agents(self, name: str) -> list[tuple[str, str]]:
         """Where an agent of that name has memories: user, project or local, and the directory."""
         start = f"agent:{agent_folder(name)}@"
-        return [(one[len(start) :], at) for one, at in self.scopes.items() if one.startswith(start)]
+        scopes = self.scopes.items()
+        return [(scope[len(start) :], root) for scope, root in scopes if scope.startswith(start)]
 
 
 class Around:
     """What can be seen from a directory without asking anybody."""
 
-    __slots__ = ("checkout", "doubtful", "seen", "start")
-
     def __init__(self, cwd: str, environ: "Mapping[str, str]") -> None:
         self.start = os.path.realpath(cwd)
         self.checkout = checkout_root(self.start, look)
         root = git_root(self.start, look, os.path.realpath)
-        folders = {**_up(self.start, self.checkout or self.start), root: None}
+        folders = {**_folders_up(self.start, self.checkout or self.start), root: None}
         project = environ.get(PROJECT, "")
         if project.startswith("/") and "\0" not in project:
             top = os.path.realpath(project)
-            folders |= _up(top, checkout_root(top, look) or top)
-        said = [f"{one}={value}" for one, value in environ.items() if _decides(one)]
+            folders |= _folders_up(top, checkout_root(top, look) or top)
+        seen = [
+            f"{name}={value}"
+            for name, value in environ.items()
+            if name in DECIDING or name.startswith(OURS)
+        ]
         self.doubtful: list[str] = []  # settings that might name a variable that decides
         for folder in folders:
             for name in SETTINGS:
                 path = f"{folder}/{name}"
                 facts, doubt = _look_at_settings(path)
                 self.doubtful += [path] if doubt else []
-                said += [path, facts] if facts != ABSENT else []
-        self.seen = "\0".join([self.start, self.checkout, root, *sorted(said)])
+                seen += [path, facts] if facts != ABSENT else []
+        self.seen = "\0".join([self.start, self.checkout, root, *sorted(seen)])
 
 
-def _decides(name: str) -> bool:
-    return name in DECIDING or name.startswith(OURS)
-
-
-def _up(start: str, top: str) -> dict[str, None]:
-    """The folders from one up to another."""
+def _folders_up(start: str, top: str) -> dict[str, None]:
     folders = {start: None}
     while start != top:
         start = os.path.dirname(start)
@@ -473,11 +429,11 @@ def _up(start: str, top: str) -> dict[str, None]:
 
 
 def look(path: str) -> "bytes | Literal[True] | None":
-    """What lies at a path, for `core.scope`: a file's bytes, True for a directory, or nothing."""
+    """What lies at a path: a file's bytes, True for a directory, or nothing."""
     if os.path.isdir(path):
         return True
     try:
-        return _content(path, GIT_FILE_BYTES + 1)[0]
+        return read_start(path, GIT_FILE_BYTES + 1)[0]
     except (OSError, ValueError):
         return None
 
@@ -485,42 +441,27 @@ def look(path: str) -> "bytes | Literal[True] | None":
 def _look_at_settings(path: str) -> tuple[str, bool]:
     """The facts of a repository's settings, and whether they may name what decides."""
     try:
-        data, facts = _content(path, SETTINGS_BYTES + 1)
+        data, facts = read_start(path, SETTINGS_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT, False
     except OSError:
         return "", True
-    odd = len(data) > SETTINGS_BYTES or any(mark in data for mark in ODD)
-    return facts, odd or any(name in data for name in NAMED)
-
-
-def _content(path: str, most: int) -> tuple[bytes, str]:
-    """The first bytes of a file and its facts; a pipe or a device never blocks us."""
-    handle = os.open(path, _READ)
-    try:
-        found = os.fstat(handle)
-        if not S_ISREG(found.st_mode):
-            raise OSError("not a regular file")
-        data = os.read(handle, most)
-        while len(data) < most and (more := os.read(handle, most - len(data))):
-            data += more
-        return data, _told(found)
-    finally:
-        os.close(handle)
+    doubt = len(data) > SETTINGS_BYTES or any(mark in data for mark in (*ODD, *NAMED))
+    return _all_facts(facts), doubt
 
 
 def facts_of(path: str, whole: bool) -> str:
     """What changes when the file at a path does; of a directory only what it is, unless `whole`."""
     try:
-        found = os.stat(path) if whole else os.lstat(path)
+        facts = os.stat(path) if whole else os.lstat(path)
     except (OSError, ValueError):
         return ABSENT
-    return _told(found) if whole or not S_ISDIR(found.st_mode) else f"{S_IFMT(found.st_mode)}"
+    return _all_facts(facts) if whole or not S_ISDIR(facts.st_mode) else f"{S_IFMT(facts.st_mode)}"
 
 
-def _told(found: os.stat_result) -> str:
-    kind = S_IFMT(found.st_mode)
-    return f"{kind} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+def _all_facts(facts: os.stat_result) -> str:
+    kind = S_IFMT(facts.st_mode)
+    return f"{kind} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_size} {facts.st_ino}"
 
 
 def file_of(around: Around, environ: "Mapping[str, str]") -> str:
@@ -532,11 +473,11 @@ def file_of(around: Around, environ: "Mapping[str, str]") -> str:
     return os.path.join(own_folder(environ, tidy(home), "CACHE"), FOLDER, store_key(around.start))
 
 
-# On disk: a line with a sum, then fields between zeros, which no path and no variable can hold.
-
-
 def write(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
-    """Leave it behind, whole or not at all. `basis` are the paths it was decided from."""
+    """Leave it behind: fields between zeros, which no path and no variable can hold.
+
+    `basis` are the paths it was decided from.
+    """
     facts = [(name, "1" if whole else "", facts_of(name, whole)) for name, whole in basis.items()]
     fields = [
         *(f"{crc32(_bytes(seen)):08x}", here.state, here.cache, here.checkout),
@@ -545,40 +486,21 @@ def write(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None
         *(part for pair in here.scopes.items() for part in pair),
     ]
     data = _bytes("\0".join([seen.replace("\0", "\n"), *fields]))
-    part = f"{path}.{os.urandom(4).hex()}"
-    try:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        handle = os.open(part, _WRITE, 0o600)
-        with open(handle, "wb") as file:
-            file.write(f"{MARK} {crc32(data):08x}\n".encode() + data)
-        os.replace(part, path)
-    except OSError:
-        return  # then it is decided anew each time
+    keep_derived(path, seal(MARK, data))
 
 
 def read(path: str, seen: str) -> Here | None:
     """What was left behind, where it is ours, whole, and nothing has changed since."""
-    try:
-        handle = os.open(path, _READ | os.O_NOFOLLOW)
-        try:
-            found = os.fstat(handle)
-            data = os.read(handle, MOST_BYTES)
-        finally:
-            os.close(handle)
-    except OSError:
+    data = read_sealed(path, MARK, MAX_BYTES)
+    if data is None:
         return None
-    head, _, rest = data.partition(b"\n")
-    if found.st_uid != os.geteuid() or found.st_mode & OWN_ONLY:
-        return None
-    if head != f"{MARK} {crc32(rest):08x}".encode():
-        return None
-    first, *fields = rest.decode("utf-8", "surrogateescape").split("\0")
+    first, *fields = data.decode("utf-8", "surrogateescape").split("\0")
     if first != seen.replace("\0", "\n") or fields[0] != f"{crc32(_bytes(seen)):08x}":
         return None
     _, state, cache, checkout, holds, most, count, *more = fields
     end = 3 * int(count)
-    for at in range(0, end, 3):
-        name, whole, facts = more[at : at + 3]
+    for i in range(0, end, 3):
+        name, whole, facts = more[i : i + 3]
         if facts_of(name, bool(whole)) != facts:
             return None
     scopes = dict(zip(more[end::2], more[end + 1 :: 2], strict=True))
@@ -587,3 +509,11 @@ def read(path: str, seen: str) -> Here | None:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def origin_of(scope: str, root: str, checkout: str, shared: bool) -> str:
+    """Who else writes the memories of a scope; empty where they are the user's own."""
+    if scope == "team":
+        return YOUR_TEAM
+    inside = scope == "project" and shared and below(root, checkout)
+    return REPOSITORY if inside or scope in ("local", RECORDS) else ""

@@ -1,4 +1,9 @@
-"""Text made harmless for an agent and a terminal; times and ages in words."""
+"""Text that can be read but no longer works, whoever wrote it; times and ages in words.
+
+A memory may hold the tags, tokens and headings by which a client tells its own words from the
+rest. Their first bracket becomes ‹, their line starts with ›; hidden characters are left out.
+Files keep their bytes: this is a view. Ordinary code is not touched: only listed names count.
+"""
 
 import time
 
@@ -6,9 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
-# Times and ages, always UTC: what names no zone is read as UTC, what is written is UTC.
-
+# Times are always UTC: what names no zone is read as UTC, what is written is UTC.
 DAY = 86_400  # seconds
 _FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; other years could not be read back
 _LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
@@ -119,12 +122,6 @@ def _number(text: str) -> int:
     """The number, or -1: `int` alone would also take signs, blanks and underscores."""
     return int(text) if text.isdigit() else -1
 
-
-# Text that can be read but no longer works: for an agent's eyes, whoever wrote it.
-#
-# A memory may hold the tags, tokens and headings by which a client tells its own words from the
-# rest. Their first bracket becomes ‹, their line starts with ›; hidden characters are left out.
-# Files keep their bytes: this is a view. Ordinary code is not touched: only listed names count.
 
 BRACKET = "‹"  # stands where a bracket stood
 QUOTED = "› "  # stands in front of a line that passes itself off as somebody else's
@@ -291,19 +288,15 @@ def _is_emoji(char: str) -> bool:
 
 def _unbracket(text: str) -> str:
     """Every tag and token that a client gives a meaning to, with ‹ for its first bracket."""
-    found = []
+    characters: list[str] = []
     for opener in "<" if text.isascii() else _OPENERS:
-        at = text.find(opener)
-        while at >= 0:
-            if _is_tag(text, at):
-                found.append(at)
-            at = text.find(opener, at + 1)
-    if found:
-        parts, done = [], 0
-        for at in sorted(found):
-            parts += [text[done:at], BRACKET]
-            done = at + 1
-        text = "".join(parts) + text[done:]
+        index = text.find(opener)
+        while index >= 0:
+            if _is_tag(text, index):
+                characters = characters or list(text)
+                characters[index] = BRACKET
+            index = text.find(opener, index + 1)
+    text = "".join(characters) or text
     if "]" in text:
         for token in _TOKENS:
             if token in text:

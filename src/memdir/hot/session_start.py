@@ -1,4 +1,8 @@
-"""SessionStart, SubagentStart."""
+"""The start of a session: the standing rules; where the client has no memory on, all of it.
+
+A session is told once, until a clear or a compact begins it anew. The start of an agent that
+another agent called: the memory that agents of its name have.
+"""
 
 import os
 from binascii import crc32
@@ -6,11 +10,12 @@ from binascii import crc32
 from memdir.errors import MemdirError
 from memdir.hot import memory
 from memdir.hot.acceptance import view_of
+from memdir.hot.disk import read_start
 from memdir.hot.inject import HOOK_CHARACTERS, Sessions, frame, listing
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, utf16_units
-from memdir.hot.place import BUILT_IN, INDEX, SHARED, store_key
-from memdir.hot.place import FOLDER as PLACES
+from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
+from memdir.hot.run import PAUSE_SECONDS
 from memdir.hot.safe import inert_line
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CALLER, enqueue
@@ -20,35 +25,23 @@ if TYPE_CHECKING:
     from memdir.hot.place import Here
     from memdir.hot.run import Event, Work
 
-
-# The start of an agent that another one called: the memory that agents of its name have.
-#
-# Hot path. Most agents have none, so what tells it is imported where one has.
-
 SUBAGENT_START = "SubagentStart"
-
-
-def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """What an agent of that name should know; nothing where it has no memories."""
-    places = here.agents(asked.agent) if asked.agent else []
-    if not places:
-        return "", None
-    # MOVED
-
-    text = told(asked.agent, places, here)
-    return asked.context(SUBAGENT_START, text) if text else "", None
-
-
-# The start of a session: the standing rules; where the client has no memory on, all of it.
-#
-# Hot path. A session is told once, until a clear or a compact begins it anew.
-
 SESSION_START = "SessionStart"
 FORK = "fork"  # it goes on with what its session was told
 ANEW = ("clear", "compact")
 PROJECT, TEAM = "project", "team"
 NONCE_BYTES = 4
 BEGUN = ".begun"  # a stamp of its own: the worker after the first turn is not put off by it
+PATH_BYTES = 800
+FRAME_CHARACTERS = 1000  # left for the frame of an agent's indexes
+DEFINITION_BYTES = 16 * 1024
+MAX_DEFINITIONS = 300
+_HOW = (
+    "Agents of your name keep a memory of their own in {dir}: Markdown files, one for each memory, "
+    "and an index of them, which follows. Read the file of a line that bears on your task, and see "
+    "that what it says still holds. What later runs should know, and code or git do not show, save "
+    "there as a file of its own with one line in MEMORY.md."
+)
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -58,20 +51,32 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     sessions = Sessions(here.state)
     if asked.source in ANEW:
         sessions.begin_anew(asked.session)
-    _make(here)
+    _make_store(here.scopes.get(PROJECT, ""))
     nonce = os.urandom(NONCE_BYTES).hex()
     rules, notice = standing_text(here)
     text = _text(here, rules, nonce)
     whole = text.replace(nonce, "") + notice
     is_new = bool(whole) and _is_new(whole, sessions, asked.session)
     enqueue(event, asked, here)  # should the session be killed, the next start makes up for it
+    work = None
+    if asked.cwd.startswith("/"):  # what the agent deletes must be in the history before
+        code = here.checkout or asked.cwd
+        work = os.path.join(here.cache, FOLDER, store_key(code) + BEGUN), code, PAUSE_SECONDS
     if not is_new:
-        return "", _work(asked.cwd, here)
+        return "", work
     if os.environ.get(CALLER):  # only Claude Code shows the user a line of ours
         text, notice = "\n\n".join(filter(None, [text, notice])), ""
-    told = asked.context(SESSION_START, text) if text else ""
-    told = asked.with_report(told, notice) if notice else told
-    return told, _work(asked.cwd, here)
+    answer = asked.context(SESSION_START, text) if text else ""
+    return asked.with_report(answer, notice) if notice else answer, work
+
+
+def _make_store(root: str) -> None:
+    """The agent is told that the directory exists, by us or by its client: so it does."""
+    try:
+        if root and not os.path.isdir(root):
+            Markdown(root).make()
+    except MemdirError:
+        return  # a disk that is full or read-only: there may still be rules to tell
 
 
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
@@ -85,26 +90,6 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
     return True
 
 
-def _work(cwd: str, here: "Here") -> "Work | None":
-    """Have the memories kept in the history: what the agent deletes must have been seen before."""
-    if not cwd.startswith("/"):
-        return None
-    from memdir.hot.run import PAUSE_SECONDS
-
-    code = here.checkout or cwd
-    return os.path.join(here.cache, PLACES, store_key(code) + BEGUN), code, PAUSE_SECONDS
-
-
-def _make(here: "Here") -> None:
-    """The agent is told that the directory exists, by us or by its client: so it does."""
-    root = here.scopes.get(PROJECT, "")
-    if root and not os.path.isdir(root):
-        try:
-            Markdown(root).make()
-        except MemdirError:
-            return  # a disk that is full or read-only: there may still be rules to tell
-
-
 def _text(here: "Here", standing: str, nonce: str) -> str:
     rules = frame(nonce, [], [], standing).text
     if BUILT_IN in here.holds or PROJECT not in here.scopes:
@@ -116,7 +101,7 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
     mode = BOTH if TEAM in stores else NORMAL
     setting = Setting(here.scopes[PROJECT], mode, INDEX in here.holds, SHARED in here.holds)
     room = HOOK_CHARACTERS - (utf16_units(rules) + 2 if rules else 0)
-    indexes = [found for scope, root in stores.items() if (found := read_index(scope, root, here))]
+    indexes = [index for scope, root in stores.items() if (index := read_index(scope, root, here))]
     text = instruct(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
 
@@ -131,60 +116,43 @@ def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
         return None
 
 
-# What an agent is told of the memory that agents of its name have. Hot path.
-#
-# The client itself loads the one scope that an agent's definition names, where its own memory is
-# on: that one is not told twice.
-
-PATH_BYTES = 800
-RESERVED = 1000  # characters for the frame
-DEFINITION_BYTES = 16 * 1024
-MOST_DEFINITIONS = 300
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-_HOW = (
-    "Agents of your name keep a memory of their own in {dir}: Markdown files, one for each memory, "
-    "and an index of them, which follows. Read the file of a line that bears on your task, and see "
-    "that what it says still holds. What later runs should know, and code or git do not show, save "
-    "there as a file of its own with one line in MEMORY.md."
-)
-
-
-def told(agent: str, places: list[tuple[str, str]], here: "Here") -> str:
-    """How to use it and the index of each place, in one frame; empty where there is no index."""
-    if BUILT_IN in here.holds:
-        loaded = _loaded_by_client(agent, here)
+def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+    """How to use its memory and the index of each place, in one frame; nothing without an index."""
+    places = here.agents(asked.agent) if asked.agent else []
+    if places and BUILT_IN in here.holds:
+        # The client itself loads the scope that the agent's definition names.
+        loaded = _loaded_by_client(asked.agent, here)
         places = [(place, root) for place, root in places if place != loaded]
     parts: list[str] = []
-    room = HOOK_CHARACTERS - RESERVED
+    room = HOOK_CHARACTERS - FRAME_CHARACTERS
     for number, (_, root) in enumerate(places):
-        part = _part(root, room // (len(places) - number), here)
-        room -= utf16_units(part) + 2
-        parts += [part] if part else []
-    return frame(os.urandom(NONCE_BYTES).hex(), [], [], "\n\n".join(parts)).text
-
-
-def _part(root: str, room: int, here: "Here") -> str:
-    how = _HOW.format(dir=inert_line(root, PATH_BYTES))
-    found = read_index("agent", root, here)
-    listed = listing(*found, room - utf16_units(how) - 2) if found else ""
-    return f"{how}\n\n{listed}" if listed else ""
+        how = _HOW.format(dir=inert_line(root, PATH_BYTES))
+        share = room // (len(places) - number) - utf16_units(how) - 2
+        index = read_index("agent", root, here)
+        listed = listing(*index, share) if index else ""
+        if listed:
+            parts.append(f"{how}\n\n{listed}")
+            room -= utf16_units(parts[-1])
+        room -= 2
+    text = frame(os.urandom(NONCE_BYTES).hex(), [], [], "\n\n".join(parts)).text
+    return asked.context(SUBAGENT_START, text) if text else "", None
 
 
 def _loaded_by_client(agent: str, here: "Here") -> str:
     """The scope that the agent's definition names as its memory; empty where it names none."""
-    for folder in _definition_folders(here):
-        for path in _definitions(folder, agent):
-            header = memory.read(_start_of(path))
-            if header.values.get("name", "").strip() == agent:
-                return header.values.get("memory", "").strip()
-    return ""
-
-
-def _definition_folders(here: "Here") -> list[str]:
     # The memories of all agents of a user lie beside their definitions.
     user = here.scopes.get("user", "").rpartition("/")[0]
     folders = [here.checkout and f"{here.checkout}/.claude/agents", user and f"{user}/agents"]
-    return [folder for folder in folders if folder]
+    for folder in filter(None, folders):
+        for path in _definitions(folder, agent):
+            try:
+                start = read_start(path, DEFINITION_BYTES)[0]
+            except OSError:
+                continue
+            header = memory.read(start.decode("utf-8", "replace"))
+            if header.values.get("name", "").strip() == agent:
+                return header.values.get("memory", "").strip()
+    return ""
 
 
 def _definitions(folder: str, agent: str) -> list[str]:
@@ -194,15 +162,4 @@ def _definitions(folder: str, agent: str) -> list[str]:
     except OSError:
         return []
     names.sort(key=lambda name: (name != f"{agent}.md", name))
-    return [f"{folder}/{name}" for name in names[:MOST_DEFINITIONS]]
-
-
-def _start_of(path: str) -> str:
-    try:
-        handle = os.open(path, _READ)
-        try:
-            return os.read(handle, DEFINITION_BYTES).decode("utf-8", "replace")
-        finally:
-            os.close(handle)
-    except OSError:
-        return ""
+    return [f"{folder}/{name}" for name in names[:MAX_DEFINITIONS]]

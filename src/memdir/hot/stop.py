@@ -1,4 +1,4 @@
-"""The end of a turn, a compact, the end of a session: one line for the worker. Hot path.
+"""The end of a turn, a compact, the end of a session: one line for the worker.
 
 No answer, since a text on Stop would make the agent go on; unless the user wants just that, so
 that the agent saves records.
@@ -7,9 +7,9 @@ that the agent saves records.
 import os
 from time import time
 
-from memdir.hot.place import BY_AGENT, UNHEARD, store_key
-from memdir.hot.queue import LONGEST, Queue
-from memdir.hot.run import PAUSE_SECONDS, STAMP
+from memdir.hot.place import BY_AGENT, FOLDER, UNHEARD, store_key
+from memdir.hot.queue import MAX_LINE_BYTES, Queue
+from memdir.hot.run import PAUSE_SECONDS, STAMP, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ CLIENT = "claude-code"
 CALLER = "MEMDIR_CLIENT"  # a variable that says which other client has called us
 STOP = "stop"
 ENDS = ("pre-compact", "session-end")
-FOLDER = "places"
 LAST_CHARACTERS = 1_000  # at the end of the last reply, which may not be in the transcript yet
 
 
@@ -44,29 +43,27 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 def enqueue(event: str, asked: "Event", here: "Here") -> None:
     """A line in the queue; where that is impossible, one in the log: no answer waits for it."""
-    what = "not noted: the queue is full, or the line is too long"
+    message = "not noted: the queue is full, or the line is too long"
     try:
         if not asked.cwd.startswith("/") or Queue(here.state).add(_line(event, asked, here)):
             return
     except OSError as error:
         from memdir.hot.log import trouble
 
-        what = trouble(error)
+        message = trouble(error)
     from memdir.hot.log import log
 
-    log(here.state, event, what)
+    log(here.state, event, message)
 
 
 def _line(event: str, asked: "Event", here: "Here") -> bytes:
     """What the worker needs; where nothing is learned, nothing of the conversation."""
-    fields: dict[str, str | int] = {"event": event, "cwd": asked.cwd, "time": int(time())}
-    fields["tries"] = 0
-    if UNHEARD in here.holds:
-        return asked.line(**fields).encode()
-    fields |= {"session": asked.session, "transcript": asked.transcript}
-    fields["client"] = os.environ.get(CALLER) or CLIENT
-    if asked.last:
-        line = asked.line(**fields, last=asked.last[-LAST_CHARACTERS:]).encode()
-        if len(line) < LONGEST:
-            return line
-    return asked.line(**fields).encode()
+    fields = {"event": event, "cwd": asked.cwd, "time": int(time()), "tries": 0}
+    if UNHEARD not in here.holds:
+        fields |= {"session": asked.session, "transcript": asked.transcript}
+        fields["client"] = os.environ.get(CALLER) or CLIENT
+        if asked.last:
+            line = write_json({**fields, "last": asked.last[-LAST_CHARACTERS:]}).encode()
+            if len(line) < MAX_LINE_BYTES:
+                return line
+    return write_json(fields).encode()

@@ -1,11 +1,12 @@
-"""The one tokenizer and stemmer."""
+"""The one tokenizer and stemmer: the words of a text as the catalog keeps them.
+
+Stems are Porter's of 1980, with the last y of his second version: `deploy` and `deployment` are
+one. Cyrillic and German words lose their commonest endings, others stay as they are. Scripts that
+write without spaces become pairs of characters, so that any two texts which share a word share a
+pair.
+"""
 
 from _collections import _count_elements  # type: ignore[import-not-found, unused-ignore]
-
-# English word stems after Porter: `tests`, `testing` and `tested` are one word.
-#
-# The algorithm of 1980, with the last y of its second version: `deploy` and `deployment` are one.
-# Cyrillic and German words lose their commonest endings, others stay as they are. Hot path.
 
 VOWELS = "aeiou"
 # What step 2 and step 3 put in the place of a suffix, the first that fits.
@@ -142,11 +143,6 @@ def _cut(word: str, suffixes: tuple[str, ...], shortest: int) -> str:
     return word
 
 
-# The words of a text as the catalog keeps them: stems, identifiers whole and in pieces. Hot path.
-#
-# Scripts that write without spaces become pairs of characters, so that any two texts which share
-# a word share a pair.
-
 PIECE = 0.3  # how much a piece of an identifier counts beside a word
 IMPLIED = 0.5  # how much a word counts that a number's form implies
 LONGEST_RUN = 4096  # characters of a run without spaces
@@ -178,8 +174,6 @@ UNSPACED = (
 )
 _ASCII = "".join(chr(code) if chr(code).isalnum() or code == 95 else " " for code in range(128))
 _TABLE = {**dict(enumerate(_ASCII)), ord("'"): None}
-_DIGITS = "0123456789"
-_APOSTROPHE = "\u2019"
 
 
 class Words(dict[str, str]):
@@ -240,24 +234,24 @@ def split(text: str) -> list[str]:
     for letter in set(text):
         if unicodedata.category(letter)[0] == "M":
             del table[ord(letter)]  # a mark belongs to the letter before it
-    table[ord("'")] = table[ord(_APOSTROPHE)] = None
+    table[ord("'")] = table[ord("\u2019")] = None
     return text.translate(table).split()
 
 
 def implied(prompt: str) -> list[str]:
     """What the form of a number says: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
-    found: list[str] = []
+    terms: list[str] = []
     for raw in prompt.split():
         word = raw.strip(".,;:!?()[]`\"'")
         first, dash, last = word.partition("-")
         numbers = word.lstrip("vV").split(".")
         if len(numbers) in (2, 3) and all(part.isdigit() for part in numbers):
-            found += ["version", "release"]
+            terms += ["version", "release"]
         elif dash and last.isdigit() and len(first) > 1 and first.isalpha() and first.isupper():
-            found += ["ticket", "issue"]
+            terms += ["ticket", "issue"]
         elif word[:1] == "#" and word[1:].isdigit():
-            found += ["issue", "pr"]
-    return [stem(word) for word in dict.fromkeys(found)]
+            terms += ["issue", "pr"]
+    return [stem(word) for word in dict.fromkeys(terms)]
 
 
 def _counts(word: str) -> bool:
@@ -271,17 +265,17 @@ def is_unspaced(letter: str) -> bool:
 
 def _pairs(word: str) -> tuple[str, ...]:
     """Each two neighbours of a script without spaces; the other runs whole."""
-    found: list[str] = []
+    pairs: list[str] = []
     run = ""
     for letter in [*word, ""]:
         if run and (not letter or is_unspaced(letter) != is_unspaced(run[-1])):
             if is_unspaced(run[-1]) and len(run) > 1:
-                found += [run[at : at + 2] for at in range(len(run) - 1)]
+                pairs += [run[i : i + 2] for i in range(len(run) - 1)]
             elif is_unspaced(run[-1]) or _counts(run):
-                found.append(run if is_unspaced(run[-1]) else stem(run.lower()))
+                pairs.append(run if is_unspaced(run[-1]) else stem(run.lower()))
             run = ""
         run += letter
-    return tuple(found)
+    return tuple(pairs)
 
 
 def _is_plain(word: str) -> bool:
@@ -292,16 +286,16 @@ def _parts(word: str) -> list[str]:
     """handleAuth, handle_auth, HTTPServer2 in their parts; a plain word is one part."""
     if word.isdigit() or _is_plain(word):
         return [word]
-    letters = word.rstrip(_DIGITS)
+    letters = word.rstrip("0123456789")
     if _is_plain(letters):  # v2, the commonest form with parts
         return [letters, word[len(letters) :]]
     parts = [""]
-    for at, letter in enumerate(word):
+    for i, letter in enumerate(word):
         last = parts[-1][-1:]
         if letter == "_":
             parts.append("")
             continue
-        hump = letter.isupper() and (last.islower() or word[at + 1 : at + 2].islower())
+        hump = letter.isupper() and (last.islower() or word[i + 1 : i + 2].islower())
         if last and (hump or letter.isdigit() != last.isdigit()):
             parts.append("")
         parts[-1] += letter

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from memdir.hot.log import NESTED
+from memdir.hot.run import NESTED
 from memdir.models.model import (
     Answer,
     BadAnswer,

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from memdir.hot.disk import Disk, Staged, close_quietly, failure
+from memdir.hot.disk import Disk, close_quietly, failure
+from memdir.hot.replacement import Staged
 
 # What reading back a file that somebody else has damaged may raise.
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from memdir.hot.log import NESTED
+from memdir.hot.run import NESTED
 from tests.acceptance import client
 from tests.acceptance.cases.conftest import FACT, OFF, PROMPT, RULE
 from tests.acceptance.cases.test_sessions import bash, counts
