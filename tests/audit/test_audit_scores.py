@@ -56,7 +56,7 @@ def test_stale_claims_raise_the_score_and_say_why(opened):
     code.remove("src/a.py")
     code.remove("src/b.py")
     commit = code.commit()
-    body = "See `src/a.py`, `src/b.py`, again `src/a.py`, `src/kept.py` and `src/never.py`."
+    body = "See `src/a.py`, `src/b.py`, `src/kept.py` and `src/never.py`."
     fill(opened, alpha=text("alpha", body=body))
     assert [each.score for each in audit(opened.app()).memories] == [0]  # nobody looked
     result = audit(opened.app(), Wish(deep=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.audit import staleness
@@ -206,12 +206,10 @@ def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey
     return survey, lines
 
 
-def _distinct(judged: Iterable[Judged]) -> list[Judged]:
+def _distinct(judged: Sequence[Judged]) -> list[Judged]:
     """Each claim once, where it is first said: a description often repeats the body."""
-    first: dict[tuple[str, str], Judged] = {}
-    for verdict in judged:
-        first.setdefault((verdict.claim.kind, verdict.claim.text), verdict)
-    return [*first.values()]
+    first = {(verdict.claim.kind, verdict.claim.text): verdict for verdict in reversed(judged)}
+    return [*first.values()][::-1]
 
 
 def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
