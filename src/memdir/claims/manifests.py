@@ -13,7 +13,7 @@ from typing import Any
 
 from memdir.claims.checkout import Bounds
 from memdir.claims.claim import Past
-from memdir.claims.code_index import Progress, read_blobs
+from memdir.claims.scanner import Progress, read_blobs
 from memdir.claims.tree import OWN, WorkTree, decode
 from memdir.store.git import Git
 
