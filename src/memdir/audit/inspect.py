@@ -185,8 +185,8 @@ def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
             yield Finding("no-header", page.path, message, "memdir restructure --dry-run", 1)
         return
     yield from _inspect_type(page)
-    for one in disagreements(page.text, pointer_line):
-        yield Finding(one.kind, page.path, one.message, command("edit", page.path), one.line)
+    for item in disagreements(page.text, pointer_line):
+        yield Finding(item.kind, page.path, item.message, command("edit", page.path), item.line)
 
 
 def _inspect_type(page: Page) -> Iterator[Finding]:

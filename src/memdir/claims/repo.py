@@ -301,7 +301,7 @@ class _Look:
         if there is None:
             remark = "data and untracked files were not searched for removed identifiers"
             return self._withdraw(remark)
-        return {name: one for name, one in removed.items() if there.isdisjoint(words[name])}
+        return {name: item for name, item in removed.items() if there.isdisjoint(words[name])}
 
     def _remark_floor(self, log: str, purpose: str) -> None:
         floor = self.index.get(f"{log} floor")
