@@ -192,8 +192,8 @@ class CodeIndex:
 def update_symbols(
     index: CodeIndex, git: Git, tree: Tree, head: str, names: Collection[str],
     read: Callable[[list[str]], Texts], bounds: Bounds,
-) -> bool:  # fmt: skip
-    """Bring the symbols to that commit, with these names among them; False if they are there."""
+) -> None:  # fmt: skip
+    """Bring the symbols to that commit, with these names among them."""
     db, old = index.db, index.commit_of("symbols commit")
     known = _numbers(index)
     changed = _find_changed(git, old, head) if old else None
@@ -204,15 +204,15 @@ def update_symbols(
         known, changed, old = {}, [], ""
     new = {name: len(known) + i for i, name in enumerate(sorted(set(names) - known.keys()))}
     if old == head and not new:
-        return False
+        return
     db.executemany(
         "INSERT INTO names VALUES (?, ?, 0, 0, '[]')",
         [(number, encode(name)) for name, number in new.items()],
     )
     touched = set(changed)
     for table in ("files", "skipped"):
-        rows = [(encode(path),) for path in touched]
-        db.executemany(f"DELETE FROM {table} WHERE path = ?", rows)
+        keys = [(encode(path),) for path in touched]
+        db.executemany(f"DELETE FROM {table} WHERE path = ?", keys)
     memories = Memories(tree.files)
     paths = [path for path in tree.files if path not in tree.links and not memories.hold(path)]
     if known:
@@ -221,12 +221,11 @@ def update_symbols(
     if new:
         _scan(index, read(paths), new)
     index.put("symbols commit", head)
-    counted = count_uses(index)
-    db.executemany(
-        "UPDATE names SET code = ?, prose = ?, places = ? WHERE name = ?",
-        [(use.code, use.prose, json.dumps(use.places), encode(n)) for n, use in counted.items()],
-    )
-    return True
+    rows = [
+        (use.code, use.prose, json.dumps(use.places), number)
+        for number, use in enumerate(count_uses(index).values())
+    ]
+    db.executemany("UPDATE names SET code = ?, prose = ?, places = ? WHERE number = ?", rows)
 
 
 def read_uses(index: CodeIndex) -> dict[str, Uses]:
@@ -266,13 +265,10 @@ def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
 def _scan(index: CodeIndex, texts: Texts, names: Mapping[str, int]) -> None:
     scanner = Scanner(names)
     scanned = ((path, scanner.scan(data)) for path, data in texts)
-    for path, hits in scanned:
-        if hits:
-            # Joined by hand: SQLite's `||` makes text of bytes.
-            key, data = encode(path), array("i", hits).tobytes()
-            row = index.db.execute("SELECT hits FROM files WHERE path = ?", (key,)).fetchone()
-            joined = row[0] + data if row else data
-            index.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?)", (key, joined))
+    rows = ((encode(path), array("i", hits).tobytes()) for path, hits in scanned if hits)
+    joined = "CAST(files.hits || excluded.hits AS BLOB)"
+    upsert = f"INSERT INTO files VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET hits = {joined}"
+    index.db.executemany(upsert, rows)
 
 
 def count_uses(
