@@ -61,17 +61,19 @@ def at_terminal(keys: str, *words: str, **env: str) -> str:
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that keys can interrupt
     )
     os.close(theirs)
-    shown, waiting, end = b"", list(keys), time.monotonic() + 60
+    shown, waiting, end = b"", list(keys), time.monotonic() + 120
+    answered = 0  # bytes shown when the last key was typed
     while time.monotonic() < end:
         ready, _, _ = select.select([ours], [], [], 0.1)
         try:
             shown += os.read(ours, 65_536) if ready else b""
         except OSError:
             break  # the terminal is closed
-        if waiting and shown.rstrip().endswith(b"?"):
+        # Only at a new question: an interrupt throws away what was typed and not yet read.
+        if waiting and shown[answered:].rstrip().endswith(b"?"):
+            answered = len(shown)
             key = waiting.pop(0)
             os.write(ours, KEYS.get(key, key.encode() + b"\n"))
-            shown += b"\n"
         if not ready and child.poll() is not None:
             break
     child.wait(60)
