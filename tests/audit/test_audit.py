@@ -187,28 +187,6 @@ def test_what_it_does_without_is_said_aloud(tmp_path):
     assert len(deep) == 1 and "claims were not checked" in deep[0]
 
 
-def test_a_deep_audit_finds_what_was_removed_and_counts_it(tmp_path):
-    opened = Opened(tmp_path)
-    git(opened.project, "init", "-q")
-    (opened.project / "src").mkdir()
-    (opened.project / "src/auth.py").write_text("def open_gate():\n    pass\n")
-    (opened.project / "src/kept.py").write_text("def shut_gate():\n    pass\n")
-    git(opened.project, "add", "-A")
-    git(opened.project, "commit", "-qm", "one", day=9)
-    git(opened.project, "rm", "-q", "src/auth.py")
-    git(opened.project, "commit", "-qm", "two", day=8)
-    opened.save("The gate is in `src/auth.py`; see also `src/kept.py`.", name="gate")
-    (plain,) = audit(opened.app()).memories
-    assert (plain.score, plain.claims.checked) == (0, 0)
-    found = audit(opened.app(), Wish(deep=True))
-    (deep,) = found.memories
-    assert deep.claims.stale == 1 and deep.claims.checked == 2
-    assert deep.score == 20
-    assert "src/auth.py" in deep.reasons[-1] and "(+20)" in deep.reasons[-1]
-    (stale,) = [one for one in found.findings if one.kind == "stale-claim"]
-    assert stale.path == "gate.md" and stale.line > 1
-
-
 def test_urls_are_not_asked_unless_somebody_wants_it(opened):
     opened.save("See https://example.com/handbook for the rules.", name="rules")
     found = audit(opened.app(), Wish(deep=True))

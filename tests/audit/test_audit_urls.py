@@ -66,7 +66,7 @@ def test_a_redirect_is_followed_a_circle_is_not_for_ever(web):
         Reply(404),
         Reply(reason="it leads from one address to the next"),
     ]
-    assert len(web.asked) <= 2 + urls.REDIRECTS + 1
+    assert len(web.asked) <= 2 + urls.MAX_REDIRECTS + 1
 
 
 def test_a_server_that_knows_no_head_is_asked_otherwise(web):
@@ -116,12 +116,12 @@ def test_nothing_of_the_users_own_network_is_asked(web, host):
     ],
 )
 def test_an_address_is_public_or_not_in_any_coat(address, public):
-    assert urls._is_public(address) is public
+    assert urls.is_public(address) is public
 
 
 def test_no_more_than_fifty_are_asked(web):
     many = [f"{web.url}/{at}x" for at in range(60)]
-    assert len(check_urls(many, private=True)) == urls.MOST == len(web.asked)
+    assert len(check_urls(many, private=True)) == urls.MAX_URLS == len(web.asked)
 
 
 def test_the_verdict_on_a_url_is_its_answer(web):

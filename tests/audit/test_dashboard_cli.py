@@ -54,13 +54,6 @@ def test_what_is_counted_without_reading_texts_has_a_name_of_its_own(stores):
     assert here["index_findings"] == 1
 
 
-def test_a_person_sees_bars_that_fit_the_screen(stores):
-    shown = memdir("dashboard").text
-    assert "2 stores · 4 memories · 2 alerts" in shown
-    assert "█" in shown and "(gone)" in shown and "worn out" in shown
-    assert max(map(len, shown.split("\n"))) <= 80
-
-
 def test_nothing_is_written_and_no_directory_made(stores, home, project):
     before = tree(home, project)
     assert memdir("dashboard").code == 0

@@ -1,5 +1,7 @@
 """What an audit finds in a memory and in an index, and what it must not cry about."""
 
+import shlex
+
 import pytest
 
 from memdir.audit.inspect import (
@@ -9,8 +11,6 @@ from memdir.audit.inspect import (
     inspect_header,
     inspect_ignored,
     inspect_index,
-    inspect_no_index,
-    inspect_pairs,
     inspect_safety,
     relative_date,
 )
@@ -245,13 +245,6 @@ def test_a_line_to_nothing_is_only_dropped_where_nothing_is_lost_with_it(line, f
     assert [one.fix for one in index(f"{line}\n", ())] == [fix]
 
 
-def test_memories_without_an_index_are_said_and_no_memories_are_not():
-    (finding,) = inspect_no_index("MEMORY.md", ["a.md", "b.md"])
-    assert (finding.kind, finding.path) == ("no-index", "MEMORY.md")
-    assert "the 2 memories here" in finding.message
-    assert list(inspect_no_index("MEMORY.md", [])) == []
-
-
 def test_a_pointer_beyond_150_characters_is_long():
     line = "- [A](a.md) — " + "x" * 140
     assert found(index(line + "\n- [B](b.md)\n")) == [("long-pointer", 1)]
@@ -278,23 +271,6 @@ def test_without_an_index_nothing_is_an_orphan():
     assert index("", indexed=False) == []
 
 
-OLD = "The cache is set up in `oldCache` at start {at}, and it warms itself up.\n"
-
-
-def test_one_rename_is_one_finding_and_who_uses_the_old_name_is_mended():
-    texts = {"names.md": "We renamed `oldCache` to `newCache` in the whole project.\n"}
-    texts |= {f"{name}.md": f"{name}: {OLD.format(at=name)}" for name in ("fox", "owl")}
-    (finding,) = [one for one in inspect_pairs(texts) if one.kind == "contradiction"]
-    assert (finding.path, finding.fix) == ("names.md", "memdir edit fox.md")
-    assert "fox.md:1, owl.md:1" in finding.message
-
-
-def test_of_opposites_nobody_knows_which_one_is_wrong():
-    texts = {"a.md": "Always use pip for packages.\n", "b.md": "Never use pip for packages.\n"}
-    (finding,) = [one for one in inspect_pairs(texts) if one.kind == "contradiction"]
-    assert finding.fix == "memdir edit a.md, or memdir edit b.md"
-
-
 def test_a_store_that_git_ignores_is_said_once_single_memories_each():
     assert [one.path for one in inspect_ignored(["a.md", "b.md"], ["a.md", "b.md"])] == [""]
     assert [one.path for one in inspect_ignored(["b.md"], ["a.md", "b.md"])] == ["b.md"]
@@ -303,8 +279,6 @@ def test_a_store_that_git_ignores_is_said_once_single_memories_each():
 
 @pytest.mark.parametrize("path", ["a b.md", "-x.md", "$(rm).md", "it's.md"])
 def test_a_fix_can_be_pasted_whatever_the_file_is_called(path):
-    import shlex
-
     words = shlex.split(command("edit", path))
     assert words[-1] == path
     assert words[:2] == ["memdir", "edit"]

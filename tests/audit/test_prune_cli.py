@@ -61,20 +61,22 @@ def at_terminal(keys: str, *words: str, **env: str) -> str:
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that keys can interrupt
     )
     os.close(theirs)
-    shown, waiting, end = b"", list(keys), time.monotonic() + 60
+    shown, waiting, end = b"", list(keys), time.monotonic() + 120
+    answered = 0  # bytes shown when the last key was typed
     while time.monotonic() < end:
         ready, _, _ = select.select([ours], [], [], 0.1)
         try:
             shown += os.read(ours, 65_536) if ready else b""
         except OSError:
             break  # the terminal is closed
-        if waiting and shown.rstrip().endswith(b"?"):
+        # Only at a new question: an interrupt throws away what was typed and not yet read.
+        if waiting and shown[answered:].rstrip().endswith(b"?"):
+            answered = len(shown)
             key = waiting.pop(0)
             os.write(ours, KEYS.get(key, key.encode() + b"\n"))
-            shown += b"\n"
         if not ready and child.poll() is not None:
             break
-    child.wait(10)
+    child.wait(60)
     os.close(ours)
     return shown.decode("utf-8", "replace")
 
@@ -119,11 +121,6 @@ def test_an_undo_of_one_decision_leaves_the_others_and_then_the_rest_goes_at_onc
     assert names(worn) == ALL - {"four"}
     assert memdir("undo").code == 0
     assert names(worn) == ALL
-
-
-def test_to_quit_keeps_what_was_decided_and_asks_no_more(worn):
-    at_terminal("dq")
-    assert names(worn) == ALL - {"four"}
 
 
 def test_the_end_of_the_input_is_a_quit(worn):
@@ -230,26 +227,10 @@ def test_a_script_takes_all_of_them_as_one_batch(worn, options, room):
     assert memdir("restore", "--json").json["memories"] == []  # all of them are back
 
 
-def test_all_takes_the_doubtful_as_well(worn):
-    memdir("prune", "--all", "--retire")
-    assert names(worn) == {"fresh"}
-
-
 def test_what_is_pinned_stays_when_nobody_looks(worn):
     (worn / "one.md").write_text(text("one", more="pinned: true\n"))
     memdir("prune", "--retire")
     assert names(worn) == {"one", "doubtful", "fresh"}
-
-
-def test_where_nothing_is_worn_out_that_is_said(store):
-    memdir("remember", "Use uv, never pip, to install packages.", "--name", "fresh")
-    assert "nothing here is worn out" in memdir("prune").text
-    answer = memdir("prune", "--json")
-    assert answer.code == 0 and answer.json["changes"] == []
-
-
-def test_retire_and_archive_at_once_is_wrong_usage(worn):
-    assert memdir("prune", "--retire", "--archive").code == 2
 
 
 def test_many_memories_are_touched_archived_and_restored_at_once(worn):

@@ -73,11 +73,6 @@ def test_it_is_the_formula_of_the_seed(age, half_life):
     assert 0 <= score(age, half_life) <= 100
 
 
-@pytest.mark.parametrize("age", [0, -0.5, -3650])
-def test_the_future_is_fresh(age):
-    assert score(age, 14) == 0
-
-
 @pytest.mark.parametrize(
     ("points", "expected"),
     [(0, "keep"), (49, "keep"), (50, "review"), (74, "review"), (75, "prune"), (100, "prune")],
@@ -146,8 +141,3 @@ SOONER, LATER = "1970-01-11", "1970-01-21"  # ten and twenty days
 )
 def test_the_clock_asks_who_knows_best(header, moments, days):
     assert clock(memory(**header), moments) == days * DAY
-
-
-def test_without_the_history_it_is_the_clock_of_the_header():
-    for header in ({}, {"created": SOONER}, {"modified": LATER}, {"last_verified": "soon"}):
-        assert clock(memory(**header)) == memory(**header).clock

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Past, Seen
-from memdir.claims.find import MOST, find_claims
+from memdir.claims.find import MAX_CLAIMS, find_claims
 from memdir.claims.judge import judge, wanted
 from tests.helpers import hostile
 
@@ -23,7 +23,7 @@ def shape(text: str) -> None:
     """What always holds of the claims of a text."""
     claims = find_claims(text, ".claude/memory/x.md")
     lines = text.count("\n") + 1
-    assert len(claims) <= MOST
+    assert len(claims) <= MAX_CLAIMS
     for claim in claims:
         assert claim.text and 1 <= claim.line <= lines and claim.column >= 0
         judged = judge(claim, Seen())
@@ -109,7 +109,7 @@ def test_bait_is_swallowed(name):
 
 
 def test_many_claims_are_cut_off():
-    assert len(find_claims("`a/b.py` " * 10_000)) == MOST
+    assert len(find_claims("`a/b.py` " * 10_000)) == MAX_CLAIMS
 
 
 def test_hostile_inputs_are_texts_like_any_other(shared):

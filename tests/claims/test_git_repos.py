@@ -69,24 +69,6 @@ def test_what_git_ignores_is_told_also_by_the_rules_of_a_folder(checkout):
     assert "ignored" in seen.known
 
 
-def test_a_renamed_file_tells_where_it_is_now(checkout):
-    checkout.commit({"src/auth.py": TEXT, "other.py": "x\n"})
-    checkout.move("src/auth.py", "src/login/auth_session.py")
-    commit = checkout.commit()
-    past = Past("src/auth.py", commit, "2026-01-02", "src/login/auth_session.py")
-    seen = checkout.look(paths=["src/auth.py", "auth.py", "never.py"])
-    assert seen.past == {"src/auth.py": (past,), "auth.py": (past,)}
-
-
-def test_a_removed_file_tells_the_commit_and_the_day(checkout):
-    checkout.commit({"old.py": TEXT, "new.py": "x\n"})
-    checkout.remove("old.py")
-    commit = checkout.commit()
-    assert checkout.look(paths=["old.py"]).past == {
-        "old.py": (Past("old.py", commit, "2026-01-02"),)
-    }
-
-
 def test_a_chain_of_renames_leads_to_the_path_of_today(checkout):
     checkout.commit({"a.py": TEXT})
     checkout.move("a.py", "b.py")

@@ -1,20 +1,17 @@
 """Trees, answers and caches that no honest git or memdir ever made."""
 
-import json
 import os
 import random
 import shutil
-import struct
-import threading
-import zlib
-from array import array
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from memdir.claims import code_index, manifests
 from memdir.claims.checkout import Bounds
 from memdir.claims.claim import Wanted
-from memdir.claims.code_index import MAGIC, Cache
 from memdir.claims.tree import Patterns, WorkTree
 from memdir.store.git import Git
 from tests.helpers.repositories import TEXT, Checkout, look
@@ -161,80 +158,48 @@ def test_a_head_that_is_no_commit_is_a_problem(checkout, fake_git):
     assert seen.known == frozenset() and "no claim was checked" in seen.remarks[0]
 
 
-def cache_of(checkout):
-    return Cache(str(checkout.folder) + ".cache", str(checkout.folder), 1 << 27)
+def index_of(checkout) -> Path:
+    (path,) = Path(f"{checkout.folder}.cache/repos").glob("*/index.sqlite")
+    return path
 
 
-@pytest.mark.parametrize("name", ["past", "symbols", "removed"])
-def test_a_pipe_or_a_link_in_the_cache_is_no_cache(checkout, name):
+def test_a_pipe_a_link_or_a_folder_in_place_of_the_index_is_replaced(checkout, tmp_path):
     first = checkout.look(**WANTED)
-    file = os.path.join(cache_of(checkout).folder, name)
-    os.unlink(file)
-    os.mkfifo(file)
-    # Whoever waits for a writer gets one, which says nothing: the test fails and does not hang.
-    writer = threading.Timer(20, lambda: os.close(os.open(file, os.O_RDWR)))
-    writer.start()
-    assert cache_of(checkout).load(name, len) is None and writer.is_alive()
-    writer.cancel()
+    path = index_of(checkout)
+    (tmp_path / "theirs").write_text("untouched")
+    for make in (os.mkfifo, os.mkdir, lambda path: os.symlink(tmp_path / "theirs", path)):
+        path.unlink()
+        make(path)
+        assert checkout.look(**WANTED) == first
+        assert path.is_file() and not path.is_symlink()
+    assert (tmp_path / "theirs").read_text() == "untouched"
+
+
+@pytest.mark.parametrize("statement", ["UPDATE ends SET position = 99", "DROP TABLE names"])
+def test_an_index_that_somebody_else_changed_is_made_anew(checkout, statement):
+    first = checkout.look(**WANTED)
+    with closing(sqlite3.connect(index_of(checkout), isolation_level=None)) as db:
+        db.execute(statement)
     assert checkout.look(**WANTED) == first
 
 
-def j(value):
-    return json.dumps(value).encode()
-
-
-def numbers(*some):
-    return array("i", some).tobytes()
-
-
-HEAD = "HEAD"  # stands for the commit of now
-DAMAGED = [
-    ("past", [[HEAD, "", [[HEAD, 1]]], [["gone.py", "x"]], numbers(99)]),
-    ("past", [[HEAD, "", [[HEAD, 1]]], [["gone.py", "x"]], numbers(-1)]),
-    ("past", [[HEAD, "", [[HEAD, "x"]]], [["gone.py", ""]], numbers(0)]),
-    ("past", [[HEAD, "", [[HEAD, 1]]], [[None, 5]], numbers(0)]),
-    ("past", [[None, 5, [[HEAD, 1]]], [["gone.py", ""]], numbers(0)]),
-    ("past", [["--all", "", []], [], b""]),
-    ("past", [b"[" * 200_000, [], b""]),
-    ("symbols", [[HEAD, "", ["the_name"], [[1, "x", ["a"]]], []], [], b"", b""]),
-    ("symbols", [[HEAD, "", ["the_name"], [[1, 0, [5]]], []], [], b"", b""]),
-    ("symbols", [[HEAD, "", ["the_name"], [[1, 0, ["a"]]], []]]),
-    ("symbols", [[HEAD, "", ["the_name"], [[1, 0, ["a"]]], [7]], [], b"", b""]),
-    ("symbols", [[5, "", [["u"]], [[1, 0, ["a.py"]]], []], [], b"", b""]),
-    ("symbols", [["--output=x", "", ["a"], [[1, 0, ["a.py"]]], []], [], b"", b""]),
-    ("symbols", [[HEAD, "", ["a"], [[1, 0, ["a.py"]]], []], ["a.py"], numbers(-4), b""]),
-    ("symbols", [[HEAD, "", ["a"], [[1, 0, ["a.py"]]], []], [5], numbers(1), numbers(0)]),
-    ("symbols", [[HEAD, "", ["a"], [[1, 0, ["a.py"]]], []], b"[" * 200_000, b"", b""]),
-    ("removed", [[HEAD, "", []], b"gone_name", numbers(5, -1)]),
-    ("removed", [[HEAD, "", [[HEAD, 1]]], b"gone_name", numbers(-1, -1)]),
-    ("removed", [[HEAD, "", [["x", 1]]], b"gone_name", numbers(0, -1)]),
-]
-
-
-@pytest.mark.parametrize(("name", "parts"), DAMAGED)
-@pytest.mark.parametrize("dirty", [False, True])
-def test_a_cache_that_nobody_wrote_changes_no_answer(checkout, name, parts, dirty):
-    if dirty:
-        checkout.files({"keep": "another\n"})
+def test_a_commit_of_the_index_that_is_an_option_reaches_no_command_line(checkout, monkeypatch):
     first = checkout.look(**WANTED)
-    head = checkout.git("rev-parse", "HEAD").encode()
-    made = [part if isinstance(part, bytes) else j(part) for part in parts]
-    cache_of(checkout).store(name, [part.replace(b'"HEAD"', b'"%s"' % head) for part in made])
-    assert checkout.look(**WANTED) == first
-    assert not (checkout.folder / "x").exists()
+    monkeypatch.setattr(code_index, "_is_intact", lambda *given: True)
+    with closing(sqlite3.connect(index_of(checkout), isolation_level=None)) as db:
+        db.execute("UPDATE state SET value = '--output=x' WHERE key LIKE '% commit'")
+    with pytest.raises(ValueError, match="no commit"):
+        checkout.repo()._look(Wanted(paths=frozenset({"a.py"})), print)
+    monkeypatch.undo()
+    assert checkout.look(**WANTED) == first and not (checkout.folder / "x").exists()
 
 
-def test_a_part_that_unpacks_without_end_is_no_cache(checkout):
-    checkout.look(**WANTED)
-    packer = zlib.compressobj(9)
-    small = b"".join(packer.compress(bytes(1 << 20)) for _ in range(64)) + packer.flush()
-    cache = Cache(str(checkout.folder) + ".cache", str(checkout.folder), 1 << 20)
-    data = MAGIC + struct.pack("<QI", len(small), zlib.crc32(small)) + small
-    with open(os.path.join(cache.folder, "past"), "wb") as file:
-        file.write(data)
-    assert len(data) < 1 << 20 and cache.load("past", lambda parts: parts) is None
-    with pytest.raises(ValueError, match="larger"):
-        code_index._unpack(data, 1 << 20)
+def test_an_index_that_another_look_holds_is_done_without(checkout, monkeypatch):
+    first = checkout.look(**WANTED)
+    monkeypatch.setattr(code_index, "LOCK_SECONDS", 0.1)
+    with closing(sqlite3.connect(index_of(checkout), isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        assert checkout.look(**WANTED) == first
 
 
 def test_a_repository_names_no_ignore_file_outside(checkout, tmp_path, monkeypatch):

@@ -103,13 +103,6 @@ def test_below_a_submodule_only_what_is_checked_out_is_known(checkout, tmp_path)
     assert set(bare.paths) == {"vendor/library", "library/"} and bare.past == {}
 
 
-def test_a_sub_project_of_a_monorepo_is_found_by_the_ends_of_its_paths(checkout):
-    checkout.commit({"services/pay/src/api.py": TEXT, "services/ship/src/api.py": TEXT + "2"})
-    seen = checkout.look(paths=["src/api.py", "pay/src/api.py"])
-    assert set(seen.paths["src/api.py"]) == {"services/pay/src/api.py", "services/ship/src/api.py"}
-    assert seen.paths["pay/src/api.py"] == ("services/pay/src/api.py",)
-
-
 def test_a_bare_repository_is_looked_at_by_its_commits(checkout, tmp_path):
     checkout.commit({"a.py": "the_name"})
     bare = clone(checkout, tmp_path / "bare.git", "--bare")
@@ -165,13 +158,6 @@ def test_a_merge_in_progress_is_looked_at(checkout):
 
 
 # -- what cannot be looked at --------------------------------------------------------------
-
-
-def test_a_place_that_is_gone_says_so(tmp_path):
-    for root in (str(tmp_path / "gone"), ""):
-        repo = open_git_repo(root, str(tmp_path / "cache"))
-        (remark,) = look(repo, paths=["a"]).remarks
-        assert "no claim was checked" in remark and repo.state() == ""
 
 
 def test_without_git_nothing_is_known_and_that_is_said(checkout, monkeypatch, tmp_path):

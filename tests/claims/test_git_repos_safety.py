@@ -196,7 +196,7 @@ def cache_of(checkout) -> list[Path]:
 def test_the_cache_is_private_and_lies_outside_the_checkout(checkout):
     checkout.look(**WANTED)
     files = cache_of(checkout)
-    assert {path.name for path in files} == {"past", "removed", "symbols"}
+    assert {path.name for path in files} == {"index.sqlite", "index.sum"}
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     assert stat.S_IMODE(files[0].parent.stat().st_mode) == 0o700
 
@@ -244,7 +244,7 @@ def test_a_cache_that_cannot_be_written_changes_no_answer(checkout, tmp_path):
 def test_the_caches_of_old_repositories_make_room(checkout, monkeypatch):
     from memdir.claims import code_index
 
-    monkeypatch.setattr(code_index, "REPOSITORIES", 2)
+    monkeypatch.setattr(code_index, "MAX_REPOSITORIES", 2)
     above = Path(str(checkout.folder) + ".cache/repos")
     for number, name in enumerate(["oldest", "older", "newest"]):
         (above / name).mkdir(parents=True)

@@ -13,15 +13,15 @@ MEMORIES = {
     "use-uv": "Install packages with uv, never with pip, because uv.lock pins versions.",
     "packages": "Packages: install them with uv and never with pip; uv.lock pins versions.",
     "release": "The release train leaves on Friday afternoon when support is awake.",
-    "pip": "Use pip.",
-    "no-pip": "Never use pip.",
+    "main": "Releases are cut from a tag. The default branch is main.",
+    "develop": "New work lands where reviews happen. The default branch is `develop`.",
     "state": "The mirror is deferred, not built.",
 }
 INDEX = "- [Packages](packages.md) — install with uv\n- [Mirror](state.md) — since built\n"
 RELATIONS = (
     *(("use-uv", "packages", "duplicate"), ("use-uv", "release", "distinct")),
-    *(("packages", "release", "distinct"), ("pip", "no-pip", "contradiction")),
-    ("use-uv", "pip", "overlap"),
+    *(("packages", "release", "distinct"), ("main", "develop", "contradiction")),
+    ("use-uv", "main", "overlap"),
 )
 
 

@@ -41,7 +41,7 @@ def list_by_age(
     `clocks` say what the history knows beyond the headers.
     """
     listed = [_aged(memory, now, clocks.get(memory.path, memory.clock)) for memory in memories]
-    return sorted(listed, key=lambda one: (-one.clock, one.memory.path))
+    return sorted(listed, key=lambda item: (-item.clock, item.memory.path))
 
 
 def _aged(memory: Memory, now: float, clock: float) -> Listed:
@@ -60,7 +60,7 @@ _BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
 def clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tuple[str, ...]]:
     """The moment each memory's staleness counts from, and what could not be found out."""
     edited, kept = _seen(app)
-    unsure = [one.path for one in memories if one.path in edited or not _dated(one)]
+    unsure = [item.path for item in memories if item.path in edited or not _dated(item)]
     committed = commit_times(app.store.root, unsure)
     found = {
         memory.path: clock(

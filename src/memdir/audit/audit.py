@@ -1,14 +1,15 @@
-"""The sequence and its result."""
+"""Audit a store: every memory's score with its reasons, and everything a person should know."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memdir.audit import staleness
 from memdir.audit.ages import clocks
 from memdir.audit.inspect import (
+    REBUILD,
     Page,
     command,
     inspect_body,
@@ -16,7 +17,6 @@ from memdir.audit.inspect import (
     inspect_ignored,
     inspect_index,
     inspect_marks,
-    inspect_no_index,
     inspect_pairs,
     inspect_safety,
 )
@@ -27,19 +27,22 @@ from memdir.format import index
 from memdir.format.draft import ARCHIVED, RETIRED, Change
 from memdir.format.index import Survey, load
 from memdir.format.outline import Lookup
-from memdir.hot import memory as memory_module
 from memdir.hot import safe, types
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
 from memdir.recall.answer import section
 from memdir.store.changes import is_for_others
 from memdir.store.commit_times import find_ignored
 from memdir.store.keep_index import Targets
-from memdir.store.ports import ARCHIVE, TRASH, Scan, Store
+from memdir.store.ports import ARCHIVE, TRASH, Scan
 from memdir.store.writer import App
 
-# What an audit says: each memory with its score and reasons, the findings, the token load.
-
 CHARACTERS_PER_TOKEN = 4
+MAX_PAIRED_CHARACTERS = 65_536  # of a memory that is compared with others; more is a document
+# The address answers, but not to somebody who is not logged in, or not now.
+_CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
+OK = 200
+
+Verdicts = Mapping[str, Sequence[Judged]]
 
 
 def tokens(characters: int) -> int:
@@ -59,18 +62,6 @@ class Tally:
     checked: int = 0
     stale: int = 0
     unknown: int = 0
-
-
-def distinct(judged: Iterable[Judged]) -> list[Judged]:
-    """Each claim once, where it is first said: a description often repeats the body."""
-    return list({(one.claim.kind, one.claim.text): one for one in [*judged][::-1]}.values())[::-1]
-
-
-def tally(judged: Iterable[Judged]) -> Tally:
-    """The count of verdicts."""
-    verdicts = [one.verdict for one in judged]
-    stale = verdicts.count(claim.STALE)
-    return Tally(verdicts.count(claim.TRUE) + stale, stale, verdicts.count(claim.UNKNOWN))
 
 
 @dataclass(frozen=True)
@@ -112,135 +103,7 @@ class Audit:
 
     def count(self, action: str) -> int:
         """How many memories it proposes that for."""
-        return sum(one.action == action for one in self.memories)
-
-
-# Audit a store: every memory's score with its reasons, and everything a person should know.
-
-PAIRED = 65_536  # characters of a memory that is compared with others; more is a document
-Verdicts = Mapping[str, Sequence[Judged]]
-
-
-@dataclass(frozen=True)
-class Known:
-    """What others found out before: the clock of each memory, its verdicts, what git ignores."""
-
-    clocks: Mapping[str, float] = field(default_factory=dict)
-    verdicts: Verdicts = field(default_factory=dict)
-    ignored: Collection[str] = ()
-    prompt: int = 0  # characters beside the index that a session starts with
-    remarks: tuple[str, ...] = ()
-    brief: bool = False  # no memory's text is inspected
-    indexed: bool = True  # memories are to have an index
-
-
-def audit_memories(store: Store, now: float, known: Known) -> Audit:
-    """Look at everything once; what cannot be read is a finding and hides nothing else."""
-    scan = store.scan()
-    findings = list(scan.findings)
-    texts = dict(_texts(store, scan, findings))
-    whole = [] if known.brief else scan.memories
-    pages = [Page(memory, texts[memory.path]) for memory in whole if memory.path in texts]
-    survey, lines = _survey(store, scan, findings, known.indexed)
-    lookup = Lookup(
-        [*store.files(), store.index_path], {one.name: one.path for one in scan.memories}
-    )
-    for page in pages:
-        findings += inspect_header(page, _pointer_line(survey, lines, page.path))
-        findings += inspect_body(page, lookup)
-        findings += inspect_safety(page)
-        findings += inspect_marks(page.path, page.text.split("\n"), command("edit", page.path))
-        findings += _stale_claims(page.path, known.verdicts.get(page.path, ()))
-    findings += inspect_pairs({one.path: one.text for one in pages if len(one.text) <= PAIRED})
-    findings += inspect_ignored(known.ignored, [page.path for page in pages])
-    sizes = {path: len(text) for path, text in texts.items()}
-    audited = [_audited(one, sizes.get(one.path, one.size), now, known) for one in scan.memories]
-    audited.sort(key=lambda one: (-one.score, one.path))
-    load = Load(
-        tokens(min(survey.characters, MAX_CHARACTERS)),
-        tokens(known.prompt),
-        sum(one.tokens for one in audited),
-    )
-    return Audit(tuple(audited), tuple(dict.fromkeys(findings)), load, known.remarks)
-
-
-def _texts(store: Store, scan: Scan, findings: list[Finding]) -> Iterator[tuple[str, str]]:
-    for memory in scan.memories:
-        try:
-            yield memory.path, memory_module.decode(store.view(memory.path))
-        except MemdirError as error:
-            findings.append(Finding("unreadable", memory.path, error.message, error.next))
-
-
-def _survey(
-    store: Store, scan: Scan, findings: list[Finding], indexed: bool
-) -> tuple[Survey, list[str]]:
-    """The index, and its lines; one that cannot be read is a finding."""
-    names = {memory.name: memory.path for memory in scan.memories}
-    path = store.index_path
-    try:
-        data = store.index()
-        text = memory_module.decode(data or b"")
-        survey = index.survey(text, store.files(), names, Targets(store).lost)
-    except MemdirError as error:
-        findings.append(Finding("unreadable", path, error.message, error.next))
-        return Survey(), []
-    lines = text.split("\n")
-    findings += inspect_index(survey, path, lines, data is not None)
-    findings += inspect_marks(path, lines, f"edit {path}: keep what holds, take out the marks")
-    if data is None and indexed:
-        findings += inspect_no_index(path, scan.memories)
-    return survey, lines
-
-
-def _pointer_line(survey: Survey, lines: Sequence[str], path: str) -> str:
-    found = survey.pointers.get(path)
-    return lines[found[0].line - 1] if found and found[0].line <= len(lines) else ""
-
-
-def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
-    for one in distinct(judged):
-        if one.verdict == claim.STALE:
-            message = f"{one.claim.kind} {one.claim.text} is stale: {one.reason}"
-            yield Finding("stale-claim", path, message, command("edit", path), one.claim.line)
-
-
-def _audited(memory: Memory, characters: int, now: float, known: Known) -> Audited:
-    judged = distinct(known.verdicts.get(memory.path, ()))
-    clock = known.clocks.get(memory.path, memory.clock)
-    days, half_life = safe.age_days(clock, now), types.get(memory.type).half_life_days
-    aged = staleness.score(days, half_life)
-    score = staleness.raised(aged, judged)
-    return Audited(
-        path=memory.path,
-        type=memory.type,
-        age_days=days,
-        score=score,
-        action=staleness.action(score),
-        tokens=tokens(characters),
-        claims=tally(judged),
-        reasons=tuple(_reasons(memory, days, half_life, aged, judged)),
-    )
-
-
-def _reasons(
-    memory: Memory, days: int, half_life: int, aged: int, judged: Sequence[Judged]
-) -> Iterator[str]:
-    if aged >= staleness.REVIEW or staleness.stale_kinds(judged):
-        yield f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days"
-    for kind, one in staleness.stale_kinds(judged).items():
-        many = sum(other.claim.kind == kind and other.verdict == claim.STALE for other in judged)
-        more = f" and {many - 1} more" if many > 1 else ""
-        points = staleness.MODIFIERS[kind]
-        yield f"{kind} {one.claim.text}{more}: {one.reason or 'stale'} (+{points})"
-
-
-# What an audit looks at: scan → clocks → (verify → ask the web) → audit; nothing is written.
-
-OFFLINE = "not checked (offline)"
-# The address answers, but not to somebody who is not logged in, or not now.
-_CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
-OK = 200
+        return sum(memory.action == action for memory in self.memories)
 
 
 @dataclass(frozen=True)
@@ -250,41 +113,144 @@ class Wish:
     deep: bool = False
     online: bool = False
     private: bool = False  # addresses of the user's own network may be asked
-    brief: bool = False  # scores and load alone: no text is read
+    brief: bool = False  # scores and load alone: no text is inspected
 
 
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
-    """scan → clocks → (verify → ask the web) → audit"""
-    memories = app.store.scan().memories
-    dated, remarks = clocks(app, memories)
-    verdicts, unlooked = _verdicts(app, wish, say)
-    known = Known(
-        clocks=dated,
-        verdicts=verdicts,
-        ignored=_ignored(app, [one.path for one in memories]),
-        prompt=_prompt_characters(app),
-        remarks=(*remarks, *unlooked, *_degraded(app)),
-        brief=wish.brief,
-        indexed=app.config.options.index,
+    """Look at everything once, write nothing; what cannot be read hides nothing else."""
+    store, scan = app.store, app.store.scan()
+    dated, undated = clocks(app, scan.memories)
+    verdicts, unverified = _verify(app, wish, say)
+    shared = [memory.path for memory in scan.memories] if is_for_others(app) else []
+    ignored = find_ignored(store.root, shared)
+    findings = [*app.config.findings, *scan.findings]
+    texts = dict(_read_texts(app, scan, findings))
+    survey, lines = _survey_index(app, scan, findings)
+    pages = [
+        Page(memory, texts[memory.path])
+        for memory in scan.memories
+        if memory.path in texts and not wish.brief
+    ]
+    names = {memory.name: memory.path for memory in scan.memories}
+    lookup = Lookup([*store.files(), store.index_path], names)
+    for page in pages:
+        pointers = survey.pointers.get(page.path)
+        entry = lines[pointers[0].line - 1 : pointers[0].line] if pointers else []
+        findings += inspect_header(page, entry[0] if entry else "")
+        findings += inspect_body(page, lookup)
+        findings += inspect_safety(page)
+        findings += inspect_marks(page.path, page.text.split("\n"), command("edit", page.path))
+        findings += _stale_claims(page.path, verdicts.get(page.path, ()))
+    paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
+    findings += inspect_pairs({page.path: page.text for page in paired})
+    findings += inspect_ignored(ignored, [page.path for page in pages])
+    audited = [
+        _score(
+            memory,
+            safe.age_days(dated.get(memory.path, memory.clock), app.now()),
+            len(texts[memory.path]) if memory.path in texts else memory.size,
+            _distinct(verdicts.get(memory.path, ())),
+        )
+        for memory in scan.memories
+    ]
+    audited.sort(key=lambda memory: (-memory.score, memory.path))
+    costs = Load(
+        tokens(min(survey.characters, MAX_CHARACTERS)),
+        tokens(_prompt_characters(app)),
+        sum(memory.tokens for memory in audited),
     )
-    found = audit_memories(app.store, app.now(), known)
-    return replace(found, findings=(*app.config.findings, *found.findings))
+    remarks = (*undated, *unverified, *_missing_parts(app))
+    return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, remarks)
 
 
-def candidates(found: Audit, review: bool = False) -> list[Audited]:
+def candidates(result: Audit, review: bool = False) -> list[Audited]:
     """The memories that should go, the most worn out first; with `review` also the doubtful."""
-    wanted = ("prune", "review") if review else ("prune",)
-    return [one for one in found.memories if one.action in wanted]
+    actions = ("prune", "review") if review else ("prune",)
+    return [memory for memory in result.memories if memory.action in actions]
 
 
 def find_lost(app: App, changes: Sequence[Change]) -> list[str]:
     """What was put away and is now on no shelf: always nothing, or something is broken."""
-    shelved = {one.path for room in (TRASH, ARCHIVE) for one in app.shelf.list(room)}
+    shelved = {entry.path for room in (TRASH, ARCHIVE) for entry in app.shelf.list(room)}
     away = [change.path for change in changes if change.kind in (RETIRED, ARCHIVED)]
     return [path for path in away if path not in shelved]
 
 
-def _verdicts(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts, list[str]]:
+def _read_texts(app: App, scan: Scan, findings: list[Finding]) -> Iterator[tuple[str, str]]:
+    for memory in scan.memories:
+        try:
+            yield memory.path, decode(app.store.view(memory.path))
+        except MemdirError as error:
+            findings.append(Finding("unreadable", memory.path, error.message, error.next))
+
+
+def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey, list[str]]:
+    """The index, and its lines; one that cannot be read is a finding."""
+    names = {memory.name: memory.path for memory in scan.memories}
+    store, path = app.store, app.store.index_path
+    try:
+        data = store.index()
+        text = decode(data or b"")
+        survey = index.survey(text, store.files(), names, Targets(store).lost)
+    except MemdirError as error:
+        findings.append(Finding("unreadable", path, error.message, error.next))
+        return Survey(), []
+    lines = text.split("\n")
+    findings += inspect_index(survey, path, lines, data is not None)
+    findings += inspect_marks(path, lines, f"edit {path}: keep what holds, take out the marks")
+    if data is None and app.config.options.index and scan.memories:
+        many = len(scan.memories)
+        there = "1 memory" if many == 1 else f"{many:,} memories"
+        message = f"there is no {path}, so nothing tells an agent of the {there} here"
+        findings.append(Finding("no-index", path, message, REBUILD))
+    return survey, lines
+
+
+def _distinct(judged: Sequence[Judged]) -> list[Judged]:
+    """Each claim once, where it is first said: a description often repeats the body."""
+    first = {(verdict.claim.kind, verdict.claim.text): verdict for verdict in reversed(judged)}
+    return [*first.values()][::-1]
+
+
+def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
+    for verdict in _distinct(judged):
+        if verdict.verdict == claim.STALE:
+            said = verdict.claim
+            message = f"{said.kind} {said.text} is stale: {verdict.reason}"
+            yield Finding("stale-claim", path, message, command("edit", path), said.line)
+
+
+def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
+    half_life = types.get(memory.type).half_life_days
+    aged = staleness.score(days, half_life)
+    score = staleness.raised(aged, judged)
+    counts = [verdict.verdict for verdict in judged]
+    stale = counts.count(claim.STALE)
+    worst = staleness.stale_kinds(judged)
+    reasons = []
+    if aged >= staleness.REVIEW or worst:
+        reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
+    for kind, first in worst.items():
+        many = sum(each.claim.kind == kind and each.verdict == claim.STALE for each in judged)
+        more = f" and {many - 1} more" if many > 1 else ""
+        points = staleness.MODIFIERS[kind]
+        reasons.append(f"{kind} {first.claim.text}{more}: {first.reason or 'stale'} (+{points})")
+    return Audited(
+        path=memory.path,
+        type=memory.type,
+        age_days=days,
+        score=score,
+        action=staleness.action(score),
+        tokens=tokens(characters),
+        claims=Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN)),
+        reasons=tuple(reasons),
+    )
+
+
+# Verdicts on claims: of the code with `deep`, of the web with `online`.
+
+
+def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts, list[str]]:
     if not wish.deep and not wish.online:
         return {}, []
     from memdir.claims.verify import verify  # its patterns cost a plain audit too much
@@ -293,71 +259,66 @@ def _verdicts(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdict
     judged: Verdicts = checked.memories
     remarks = list(checked.remarks)
     if not wish.deep:
-        judged = {path: [one for one in some if _is_open_url(one)] for path, some in judged.items()}
+        judged = {path: [*filter(_is_open_url, verdicts)] for path, verdicts in judged.items()}
         remarks = []
     if wish.online:
-        judged, said = ask_web(judged, private=wish.private)
-        return judged, [*remarks, said]
-    return judged, [*remarks, *_unasked(judged)]
+        judged, remark = ask_web(judged, private=wish.private)
+        return judged, [*remarks, remark]
+    count = sum(_is_open_url(verdict) for verdicts in judged.values() for verdict in verdicts)
+    if count:
+        remarks.append(f"URLs: {count} not checked (offline); --online asks them")
+    return judged, remarks
 
 
 def ask_web(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str]:
     """The verdicts with those on URLs renewed, and how many were asked."""
-    wanted = [one.claim.text for judged in verdicts.values() for one in judged if _is_open_url(one)]
-    unique = list(dict.fromkeys(wanted))
-    replies = urls.check_urls(unique, private=private)
+    asked = list(
+        dict.fromkeys(
+            verdict.claim.text
+            for judged in verdicts.values()
+            for verdict in filter(_is_open_url, judged)
+        )
+    )
+    replies = urls.check_urls(asked, private=private)
     renewed = {
-        path: [_by_reply(one, replies) if _is_open_url(one) else one for one in judged]
+        path: [_by_reply(each, replies) if _is_open_url(each) else each for each in judged]
         for path, judged in verdicts.items()
     }
-    refused = sum(reply.refused for reply in replies.values()) + len(unique) - len(replies)
+    refused = sum(reply.refused for reply in replies.values()) + len(asked) - len(replies)
     answered = sum(reply.status > 0 for reply in replies.values())
-    said = f"URLs: {len(unique) - refused} asked, {answered} answered"
-    return renewed, said + (f", {refused} not asked" if refused else "")
+    remark = f"URLs: {len(asked) - refused} asked, {answered} answered"
+    return renewed, remark + (f", {refused} not asked" if refused else "")
 
 
-def _is_open_url(one: Judged) -> bool:
-    return one.claim.kind == claim.URL and one.verdict != claim.NOT_A_CLAIM
+def _is_open_url(verdict: Judged) -> bool:
+    return verdict.claim.kind == claim.URL and verdict.verdict != claim.NOT_A_CLAIM
 
 
-def _by_reply(one: Judged, replies: Mapping[str, urls.Reply]) -> Judged:
-    reply = replies.get(one.claim.text)
+def _by_reply(verdict: Judged, replies: Mapping[str, urls.Reply]) -> Judged:
+    reply = replies.get(verdict.claim.text)
     if reply is None:
-        return replace(one, verdict=claim.UNKNOWN, reason=f"not checked (more than {urls.MOST})")
-    if not reply.status:
-        return replace(one, verdict=claim.UNKNOWN, reason=reply.reason)
-    if reply.status in _CLOSED:
-        return replace(one, verdict=claim.UNKNOWN, reason=_CLOSED[reply.status])
-    if reply.status == OK:
-        return replace(one, verdict=claim.TRUE, reason=f"answers {OK}")
-    return replace(one, verdict=claim.STALE, reason=f"answers {reply.status}")
-
-
-def _unasked(verdicts: Verdicts) -> list[str]:
-    count = sum(_is_open_url(one) for judged in verdicts.values() for one in judged)
-    return [f"URLs: {count} {OFFLINE}; --online asks them"] if count else []
-
-
-def _ignored(app: App, paths: Sequence[str]) -> frozenset[str]:
-    """What git leaves out of a store that others are to get."""
-    return find_ignored(app.store.root, paths) if is_for_others(app) else frozenset()
+        reason = f"not checked (more than {urls.MAX_URLS})"
+        return replace(verdict, verdict=claim.UNKNOWN, reason=reason)
+    if not reply.status or reply.status in _CLOSED:
+        reason = _CLOSED.get(reply.status, reply.reason)
+        return replace(verdict, verdict=claim.UNKNOWN, reason=reason)
+    renewed = claim.TRUE if reply.status == OK else claim.STALE
+    return replace(verdict, verdict=renewed, reason=f"answers {reply.status}")
 
 
 def _prompt_characters(app: App) -> int:
     """What a session starts with beside the index."""
     try:
         whole = section([("project", app)])
-        index = load(decode(app.store.index() or b""))
+        loaded = load(decode(app.store.index() or b""))
     except MemdirError:
         return 0  # an index that cannot be read is a finding
-    return max(utf16_units(whole) - min(index.characters, MAX_CHARACTERS), 0)
+    return max(utf16_units(whole) - min(loaded.characters, MAX_CHARACTERS), 0)
 
 
-def _degraded(app: App) -> list[str]:
+def _missing_parts(app: App) -> Iterator[str]:
     """What this audit had to do without, in words."""
-    said = []
     if not app.store.exists():
-        said.append(f"there is no store at {app.store.root} yet")
+        yield f"there is no store at {app.store.root} yet"
     if not app.history.on:
-        said.append("the history is switched off: outside edits and undo are not known")
-    return said
+        yield "the history is switched off: outside edits and undo are not known"

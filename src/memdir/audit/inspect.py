@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from memdir.audit import disagree
-from memdir.audit.disagree import OPPOSITE, Contradiction, find_contradictions
+from memdir.audit.disagree import disagreements
 from memdir.errors import Finding
 from memdir.format.index import Survey
 from memdir.format.outline import Lookup
@@ -30,7 +29,7 @@ from memdir.hot.safe import inert, make_visible
 from memdir.text.dates import make_absolute
 from memdir.text.markdown import CODE, COMMENT, OPEN, layers
 from memdir.text.secrets import find_secrets
-from memdir.text.similar import MERGE, Alike, find_alike
+from memdir.text.similar import MERGE, find_alike
 
 # A memory as it is inspected: its whole text, and where in the file each line stands.
 
@@ -173,7 +172,7 @@ def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
 
 # The header of a memory: is there one, does its type exist, does its description fit.
 
-SHOWN = 40  # characters of a type that nobody knows
+SHOWN_TYPE_CHARACTERS = 40
 
 
 def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
@@ -186,8 +185,8 @@ def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
             yield Finding("no-header", page.path, message, "memdir restructure --dry-run", 1)
         return
     yield from _inspect_type(page)
-    for one in disagree.disagreements(page.text, pointer_line):
-        yield Finding(one.kind, page.path, one.message, command("edit", page.path), one.line)
+    for item in disagreements(page.text, pointer_line):
+        yield Finding(item.kind, page.path, item.message, command("edit", page.path), item.line)
 
 
 def _inspect_type(page: Page) -> Iterator[Finding]:
@@ -198,20 +197,15 @@ def _inspect_type(page: Page) -> Iterator[Finding]:
         yield Finding("no-type", page.path, message, fix, 1)
     elif said not in types.names():
         line = 2 + min(page.document.starts.get(key, 0) for key in TYPE_KEYS)
-        message = f"no type is called {said[:SHOWN]!r}; there are {known}"
+        message = f"no type is called {said[:SHOWN_TYPE_CHARACTERS]!r}; there are {known}"
         yield Finding("unknown-type", page.path, message, fix, line)
     else:
-        named = _type_of_name(stem(page.path))
-        if named and named != said:
+        # Some clients start a file's name with its type.
+        named = stem(page.path).partition("_")[0].lower()
+        if named in types.names() and named not in (said, stem(page.path).lower()):
             message = f"its file is called {named}_…, its header says {said}"
             fix = command("edit", page.path, "--type", named)
             yield Finding("type-differs", page.path, message, fix, 1)
-
-
-def _type_of_name(name: str) -> str:
-    """The type that a file's name starts with, as some clients write it."""
-    start = name.partition("_")[0].lower()
-    return start if start in types.names() and start != name.lower() else ""
 
 
 # Memories that git leaves out although their store is one that others get through git.
@@ -245,61 +239,22 @@ def inspect_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding
             start = 0
 
 
-# Two memories that say the same, or may not both be right.
+# Two memories that say the same.
 
-MOST = 100  # pairs of a kind: of a store that repeats itself there are millions
+MAX_PAIRS = 100  # of a store that repeats itself there are millions
 RESTRUCTURE = "memdir restructure --dry-run"
-SAID = 60  # characters of a sentence
-NAMED = 5  # memories of one finding that are named
 
 
 def inspect_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
     """`texts` by path; each pair is said once, at its first memory, the surest first."""
-    yield from _few("near-duplicate", [_duplicate(alike) for alike in find_alike(texts)])
-    yield from _few("contradiction", [*_contradictions(find_contradictions(texts))])
-
-
-def _few(kind: str, found: Sequence[Finding]) -> Iterator[Finding]:
-    yield from found[:MOST]
-    if len(found) > MOST:
-        message = f"there are {len(found) - MOST:,} more such pairs; these were the surest"
-        yield Finding(kind, "", message, RESTRUCTURE)
-
-
-def _duplicate(alike: Alike) -> Finding:
-    says = "says the same" if alike.score >= MERGE else "may say the same"
-    message = f"{alike.second} {says} ({alike.score:.0%} alike)"
-    return Finding("near-duplicate", alike.first, message, RESTRUCTURE)
-
-
-def _contradictions(found: Sequence[Contradiction]) -> Iterator[Finding]:
-    """What one sentence says against several memories, such as a rename, is said once."""
-    groups: dict[tuple[str, int, str], list[Contradiction]] = {}
-    for one in found:
-        groups.setdefault((one.first, one.first_line, one.reason), []).append(one)
-    for (path, line, _), group in groups.items():
-        yield Finding("contradiction", path, _against(group), _mend(group[0]), line)
-
-
-def _against(group: Sequence[Contradiction]) -> str:
-    one = group[0]
-    places = [f"{other.second}:{other.second_line}" for other in group]
-    if len(group) == 1:
-        said = f"“{_short(one.first_says)}” against “{_short(one.second_says)}”"
-        return f"{said} ({places[0]}): {one.reason}"
-    more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
-    return f"“{_short(one.first_says)}” against {', '.join(places[:NAMED])}{more}: {one.reason}"
-
-
-def _mend(one: Contradiction) -> str:
-    """Who says that something else is over is right more often than who does not know it."""
-    second = command("edit", one.second)
-    return second if one.kind != OPPOSITE else f"{command('edit', one.first)}, or {second}"
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= SAID else plain[: SAID - 1].rstrip() + "…"
+    pairs = find_alike(texts)
+    for alike in pairs[:MAX_PAIRS]:
+        says = "says the same" if alike.score >= MERGE else "may say the same"
+        message = f"{alike.second} {says} ({alike.score:.0%} alike)"
+        yield Finding("near-duplicate", alike.first, message, RESTRUCTURE)
+    if len(pairs) > MAX_PAIRS:
+        message = f"there are {len(pairs) - MAX_PAIRS:,} more such pairs; these were the surest"
+        yield Finding("near-duplicate", "", message, RESTRUCTURE)
 
 
 # The index against its limits and against the files.
@@ -340,14 +295,6 @@ def inspect_index(
     for orphan in survey.orphans if indexed else ():
         message = "no pointer of the index leads here, so an agent may never open it"
         yield Finding("orphan", orphan, message, REBUILD)
-
-
-def inspect_no_index(path: str, memories: Sized) -> Iterator[Finding]:
-    """Memories, and nothing that leads to them."""
-    if memories:
-        many = "1 memory" if len(memories) == 1 else f"{len(memories):,} memories"
-        message = f"there is no {path}, so nothing tells an agent of the {many} here"
-        yield Finding("no-index", path, message, REBUILD)
 
 
 def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:

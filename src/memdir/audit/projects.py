@@ -68,7 +68,7 @@ def _places(folder: str) -> Iterator[str]:
     """Where the newest transcripts of a project were written."""
     try:
         with os.scandir(folder) as entries:
-            found = [(one.stat().st_mtime, one.path) for one in entries if _is_transcript(one)]
+            found = [(item.stat().st_mtime, item.path) for item in entries if _is_transcript(item)]
     except OSError:
         return
     for _, path in sorted(found, reverse=True)[:TRANSCRIPTS]:

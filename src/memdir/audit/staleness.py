@@ -47,9 +47,9 @@ def stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
     is missing", and one renamed folder makes every path below it stale at the same moment.
     """
     found: dict[str, Judged] = {}
-    for one in judged:
-        if one.verdict == claim.STALE and one.claim.kind in MODIFIERS:
-            found.setdefault(one.claim.kind, one)
+    for item in judged:
+        if item.verdict == claim.STALE and item.claim.kind in MODIFIERS:
+            found.setdefault(item.claim.kind, item)
     return dict(sorted(found.items(), key=lambda pair: -MODIFIERS[pair[0]]))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from memdir.audit.disagree import turned
+from memdir.audit.disagree import find_turned
 from memdir.capture.signals import Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.format.draft import Draft
@@ -66,7 +66,7 @@ def rests_on(text: str, said: Sequence[Said], origin: Origin, name: str = "") ->
     heard = any(one.who == TOOL for one in said)
     found = [_speaker(terms, pieces, weights, heard) for terms in parts]
     spoken = [one.text for one in pieces if one.said.who == PERSON]
-    for clause in turned(text, spoken, words):
+    for clause in find_turned(text, spoken, words):
         by_tool = [one for one in pieces if one.said.who == TOOL and clause.about <= one.words]
         found.append((TOOL, 0.0, by_tool[0]) if by_tool else (NOBODY, 0.0, None))
     found += [(TOOL, 0.0, piece) for piece in _foreign(f"{text}\n{name}", pieces)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import re
 import shlex
@@ -36,7 +35,7 @@ class Bounds:
     unread_bytes: int = 64 << 20
     unread_names: int = 200_000  # files of checked-out submodules
     quick_seconds: float = 30.0  # for everything that should take milliseconds
-    cache_bytes: int = 128 << 20  # of one file of the cache
+    cache_bytes: int = 512 << 20  # of the index
     names: int = 50_000  # asked for in all looks so far
 
 
@@ -46,10 +45,10 @@ PLACES = 5  # files that are named for one identifier
 
 # Which commits a log has to read again when the newest one is another than the last time.
 
-MOST_DROPPED = 20_000  # commits that the old state had and the new one has not
+MAX_DROPPED = 20_000  # commits that the old state had and the new one has not
 SHORT = 7  # letters of a commit's id that people read
 COMMIT = re.compile(r"[0-9a-f]{40,64}")
-MOST_DIGITS = 15  # of a second
+MAX_SECOND_DIGITS = 15
 # Every log: no merges (each side was read), nothing of the settings, nothing that runs a program.
 LOG = (
     *("log", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "--no-decorate"),
@@ -71,9 +70,9 @@ def move(git: Git, old: str, new: str) -> Move:
     """What leads from one commit to the other; everything afresh if the old one is gone."""
     if old == new:
         return Move(frozenset(), ())
-    out, ended = git.ask("rev-list", f"--max-count={MOST_DROPPED}", old, f"^{new}", "--")
+    out, ended = git.ask("rev-list", f"--max-count={MAX_DROPPED}", old, f"^{new}", "--")
     dropped = frozenset(out.decode("ascii", "replace").split())
-    if not old or not ended.whole or len(dropped) == MOST_DROPPED:
+    if not old or not ended.whole or len(dropped) == MAX_DROPPED:
         return Move(frozenset(), (new,), afresh=True)
     return Move(dropped, (new, f"^{old}"))
 
@@ -89,19 +88,8 @@ def day(seconds: int) -> str:
 def numbered(header: bytes) -> tuple[str, int]:
     """The commit and the second of a line that `LOG` begins a commit with."""
     oid, _, seconds = header.strip(b"\x01\n").partition(b" ")
-    is_number = seconds.isdigit() and len(seconds) <= MOST_DIGITS
+    is_number = seconds.isdigit() and len(seconds) <= MAX_SECOND_DIGITS
     return oid.decode("ascii", "replace"), int(seconds) if is_number else 0
-
-
-def read_head(part: bytes) -> tuple[str, str, list[tuple[str, int]]]:
-    """The commit, the floor and the commits of a cache; ValueError for what was never written."""
-    commit, floor, commits = json.loads(part)
-    if not isinstance(floor, str) or not is_commit(commit):
-        raise ValueError("no head of a cache")
-    read = [(oid, seconds) for oid, seconds in commits]
-    if not all(type(seconds) is int and COMMIT.fullmatch(oid) for oid, seconds in read):
-        raise ValueError("no commits of a cache")
-    return commit, floor, read
 
 
 def is_commit(value: object) -> bool:

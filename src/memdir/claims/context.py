@@ -147,9 +147,9 @@ class Context:
         self._around: str | None = None
         self._struck: list[tuple[int, int]] | None = None
 
-    def sentence(self, at: int) -> tuple[int, int]:
+    def sentence(self, position: int) -> tuple[int, int]:
         """Where the sentence begins and ends that has this character."""
-        after = bisect_right(self.starts, at)
+        after = bisect_right(self.starts, position)
         end = self.starts[after] if after < len(self.starts) else len(self.text)
         return self.starts[after - 1], end
 
@@ -177,8 +177,8 @@ class Context:
     def _is_struck(self, start: int, end: int) -> bool:
         if self._struck is None:
             self._struck = [found.span() for found in _STRUCK.finditer(self.text)]
-        at = bisect_right(self._struck, (start, len(self.text))) - 1
-        return at >= 0 and end <= self._struck[at][1]
+        position = bisect_right(self._struck, (start, len(self.text))) - 1
+        return position >= 0 and end <= self._struck[position][1]
 
     def _words(self, low: int, high: int) -> str:
         """What the words of a sentence say of everything in it."""
@@ -204,12 +204,12 @@ class Context:
 
 def hide(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """A text of the same length in which the spans cannot be read."""
-    parts, at = [], 0
+    parts, position = [], 0
     for start, end in sorted(spans):
-        if start >= at:
-            parts += [text[at:start], HIDDEN * (end - start)]
-            at = end
-    return "".join([*parts, text[at:]])
+        if start >= position:
+            parts += [text[position:start], HIDDEN * (end - start)]
+            position = end
+    return "".join([*parts, text[position:]])
 
 
 def _starts(text: str, kind: str) -> Iterator[int]:
@@ -231,5 +231,8 @@ def _under_old(block: Block, start: int) -> bool:
     """A cell below `Old`, `Before`, `From`: the table tells what became of it."""
     if block.kind != ROW or len(block.columns) < 2:
         return False
-    at = block.masked.count("|", 0, start) - 1
-    return 0 <= at < len(block.columns) and _COLUMN_OLD.search(block.columns[at]) is not None
+    position = block.masked.count("|", 0, start) - 1
+    return (
+        0 <= position < len(block.columns)
+        and _COLUMN_OLD.search(block.columns[position]) is not None
+    )

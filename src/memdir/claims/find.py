@@ -18,12 +18,12 @@ from memdir.text.markdown import destination
 from memdir.text.prose import FENCED, HIDDEN, LONGEST_TEXT, Block, blocks
 
 GONE = (context.DENIED, context.OLD, context.PAST)
-MOST = 2_000  # claims of one memory
-BEGINNING = 1_500  # characters in which a memory says that it is not valid any more
-NEAR = 120  # characters within which a file and a symbol belong together
+MAX_CLAIMS = 2_000  # claims of one memory
+BEGINNING_CHARACTERS = 1_500  # in which a memory says that it is not valid any more
+NEAR_CHARACTERS = 120  # within which a file and a symbol belong together
 PROSE_ENDINGS = frozenset(("", "md", "mdx", "txt", "rst", "markdown", "pdf"))
-LONGEST_TITLE = 200  # characters of a link's title
-LONGEST_SPAN = 400  # characters between two backticks; more is a backtick that was left open
+MAX_TITLE_CHARACTERS = 200
+MAX_SPAN_CHARACTERS = 400  # between two backticks; more is a backtick that was left open
 _TOKEN = re.compile(r"[^\s\x01|]{2,240}")
 _NUMBERED = re.compile(r"\b(?:PR|MR|[Ii]ssue|[Pp]ull request|GH) ?#\d{1,7}")
 _RELEASE = re.compile(
@@ -48,14 +48,14 @@ def find_claims(text: str, place: str = "") -> list[Claim]:
     """The claims of a memory in their order; `place` is its path below the repository, if any."""
     found: list[Claim] = []
     elsewhere = other_repository(text[:LONGEST_TEXT])
-    retired = is_retired(text[:BEGINNING])
+    retired = is_retired(text[:BEGINNING_CHARACTERS])
     for block in blocks(text):
         loose = elsewhere or block.kind == FENCED
-        spans = list(islice(_spans(block), MOST))
-        around = Context(block, [one[:2] for one in spans if one[4]])
-        files = [(one[0], one[3].names[0]) for one in spans if _is_code(one[3])]
+        spans = list(islice(_spans(block), MAX_CLAIMS))
+        around = Context(block, [item[:2] for item in spans if item[4]])
+        files = [(item[0], item[3].names[0]) for item in spans if _is_code(item[3])]
         for start, end, span, form, bare in spans:
-            if len(found) >= MOST:
+            if len(found) >= MAX_CLAIMS:
                 return _consistent(found)
             near = _near(around, start, end, files) if form.kind == SYMBOL else ()
             claim = _claim(around, start, end, span, form, place)
@@ -101,8 +101,8 @@ def _is_code(form: Form) -> bool:
 
 def _near(around: Context, start: int, end: int, files: list[tuple[int, str]]) -> tuple[str, ...]:
     """The code files of the same sentence that stand close by."""
-    low = bisect_left(files, (start - NEAR,))
-    close = [one for one in files[low : low + 8] if one[0] <= end + NEAR]
+    low = bisect_left(files, (start - NEAR_CHARACTERS,))
+    close = [item for item in files[low : low + 8] if item[0] <= end + NEAR_CHARACTERS]
     if not close:
         return ()
     low, high = around.sentence(start)
@@ -122,8 +122,10 @@ def _resolved(names: tuple[str, ...], place: str) -> tuple[tuple[str, ...], bool
     """Paths that climb, as paths below the repository; True if one leads out of it."""
     folder = posixpath.dirname(place)
     from_here = [name for name in names if name.startswith("../")]
-    joined = [posixpath.normpath(f"{folder}/{one}" if one in from_here else one) for one in names]
-    leaves = (bool(from_here) and not place) or any(one.split("/")[0] == ".." for one in joined)
+    joined = [
+        posixpath.normpath(f"{folder}/{item}" if item in from_here else item) for item in names
+    ]
+    leaves = (bool(from_here) and not place) or any(item.split("/")[0] == ".." for item in joined)
     return (() if leaves else tuple(joined)), leaves
 
 
@@ -140,7 +142,9 @@ def _spans(block: Block) -> Iterator[Span]:
     titles: list[tuple[int, int]] = []
     for start, end, target in _links(block):
         if target.endswith(".md") and "/" not in target:
-            titles.append((block.masked.rfind("[", max(0, start - LONGEST_TITLE), start), start))
+            titles.append(
+                (block.masked.rfind("[", max(0, start - MAX_TITLE_CHARACTERS), start), start)
+            )
         form = bare_form(target) or (code_form(target) if "/" in target else None)
         if form is not None and not target.startswith("#"):
             found.append((start, end, target, form, True))
@@ -153,14 +157,14 @@ def _spans(block: Block) -> Iterator[Span]:
                 rest[match.start() : match.end()] = HIDDEN * len(match[0])
             elif pattern is _WIKI:
                 rest[match.start() : match.end()] = HIDDEN * len(match[0])
-    found += (one for one in _words(block, "".join(rest)) if not _is_title(one, titles))
-    yield from sorted(found, key=lambda one: (one[0], one[1]))
+    found += (item for item in _words(block, "".join(rest)) if not _is_title(item, titles))
+    yield from sorted(found, key=lambda item: (item[0], item[1]))
 
 
 def _is_title(span: Span, titles: list[tuple[int, int]]) -> bool:
     """A link to a memory whose title is one word: that is its name, not one of the code."""
-    at = bisect_left(titles, span[0], key=lambda title: title[1])
-    whole = at < len(titles) and titles[at] == (span[0] - 1, span[1] + 2)
+    position = bisect_left(titles, span[0], key=lambda title: title[1])
+    whole = position < len(titles) and titles[position] == (span[0] - 1, span[1] + 2)
     return whole and span[3].kind == SYMBOL
 
 
@@ -174,7 +178,7 @@ def _special(pattern: re.Pattern[str], match: re.Match[str]) -> Form | None:
 
 def _code(block: Block) -> Iterator[Span]:
     for start, end in block.spans:
-        if end - start > LONGEST_SPAN:
+        if end - start > MAX_SPAN_CHARACTERS:
             continue
         ticks = len(block.text[start:end]) - len(block.text[start:end].lstrip("`"))
         text = " ".join(block.text[start + ticks : end - ticks].split())

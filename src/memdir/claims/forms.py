@@ -198,20 +198,20 @@ def path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None
     path, symbol = without_lines(text)
     if not path or path.count("/") > DEEPEST or "//" in path or "()" in path:
         return None
-    segments = [one for one in path.split("/") if one]
+    segments = [item for item in path.split("/") if item]
     if not segments or ("/" not in path and not file_ending(path)):
         return None
     if placeholder(path):
         return (), (), context.PLACEHOLDER
-    if not all(_SEGMENT.fullmatch(one) for one in segments):
+    if not all(_SEGMENT.fullmatch(item) for item in segments):
         return None
-    if "/" in path and not any(any(map(str.isalnum, one)) for one in segments):
+    if "/" in path and not any(any(map(str.isalnum, item)) for item in segments):
         return None
-    names = [_plain(one) for one in spread(path)]
+    names = [_plain(item) for item in spread(path)]
     if any("*" in name for name in names):
         folders = tuple(dict.fromkeys(filter(None, (_fixed(name) for name in names))))
         return tuple(names), folders, ""
-    listed = segments if len(segments) > 1 and all(file_ending(one) for one in segments) else []
+    listed = segments if len(segments) > 1 and all(file_ending(item) for item in segments) else []
     return tuple(filter(None, names)), (*listed, *(["::" + symbol] if symbol else [])), ""
 
 
@@ -400,7 +400,7 @@ def _command(words: list[str]) -> Form:
         if "/" in word and file_ending(word) and word[0] not in "-/~$" and "=" not in word:
             found = path_names(word)
             if found and not found[2]:
-                files += [*found[0][:1], *(one for one in found[1] if one[:2] == "::")]
+                files += [*found[0][:1], *(item for item in found[1] if item[:2] == "::")]
     names = (script,) if script and not placeholder(script) else ()
     aside = "" if names or files else context.GENERIC
     return Form(COMMAND, names, tuple(files[:4]), aside)

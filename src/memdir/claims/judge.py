@@ -52,11 +52,11 @@ def find(claim: Claim, seen: Seen, beside: frozenset[str]) -> Found:
         return _name(claim, seen)
     if claim.kind == BRANCH:
         named = (claim.text, claim.text.removeprefix("origin/"))
-        if any(one in seen.branches for one in named):
+        if any(item in seen.branches for item in named):
             return Found(how="branch or tag")
-        there = [seen.paths[one][0] for one in named if seen.paths.get(one)]
+        there = [seen.paths[item][0] for item in named if seen.paths.get(item)]
         return Found(there[0], "found") if there else Found()
-    if claim.kind == COMMIT and any(one in seen.commits for one in claim.names):
+    if claim.kind == COMMIT and any(item in seen.commits for item in claim.names):
         return Found(how="commit")
     if claim.kind == COMMAND:
         return _command(claim, seen)
@@ -76,24 +76,24 @@ def chain(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Found:
-    if claim.names and all(one in beside for one in claim.names):
+    if claim.names and all(item in beside for item in claim.names):
         return Found(claim.names[0], "a memory of this store")
-    found = [seen.paths.get(one, ()) for one in claim.names]
+    found = [seen.paths.get(item, ()) for item in claim.names]
     if found and all(found):
         how = _how(claim.names[0], found[0])
-        inside = [one[2:] for one in claim.parts if one[:2] == "::"]
+        inside = [item[2:] for item in claim.parts if item[:2] == "::"]
         if inside:
             return _inside(found[0], how, inside[0], seen)
         _, mark, anchor = claim.text.partition("#")
         if mark and anchor and not anchor.lstrip("L").isdigit():
             how += "; its heading was not looked at"
         return Found(found[0][0], how)
-    parts = [seen.paths.get(one, ()) for one in claim.parts if one[:2] != "::"]
-    whole = any("*" in one for one in claim.names)
+    parts = [seen.paths.get(item, ()) for item in claim.parts if item[:2] != "::"]
+    whole = any("*" in item for item in claim.names)
     if parts and not whole and (all(parts) if claim.kind == PATH else any(parts)):
-        return Found(next(one[0] for one in parts if one), "found")
+        return Found(next(item[0] for item in parts if item), "found")
     first = claim.names[0].split("/")[0] if claim.names else ""
-    once = any(seen.past.get(one) for one in claim.names)  # then it is a path, of our own package
+    once = any(seen.past.get(item) for item in claim.names)  # then it is a path, of our own package
     if first and "." not in first and first in seen.packages and not once:
         return Found(how=f"{first} is declared; the rest was not looked at")
     return Found()
@@ -113,7 +113,7 @@ def _inside(files: Sequence[str], how: str, name: str, seen: Seen) -> Found:
         return Found(lack=f"{there}; {name} was not looked up")
     if uses is None or not uses.code:
         return Found(lack=f"{there}, but {name} was not found")
-    if any(one in uses.places for one in files):
+    if any(item in uses.places for item in files):
         return Found(files[0], f"{how}, with {name}")
     if len(uses.places) >= uses.code + uses.prose:
         return Found(lack=f"{there}, but {name} is elsewhere: {uses.places[0]}")
@@ -149,13 +149,13 @@ def _chained(names: tuple[str, ...], seen: Seen) -> Found:
             return Found(seen.paths[path][0], f"found as {seen.paths[path][0]}")
     owner, last = names[-2:]
     uses = seen.symbols.get(last)
-    absent = [one for one in names if not _is_part(one, last, seen)]
+    absent = [item for item in names if not _is_part(item, last, seen)]
     if absent:
         whole = len(absent) == len(names)
         return Found(lack="" if whole else f"not found: {', '.join(absent)}; the other parts are")
     places = uses.places if uses else ()
     owners = seen.symbols[owner].places if owner in seen.symbols else ()
-    together = [one for one in places if one in owners or _is_module(one, owner)]
+    together = [item for item in places if item in owners or _is_module(item, owner)]
     if together:
         return Found(together[0], f"{owner} and {last} in {together[0]}")
     return Found(lack=f"{owner} and {last} are found, but not seen in one file")
@@ -170,7 +170,7 @@ def _is_part(name: str, last: str, seen: Seen) -> bool:
         return False
     places = seen.symbols[last].places if last in seen.symbols else ()
     folder = bool(seen.paths.get(name)) or name in seen.packages
-    return folder or any(_is_module(one, name) for one in places)
+    return folder or any(_is_module(item, name) for item in places)
 
 
 def _is_module(path: str, name: str) -> bool:
@@ -184,7 +184,7 @@ def _is_module(path: str, name: str) -> bool:
 
 def _command(claim: Claim, seen: Seen) -> Found:
     """Every script must be declared, every file there, and what is named in it."""
-    missing = [one for one in claim.names if one not in seen.commands]
+    missing = [item for item in claim.names if item not in seen.commands]
     if missing:
         known = "commands" in seen.known
         lack = f"not found: no script, target or recipe is called {missing[0]}"
@@ -228,9 +228,9 @@ NOT_FOUND = {
 def evidence(claim: Claim, seen: Seen) -> str:
     """The evidence that it once was true, and where it went; nothing without."""
     if claim.kind == PATH:
-        return next(filter(None, (_gone(claim, one, seen) for one in _subjects(claim))), "")
+        return next(filter(None, (_gone(claim, item, seen) for item in _subjects(claim))), "")
     if claim.kind == COMMAND:
-        lost = (_gone(claim, one, seen) for one in claim.parts if not seen.paths.get(one))
+        lost = (_gone(claim, item, seen) for item in claim.parts if not seen.paths.get(item))
         return next(filter(None, lost), "")
     if claim.kind == SYMBOL and _placed(claim, seen):
         return _gone_symbol(claim.names[0], seen)
@@ -239,19 +239,19 @@ def evidence(claim: Claim, seen: Seen) -> str:
 
 def _placed(claim: Claim, seen: Seen) -> bool:
     """A symbol in backticks that its sentence puts into a file of this repository."""
-    near = any(seen.paths.get(one) or seen.past.get(one) for one in claim.near)
+    near = any(seen.paths.get(item) or seen.past.get(item) for item in claim.near)
     return near and not (claim.bare or claim.loose) and len(claim.names) == 1
 
 
 def _subjects(claim: Claim) -> tuple[str, ...]:
     """What may have gone; of a pattern the folder in which it varies."""
-    return claim.parts if any("*" in one for one in claim.names) else claim.names
+    return claim.parts if any("*" in item for item in claim.names) else claim.names
 
 
 def _gone(claim: Claim, name: str, seen: Seen) -> str:
     if seen.paths.get(name) or not _telling(claim, name):
         return ""
-    past = [one for one in seen.past.get(name, ()) if _means(claim, name, one)]
+    past = [item for item in seen.past.get(name, ()) if _means(claim, name, item)]
     if not past:
         return ""
     newest = past[0]
@@ -298,19 +298,19 @@ def _folder_of(path: str, name: str) -> str:
     """The folder of that name above a path; empty where the path itself is called so."""
     if path == name or path.endswith("/" + name):
         return ""
-    at = f"/{path}".find(f"/{name}/")
-    return path[: at + len(name)] if at >= 0 else ""
+    position = f"/{path}".find(f"/{name}/")
+    return path[: position + len(name)] if position >= 0 else ""
 
 
 def _renamed(past: Sequence[Past], name: str) -> str:
     """The folder that the files of a folder went to, if they went together."""
     places = set()
-    for one in past:
-        folder = _folder_of(one.name, name)
-        rest = one.name[len(folder) :]
-        if not folder or not one.now.endswith(rest):
+    for item in past:
+        folder = _folder_of(item.name, name)
+        rest = item.name[len(folder) :]
+        if not folder or not item.now.endswith(rest):
             return ""
-        places.add(one.now[: -len(rest)] + "/")
+        places.add(item.now[: -len(rest)] + "/")
     return places.pop() if len(places) == 1 else ""
 
 
@@ -345,9 +345,9 @@ def _gone_symbol(name: str, seen: Seen) -> str:
 def why_unknown(claim: Claim, seen: Seen) -> str:
     """What was looked at in vain; a past that is too weak to tell is named."""
     needed = LOOKED_UP.get(claim.kind, ("paths",))
-    if not any(one in seen.known for one in needed):
+    if not any(item in seen.known for item in needed):
         return "nothing to look it up in"
-    if any(one in seen.ignored or one + "/" in seen.ignored for one in claim.names):
+    if any(item in seen.ignored or item + "/" in seen.ignored for item in claim.names):
         return "ignored by git"
     if claim.kind == PATH:
         return _weak_path(claim, seen)
@@ -363,7 +363,7 @@ def _weak_path(claim: Claim, seen: Seen) -> str:
             what = f"renamed to {past[0].now}" if past[0].now else "removed"
             doubt = "people may keep it" if _local(name) else "it may be another one"
             return f"not found; {past[0].name} was {what} {_when(past[0])}, but {doubt}"
-    asked = "past" in seen.known and not any("*" in one for one in claim.names)
+    asked = "past" in seen.known and not any("*" in item for item in claim.names)
     return "not found, and not in the past of the repository" if asked else "not found"
 
 
@@ -373,8 +373,8 @@ def _weak_symbol(claim: Claim, seen: Seen) -> str:
         past, uses = seen.past_symbols.get(name), seen.symbols.get(name)
         if past is not None and not (uses and uses.code):
             return f"not found; lines with {name} were removed {_when(past)}: too little to tell"
-    absent = [one for one in names if not (one in seen.symbols and seen.symbols[one].code)]
-    kept = all(len(one) >= KEPT and one.isascii() and "$" not in one for one in absent)
+    absent = [item for item in names if not (item in seen.symbols and seen.symbols[item].code)]
+    kept = all(len(item) >= KEPT and item.isascii() and "$" not in item for item in absent)
     asked = "past_symbols" in seen.known and kept and bool(absent)
     return "not found, nor in removed lines of code" if asked else "not found"
 
@@ -391,15 +391,15 @@ def wanted(claims: Iterable[Claim]) -> Wanted:
             continue
         words = {*claim.names, *claim.parts}
         if claim.kind in (PATH, ROUTE, COMMAND):
-            named = {one for one in words if one[:2] != "::"}
+            named = {item for item in words if item[:2] != "::"}
             if claim.kind == COMMAND:
                 named -= set(claim.names)
-            paths |= named | {one.rsplit("/", 1)[-1] for one in named if "*" not in one}
-            paths |= {stem(one) for one in named if "/" in one and file_ending(one)}
-            symbols |= {one[2:] for one in words if one[:2] == "::"}
-            packages |= {one.split("/")[0] for one in claim.names if "." not in one}
+            paths |= named | {item.rsplit("/", 1)[-1] for item in named if "*" not in item}
+            paths |= {stem(item) for item in named if "/" in item and file_ending(item)}
+            symbols |= {item[2:] for item in words if item[:2] == "::"}
+            packages |= {item.split("/")[0] for item in claim.names if "." not in item}
         elif claim.kind in (SYMBOL, PACKAGE, VERSION):
-            symbols |= {one for one in words if "/" not in one}
+            symbols |= {item for item in words if "/" not in item}
             packages |= {claim.text.split(" ")[0], *claim.names[:1]}
             paths |= set(claim.names) if claim.kind != VERSION else set()
             names = chain(claim.names)
@@ -407,12 +407,12 @@ def wanted(claims: Iterable[Claim]) -> Wanted:
         elif claim.kind == BRANCH:
             named = {claim.text, claim.text.removeprefix("origin/")}
             branches |= named
-            paths |= {one.strip("/") for one in named}
+            paths |= {item.strip("/") for item in named}
         elif claim.kind == COMMIT:
             commits |= words
         if claim.kind == VERSION:
             branches |= {claim.text}
-    frozen = [frozenset(one - {""}) for one in (paths, symbols, branches, packages, commits)]
+    frozen = [frozenset(item - {""}) for item in (paths, symbols, branches, packages, commits)]
     return Wanted(*frozen)
 
 

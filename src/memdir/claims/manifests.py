@@ -1,4 +1,4 @@
-"""Packages, scripts, branches, commits, ignored."""
+"""The smaller questions: packages, commands, branches, commits, ignored paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from memdir.claims.checkout import Bounds
 from memdir.claims.claim import Past
-from memdir.claims.code_index import Progress, read_blobs
+from memdir.claims.scanner import Progress, read_blobs
 from memdir.claims.tree import OWN, WorkTree, decode
 from memdir.store.git import Git
 
@@ -37,13 +37,13 @@ TARGET = re.compile(r"^([A-Za-z0-9_./%-][A-Za-z0-9_./% -]{0,200}):(?![=:])", re.
 RECIPE = re.compile(r"^@?([A-Za-z_][A-Za-z0-9_-]{0,80})(?: [^:\n]{0,200})?:(?!=)", re.M)
 TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
 
-LONGEST_LINE = 2_000  # characters; a dotted key costs the square of its parts
+MAX_LINE_CHARACTERS = 2_000  # a dotted key costs the square of its parts
 
-Found = tuple[set[str], set[str]]  # packages, commands
-Parser = Callable[[str], Found]
+Declared = tuple[set[str], set[str]]  # packages, commands
+Parser = Callable[[str], Declared]
 
 
-def parse_manifest(path: str, text: str) -> Found:
+def parse_manifest(path: str, text: str) -> Declared:
     """The packages and commands of a file; of one that cannot be parsed, none."""
     parser = parser_of(path)
     try:
@@ -54,29 +54,24 @@ def parse_manifest(path: str, text: str) -> Found:
 
 def parser_of(path: str) -> Parser | None:
     """How a file of that name is read; None for what is no manifest."""
-    name = path.rpartition("/")[2]
-    lower = name.lower()
-    if lower in PARSERS:
-        return PARSERS[lower]
-    if lower.startswith(("requirements", "constraints")) and lower.endswith((".txt", ".in")):
-        return _requirements
-    suffix = lower.rpartition(".")[2]
-    return BY_SUFFIX.get(suffix) if suffix != lower else None
+    name = path.rpartition("/")[2].lower()
+    if name.startswith(("requirements", "constraints")) and name.endswith((".txt", ".in")):
+        return _packages_by(REQUIREMENT)
+    stem, _, suffix = name.rpartition(".")
+    return PARSERS.get(name) or (BY_SUFFIX.get(suffix) if stem or name[:1] == "." else None)
 
 
-def _package_json(text: str) -> Found:
+def _package_json(text: str) -> Declared:
     data = _dict(json.loads(text))
     packages = {str(data["name"])} if isinstance(data.get("name"), str) else set()
     for key, value in data.items():
         if key.lower().endswith("dependencies") or key in ("require", "require-dev", "imports"):
             packages |= set(_dict(value))
-    commands = set(_dict(data.get("scripts"))) | set(_dict(data.get("tasks")))
-    own = data.get("bin")
-    return packages, commands | set(_dict(own))
+    return packages, {name for key in ("scripts", "tasks", "bin") for name in _dict(data.get(key))}
 
 
-def _toml(text: str) -> Found:
-    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
+def _toml(text: str) -> Declared:
+    if any(len(line) > MAX_LINE_CHARACTERS for line in text.split("\n")):
         raise ValueError("no line that somebody wrote")
     packages: set[str] = set()
     commands: set[str] = set()
@@ -103,34 +98,26 @@ def _tables(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, .
 
 
 def _requirement_names(value: object) -> set[str]:
-    lines = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    lines = [line for line in value if isinstance(line, str)] if isinstance(value, list) else []
     return {found.group(1) for line in lines if (found := REQUIREMENT.match(line))}
 
 
-def _requirements(text: str) -> Found:
-    return set(REQUIREMENT.findall(text)), set()
-
-
-def _lines(pattern: re.Pattern[str]) -> Parser:
+def _packages_by(pattern: re.Pattern[str]) -> Parser:
     return lambda text: (set(pattern.findall(text)), set())
 
 
-def _gradle(text: str) -> Found:
+def _commands_by(pattern: re.Pattern[str]) -> Parser:
+    return lambda text: (set(), set(pattern.findall(text)))
+
+
+def _gradle(text: str) -> Declared:
     pairs = GRADLE.findall(text)
     return {name for _, name in pairs} | {f"{group}:{name}" for group, name in pairs}, set()
 
 
-def _makefile(text: str) -> Found:
+def _makefile(text: str) -> Declared:
     rules = TARGET.findall(text)
     return set(), {name for rule in rules for name in rule.split() if not name.startswith(".")}
-
-
-def _recipes(text: str) -> Found:
-    return set(), set(RECIPE.findall(text))
-
-
-def _tasks(text: str) -> Found:
-    return set(), set(TASK.findall(text))
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -144,31 +131,31 @@ PARSERS: dict[str, Parser] = {
     "pyproject.toml": _toml,
     "cargo.toml": _toml,
     "pipfile": _toml,
-    "go.mod": _lines(GO_MODULE),
-    "gemfile": _lines(GEM),
-    "podfile": _lines(GEM),
-    "pom.xml": _lines(ARTIFACT),
+    "go.mod": _packages_by(GO_MODULE),
+    "gemfile": _packages_by(GEM),
+    "podfile": _packages_by(GEM),
+    "pom.xml": _packages_by(ARTIFACT),
     "build.gradle": _gradle,
     "build.gradle.kts": _gradle,
     "libs.versions.toml": _gradle,
-    "directory.packages.props": _lines(REFERENCE),
-    "pubspec.yaml": _lines(YAML_KEY),
-    "environment.yml": _lines(CONDA),
-    "environment.yaml": _lines(CONDA),
-    "mix.exs": _lines(HEX),
+    "directory.packages.props": _packages_by(REFERENCE),
+    "pubspec.yaml": _packages_by(YAML_KEY),
+    "environment.yml": _packages_by(CONDA),
+    "environment.yaml": _packages_by(CONDA),
+    "mix.exs": _packages_by(HEX),
     "makefile": _makefile,
     "gnumakefile": _makefile,
-    "justfile": _recipes,
-    ".justfile": _recipes,
-    "taskfile.yml": _tasks,
-    "taskfile.yaml": _tasks,
+    "justfile": _commands_by(RECIPE),
+    ".justfile": _commands_by(RECIPE),
+    "taskfile.yml": _commands_by(TASK),
+    "taskfile.yaml": _commands_by(TASK),
 }
 BY_SUFFIX: dict[str, Parser] = {
-    "csproj": _lines(REFERENCE),
-    "fsproj": _lines(REFERENCE),
-    "gemspec": _lines(GEM),
+    "csproj": _packages_by(REFERENCE),
+    "fsproj": _packages_by(REFERENCE),
+    "gemspec": _packages_by(GEM),
     "mk": _makefile,
-    "just": _recipes,
+    "just": _commands_by(RECIPE),
 }
 
 
@@ -176,7 +163,7 @@ BY_SUFFIX: dict[str, Parser] = {
 
 COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
 HEADS, REMOTES, TAGS = "refs/heads/", "refs/remotes/", "refs/tags/"
-MOST_IGNORES = 20  # folders with a .gitignore of their own that a name is tried in
+MAX_RULE_FOLDERS = 20  # folders with a .gitignore of their own that a name is tried in
 RULES = ".gitignore"
 
 
@@ -186,13 +173,13 @@ def ignored_paths(
     """The names that the ignore rules exclude, at the root or in a folder with own rules."""
     work_tree = WorkTree(git.root)
     rules = sorted((path for path in files if path.endswith("/" + RULES)), key=len)
-    folders = ["", *(path[: -len(RULES)] for path in rules[:MOST_IGNORES])]
+    folders = ["", *(path[: -len(RULES)] for path in rules[:MAX_RULE_FOLDERS])]
     asked: dict[str, str] = {}
     for name, form in names.items():
         for folder in folders if form else ():
             path = folder + form
             # Git gives up at a path that is none of its own, and leaves the rest unanswered.
-            if path.startswith(tuple(f"{one}/" for one in submodules)):
+            if path.startswith(tuple(f"{each}/" for each in submodules)):
                 continue
             if not work_tree.through_link(path):
                 asked[f"./{path}"] = name  # a `:` at the start would mean something to git
@@ -264,12 +251,8 @@ def manifests(
 
 def declared(names: Collection[str], packages: Collection[str]) -> frozenset[str]:
     """The names that are among the packages; case, `-` and `_` make no difference."""
-    there = {_folded(package) for package in packages}
-    return frozenset(name for name in names if _folded(name) in there)
-
-
-def _folded(package: str) -> str:
-    return package.lower().replace("_", "-")
+    there = {package.lower().replace("_", "-") for package in packages}
+    return frozenset(name for name in names if name.lower().replace("_", "-") in there)
 
 
 # Past paths that are there after all: untracked, through a link, or in a submodule.
@@ -287,54 +270,38 @@ def untracked_folders(
 
 
 def present(
-    git: Git, past: Pasts, files: Iterable[str], submodules: Collection[str], most: int
+    git: Git, past: Pasts, files: Iterable[str], submodules: Collection[str], max_names: int
 ) -> set[str] | None:
     """The names of what is there; None if submodules hold too much to tell."""
-    there = _on_disk(git, past, files, submodules)
-    if not past or not submodules:
-        return there
-    below = _in_submodules(git.root, past, submodules, most)
-    return None if below is None else there | below
-
-
-def _on_disk(git: Git, past: Pasts, files: Iterable[str], submodules: Collection[str]) -> set[str]:
-    """What stands there; a folder only if it is ignored, for else a build left it behind."""
     work_tree = WorkTree(git.root)
     there: set[str] = set()
     folders: dict[str, str] = {}
-    for name, some in past.items():
-        for path in (one.name for one in some):
+    for name, pasts in past.items():
+        for path in (each.name for each in pasts):
             if work_tree.is_there(path, folder=name.endswith("/")):
                 there.add(name)
             elif work_tree.has_folder(path):
                 folders[path] = path
+    # A folder counts only if it is ignored, for else a build left it behind.
     ignored = ignored_paths(git, folders, files, submodules) if folders else frozenset()
-    return there | {name for name, some in past.items() if any(one.name in ignored for one in some)}
-
-
-def _in_submodules(
-    root: str, past: Pasts, submodules: Collection[str], most: int
-) -> set[str] | None:
-    """The names of what may be in one by its last part; None if they hold too much to tell."""
-    starts = tuple(f"{one}/" for one in submodules)
-    below = {
-        name for name, some in past.items() if any(one.name.startswith(starts) for one in some)
-    }
-    lasts = _names(root, submodules, most)
+    lasts: set[str] | None = set()
+    if past and submodules:
+        lasts = _names(git.root, submodules, max_names)
     if lasts is None:
         return None
-    gone = {name: [one for one in some if not one.now] for name, some in past.items()}
-    return below | {
-        name
-        for name, some in gone.items()
-        if any(one.name.rpartition("/")[2] in lasts for one in some)
-    }
+    below = tuple(f"{each}/" for each in submodules)
+    for name, pasts in past.items():
+        for each in pasts:
+            moved_in = not each.now and each.name.rpartition("/")[2] in lasts
+            if each.name in ignored or moved_in or (below and each.name.startswith(below)):
+                there.add(name)
+    return there
 
 
-def _names(root: str, submodules: Collection[str], most: int) -> set[str] | None:
+def _names(root: str, submodules: Collection[str], max_names: int) -> set[str] | None:
     """The last parts of all paths on disk below the submodules; no link is entered."""
     work_tree, names, seen = WorkTree(root), set[str](), 0
-    waiting = [os.path.join(root, one) for one in submodules if work_tree.enters(one)]
+    waiting = [os.path.join(root, each) for each in submodules if work_tree.enters(each)]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
@@ -345,6 +312,6 @@ def _names(root: str, submodules: Collection[str], most: int) -> set[str] | None
                         waiting.append(entry.path)
         except OSError:
             return None
-        if seen > most:
+        if seen > max_names:
             return None
     return names

@@ -8,10 +8,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memdir.claims import code_index, manifests
+from memdir.claims import code_index, manifests, past
 from memdir.claims.checkout import Bounds, Opened, open_checkout
 from memdir.claims.claim import Past, Seen, Uses, Wanted
-from memdir.claims.code_index import PARTS, Cache, Memories, Progress, is_text, read_blobs
+from memdir.claims.code_index import CodeIndex, open_index
+from memdir.claims.scanner import (
+    PARTS,
+    Memories,
+    Progress,
+    gone_parts,
+    is_text,
+    may_hold_code,
+    read_blobs,
+    words_there,
+)
 from memdir.claims.tree import (
     Matcher,
     Patterns,
@@ -29,16 +39,16 @@ from memdir.claims.tree import (
 # commit says so. An untracked file is there. Below a submodule only what is checked out is known.
 
 Say = Callable[[str], None]
-PAUSE = 1.0  # seconds between two words of progress
-LONGEST = 200  # characters of an identifier
+PAUSE_SECONDS = 1.0  # between two words of progress
+MAX_NAME_CHARACTERS = 200
 
 
 class GitRepo:
-    """Looks at a checkout through git; asks the cache first."""
+    """Looks at a checkout through git; what earlier looks read comes from the index."""
 
     def __init__(self, root: str, cache_dir: str, bounds: Bounds) -> None:
         self.root = root
-        self._cache = Cache(cache_dir, root, bounds.cache_bytes)
+        self._cache_dir = cache_dir
         self._bounds = bounds
 
     def state(self) -> str:
@@ -57,10 +67,17 @@ class GitRepo:
 
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
         """Everything that was wanted; what could not be looked at is among the remarks."""
+        try:
+            return self._look(wanted, say)
+        except code_index.DAMAGED:  # the index was thrown away
+            return self._look(wanted, say)
+
+    def _look(self, wanted: Wanted, say: Say) -> Seen:
         opened = open_checkout(self.root)
         if opened.problem:
             return Seen(remarks=(opened.problem,))
-        return _Look(opened, self._cache, self._bounds, _slowly(say)).seen(wanted)
+        with open_index(self._cache_dir, self.root, self._bounds.cache_bytes) as index:
+            return _Look(opened, index, self._bounds, _slowly(say)).seen(wanted)
 
 
 def open_git_repo(root: str, cache_dir: str, bounds: Bounds | None = None) -> GitRepo:
@@ -71,13 +88,13 @@ def open_git_repo(root: str, cache_dir: str, bounds: Bounds | None = None) -> Gi
 def _slowly(say: Say) -> Say:
     last = time.monotonic()
 
-    def told(text: str) -> None:
+    def say_now_and_then(text: str) -> None:
         nonlocal last
-        if time.monotonic() - last >= PAUSE:
+        if time.monotonic() - last >= PAUSE_SECONDS:
             last = time.monotonic()
             say(text)
 
-    return told
+    return say_now_and_then
 
 
 @dataclass
@@ -85,7 +102,7 @@ class _Look:
     """One look, from the tree to the answer."""
 
     opened: Opened
-    cache: Cache
+    index: CodeIndex
     bounds: Bounds
     say: Say
     tree: Tree = field(default_factory=Tree)
@@ -98,10 +115,10 @@ class _Look:
         self._read_tree()
         forms = {name: plain(name, git.root) for name in wanted.paths}
         paths, missing = self._paths(forms)
-        past = self._find_past(missing)
+        gone = self._find_past(missing)
         if not self.opened.bare:
-            paths |= manifests.untracked_folders(git, missing, past)
-            past = self._without_present(past)
+            paths |= manifests.untracked_folders(git, missing, gone)
+            gone = self._without_present(gone)
         uses, past_symbols = self._find_symbols(wanted.symbols)
         progress = Progress(self.say)
         packages, commands = manifests.manifests(git, self.files, self.dirty, self.bounds, progress)
@@ -112,7 +129,7 @@ class _Look:
             commit=self.opened.commit,
             paths=paths,
             ignored=self._ignored(missing),
-            past=past,
+            past=gone,
             symbols=uses,
             past_symbols=past_symbols,
             branches=manifests.branches(git, wanted.branches),
@@ -174,27 +191,22 @@ class _Look:
     def _find_past(self, missing: dict[str, str]) -> dict[str, tuple[Past, ...]]:
         if not self.opened.commit:
             return {}
-        old = self.cache.load("past", code_index.read_ends)
-        ends = code_index.bring_up_renames(
-            old, self.opened.git, self.opened.commit, self.bounds, self.say
-        )
-        if ends is not old:
-            self.cache.store("past", code_index.write_ends(ends))
+        past.update_renames(self.index, self.opened.git, self.opened.commit, self.bounds, self.say)
         self.known.add("past")
-        self._say_floor(ends.floor, "for renames and removals")
+        self._remark_floor(past.PATHS, "for renames and removals")
         folders = Tree(self.tree.files, submodules=self.tree.submodules).folders()
-        return code_index.Pasts(ends, self.tree.files, folders).find(Matcher(missing))
+        return past.Pasts(self.index, self.tree.files, folders).find(Matcher(missing))
 
-    def _without_present(self, past: dict[str, tuple[Past, ...]]) -> dict[str, tuple[Past, ...]]:
+    def _without_present(self, gone: dict[str, tuple[Past, ...]]) -> dict[str, tuple[Past, ...]]:
         """Only what is not on disk in another way than tracked."""
         there = manifests.present(
-            self.opened.git, past, self.files, self.tree.submodules, self.bounds.unread_names
+            self.opened.git, gone, self.files, self.tree.submodules, self.bounds.unread_names
         )
         if there is None:
             self.known.discard("past")
             self.opened.remarks.append("submodules hold too much: no path is called removed")
             return {}
-        return {name: some for name, some in past.items() if name not in there}
+        return {name: pasts for name, pasts in gone.items() if name not in there}
 
     def _find_symbols(self, names: frozenset[str]) -> tuple[dict[str, Uses], dict[str, Past]]:
         if not self.opened.commit:
@@ -202,61 +214,38 @@ class _Look:
         self.known |= {"symbols"} if self.opened.git.partial else {"symbols", "past_symbols"}
         if not names:
             return {}, {}
-        asked = {name for name in names if 0 < len(name) <= LONGEST and "\n" not in name}
+        asked = {
+            name for name in names if 0 < len(name) <= MAX_NAME_CHARACTERS and "\n" not in name
+        }
         for name in list(asked):
             parts = PARTS.findall(name.encode("utf-8", "surrogateescape"))
             asked |= {part.decode("ascii") for part in parts}
-        symbols = self._known_symbols(asked)
-        uses = self._with_dirty(symbols)
+        cut = self._update_symbols(asked)
+        committed = code_index.read_uses(self.index)
+        uses = self._with_dirty(committed)
         found = {name: uses[name] for name in names if name in uses}
         found = {name: use for name, use in found.items() if use.code or use.prose}
-        if unread := symbols.cut or self._unread():
-            # What was not read may have it still: nothing is said to be removed.
-            return found, self._withdraw(unread)
-        absent = {name for name in names & asked if not symbols.uses[name].code}
-        absent = {name for name in absent if not uses[name].code}
-        return found, self._without_unread(self._past_symbols(absent, uses), symbols, uses)
-
-    def _unread(self) -> str:
         if self.tree.submodules:
-            return "submodules may have identifiers still: none is called removed"
-        too_many = len(self.dirty) > self.bounds.dirty_files
-        return "no identifier is called removed" if too_many else ""
+            cut = cut or "submodules may have identifiers still: none is called removed"
+        elif len(self.dirty) > self.bounds.dirty_files:
+            cut = cut or "no identifier is called removed"
+        if cut:  # what was not read may have it still: nothing is said to be removed
+            return found, self._withdraw(cut)
+        used = {name for name in asked if committed[name].code or uses[name].code}
+        return found, self._find_removed(names & asked - used, uses)
 
     def _withdraw(self, remark: str) -> dict[str, Past]:
         self.opened.remarks.append(remark)
         self.known.discard("past_symbols")
         return {}
 
-    def _without_unread(
-        self, past: dict[str, Past], symbols: code_index.Symbols, uses: dict[str, Uses]
-    ) -> dict[str, Past]:
-        """Only what no file has whose words were not counted."""
-        if not past:
-            return past
-        words = {
-            name: code_index.gone_parts(name, lambda part: bool(uses[part].code)) for name in past
-        }
-        there = code_index.words_there(
-            self.opened.git, {word for some in words.values() for word in some},
-            symbols.skipped, self.dirty, Memories(self.files), self.bounds,
-        )  # fmt: skip
-        if there is None:
-            return self._withdraw(
-                "data and untracked files were not searched for removed identifiers"
-            )
-        return {name: one for name, one in past.items() if there.isdisjoint(words[name])}
-
-    def _known_symbols(self, asked: set[str]) -> code_index.Symbols:
+    def _update_symbols(self, asked: set[str]) -> str:
+        """Bring the index up to date; what was not read, in words."""
         progress, git = Progress(self.say), self.opened.git
-        old = self.cache.load("symbols", code_index.read_symbols)
-        if old and not old.holds(self.opened.commit, asked, dirty=bool(self.dirty)):
-            old = None
-        before = (old.commit, len(old.names)) if old else None
 
         def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
             if git.partial:
-                yield from self._from_disk(paths)
+                yield from self._read_disk(paths)
                 return
             for path, data in read_blobs(git, self.tree.files, paths, self.bounds, progress):
                 if is_text(data):
@@ -264,49 +253,61 @@ class _Look:
                 else:
                     progress.skipped.append(path)
 
-        known = code_index.bring_up_symbols(
-            old, git, self.tree, self.opened.commit, sorted(asked), read, self.bounds
+        code_index.update_symbols(
+            self.index, git, self.tree, self.opened.commit, asked, read, self.bounds
         )
+        self.index.skip_files(filter(may_hold_code, progress.skipped))
         if progress.cut or progress.missing or self.tree.cut:
-            known.cut = "not all files were read: identifiers may have more uses"
-        known.skipped.update(filter(code_index.may_hold_code, progress.skipped))
-        if before != (known.commit, len(known.names)):
-            self.cache.store("symbols", code_index.write_symbols(known))
-        return known
+            cut = "not all files were read: identifiers may have more uses"
+            self.index.put("symbols cut", cut)
+        return self.index.get("symbols cut")
 
-    def _with_dirty(self, known: code_index.Symbols) -> dict[str, Uses]:
+    def _with_dirty(self, committed: dict[str, Uses]) -> dict[str, Uses]:
         if not self.dirty:
-            return known.uses
+            return committed
         if len(self.dirty) > self.bounds.dirty_files:
-            what = f"{len(self.dirty):,} changed files are not committed"
-            self.opened.remarks.append(f"{what}: identifiers were looked up in the commit")
-            return known.uses
-        return code_index.overlay(known, self.dirty, self._from_disk(list(self.dirty)))
+            changed = f"{len(self.dirty):,} changed files are not committed"
+            self.opened.remarks.append(f"{changed}: identifiers were looked up in the commit")
+            return committed
+        texts = self._read_disk(list(self.dirty))
+        return code_index.overlay_uses(self.index, frozenset(self.dirty), texts)
 
-    def _from_disk(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
+    def _read_disk(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
         work_tree, memories = WorkTree(self.opened.git.root), Memories(self.files)
         for path in paths:
             data = None if memories.hold(path) else work_tree.read(path, self.bounds.file_bytes)
             if data is not None and is_text(data):
                 yield path, data
 
-    def _past_symbols(self, names: set[str], uses: dict[str, Uses]) -> dict[str, Past]:
+    def _find_removed(self, names: frozenset[str], uses: dict[str, Uses]) -> dict[str, Past]:
+        """The removals of names, where no file has them whose words were not counted."""
         if self.opened.git.partial:
             return {}
-        old = self.cache.load("removed", code_index.read_removed)
-        removed = code_index.bring_up_removals(
-            old, self.opened.git, self.opened.commit, self.bounds, self.say
-        )
-        if removed is not old:
-            self.cache.store("removed", code_index.write_removed(removed))
-        self._say_floor(removed.floor, "for removed identifiers")
-        found = {name: removed.find(name, lambda part: bool(uses[part].code)) for name in names}
-        return {name: past for name, past in found.items() if past is not None}
 
-    def _say_floor(self, floor: str, what: str) -> None:
+        def is_used(part: str) -> bool:
+            return bool(uses[part].code)
+
+        past.update_removed(self.index, self.opened.git, self.opened.commit, self.bounds, self.say)
+        self._remark_floor(past.WORDS, "for removed identifiers")
+        removals = {name: past.find_removal(self.index, name, is_used) for name in names}
+        removed = {name: removal for name, removal in removals.items() if removal is not None}
+        if not removed:
+            return removed
+        words = {name: gone_parts(name, is_used) for name in removed}
+        there = words_there(
+            self.opened.git, {word for parts in words.values() for word in parts},
+            self.index.skipped(), self.dirty, Memories(self.files), self.bounds,
+        )  # fmt: skip
+        if there is None:
+            remark = "data and untracked files were not searched for removed identifiers"
+            return self._withdraw(remark)
+        return {name: item for name, item in removed.items() if there.isdisjoint(words[name])}
+
+    def _remark_floor(self, log: str, purpose: str) -> None:
+        floor = self.index.get(f"{log} floor")
         if floor:
             since = "" if floor == "-" else f" before {floor}"
-            self.opened.remarks.append(f"the history{since} was not looked at {what}")
+            self.opened.remarks.append(f"the history{since} was not looked at {purpose}")
 
 
 # No repository: nothing can be looked up, and that is said.

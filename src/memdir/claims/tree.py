@@ -48,22 +48,22 @@ class Patterns:
         return found
 
     def _holding(self, part: str) -> Iterator[str]:
-        at = self.text.find(part)
-        while at >= 0:
-            end = self.text.index(APART, at)
-            yield self.text[self.text.rindex(APART, 0, at) + 1 : end]
-            at = self.text.find(part, end)
+        position = self.text.find(part)
+        while position >= 0:
+            end = self.text.index(APART, position)
+            yield self.text[self.text.rindex(APART, 0, position) + 1 : end]
+            position = self.text.find(part, end)
 
 
 def _fits(parts: Sequence[str], path: str) -> bool:
     """One part after the other, each at its first place: a regex would try all places of all."""
-    text, at = f"/{path}/", 0
+    text, position = f"/{path}/", 0
     first = f"/{parts[0]}" if parts[0] else ""
     for part in (first, *parts[1:-1], f"{parts[-1]}/"):
-        at = text.find(part, at)
-        if at < 0:
+        position = text.find(part, position)
+        if position < 0:
             return False
-        at += len(part)
+        position += len(part)
     return True
 
 

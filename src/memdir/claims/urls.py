@@ -1,6 +1,4 @@
-"""Asks addresses of the web whether they still answer. A memory is untrusted: what it names is
-asked for its head only, never inside the user's own network, and never more than a few.
-"""
+"""Asks URLs whether they still answer: their head only, a few, never in a private network."""
 
 from __future__ import annotations
 
@@ -15,16 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-MOST = 50  # addresses of one run
-AT_ONCE = 4
-SECONDS = 5.0  # for one address, redirects and all
-REDIRECTS = 5
-LONGEST = 2_000  # characters of an address
+MAX_URLS = 50  # of one run
+WORKERS = 4
+TIMEOUT_SECONDS = 5.0  # for one address, redirects and all
+MAX_REDIRECTS = 5
+MAX_URL_CHARACTERS = 2_000
 _PORTS = {"http": 80, "https": 443}
 _NO_HEAD = (405, 501)  # the server knows only GET
 _MOVED = (301, 302, 303, 307, 308)
-_AS_THEY_ARE = "%/?:@!$&'()*+,;=~"
-_AGENT = "memdir (link check)"
+_UNQUOTED = "%/?:@!$&'()*+,;=~"
+_HEADERS = {"User-Agent": "memdir (link check)", "Accept": "*/*", "Connection": "close"}
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # What `is_global` of some Pythons lets through: reserved, or the way into one's own network.
 _RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
@@ -46,10 +44,10 @@ class _Refused(Exception):
 
 
 def check_urls(
-    urls: Sequence[str], *, private: bool = False, seconds: float = SECONDS
+    urls: Sequence[str], *, private: bool = False, seconds: float = TIMEOUT_SECONDS
 ) -> dict[str, Reply]:
     """Every address with its reply, a few at a time; beyond the first fifty none is asked."""
-    asked = list(dict.fromkeys(urls))[:MOST]
+    asked = list(dict.fromkeys(urls))[:MAX_URLS]
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
     replies: queue.SimpleQueue[tuple[str, Reply]] = queue.SimpleQueue()
     for url in asked:
@@ -64,24 +62,24 @@ def check_urls(
             replies.put((url, _ask(url, private, seconds)))
 
     # Daemons: a name server that keeps silent must not keep the program alive.
-    for _ in range(min(AT_ONCE, len(asked))):
+    for _ in range(min(WORKERS, len(asked))):
         threading.Thread(target=work, daemon=True).start()
-    found = dict.fromkeys(asked, Reply(reason="no answer in time"))
-    end = time.monotonic() + (seconds + 1) * (len(asked) // AT_ONCE + 1)
+    answers = dict.fromkeys(asked, Reply(reason="no answer in time"))
+    end = time.monotonic() + (seconds + 1) * (len(asked) // WORKERS + 1)
     for _ in asked:
         try:
             url, reply = replies.get(timeout=max(end - time.monotonic(), 0.01))
         except queue.Empty:
             break
-        found[url] = reply
-    return found
+        answers[url] = reply
+    return answers
 
 
 def _ask(url: str, private: bool, seconds: float) -> Reply:
     end = time.monotonic() + seconds
     method = "HEAD"
     try:
-        for _ in range(REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             status, place = _request(url, method, private, end)
             if status in _NO_HEAD and method == "HEAD":
                 method = "GET"
@@ -103,33 +101,29 @@ def _ask(url: str, private: bool, seconds: float) -> Reply:
 def _request(url: str, method: str, private: bool, end: float) -> tuple[int, str]:
     """One request to the very address that was found fit; its status, and where it leads."""
     parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname or len(url) > LONGEST:
+    if parts.scheme not in _PORTS or not parts.hostname or len(url) > MAX_URL_CHARACTERS:
         raise _Refused("not an address of the web")
     if parts.username or parts.password:
         raise _Refused("it carries a password, which is sent to nobody")
     port = parts.port or _PORTS[parts.scheme]
-    left = _left(end)
-    connection = _connect(parts.hostname, port, private, left)
+    connection = _connect(parts.hostname, port, private, _seconds_left(end))
     try:
         if parts.scheme == "https":
             context = ssl.create_default_context()
             connection = context.wrap_socket(connection, server_hostname=parts.hostname)
-        connection.settimeout(_left(end))
+        connection.settimeout(_seconds_left(end))
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        asked = http.client.HTTPConnection(parts.hostname, port, timeout=_left(end))
+        asked = http.client.HTTPConnection(parts.hostname, port, timeout=_seconds_left(end))
         asked.sock = connection
-        asked.request(method, quote(path, safe=_AS_THEY_ARE), headers=_headers(parts.netloc))
+        headers = {**_HEADERS, "Host": parts.netloc}
+        asked.request(method, quote(path, safe=_UNQUOTED), headers=headers)
         answer = asked.getresponse()
         return answer.status, answer.getheader("Location") or ""
     finally:
         connection.close()
 
 
-def _headers(host: str) -> dict[str, str]:
-    return {"Host": host, "User-Agent": _AGENT, "Accept": "*/*", "Connection": "close"}
-
-
-def _left(end: float) -> float:
+def _seconds_left(end: float) -> float:
     left = end - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -138,12 +132,12 @@ def _left(end: float) -> float:
 
 def _connect(host: str, port: int, private: bool, seconds: float) -> socket.socket:
     """A connection to an address of the host, each looked at first: names can lead inside."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    fit = [one for one in found if private or _is_public(str(one[4][0]))]
-    if not fit:
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    allowed = [entry for entry in addresses if private or is_public(str(entry[4][0]))]
+    if not allowed:
         raise _Refused("it leads into a private network; not asked")
     error: OSError = OSError("no address")
-    for family, kind, protocol, _, address in fit[:2]:
+    for family, kind, protocol, _, address in allowed[:2]:
         connection = socket.socket(family, kind, protocol)
         connection.settimeout(seconds / 2)
         try:
@@ -155,14 +149,14 @@ def _connect(host: str, port: int, private: bool, seconds: float) -> socket.sock
     raise error
 
 
-def _is_public(address: str) -> bool:
+def is_public(address: str) -> bool:
     """Global, and not a private one in the coat of IPv6."""
     known = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(known, ipaddress.IPv6Address):
         inner = known.ipv4_mapped or known.sixtofour
         if inner is None and known in _NAT64:
             inner = ipaddress.IPv4Address(int(known) & 0xFFFFFFFF)
-        if known.teredo is not None or (inner is not None and not _is_public(str(inner))):
+        if known.teredo is not None or (inner is not None and not is_public(str(inner))):
             return False
         if known not in _NAT64 and (known not in _GLOBAL or known in _NOT_GIVEN):
             return False

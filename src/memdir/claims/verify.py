@@ -1,4 +1,4 @@
-"""The sequence; verdicts refreshed for hooks."""
+"""Check what memories say of the code, and leave the verdicts behind for recall."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from memdir.claims.find import find_claims
 from memdir.claims.judge import judge, wanted
 from memdir.claims.repo import Repo, open_git_repo, open_no_repo
 from memdir.hot import memory
-from memdir.hot.memory import Memory
 from memdir.hot.verdicts import Kept, Verdicts, facts_of
 from memdir.store.look import find_all, read_all
 from memdir.store.writer import App, cache_folder
@@ -20,21 +19,11 @@ from memdir.store.writer import App, cache_folder
 if TYPE_CHECKING:
     from memdir.hot.verdicts import Row
 
-
-def _silent(text: str) -> None:
-    """Nobody waits for it."""
+Say = Callable[[str], None]
 
 
-# The code that memories speak of.
-
-
-def open_repo(app: App) -> Repo:
-    """The code that this store's memories speak of; one that knows nothing without git."""
-    code = app.config.code
-    return open_git_repo(code, app.config.cache_dir) if code else open_no_repo(code, "")
-
-
-# What the memories say of the code, checked: read → find claims → one look → verdicts.
+def _say_nothing(_text: str) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -45,35 +34,53 @@ class Checked:
     remarks: tuple[str, ...] = ()
 
 
-def verify(app: App, names: Sequence[str] = (), say: Callable[[str], None] = _silent) -> Checked:
-    """These memories (a name may also be a path), or all of them with their index."""
-    # MOVED  # its patterns cost every command's start
-
-    files, findings = read_all(app, _paths(app, names) if names else None)
-    texts = [(path, memory.decode(app.store.view(path, data))) for path, data in files]
-    beside = frozenset(app.store.files())
-    judged, remarks = verify_claims(
-        texts, open_repo(app), folder=_folder(app), beside=beside, say=say
-    )
-    return Checked(judged, (*remarks, *(f"{one.message}; {one.fix}" for one in findings)))
+def open_repo(app: App) -> Repo:
+    """The code that this store's memories speak of; one that knows nothing without git."""
+    code = app.config.code
+    return open_git_repo(code, app.config.cache_dir) if code else open_no_repo(code, "")
 
 
-def _paths(app: App, names: Sequence[str]) -> list[str]:
-    """The paths of what is called so; a path stands for itself."""
-    there = {*app.store.files(), app.store.index_path}
-    named = iter(find_all(app.store, [name for name in names if name not in there]))
-    return [name if name in there else next(named).path for name in names]
+def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
+    """Check these memories (a name may also be a path), or all of them with their index."""
+    store, paths = app.store, None
+    if names:
+        there = {*store.files(), store.index_path}
+        named = iter(find_all(store, [name for name in names if name not in there]))
+        paths = [name if name in there else next(named).path for name in names]
+    files, findings = read_all(app, paths)
+    texts = [(path, memory.decode(store.view(path, data))) for path, data in files]
+    # Where the store lies below the checkout, paths that climb can be followed.
+    folder = ""
+    if app.config.code:
+        top, root = os.path.realpath(app.config.code), os.path.realpath(store.root)
+        folder = os.path.relpath(root, top) if root.startswith(top.rstrip("/") + "/") else ""
+    beside = frozenset(store.files())
+    judged, remarks = verify_claims(texts, open_repo(app), folder=folder, beside=beside, say=say)
+    unread = (f"{finding.message}; {finding.fix}" for finding in findings)
+    return Checked(judged, (*remarks, *unread))
 
 
-def _folder(app: App) -> str:
-    """Where the store lies below the checkout; empty where it lies elsewhere."""
-    if not app.config.code:
-        return ""
-    top, store = os.path.realpath(app.config.code), os.path.realpath(app.store.root)
-    return os.path.relpath(store, top) if store.startswith(top.rstrip("/") + "/") else ""
+def verify_claims(
+    texts: Sequence[tuple[str, str]],
+    repo: Repo,
+    *,
+    folder: str = "",
+    beside: frozenset[str] = frozenset(),
+    say: Say = _say_nothing,
+) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
+    """The judged claims of each (path, text) after one look, and the repository's remarks.
+
+    `folder` is where the store lies below the repository, if it does; `beside` its memories.
+    """
+    found = {path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts}
+    seen = repo.look(wanted([claim for claims in found.values() for claim in claims]), say)
+    judged = {
+        path: [judge(claim, seen, beside) for claim in claims] for path, claims in found.items()
+    }
+    return judged, seen.remarks
 
 
-# Verdicts left behind for recall: verify → keep; recall only glances at what they rest on.
+# Verdicts left behind for recall, which only glances at what they rest on.
 
 
 def kept_verdicts(app: App) -> Verdicts:
@@ -81,10 +88,8 @@ def kept_verdicts(app: App) -> Verdicts:
     return Verdicts(cache_folder(app.config), app.config.code)
 
 
-def refresh_verdicts(
-    app: App, paths: Sequence[str] | None = None, say: Callable[[str], None] = _silent
-) -> int:
-    """verify → keep, of these memories or of all; how many were looked at.
+def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _say_nothing) -> int:
+    """Verify these memories or all, keep the verdicts; how many were looked at.
 
     Left out are those whose text and whose code are as they were.
     """
@@ -93,12 +98,13 @@ def refresh_verdicts(
     kept, state = kept_verdicts(app), open_repo(app).state()
     memories = app.store.scan().memories
     if paths is None:
-        kept.drop_all_but(memory.path for memory in memories)
-    old = {
-        memory.path: memory
-        for memory in memories
-        if (paths is None or memory.path in paths) and not _current(kept, memory, state)
-    }
+        kept.drop_all_but(each.path for each in memories)
+    old = {}
+    for each in memories:
+        before = kept.load(each.path, facts_of(each))
+        current = before is not None and bool(state) and before.state == state
+        if not current and (paths is None or each.path in paths):
+            old[each.path] = each
     if not old:
         return 0
     checked = verify(app, () if len(old) == len(memories) else list(old), say)
@@ -108,41 +114,13 @@ def refresh_verdicts(
     return len(old)
 
 
-def _current(kept: Verdicts, memory: Memory, state: str) -> bool:
-    found = kept.load(memory.path, facts_of(memory))
-    return found is not None and bool(state) and found.state == state
-
-
 def rows_of(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
     """What is worth keeping of a memory's claims, stale ones first."""
     rows: list[Row] = []
-    for one in sorted(judged, key=lambda one: one.verdict != STALE):
-        if one.verdict in (TRUE, STALE):
-            place = one.place or (one.claim.names[0] if one.claim.names else "")
-            facts = kept.glance(place) if one.verdict == TRUE else None
-            rows.append((one.verdict, one.claim.kind, one.claim.text, one.reason, place, facts))
+    for each in sorted(judged, key=lambda each: each.verdict != STALE):
+        if each.verdict in (TRUE, STALE):
+            claim = each.claim
+            place = each.place or (claim.names[0] if claim.names else "")
+            facts = kept.glance(place) if each.verdict == TRUE else None
+            rows.append((each.verdict, claim.kind, claim.text, each.reason, place, facts))
     return rows
-
-
-# Verify: the claims of memories against the code, with one look for all of them.
-
-Verified = dict[str, list[Judged]]
-
-
-def verify_claims(
-    texts: Sequence[tuple[str, str]],
-    repo: Repo,
-    *,
-    folder: str = "",
-    beside: frozenset[str] = frozenset(),
-    say: Callable[[str], None] = lambda _: None,
-) -> tuple[Verified, tuple[str, ...]]:
-    """The judged claims of each (path, text), and the repository's remarks.
-
-    `folder` is where the store lies below the repository, if it does; `beside` its memories.
-    """
-    below = f"{folder}/" if folder else ""
-    found = {path: find_claims(text, below + path if below else "") for path, text in texts}
-    seen = repo.look(wanted([one for claims in found.values() for one in claims]), say)
-    judged = {path: [judge(one, seen, beside) for one in claims] for path, claims in found.items()}
-    return judged, seen.remarks

@@ -30,7 +30,7 @@ STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 ACTIONS = ("prune", "review", "keep")
 SERIOUS = {
     *("secret", "hidden-characters", "orders", "forged-frame", "redirect-attempt", "unreadable"),
-    *("stale-claim", "contradiction", "dangling-pointer", "index-too-long", "project-gone"),
+    *("stale-claim", "dangling-pointer", "index-too-long", "project-gone"),
 }
 BAR = 10  # columns for 100 points
 EIGHTHS = " ▏▎▍▌▋▊▉"
