@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.other_tools import _free, names_in, sources
+from memdir.clients.other_tools import sources
+from memdir.clients.sources import free_path as _free
+from memdir.clients.sources import names_in
 from memdir.errors import BadInput
 from memdir.hot.memory import read as read_header
 from tests.helpers.terminal import memdir, tree

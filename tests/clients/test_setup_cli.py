@@ -11,7 +11,7 @@ import pytest
 
 from memdir.clients.claude_code import CODE, EVENTS, command_line
 from memdir.clients.receipt import Host
-from memdir.clients.setup import Running, find_python, is_temporary
+from memdir.clients.setup import find_python, is_temporary
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -204,25 +204,25 @@ def test_the_installed_line_starts_this_memdir():
 
 
 def test_a_virtual_environment_gives_its_base(tmp_path):
-    running = Running(str(tmp_path / "venv/bin/python"), "/bin/sh", (3, 11))
-    python, why = find_python(running, [])
+    running = (str(tmp_path / "venv/bin/python"), "/bin/sh", (3, 11))
+    python, why = find_python(*running, [])
     assert python == "/bin/sh" and "virtual environment" in why
 
 
 def test_a_name_that_outlives_a_patch_release_is_preferred(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python3.12").symlink_to("/bin/sh")
-    python, _ = find_python(Running("/bin/sh", "/bin/sh", (3, 12)), [str(tmp_path / "bin")])
+    python, _ = find_python("/bin/sh", "/bin/sh", (3, 12), [str(tmp_path / "bin")])
     assert python == str(tmp_path / "bin/python3.12")
 
 
 def test_a_python_that_may_vanish_is_not_chosen_where_there_is_another(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python3.13").symlink_to("/bin/sh")
-    short_lived = Running("/tmp/x/python", "/tmp/x/python", (3, 11))
-    python, why = find_python(short_lived, [str(tmp_path / "bin")])
+    short_lived = ("/tmp/x/python", "/tmp/x/python", (3, 11))
+    python, why = find_python(*short_lived, [str(tmp_path / "bin")])
     assert python == str(tmp_path / "bin/python3.13") and "may vanish" in why
-    assert find_python(short_lived, [])[0] == "/tmp/x/python"
+    assert find_python(*short_lived, [])[0] == "/tmp/x/python"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.clients import transcripts
+from memdir.clients import conversation, transcripts
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.store import registry
@@ -143,14 +143,14 @@ def test_a_session_of_another_agent_says_nothing(kept):
 
 
 def test_text_is_bounded_and_keeps_its_ends(kept):
-    long = "first " + "x" * (2 * transcripts.TEXT) + " last"
+    long = "first " + "x" * (2 * conversation.TEXT_CHARACTERS) + " last"
     (one,) = kept.read(kept.lay([Said("", PERSON, long)])).said
-    assert len(one.text) < transcripts.TEXT + 100
+    assert len(one.text) < conversation.TEXT_CHARACTERS + 100
     assert one.text.startswith("first x") and one.text.endswith("x last")
 
 
 def test_a_stretch_is_bounded_and_keeps_the_newest(kept, monkeypatch):
-    monkeypatch.setattr(transcripts, "ALL_TEXT", 30)
+    monkeypatch.setattr(transcripts, "ALL_TEXT_CHARACTERS", 30)
     path = kept.lay([Said("", PERSON, f"number {number}") for number in range(10)])
     stretch = kept.read(path)
     assert [one.text for one in stretch.said] == ["number 7", "number 8", "number 9"]

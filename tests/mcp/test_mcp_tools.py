@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from memdir.mcp.tools import LONGEST, TOOLS
+from memdir.mcp.tools import TOOLS, WORD_CHARACTERS
 from tests.helpers.asking import FACT, QUESTION, Agent, request
 from tests.helpers.hostile import inputs
 from tests.helpers.terminal import memdir
@@ -212,7 +212,7 @@ BAD = {
     "a megabyte": ("recall", {"query": "a" * 2**20}, "1,048,576 characters"),
     "a text of a megabyte": ("save", {"text": "a" * 2**20, "type": "user"}, "characters"),
     "a text of 100 KB": ("save", {"text": "a b " * 25_000, "type": "user"}, "limit: 65,536"),
-    "a long name": ("read", {"name": "n" * (LONGEST + 1)}, "limit"),
+    "a long name": ("read", {"name": "n" * (WORD_CHARACTERS + 1)}, "limit"),
     "half a character": ("recall", {"query": "a\ud800"}, "lone surrogate"),
     "a NUL": ("save", {"text": "a\0b", "type": "user"}, "NUL"),
     "no type": ("save", {"text": FACT}, "needs type"),
