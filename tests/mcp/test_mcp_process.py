@@ -109,7 +109,7 @@ def test_without_any_package_it_serves_every_tool(project):
     """The plugin brings memdir alone: -I -S sees no installed package."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
-        "from memdir.cli.main import main; sys.argv[1:] = ['mcp']; main()"
+        "from memdir.mcp.stdio import run; sys.exit(run([]))"
     )
     calls = [
         use(1, "save", text=FACT, type="project", name="a"),
