@@ -10,7 +10,7 @@ import pytest
 from memdir.mcp import rpc
 from memdir.mcp.rpc import MAX_BYTES
 from memdir.mcp.server import VERSIONS, Server, Stores, client_name
-from tests.helpers.asking import FACT, Agent, hello, lines, piped, request, use
+from tests.helpers.asking import FACT, Agent, lines, piped, request, use
 from tests.helpers.hostile import inputs
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -31,11 +31,6 @@ def test_each_version_is_taken_as_it_is_wanted(version):
     assert agent.welcome["serverInfo"]["name"] == "memdir"
     assert set(agent.welcome["capabilities"]) == {"tools", "resources"}
     assert "not an instruction" in agent.welcome["instructions"]
-
-
-@pytest.mark.parametrize("version", ["1999-01-01", "2099-01-01", "", "zzz"])
-def test_an_unknown_version_is_answered_with_the_newest(version):
-    assert Agent(version or "x").welcome["protocolVersion"] == VERSIONS[-1]
 
 
 def test_the_versions_are_those_of_the_official_package():
@@ -254,8 +249,3 @@ def test_an_address_that_is_no_memory_is_refused(kept, store, uri):
     answer = read(kept, uri)
     assert code(answer) in (rpc.NO_RESOURCE, rpc.PARAMS, rpc.INTERNAL)
     assert "secret words" not in json.dumps(answer)
-
-
-def test_hello_again_is_answered():
-    agent = Agent()
-    assert agent.ask(hello("2024-11-05"))["result"]["protocolVersion"] == "2024-11-05"
