@@ -8,7 +8,6 @@ from tests.helpers.terminal import memdir
 pytestmark = pytest.mark.usefixtures("project")
 
 
-
 @pytest.fixture(autouse=True)
 def saved(project) -> None:
     memdir("remember", "No merges in March.", "--name", "freeze", "--type", "project")

@@ -1,4 +1,4 @@
-"""A conversation as memdir reads it, whichever client wrote it down, and what in it was typed.
+"""A conversation as memdir reads it, whichever client wrote it down: who said and wrote what.
 
 What memdir tells an agent stands in the transcript again: whoever takes it for the person's words
 learns his own injections. So a doubtful part goes: a tag without an end takes the rest along.
@@ -7,15 +7,17 @@ On the way of hooks and agents that wait: no dataclasses, which bring `inspect` 
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from memdir.hot.place import PATH_CHARACTERS
 from memdir.hot.safe import make_visible, parse_time
 from memdir.text.patterns import pattern
 
 PERSON, AGENT, TOOL = "person", "agent", "tool"  # who says something
-
 TEXT_CHARACTERS = 32 * 1024  # of one message
 LATEST_SECONDS = 253_402_300_800  # the year 10000
 # Names with - for _. What stands between such tags nobody has typed.
@@ -208,6 +210,61 @@ def flat(content: object, key: str = "text") -> str:
     blocks = content if isinstance(content, list) else []
     texts = [words(one.get("text") or one.get(key)) for one in blocks if isinstance(one, dict)]
     return "\n".join(filter(None, texts))
+
+
+# Which files a call of a tool writes, as far as the call itself says.
+
+_FILE = ("file_path", "filePath", "path")
+# Tools that write one file, by their names in lower case, and where its path stands.
+_TOOLS = {
+    **dict.fromkeys(("write", "edit", "multiedit", "update", "patch"), _FILE),
+    **dict.fromkeys(("write_file", "replace", "edit_file", "create_file"), _FILE),
+    **dict.fromkeys(("str_replace_based_edit_tool", "str_replace_editor"), ("path",)),
+    "notebookedit": ("notebook_path",),
+    "memory": ("path", "new_path"),
+}
+_SHELLS = ("bash", "shell", "run_shell_command", "exec_command", "local_shell")
+COMMAND_CHARACTERS = 64 * 1024  # of a command line that are looked at
+MAX_CALL_FILES = 100
+_REDIRECTED = pattern(
+    r"(?:>{1,2}\|?|\btee(?:[ \t]{1,9}-a)?[ \t])[ \t]{0,9}"
+    r"(\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s\"'<>|&;()]{1,4096})"
+)
+_PATCHED = pattern(r"^\*\*\* (?:Add|Update|Move to|Delete)[ \w]{0,9}: (.{1,4096})$", re.MULTILINE)
+
+
+def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]:
+    """Absolute paths, tidy, each once; none for a tool that only looks."""
+    name, fields = tool.lower(), given if isinstance(given, dict) else {}
+    if name in _SHELLS:
+        line = fields.get("command", fields.get("cmd")) if fields else given
+        if isinstance(line, list):
+            line = " ".join(filter(None, map(words, line[:1000])))
+        text = words(line)[:COMMAND_CHARACTERS]
+        paths = [match[1].strip("\"'") for match in _REDIRECTED.finditer(text)]
+        paths += _patched(text) if "*** Begin Patch" in text else []
+    elif name == "apply_patch":
+        keys = ("input", "patch", "patchText")
+        paths = _patched(words(next((fields[key] for key in keys if key in fields), given)))
+    elif words(fields.get("command")) in ("view", "read", "list"):
+        return ()
+    else:
+        paths = [words(fields.get(key)) for key in _TOOLS.get(name, ())]
+    found: dict[str, None] = {}
+    for path in paths[:MAX_CALL_FILES]:
+        if not path or len(path) > PATH_CHARACTERS or not path.isprintable():
+            continue  # nothing that a file can be called
+        for start in ("~", "$HOME", "${HOME}"):
+            if path.startswith(f"{start}/"):
+                path = home + path[len(start) :]
+        whole = os.path.normpath(os.path.join(cwd, path))
+        if whole.startswith("/") and not whole.startswith("/dev/"):
+            found[whole] = None
+    return tuple(found)
+
+
+def _patched(patch: str) -> list[str]:
+    return [match[1].strip() for match in _PATCHED.finditer(patch)]
 
 
 # Until every package uses the new names.

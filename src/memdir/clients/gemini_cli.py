@@ -20,6 +20,7 @@ from memdir.clients.conversation import (
     seconds,
     typed,
     words,
+    written_files,
 )
 from memdir.clients.edit_json import Merge, Path
 from memdir.clients.edit_text import marked_edit
@@ -48,7 +49,6 @@ from memdir.clients.transcripts import (
     read_document,
     read_lines,
     select_new,
-    written_files,
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.memory import INDEX, decode

@@ -27,6 +27,7 @@ from memdir.clients.conversation import (
     seconds,
     typed,
     words,
+    written_files,
 )
 from memdir.clients.edit_json import Merge, Path
 from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings, own_file
@@ -44,7 +45,6 @@ from memdir.clients.transcripts import (
     placed,
     read_document,
     select_new,
-    written_files,
 )
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.place import tidy

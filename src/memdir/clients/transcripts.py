@@ -1,4 +1,4 @@
-"""What readers of transcripts share: lines of a growing file, bounds, the files a call wrote."""
+"""What readers of transcripts share: lines of a growing file, bounds, what is new in it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from memdir.clients.conversation import (
     NewMessages,
     Session,
     readable,
-    words,
+    written_files,
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.disk import READ, close_quietly, failure
 from memdir.hot.place import PATH_CHARACTERS, below
-from memdir.text.patterns import pattern
 
 ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all that is read at once
 MAX_MESSAGES = 20_000  # that are read at once
@@ -445,58 +444,3 @@ def _with_last(messages: Iterable[Message], last: str, earlier: str) -> tuple[Me
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
         return said
     return (*said, Message("", AGENT, reply))
-
-
-# Which files a call of a tool writes, as far as the call itself says.
-
-_FILE = ("file_path", "filePath", "path")
-# Tools that write one file, by their names in lower case, and where its path stands.
-_TOOLS = {
-    **dict.fromkeys(("write", "edit", "multiedit", "update", "patch"), _FILE),
-    **dict.fromkeys(("write_file", "replace", "edit_file", "create_file"), _FILE),
-    **dict.fromkeys(("str_replace_based_edit_tool", "str_replace_editor"), ("path",)),
-    "notebookedit": ("notebook_path",),
-    "memory": ("path", "new_path"),
-}
-_SHELLS = ("bash", "shell", "run_shell_command", "exec_command", "local_shell")
-COMMAND_CHARACTERS = 64 * 1024  # of a command line that are looked at
-MAX_CALL_FILES = 100
-_REDIRECTED = pattern(
-    r"(?:>{1,2}\|?|\btee(?:[ \t]{1,9}-a)?[ \t])[ \t]{0,9}"
-    r"(\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s\"'<>|&;()]{1,4096})"
-)
-_PATCHED = pattern(r"^\*\*\* (?:Add|Update|Move to|Delete)[ \w]{0,9}: (.{1,4096})$", re.MULTILINE)
-
-
-def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]:
-    """Absolute paths, tidy, each once; none for a tool that only looks."""
-    name, fields = tool.lower(), given if isinstance(given, dict) else {}
-    if name in _SHELLS:
-        line = fields.get("command", fields.get("cmd")) if fields else given
-        if isinstance(line, list):
-            line = " ".join(filter(None, map(words, line[:1000])))
-        text = words(line)[:COMMAND_CHARACTERS]
-        paths = [match[1].strip("\"'") for match in _REDIRECTED.finditer(text)]
-        paths += _patched(text) if "*** Begin Patch" in text else []
-    elif name == "apply_patch":
-        keys = ("input", "patch", "patchText")
-        paths = _patched(words(next((fields[key] for key in keys if key in fields), given)))
-    elif words(fields.get("command")) in ("view", "read", "list"):
-        return ()
-    else:
-        paths = [words(fields.get(key)) for key in _TOOLS.get(name, ())]
-    found: dict[str, None] = {}
-    for path in paths[:MAX_CALL_FILES]:
-        if not path or len(path) > PATH_CHARACTERS or not path.isprintable():
-            continue  # nothing that a file can be called
-        for start in ("~", "$HOME", "${HOME}"):
-            if path.startswith(f"{start}/"):
-                path = home + path[len(start) :]
-        whole = os.path.normpath(os.path.join(cwd, path))
-        if whole.startswith("/") and not whole.startswith("/dev/"):
-            found[whole] = None
-    return tuple(found)
-
-
-def _patched(patch: str) -> list[str]:
-    return [match[1].strip() for match in _PATCHED.finditer(patch)]
