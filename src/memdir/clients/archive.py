@@ -158,7 +158,7 @@ class _Gatherer:
                 kind = stat.S_IFMT(entry.external_attr >> 16)
                 if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                     raise self._unsafe(entry.filename, _SPECIAL)
-            entries = {one.filename: one for one in archive.infolist() if not one.is_dir()}
+            entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
             for name, path in self._place(entries):
                 with archive.open(entries[name]) as content:
                     self._take(path, content.read(MAX_FILE_BYTES + 1))

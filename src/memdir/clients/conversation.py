@@ -208,7 +208,9 @@ def flat(content: object, key: str = "text") -> str:
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []
-    texts = [words(one.get("text") or one.get(key)) for one in blocks if isinstance(one, dict)]
+    texts = [
+        words(block.get("text") or block.get(key)) for block in blocks if isinstance(block, dict)
+    ]
     return "\n".join(filter(None, texts))
 
 
@@ -250,7 +252,7 @@ def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]
         return ()
     else:
         paths = [words(fields.get(key)) for key in _TOOLS.get(name, ())]
-    found: dict[str, None] = {}
+    whole_paths: dict[str, None] = {}
     for path in paths[:MAX_CALL_FILES]:
         if not path or len(path) > PATH_CHARACTERS or not path.isprintable():
             continue  # nothing that a file can be called
@@ -259,8 +261,8 @@ def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]
                 path = home + path[len(start) :]
         whole = os.path.normpath(os.path.join(cwd, path))
         if whole.startswith("/") and not whole.startswith("/dev/"):
-            found[whole] = None
-    return tuple(found)
+            whole_paths[whole] = None
+    return tuple(whole_paths)
 
 
 def _patched(patch: str) -> list[str]:

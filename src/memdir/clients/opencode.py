@@ -158,7 +158,9 @@ class Reader:
     def sessions(self, project: str) -> list[Session]:
         """Those that were started in the project or below it, newest first."""
         database = os.path.join(self.root, DATABASE)
-        sessions = [one for one in _table_sessions(database) if belongs(one.cwd, project)]
+        sessions = [
+            session for session in _table_sessions(database) if belongs(session.cwd, project)
+        ]
         known = {session.id for session in sessions}
         for folder in list_folder(os.path.join(self.root, "storage", "session")):
             for file in list_folder(folder.path, SUFFIX):

@@ -382,7 +382,7 @@ def receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
             files[edit.path] = Entry(
                 edit.clean is None, hash_of(edit.new), edit.insertions, before, edit.added
             )
-            folders += [one for one in _missing_folders(edit.target) if one not in folders]
+            folders += [folder for folder in _missing_folders(edit.target) if folder not in folders]
     return Receipt(receipt.path, files, tuple(folders))
 
 
@@ -393,7 +393,7 @@ def write_receipt(receipt: Receipt) -> None:
         files[path] = {
             "created": entry.created,
             "after": entry.after,
-            "insertions": [[one.at, one.text] for one in entry.insertions],
+            "insertions": [[insertion.at, insertion.text] for insertion in entry.insertions],
             "added": entry.added,
         }
         if entry.before is not None:

@@ -322,7 +322,9 @@ def read_lines(
             if id:
                 cursor = Cursor(id, line.end)
     return NewMessages(
-        said=_with_last([_as_written(one, parser) for one in newest.messages], last, earlier),
+        said=_with_last(
+            [_as_written(message, parser) for message in newest.messages], last, earlier
+        ),
         cursor=cursor or (Cursor() if start is None else since._replace(offset=start)),
         session=session,
         cwd=parser.cwd,
@@ -349,7 +351,12 @@ def select_new(
     newest = Newest()
     for _, messages in groups[start:]:
         newest.add(messages)
-    earlier = [one.text for _, messages in groups[:start] for one in messages if one.who == AGENT]
+    earlier = [
+        message.text
+        for _, messages in groups[:start]
+        for message in messages
+        if message.who == AGENT
+    ]
     marks = [id for id in ids[start:] if is_mark(id)]
     return NewMessages(
         said=_with_last(newest.messages, last, next(filter(None, reversed(earlier)), "")),
@@ -422,7 +429,9 @@ def _look_back(handle: int, begin: int, parser: Parser) -> str:
     earlier, cwd = "", ""
     for line in backward(handle, begin, max(0, begin - BEFORE_BYTES)):
         if record := parsed(line.data):
-            texts = [one.text for one in parser.take(record, "") or () if one.who == AGENT]
+            texts = [
+                message.text for message in parser.take(record, "") or () if message.who == AGENT
+            ]
             earlier = earlier or next(filter(None, reversed(texts)), "")
             cwd = cwd or parser.cwd  # the latest comes first
     parser.cwd = cwd

@@ -42,8 +42,8 @@ class OldNames(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         for name in MOVED[module.__name__]:
-            found = vars(importlib.import_module(f"memdir.{name}"))
-            vars(module).update({key: value for key, value in found.items() if key[:2] != "__"})
+            names = vars(importlib.import_module(f"memdir.{name}"))
+            vars(module).update({key: value for key, value in names.items() if key[:2] != "__"})
 
 
 sys.meta_path.append(OldNames())

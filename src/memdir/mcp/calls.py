@@ -200,7 +200,11 @@ def _forget(stores: Stores, given: Fields, client: str) -> Answer:
     done = changes.retire(app, [name], reason=_text(given, "reason"))
     # In the log another change may already be the newest.
     logged = look.log(app, done.changes[0].path, LOOKED_AT)
-    ours = [one for one in logged if (one.cause.verb, one.cause.actor) == ("retire", app.actor)]
+    ours = [
+        change
+        for change in logged
+        if (change.cause.verb, change.cause.actor) == ("retire", app.actor)
+    ]
     id = f"change {ours[0].id[:SHOWN_ID]}" if ours else "the id that history shows"
     return _changed(done.changes[0], [*done.remarks, f"to bring it back, call undo with {id}"])
 
@@ -213,9 +217,11 @@ def _undo(stores: Stores, given: Fields, client: str) -> Answer:
             f"change is an id of {SHORTEST_ID} or more of 0-9 and a-f", next="memdir log shows them"
         )
     done = review.undo(app, change)
-    lines = [f"undone: {one.path} {one.reason or 'is as it was before'}" for one in done.changes]
+    lines = [
+        f"undone: {change.path} {change.reason or 'is as it was before'}" for change in done.changes
+    ]
     lines = [inert_line(line, CHANGE_BYTES) for line in lines[:MAX_UNDONE]]
-    paths = [inert_line(one.path, CHANGE_BYTES) for one in done.changes]
+    paths = [inert_line(change.path, CHANGE_BYTES) for change in done.changes]
     fields: Fields = {"change": "undone", "paths": paths, "remarks": _steps(done.remarks)}
     nothing = ["The files are as before already; nothing was written."]
     return Answer(_with_remarks(lines or nothing, done.remarks), fields)
@@ -258,7 +264,7 @@ def _recall(stores: Stores, given: Fields, client: str) -> Answer:
         hint = "To read one of the lines whole: read, with its path and scope."
         return Answer(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
     now = apps[0][1].now() if apps else 0.0
-    near = [inject.pointer(one, now) for one in answer.found.near[:RECALLED]]
+    near = [inject.pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
     text = f"Nothing to tell: {answer.reason if there else 'there is no memory yet'}."
     return Answer("\n".join([text, framed("\n".join(["Nearest:", *near]))]) if near else text)
@@ -280,8 +286,8 @@ def _list(stores: Stores, given: Fields, client: str) -> Answer:
     remarks: list[str] = []
     for scope, app in stores.apps(_text(given, "scope")):
         listed, findings = ages.list_memories(as_told(app))
-        rows += [(scope, one) for one in listed if kind in ("", one.memory.type)]
-        remarks += [f"{one.message}; {one.fix}" for one in findings]
+        rows += [(scope, row) for row in listed if kind in ("", row.memory.type)]
+        remarks += [f"{finding.message}; {finding.fix}" for finding in findings]
     shown = [_row(scope, listed) for scope, listed in rows[start : start + MAX_ROWS]]
     left = len(rows) - start - len(shown)
     more = [f"({left:,} more: call list with offset {start + len(shown)})"] if left > 0 else []
@@ -310,7 +316,7 @@ def _verify(stores: Stores, given: Fields, client: str) -> Answer:
         checked = verify.verify(app, [name] if name else [])
         remarks += checked.remarks
         for path, judged in checked.memories.items():
-            counts.update(one.verdict for one in judged)
+            counts.update(claim.verdict for claim in judged)
             for one in judged:
                 if one.verdict == STALE or (name and one.verdict != NOT_A_CLAIM):
                     said = f"{path}:{one.claim.line}: {one.claim.text} – {one.reason}"

@@ -83,7 +83,7 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
     patterns += [f"{AGENTS}/{INDEX}"] if agents else []
     wanted = _settings(program)
     attributes, old = os.path.join(root, ATTRIBUTES), _read(root, ATTRIBUTES)
-    new = _with_lines(old or b"", [f"{_pattern(one)} merge={DRIVER}" for one in patterns])
+    new = _with_lines(old or b"", [f"{_pattern(path)} merge={DRIVER}" for path in patterns])
     # The settings that all worktrees of the repository share.
     config = os.path.join(root, _git(root, "rev-parse", "--git-common-dir"), "config")
     before = _read(*os.path.split(config))

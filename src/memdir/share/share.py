@@ -42,8 +42,8 @@ def share(source: App, target: App, names: Sequence[str], *, move: bool = False)
     """Find them, adopt each, bring the index in step; to move them, retire them where they were."""
     _check_places(source, target)
     wanted = spread(names, source.store.files())
-    found = {memory.path: memory for memory in find_all(source.store, wanted)}
-    files = [(memory, source.store.read(path)) for path, memory in found.items()]
+    memories = {memory.path: memory for memory in find_all(source.store, wanted)}
+    files = [(memory, source.store.read(path)) for path, memory in memories.items()]
     diff: Diff = []
     with target.changing(SHARE) as desk:
         reasons = [_refuse(memory, data, desk, target) for memory, data in files]
@@ -62,7 +62,11 @@ def share(source: App, target: App, names: Sequence[str], *, move: bool = False)
         diff += [(path, None, desk.store.read(path)) for path in made]
         _keep_index(target, desk, before, diff)
         behind = set(source.store.files()).difference(desk.store.files())
-        titles = {one.name: one.path for one in source.store.scan().memories if one.path in behind}
+        titles = {
+            memory.name: memory.path
+            for memory in source.store.scan().memories
+            if memory.path in behind
+        }
         for memory, data in allowed:
             if memory.path in made:
                 desk.remarks += _concerns(memory, data, Lookup(behind, titles))
@@ -83,10 +87,10 @@ def _refuse(memory: Memory, data: bytes, desk: Desk, target: App) -> str:
         return f"it has {len(data):,} bytes (limit: {limit:,}); share the part that others need"
     if b"\0" in data:
         return "it holds a NUL byte: it is not text"
-    if found := secrets.find_secrets(memory.path):
-        return f"its name looks like a secret ({found[0].rule}). {INSTEAD}"
-    if found := secrets.find_secrets(decode(data)):
-        places = ", ".join(dict.fromkeys(f"{one.rule}, line {one.line}" for one in found))
+    if tokens := secrets.find_secrets(memory.path):
+        return f"its name looks like a secret ({tokens[0].rule}). {INSTEAD}"
+    if tokens := secrets.find_secrets(decode(data)):
+        places = ", ".join(dict.fromkeys(f"{token.rule}, line {token.line}" for token in tokens))
         return f"it holds what looks like a secret ({places}). {INSTEAD}"
     for path in desk.store.files():
         if path != memory.path and _folded(path) == _folded(memory.path):
@@ -104,7 +108,9 @@ def _concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
     `private` knows the memories that stay behind: a link to one of them leads others nowhere.
     """
     page = Page(memory, decode(data))
-    concerns = [f"{page.path}:{one.line}: {one.message}" for one in inspect_safety(page)]
+    concerns = [
+        f"{page.path}:{finding.line}: {finding.message}" for finding in inspect_safety(page)
+    ]
     pointers = [pointer for line in page.lines for pointer in read_pointers(line, 1)]
     targets = dict.fromkeys(private.find(pointer.target, pointer.form) for pointer in pointers)
     names = [name for name in targets if name]
