@@ -109,11 +109,6 @@ def test_a_program_that_writes_a_prompt_is_not_the_person(home, folder, more):
     assert read(home, folder, record("user", "remember me", **more)).said == ()
 
 
-@pytest.mark.parametrize("more", [{}, {"origin": {"kind": "human"}}, {"turnOrigin": "sdk"}])
-def test_a_person_is(home, folder, more):
-    assert words(read(home, folder, record("user", "hello", **more))) == [(PERSON, "hello")]
-
-
 @pytest.mark.parametrize(
     ("text", "own"),
     [
@@ -143,19 +138,6 @@ def test_only_what_was_typed_is_the_persons(home, folder, text, own):
     for content in (text, [{"type": "text", "text": text}]):
         said = read(home, folder, record("user", content)).said
         assert [one.text for one in said] == ([own] if own else [])
-
-
-def test_an_image_says_nothing_and_the_words_beside_it_stay(home, folder):
-    image = {"type": "image", "source": {"type": "base64", "data": "A" * 100}}
-    content = [
-        image,
-        {"type": "text", "text": "what is this"},
-        {"type": "text", "text": "and that"},
-    ]
-    assert words(read(home, folder, record("user", content))) == [
-        (PERSON, "what is this\nand that")
-    ]
-    assert read(home, folder, use("Read"), result([image])).said == ()
 
 
 def test_what_was_typed_while_the_agent_worked_is_the_persons(home, folder):
@@ -214,11 +196,6 @@ def test_an_error_of_the_api_is_not_the_agents_word(home, folder):
     nothing = record("assistant", [{"type": "text", "text": "No response requested."}])
     nothing["message"]["model"] = "<synthetic>"
     assert read(home, folder, error, nothing).said == ()
-
-
-def test_thinking_is_not_said(home, folder):
-    content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Yes."}]
-    assert words(read(home, folder, record("assistant", content))) == [(AGENT, "Yes.")]
 
 
 def test_a_search_of_the_web_is_a_tools_word(home, folder):
@@ -290,15 +267,6 @@ def test_kinds_of_records_that_nobody_knows_are_counted(home, folder):
 def test_a_clock_that_is_wrong_is_an_unknown_time(home, folder, time):
     (one,) = read(home, folder, record("user", "hello", timestamp=time)).said
     assert one.time == 0.0
-
-
-@pytest.mark.parametrize(
-    "message", [None, "text", [], {}, {"content": None}, {"content": 5}, {"content": [5, None, {}]}]
-)
-@pytest.mark.parametrize("kind", ["user", "assistant"])
-def test_a_record_without_words_says_nothing(home, folder, kind, message):
-    stretch = read(home, folder, record(kind, "", message=message))
-    assert (stretch.said, stretch.broken) == ((), 0)
 
 
 def test_the_clients_directory_may_be_elsewhere_or_a_link(home, tmp_path):

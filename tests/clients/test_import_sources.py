@@ -2,13 +2,11 @@
 
 import json
 import os
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from memdir.clients.other_tools import _free, names_in, sources
-from memdir.errors import BadInput
+from memdir.clients.other_tools import sources
 from memdir.hot.memory import read as read_header
 from tests.helpers.terminal import memdir, tree
 
@@ -245,12 +243,6 @@ def test_files_that_are_something_else_are_refused(source, text, tmp_path, store
     assert refused.error["next"] and not store.exists()
 
 
-@pytest.mark.parametrize("source", TAKEN)
-def test_a_source_that_is_not_there_says_how_to_name_it(source, store):
-    refused = memdir("import", source, "--json")
-    assert refused.code == 1 and f"memdir import {source} " in refused.error["next"]
-
-
 def test_half_a_character_does_not_stop_an_import(tmp_path, store):
     (tmp_path / "x.json").write_text('[{"memory": "tea \\ud800 at\\u0000 five"}]')
     assert memdir("import", "mem0", str(tmp_path / "x.json")).code == 0
@@ -270,12 +262,6 @@ def test_links_in_a_repository_are_not_followed(project, tmp_path, store):
     assert [one["path"] for one in answer["skipped"]] == ["b.mdc"]
 
 
-def test_a_name_that_is_no_source_is_a_path(tmp_path, store):
-    refused = memdir("import", "emacs", str(tmp_path), "--json")
-    assert refused.code == 1 and "codex" in refused.error["next"]
-    assert "nothing was imported" in memdir("import", "emacs", "--json").error["message"]
-
-
 def test_entries_that_would_get_one_name_are_all_taken(project, tmp_path, store):
     put(project / ".cursor/rules", **{"a.mdc": "One.\n", "a.md": "Two.\n", "A.mdc": "Three.\n"})
     tool = put(tmp_path / "tool", **{"notes.txt": "Four.\n", "notes.md": "Five.\n"})
@@ -288,21 +274,6 @@ def test_entries_that_would_get_one_name_are_all_taken(project, tmp_path, store)
     assert {*names} == {"A.md", "a-2.md", "a-3.md", "notes.md", "notes-2.md"}
     for word in ("One.", "Two.", "Three.", "Four.", "Five."):
         assert sum(word in text for text in names.values()) == 1
-
-
-def test_many_entries_of_one_name_are_numbered_without_counting_anew():
-    tries = 0
-
-    class Taken(dict):
-        def __contains__(self, key):
-            nonlocal tries
-            tries += 1
-            return super().__contains__(key)
-
-    taken, numbers = Taken(), Counter()
-    for _ in range(1000):
-        taken[_free("same", taken, numbers)] = b""
-    assert len(taken) == 1000 and "same-1000.md" in taken and tries < 2100
 
 
 def test_the_same_entry_thrice_is_one_memory(tmp_path, store):
@@ -322,12 +293,6 @@ def test_a_folder_of_gemini_that_names_no_project_is_passed_over(root, laid, hom
         (folder / ".project_root").write_bytes(root)
     assert memdir("import", "gemini-cli").code == 0
     assert (store / "ports.md").exists()
-
-
-def test_a_folder_that_cannot_be_listed_is_said(tmp_path):
-    with pytest.raises(BadInput, match="File name too long"):
-        names_in(str(tmp_path / ("x" * 300)), "name it")
-    assert names_in(str(tmp_path / "none"), "name it") == []
 
 
 @pytest.mark.parametrize("source", ["mem0", "claude-memory", "gemini-cli", "cursor"])

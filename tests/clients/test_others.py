@@ -72,21 +72,6 @@ def test_what_codex_puts_before_a_prompt_is_not_the_persons(home, parts, own):
         assert found == ([own] if own else [])
 
 
-def test_events_of_codex_repeat_and_say_nothing_new(home):
-    event = {"type": "user_message", "message": "hello"}
-    reply = item(type="message", role="assistant", content=[{"type": "output_text", "text": "hi"}])
-    path = codex_file(
-        home,
-        user("hello"),
-        {"timestamp": TIME, "type": "event_msg", "payload": event},
-        item(type="reasoning", summary=[{"type": "summary_text", "text": "hm"}]),
-        reply,
-        {"timestamp": TIME, "type": "compacted", "payload": {"message": "They talked."}},
-    )
-    stretch = codex.open_reader(str(home), {}).read(path, START)
-    assert (words(stretch), stretch.broken) == ([(PERSON, "hello"), (AGENT, "hi")], 0)
-
-
 @pytest.mark.parametrize(
     ("call", "paths"),
     [
@@ -146,11 +131,6 @@ def test_an_early_version_of_codex_is_read(home):
     path.write_text("".join(map(line, records)))
     stretch = codex.open_reader(str(home), {}).read(str(path), START)
     assert (words(stretch), stretch.broken) == ([(PERSON, "hello")], 0)
-
-
-def test_codex_may_live_elsewhere(tmp_path):
-    reader = codex.open_reader("/nowhere", {"CODEX_HOME": str(tmp_path)})
-    assert reader.root == str(tmp_path / "sessions")
 
 
 # Gemini CLI

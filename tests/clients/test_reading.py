@@ -83,8 +83,8 @@ def test_bytes_that_are_no_text_are_replaced(file):
 
 
 def test_a_line_that_is_too_long_is_passed_over(file, monkeypatch):
-    monkeypatch.setattr(transcripts, "LONGEST", 10_000)
-    monkeypatch.setattr(transcripts, "CHUNK", 1_000)
+    monkeypatch.setattr(transcripts, "MAX_LINE_BYTES", 10_000)
+    monkeypatch.setattr(transcripts, "CHUNK_BYTES", 1_000)
     file.write(said("first") + said("x" * 20_000) + said("last"))
     stretch = file.read()
     assert (texts(stretch), stretch.broken) == (["first", "last"], 1)
@@ -92,7 +92,7 @@ def test_a_line_that_is_too_long_is_passed_over(file, monkeypatch):
 
 
 def test_words_beside_a_large_image_are_read(file, monkeypatch):
-    monkeypatch.setattr(transcripts, "PLAIN", 10_000)
+    monkeypatch.setattr(transcripts, "PARSED_BYTES", 10_000)
     image = {"type": "image", "source": {"type": "base64", "data": "iVBORw0K" * 5_000}}
     file.write(line(record("user", [image, {"type": "text", "text": "what is this"}])))
     assert texts(file.read()) == ["what is this"]
@@ -151,8 +151,8 @@ def test_of_a_huge_file_the_newest_part_is_read(file, monkeypatch):
 
 
 def test_of_very_many_lines_the_newest_are_read(file, monkeypatch):
-    monkeypatch.setattr(transcripts, "LINES", 10)
-    monkeypatch.setattr(transcripts, "BEFORE", 100)
+    monkeypatch.setattr(transcripts, "MAX_LINES", 10)
+    monkeypatch.setattr(transcripts, "BEFORE_BYTES", 100)
     file.write("".join(said(f"number {number}") for number in range(100)))
     stretch = file.read()
     assert texts(stretch) == [f"number {number}" for number in range(90, 100)]
@@ -186,8 +186,8 @@ def test_lines_are_the_same_forwards_and_backwards(tmp_path_factory, pieces, chu
         at += len(one)
     handle = os.open(path, os.O_RDONLY)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(transcripts, "CHUNK", chunk)
-        patched.setattr(transcripts, "LONGEST", 4)
+        patched.setattr(transcripts, "CHUNK_BYTES", chunk)
+        patched.setattr(transcripts, "MAX_LINE_BYTES", 4)
         there = [found[:3] for found in transcripts.forward(handle, 0, len(data))]
         back = [found[:3] for found in transcripts.backward(handle, len(data))]
     os.close(handle)
@@ -242,7 +242,7 @@ def test_hostile_transcripts(file, row):
         file.add("\n" + said("whole"))
         assert texts(file.read(stretch.cursor)) == ["whole"]
     elif row.id == "TR05":
-        assert (len(stretch.said), stretch.cut) == (transcripts.TEXT_MOST, True)
+        assert (len(stretch.said), stretch.cut) == (transcripts.MAX_MESSAGES, True)
         assert file.read(stretch.cursor).said == ()
     else:
         pytest.fail(f"{row.id} is new: {row.expected}")

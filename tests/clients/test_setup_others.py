@@ -62,13 +62,6 @@ def test_every_file_is_shown_and_taken_out_again(client, home):
     assert files(home) == {}
 
 
-@pytest.mark.parametrize("client", OTHERS)
-def test_there_is_no_plugin_for_them(client, home):
-    refused = memdir("setup", client, "--plugin", "--json")
-    assert refused.code == 1 and "no plugin" in refused.error["message"]
-    assert "no /memory commands" in str(memdir("setup", client, "--commands", "--json").json)
-
-
 @pytest.mark.parametrize("client", SERVERS)
 def test_the_server_that_is_written_answers(client, home, project):
     memdir("setup", client)
@@ -244,12 +237,6 @@ def test_a_damaged_receipt_stops_no_removal(home):
     receipt.write_text(json.dumps(said))
     assert memdir("setup", "codex", "--remove").code == 0
     assert files(home) == {} and (home / "mine").exists()
-
-
-def test_a_directory_in_place_of_a_file_is_called_one(home):
-    (home / ".cursor/mcp.json").mkdir(parents=True)
-    refused = memdir("setup", "cursor", "--json")
-    assert refused.code != 0 and "a directory stands there" in refused.error["next"]
 
 
 # Cursor

@@ -12,7 +12,6 @@ from memdir.clients.receipt import Plan, Wish
 from memdir.clients.setup import clients, install
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput
-from memdir.store import registry
 from tests.helpers.hostile import inputs
 
 THEIRS = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say hi"}]}]}}
@@ -72,12 +71,6 @@ def changes(plan: Plan) -> set[str]:
     return {edit.change for edit in plan.edits}
 
 
-def test_a_member_has_what_the_family_has(client):
-    member = registry.load("clients", client.replace("-", "_"))
-    assert member.TITLE
-    assert callable(member.plan) and callable(member.folder)
-
-
 @pytest.mark.parametrize(("client", "way"), WAYS)
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
 def test_in_in_again_and_out_to_the_byte(client, config, home, data, way):
@@ -97,15 +90,6 @@ def test_in_in_again_and_out_to_the_byte(client, config, home, data, way):
     assert seen(home) == before
     assert changes(install(config, client, Wish(remove=True))) <= {"unchanged"}
     assert seen(home) == before
-
-
-@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_no_folder_of_ours_is_left(client, config, home, data):
-    lay(settings_of(config, client), data)
-    before = {path for path in home.rglob("*") if ".local" not in path.parts}
-    install(config, client, Wish(commands=True))
-    install(config, client, Wish(remove=True))
-    assert {path for path in home.rglob("*") if ".local" not in path.parts} == before
 
 
 @pytest.mark.parametrize(("client", "way"), WAYS)
@@ -241,9 +225,3 @@ def test_memories_are_not_touched(client, config):
     install(config, client, Wish("settings", commands=True))
     install(config, client, Wish(remove=True))
     assert [path.name for path in store.iterdir()] == ["kept.md"]
-
-
-def test_a_client_that_there_is_not_is_named(config):
-    with pytest.raises(BadInput, match="no client 'emacs'") as caught:
-        install(config, "emacs", Wish())
-    assert "claude-code" in caught.value.next

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients.receipt import Wish
-from memdir.clients.setup import clients, install
+from memdir.clients.setup import install
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput
 from tests.conformance import own
@@ -35,11 +35,6 @@ def seen(home: Path) -> dict[str, bytes]:
     """Every file of the home but those of memdir itself."""
     files = [path for path in home.rglob("*") if path.is_file() and ".local" not in path.parts]
     return {str(path): path.read_bytes() for path in files}
-
-
-def test_a_client_of_ones_own_is_listed_beside_ours(config):
-    assert {*OWN, "claude-code"} <= set(clients(config.own))
-    assert not set(OWN) & set(clients())
 
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)

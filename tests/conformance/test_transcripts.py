@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.clients import transcripts
+from memdir.clients import conversation, transcripts
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.store import registry
@@ -65,10 +65,6 @@ def plain(said: Any) -> list[tuple[str, str, str, tuple[str, ...]]]:
     return [(one.who, one.text, one.tool, one.wrote) for one in said]
 
 
-def test_every_member_has_a_writer():
-    assert {member for member, _ in WRITERS.values()} == set(registry.members("transcripts"))
-
-
 def test_a_conversation_is_read_as_it_was(kept):
     stretch = kept.read(kept.lay(kept.talk()))
     assert plain(stretch.said) == plain(kept.talk())
@@ -87,13 +83,6 @@ def test_two_steps_say_the_same_as_one(kept, split):
     second = kept.read(path, first.cursor)
     assert plain(first.said + second.said) == plain(talk)
     assert not second.lost
-
-
-def test_nothing_new_is_nothing(kept):
-    path = kept.lay(kept.talk())
-    first = kept.read(path)
-    again = kept.read(path, first.cursor)
-    assert (again.said, again.cursor, again.lost) == ((), first.cursor, False)
 
 
 def test_a_lost_cursor_takes_all(kept):
@@ -143,14 +132,14 @@ def test_a_session_of_another_agent_says_nothing(kept):
 
 
 def test_text_is_bounded_and_keeps_its_ends(kept):
-    long = "first " + "x" * (2 * transcripts.TEXT) + " last"
+    long = "first " + "x" * (2 * conversation.TEXT_CHARACTERS) + " last"
     (one,) = kept.read(kept.lay([Said("", PERSON, long)])).said
-    assert len(one.text) < transcripts.TEXT + 100
+    assert len(one.text) < conversation.TEXT_CHARACTERS + 100
     assert one.text.startswith("first x") and one.text.endswith("x last")
 
 
 def test_a_stretch_is_bounded_and_keeps_the_newest(kept, monkeypatch):
-    monkeypatch.setattr(transcripts, "ALL_TEXT", 30)
+    monkeypatch.setattr(transcripts, "ALL_TEXT_CHARACTERS", 30)
     path = kept.lay([Said("", PERSON, f"number {number}") for number in range(10)])
     stretch = kept.read(path)
     assert [one.text for one in stretch.said] == ["number 7", "number 8", "number 9"]

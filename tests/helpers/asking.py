@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memdir.mcp.calls import Stores
-from memdir.mcp.server import Talk
+from memdir.mcp.server import Server, Stores
 from memdir.mcp.stdio import Pipe
 
 SERVER = [sys.executable, "-m", "memdir.mcp"]
@@ -38,7 +37,7 @@ class Agent:
 
     def __init__(self, version: str = NEWEST, **place: Any) -> None:
         self.stores = Stores(os.environ, os.getcwd(), time.time, **place)
-        self.talk = Talk(self.stores)
+        self.talk = Server(self.stores)
         if version:
             self.welcome = self.ask(hello(version))["result"]
 
@@ -61,10 +60,10 @@ class Agent:
         return str(result["content"][0]["text"])
 
 
-def piped(data: bytes, talk: Talk | None = None) -> list[Any]:
+def piped(data: bytes, talk: Server | None = None) -> list[Any]:
     """What the server writes for these bytes, in this process."""
     out = io.BytesIO()
-    Pipe(talk or Talk(Stores(os.environ, os.getcwd(), time.time)), io.BytesIO(data), out).serve()
+    Pipe(talk or Server(Stores(os.environ, os.getcwd(), time.time)), io.BytesIO(data), out).serve()
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from memdir.mcp.stdio import run
 from tests.helpers.asking import (
     FACT,
     SECONDS,
@@ -23,7 +22,7 @@ from tests.helpers.asking import (
     start,
     use,
 )
-from tests.helpers.terminal import memdir, tree
+from tests.helpers.terminal import tree
 from tests.self.source import ROOT
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -109,7 +108,7 @@ def test_without_any_package_it_serves_every_tool(project):
     """The plugin brings memdir alone: -I -S sees no installed package."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
-        "from memdir.cli.main import main; sys.argv[1:] = ['mcp']; main()"
+        "from memdir.mcp.stdio import run; sys.exit(run([]))"
     )
     calls = [
         use(1, "save", text=FACT, type="project", name="a"),
@@ -127,20 +126,6 @@ def test_without_any_package_it_serves_every_tool(project):
     assert [one["id"] for one in answers if not one["result"].get("isError")] == [*range(8)]
 
 
-def test_odd_words_are_left_to_the_command_line_which_says_what_is_wrong():
-    for words in (["--http"], ["--port=9"], ["--nonsense"]):
-        assert run(words) is None
-        told = memdir("mcp", *words)
-        assert told.code == 2 and "Next: memdir mcp --help" in told.stderr
-
-
-def test_a_place_that_cannot_be_served_is_told_at_the_start(home, capsys):
-    for words in (["--project", str(home / "nowhere")], ["--scope", "galaxy"]):
-        assert run(words) == 1
-        told = capsys.readouterr()
-        assert told.out == "" and "Next:" in told.err
-
-
 def test_another_project_and_another_directory_are_served_by_name(tmp_path, store, home):
     other = tmp_path / "other"
     (other / ".git").mkdir(parents=True)
@@ -150,12 +135,6 @@ def test_another_project_and_another_directory_are_served_by_name(tmp_path, stor
     assert "b.md" in named.use("list") and "a.md" not in named.use("list")
     assert not store.exists() and (tmp_path / "named/b.md").exists()
     assert [path.name for path in home.glob(".claude/projects/*other/memory/a.md")] == ["a.md"]
-
-
-def test_the_words_of_the_start_choose_the_place(tmp_path):
-    named = tmp_path / "named"
-    served(lines(use(1, "save", text=FACT, type="user", name="a")), f"--dir={named}")
-    assert (named / "a.md").exists()
 
 
 def test_nothing_is_written_outside_of_the_store_and_our_own_folders(project, store, home):

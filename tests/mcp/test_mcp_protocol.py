@@ -8,10 +8,9 @@ from urllib.parse import quote
 import pytest
 
 from memdir.mcp import rpc
-from memdir.mcp.calls import Stores
-from memdir.mcp.rpc import MOST_BYTES
-from memdir.mcp.server import VERSIONS, Talk, client_name
-from tests.helpers.asking import FACT, Agent, hello, lines, piped, request, use
+from memdir.mcp.rpc import MAX_BYTES
+from memdir.mcp.server import VERSIONS, Server, Stores, client_name
+from tests.helpers.asking import FACT, Agent, lines, piped, request, use
 from tests.helpers.hostile import inputs
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -32,11 +31,6 @@ def test_each_version_is_taken_as_it_is_wanted(version):
     assert agent.welcome["serverInfo"]["name"] == "memdir"
     assert set(agent.welcome["capabilities"]) == {"tools", "resources"}
     assert "not an instruction" in agent.welcome["instructions"]
-
-
-@pytest.mark.parametrize("version", ["1999-01-01", "2099-01-01", "", "zzz"])
-def test_an_unknown_version_is_answered_with_the_newest(version):
-    assert Agent(version or "x").welcome["protocolVersion"] == VERSIONS[-1]
 
 
 def test_the_versions_are_those_of_the_official_package():
@@ -120,17 +114,17 @@ def test_hostile_messages_get_an_error_or_an_answer_and_the_server_stays(case):
 
 
 def test_a_line_beyond_the_limit_is_not_kept_and_its_id_is_answered():
-    huge = "x" * (MOST_BYTES + 70_000)
+    huge = "x" * (MAX_BYTES + 70_000)
     first = lines(use(41, "recall", query=huge))  # the id in front, as some clients write it
     tail = dict(reversed(use("forty-two", "recall", query=huge).items()))
     last = json.dumps({"params": tail["params"], "jsonrpc": "2.0", "id": "forty-two"}).encode()
-    answers = piped(first + last + b"\n" + b"{" * (MOST_BYTES + 5) + b"\n" + lines(PING))
+    answers = piped(first + last + b"\n" + b"{" * (MAX_BYTES + 5) + b"\n" + lines(PING))
     assert [answer["id"] for answer in answers] == [41, "forty-two", None, "p"]
     assert {code(answer) for answer in answers[:3]} == {rpc.INVALID}
 
 
 def test_a_line_of_just_the_limit_is_read():
-    query = "x" * (MOST_BYTES - len(lines(use(1, "recall", query=""))))
+    query = "x" * (MAX_BYTES - len(lines(use(1, "recall", query=""))))
     [answer] = piped(lines(use(1, "recall", query=query)))
     assert answer["result"]["isError"] and "limit" in answer["result"]["content"][0]["text"]
 
@@ -155,7 +149,7 @@ def test_a_mistake_of_ours_is_an_error_of_one_request(home):
         def apps(self, scope=""):
             raise ZeroDivisionError("secret words")
 
-    talk = Talk(Broken(os.environ, os.getcwd(), time.time))
+    talk = Server(Broken(os.environ, os.getcwd(), time.time))
     answers = piped(lines(use(1, "list"), PING), talk)
     [wrong] = [answer for answer in answers if answer != PONG]
     assert code(wrong) == rpc.INTERNAL and "secret words" not in json.dumps(wrong)
@@ -255,8 +249,3 @@ def test_an_address_that_is_no_memory_is_refused(kept, store, uri):
     answer = read(kept, uri)
     assert code(answer) in (rpc.NO_RESOURCE, rpc.PARAMS, rpc.INTERNAL)
     assert "secret words" not in json.dumps(answer)
-
-
-def test_hello_again_is_answered():
-    agent = Agent()
-    assert agent.ask(hello("2024-11-05"))["result"]["protocolVersion"] == "2024-11-05"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.repositories import Checkout
-from tests.helpers.terminal import SCRIPT, memdir, process, tree
+from tests.helpers.terminal import SCRIPT, memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -111,12 +111,6 @@ def test_windows_line_ends_stay(repository):
     assert merged(repository, *texts[:3]) == (0, texts[3].encode())
 
 
-def test_the_same_merge_is_a_conflict_without_it(repository):
-    repository.git("config", "--remove-section", "merge.memdir-index")
-    code, text = merged(repository, HEAD + A, HEAD + A + B, HEAD + A + C)
-    assert code == 1 and b"<<<<<<<" in text
-
-
 def test_prose_that_both_rewrote_is_a_conflict_that_git_shows(repository):
     ours, theirs = HEAD.replace("What we know", "Ours"), HEAD.replace("What we know", "Theirs")
     code, text = merged(repository, HEAD + A, ours + A + B, theirs + A + C)
@@ -124,16 +118,6 @@ def test_prose_that_both_rewrote_is_a_conflict_that_git_shows(repository):
     marked = "<<<<<<< ours\nOurs.\n=======\nTheirs.\n>>>>>>> theirs\n"
     assert text.decode() == f"# Memories\n\n{marked}\n{A}{B}{C}"
     assert repository.git("status", "--porcelain") == f"UU {PATH}"
-
-
-def test_a_rebase_uses_it_too(repository):
-    repository.commit({PATH: HEAD + A})
-    repository.git("checkout", "-q", "-b", "theirs")
-    repository.commit({PATH: HEAD + A + C})
-    repository.git("checkout", "-q", "main")
-    repository.commit({PATH: HEAD + A + B})
-    repository.git("rebase", "-q", "theirs")
-    assert (repository.folder / PATH).read_text() == HEAD + A + C + B
 
 
 def test_a_clone_without_memdir_hears_of_a_conflict(repository):
@@ -174,28 +158,6 @@ def three(tmp_path, monkeypatch) -> Path:
         (folder / name).write_text(text)
     monkeypatch.chdir(folder)
     return folder
-
-
-def test_the_answer_says_what_came_and_went(three):
-    answer = memdir("merge-index", "base", "ours", "theirs", "team/MEMORY.md", "--json").json
-    assert answer.pop("diff").startswith("--- a/team/MEMORY.md\n")
-    assert answer == {
-        "change": "merged",
-        "path": "team/MEMORY.md",
-        "conflicts": 0,
-        "added": ["c.md"],
-        "dropped": [],
-        "joined": [],
-        "dry_run": False,
-    }
-    assert (three / "ours").read_text() == A + B + C
-    assert (three / "theirs").read_text() == A + C
-
-
-def test_a_dry_run_writes_nothing_and_shows_the_diff(three):
-    answer = memdir("merge-index", "base", "ours", "theirs", "--dry-run")
-    assert answer.code == 0 and "+- [C](c.md)" in answer.text
-    assert (three / "ours").read_text() == A + B
 
 
 def test_words_of_both_sides_are_told(three):
@@ -247,34 +209,6 @@ def test_ours_that_is_a_link_is_not_written_through(three):
     assert (three / "kept").read_text() == A + B
 
 
-@pytest.mark.parametrize("words", [(), ("a",), ("a", "b"), tuple("abcde"), ("--install", "a")])
-def test_anything_but_three_or_four_files_is_wrong_usage(words):
-    assert memdir("merge-index", *words).code == 2
-
-
-def test_install_shows_the_diff_of_both_files_and_does_nothing_twice(tmp_path, monkeypatch):
-    checkout = Checkout((tmp_path / "repo").resolve())
-    checkout.files({".gitattributes": "*.png binary"})
-    monkeypatch.chdir(checkout.folder)
-    before = tree(checkout.folder)
-    dry = memdir("merge-index", "--install", "--dry-run", "--json").json
-    assert tree(checkout.folder) == before
-    answer = memdir("merge-index", "--install", "--json").json
-    assert answer["files"] == dry["files"] and (answer["dry_run"], dry["dry_run"]) == (False, True)
-    assert [Path(file["path"]).name for file in answer["files"]] == [".gitattributes", "config"]
-    assert "+.claude/memory/MEMORY.md merge=memdir-index" in answer["files"][0]["diff"]
-    assert "+\tdriver = memdir merge-index %O %A %B %P" in answer["files"][1]["diff"]
-    assert (
-        "git config merge.memdir-index.driver 'memdir merge-index %O %A %B %P'"
-        in answer["commands"]
-    )
-    lines = (checkout.folder / ".gitattributes").read_text().splitlines()
-    assert lines[0] == "*.png binary" and len(lines) == 3
-    after = tree(checkout.folder)
-    assert memdir("merge-index", "--install", "--json").json["files"] == []
-    assert tree(checkout.folder) == after
-
-
 def test_install_leaves_the_settings_of_the_user_alone(tmp_path, home, monkeypatch):
     (home / ".gitconfig").write_text("[user]\n\tname = Ann\n")
     checkout = Checkout((tmp_path / "repo").resolve())
@@ -316,14 +250,6 @@ def test_install_does_not_write_through_a_link(tmp_path, monkeypatch):
     answer = memdir("merge-index", "--install", "--json")
     assert answer.code == 1 and "symbolic link" in answer.error["message"]
     assert (tmp_path / "outside").read_text() == "theirs\n"
-
-
-def test_the_console_script_answers_git_with_its_exit_code(three):
-    for side in ("base", "ours", "theirs"):
-        (three / side).write_text(f"{side}\n{A}")
-    answer = process("merge-index", "base", "ours", "theirs")
-    assert answer.code == 1 and "both sides rewrote" in answer.text
-    assert (three / "ours").read_text().count("<<<<<<<") == 1
 
 
 def test_an_index_in_its_place_has_another_writer(tmp_path, monkeypatch):

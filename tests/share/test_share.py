@@ -57,18 +57,6 @@ def test_a_move_leaves_one_copy_and_undo_works_on_each_side(opened):
     assert tree(opened.root / "team") == {}
 
 
-def test_what_was_moved_is_in_the_trash_too(opened):
-    share(opened, "freeze", move=True)
-    assert [one.path for one in look.shelved(opened.app())] == ["freeze.md"]
-
-
-def test_the_diff_tells_both_stores_apart(opened):
-    shared = share(opened, "freeze", move=True)
-    assert [path for path, _, _ in shared.diff] == [
-        *("team/freeze.md", "team/MEMORY.md", "project/freeze.md", "project/MEMORY.md")
-    ]
-
-
 def test_a_dry_run_says_the_same_and_writes_nothing(opened):
     before = tree(opened.home)
     dry = share(opened, "freeze", move=True, dry_run=True)
@@ -84,13 +72,6 @@ def test_a_memory_in_a_folder_keeps_its_folder(opened):
     assert "(api/limits.md)" in opened.read("team/MEMORY.md")
 
 
-def test_sharing_twice_is_done_already(opened):
-    share(opened, "freeze")
-    again = share(opened, "freeze")
-    assert kinds(again) == [("freeze.md", "skipped")] and again.done.changes[0].hash
-    assert len(team_log(opened)) == 2  # begin, share
-
-
 def test_a_move_that_was_cut_off_is_completed_by_the_next(opened):
     share(opened, "freeze")
     assert share(opened, "freeze", move=True).moved == ("freeze.md",)
@@ -104,18 +85,6 @@ def test_what_is_personal_by_its_type_stays_private(type, opened):
     assert kinds(shared) == [("mine.md", "skipped"), ("freeze.md", "created")]
     assert f"type {type} are not shared" in shared.done.changes[0].reason
     assert (opened.root / "mine.md").exists() and shared.moved == ("freeze.md",)
-
-
-@pytest.mark.parametrize("type", ["feedback", "project", "reference", "decision", "preference"])
-def test_what_may_be_a_team_s_is_shared(type, opened):
-    opened.write("ours.md", memory("ours", type=type))
-    assert kinds(share(opened, "ours")) == [("ours.md", "created")]
-
-
-def test_a_memory_without_a_type_is_asked_for_one(opened):
-    opened.write("plain.md", "Only words.\n")
-    (change,) = share(opened, "plain").done.changes
-    assert "memdir edit plain --type TYPE" in change.reason
 
 
 TOKEN = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
@@ -188,13 +157,6 @@ def test_all_names_are_known_or_nothing_is_shared(opened):
     with pytest.raises(Missing):
         share(opened, "freeze", "nothing-of-that-name")
     assert not (opened.root / "team").exists()
-
-
-def test_a_wildcard_shares_all_that_it_matches(opened):
-    opened.save("The freeze ends in April.", "freeze-end", type="project")
-    assert kinds(share(opened, "freeze*")) == [
-        *[("freeze-end.md", "created"), ("freeze.md", "created")]
-    ]
 
 
 def test_a_team_directory_that_is_a_link_is_not_followed(opened, tmp_path):

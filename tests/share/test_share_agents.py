@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from memdir.audit import ages
-from memdir.capture import review
 from memdir.config.config import read_config
 from memdir.format.draft import Draft, Wishes
 from memdir.recall import answer
@@ -74,27 +73,12 @@ def test_another_agent_and_the_project_do_not_get_it(place, opened):
         assert not answer.recall([(scope, app)], "review the migrations, please").text
 
 
-def test_the_same_agent_has_three_memories_that_do_not_mix(opened):
-    for place in PLACES:
-        save(opened(f"agent:reviewer@{place}"), f"{place} {RULE}", f"in-{place}")
-    for place in PLACES:
-        listed, _ = ages.list_memories(opened(f"agent:reviewer@{place}"))
-        assert [one.memory.path for one in listed] == [f"in-{place}.md"]
-
-
 @pytest.mark.parametrize("name", ["../../x", "a/b", "plugin:reviewer", "..", "rev\niewer", "審査"])
 def test_a_name_becomes_one_folder_and_leads_nowhere(name, opened, project):
     app = opened(f"agent:{name}@project")
     save(app)
     (folder,) = (project / ".claude/agent-memory").iterdir()
     assert app.store.root == str(folder) and (folder / "migrations.md").exists()
-
-
-def test_a_change_of_an_agent_s_memory_is_undone_like_any(opened):
-    app = opened("agent:reviewer@project")
-    save(app)
-    review.undo(app)
-    assert ages.list_memories(app)[0] == []
 
 
 def test_the_shared_scope_of_an_agent_takes_no_secret(opened):

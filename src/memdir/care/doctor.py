@@ -297,7 +297,7 @@ def _setup(app: App) -> Check:
     if not ours:
         message = f"Claude Code: not set up (memdir setup {CLIENT})"
         return Check(SETUP, True, message, MEND)
-    if edit.change != "unchanged":
+    if not edit.is_current:
         message = f"Claude Code: set up by another memdir or Python, in {edit.path}"
         return Check(SETUP, False, message + _gone(edit), MEND)
     return _plugin() if plan.way == PLUGIN else _settings(plan, edit.path)
@@ -321,7 +321,7 @@ def _other(config: Config, client: str) -> Check | None:
     ours = [one for one in plan.edits if one.old is not None and one.old != one.clean]
     if not ours:
         return None
-    changed = [one for one in plan.edits if one.change != "unchanged"]
+    changed = [one for one in plan.edits if not one.is_current]
     if changed:
         message = f"set up by another memdir or Python, or only in part: {changed[0].path}"
         return Check(client, False, message + _gone(changed[0]), mend)

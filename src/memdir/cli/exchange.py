@@ -70,7 +70,7 @@ def import_(session: Session, source: str, path: str) -> int:
     done = changes.bring_in(app, brought.files, told, origin=_origin(source, path))
     skipped = [change for change in done.changes if change.kind == SKIPPED]
     lost = any(change.hash != hash_of(contents[change.path]) for change in skipped)
-    broken = any(one.kind == other_tools.BROKEN for one in brought.skipped)
+    broken = any(one.kind == archive.BROKEN for one in brought.skipped)
     return int(lost or clashes or broken)
 
 

@@ -70,11 +70,12 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> int:
         session.screen.answer(fields, _share_lines(session, shared, text, there))
 
     try:
-        done = share_out(source, target, names, move=move, told=told).done
+        shared = share_out(source, target, names, move=move)
     except Conflict as error:
         error.next = there(error.next)
         raise
-    return int(refused(done.changes))
+    told(shared)
+    return int(refused(shared.done.changes))
 
 
 def _there(asked: Asked, to: str) -> Asked:

@@ -1,4 +1,8 @@
-"""Directory, zip, tar: in and out."""
+"""Memories from a directory, a zip or a tar, and out into a zip or a directory.
+
+Reading trusts nothing: one entry that could lead out of the store, hide behind another or fill
+the disk refuses the whole import, before anything is written.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +23,95 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import IO
 
 from memdir.errors import BadInput, Finding
 from memdir.format.index import survey
-from memdir.hot import memory
 from memdir.hot.disk import TEMPORARY, Disk, failure, sync_directory
-from memdir.hot.memory import INDEX, is_memory
+from memdir.hot.memory import INDEX, decode, is_memory
 
-# Names of entries in a source: safe or not, tidy, and the folder that holds the memories.
-
+MAX_FILE_BYTES = 4 * 1024 * 1024
+MAX_TOTAL_BYTES = 64 * 1024 * 1024
+MAX_ENTRIES = 10_000
+# Where other tools keep memories inside a project.
+RECOGNISED = (".agents/memory", ".memory", "memory", "docs/memory")
+NOTES = "notes.md"  # takes over an index that says something itself, as a save does
+OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
+OTHER = "no-memory"  # the kind of finding for files that a store has besides memories
+BROKEN = "broken"  # the kind of finding for an entry that nobody can read
+NEXT = "name a directory of Markdown files, a .zip, a .tar or a .tar.gz"
+_NO_MEMORY = "it is no memory (an index, a hidden file, or not Markdown)"
+_SPECIAL = "it is a link or a special file"
 _DRIVE = re.compile(r"[A-Za-z]:")
+_END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
+_END_BYTES, _COMMENT_BYTES = 22, 65_535
+_ENTRY_BYTES = 46 + 1024  # of a zip's table of contents: the fixed part and a generous name
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_BROKEN = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, gzip.BadGzipFile),
+    *(EOFError, lzma.LZMAError, NotImplementedError, OSError, RuntimeError, ValueError),
+    struct.error,
+)
+Files = Sequence[tuple[str, bytes]]
 
 
-def unsafe_name(name: str) -> str:
+@dataclass
+class Brought:
+    """What a source holds: memories as (path, bytes), and what was passed over."""
+
+    files: list[tuple[str, bytes]] = field(default_factory=list)
+    skipped: list[Finding] = field(default_factory=list)
+
+    def skip(self, path: str, reason: str, kind: str = "skipped") -> None:
+        """Say what was not taken, and why."""
+        self.skipped.append(Finding(kind, path, f"{path}: {reason}; skipped"))
+
+
+def unusable(path: str, cause: str, next: str = NEXT) -> BadInput:
+    """A source that gives nothing at all."""
+    return BadInput(f"{path}: {cause}; nothing was imported", path=path, next=next)
+
+
+def read_whole(path: str, next: str = NEXT, special: str = "it is no regular file") -> bytes:
+    """All bytes of a file that a person has named."""
+    try:
+        handle = os.open(path, _READ)
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or "not a file name"
+        raise unusable(path, cause, next) from None
+    try:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):  # Python opens no directory, not even to look at it
+            raise unusable(path, special, next)
+        if facts.st_size > MAX_TOTAL_BYTES:
+            raise unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(MAX_TOTAL_BYTES)
+    finally:
+        os.close(handle)
+
+
+def read_source(path: str) -> Brought:
+    """All memories of a directory or an archive; refuses the whole when one entry is not safe."""
+    if os.path.isdir(path):
+        return _Gatherer(path).read_directory(_memory_folder(path))
+    data = read_whole(path, NEXT, "it is neither a directory nor a file")
+    gatherer, file = _Gatherer(path), io.BytesIO(data)
+    try:
+        if data[:2] == b"PK":
+            _check_contents(data)
+            return gatherer.read_zip(file)
+        packed = data[:2] == b"\x1f\x8b"
+        return gatherer.read_tar(_Bounded(gzip.GzipFile(fileobj=file) if packed else file))
+    except _BROKEN as error:
+        raise unusable(path, f"it cannot be read as zip or tar ({error})") from None
+
+
+def _tidy(name: str) -> str:
+    """The name without empty and dot parts."""
+    return "/".join(part for part in name.split("/") if part not in ("", "."))
+
+
+def _unsafe_name(name: str) -> str:
     """Why a name in a source is not safe; empty when it is."""
     if "\0" in name:
         return "its name holds a NUL character"
@@ -45,209 +124,117 @@ def unsafe_name(name: str) -> str:
     return ""
 
 
-def tidy(name: str) -> str:
-    """The name without empty and dot parts."""
-    return "/".join(part for part in name.split("/") if part not in ("", "."))
-
-
-def is_markdown(name: str) -> bool:
-    """By its ending, in any case."""
-    return name[-3:].lower() == ".md"
-
-
-def base_of(names: Iterable[str]) -> str:
-    """The folder that holds the only index: the memories lie beside it."""
-    found = [tidy(name) for name in names if tidy(name).rpartition("/")[2] == INDEX]
-    return found[0][: -len(INDEX)] if len(found) == 1 else ""
-
-
-# Memories from and to other places: a directory, a zip or a tar.
-#
-# Reading trusts nothing: one entry that could lead out of the store, hide behind another or fill
-# the disk refuses the whole import, before anything is written.
-
-MAX_FILE_BYTES = 4 * 1024 * 1024
-MAX_TOTAL_BYTES = 64 * 1024 * 1024
-MAX_ENTRIES = 10_000
-# Where other tools keep memories inside a project.
-RECOGNISED = (".agents/memory", ".memory", "memory", "docs/memory")
-NOTES = "notes.md"  # takes over an index that says something itself, as a save does
-OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
-OTHER = "no-memory"  # the kind of finding for files that a store has besides memories
-_NO_MEMORY = "it is no memory (an index, a hidden file, or not Markdown)"
-_END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
-_END_BYTES, _COMMENT_BYTES = 22, 65_535
-_ENTRY_BYTES = 46 + 1024  # of a zip's table of contents: the fixed part and a generous name
-_BROKEN = (
-    *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, gzip.BadGzipFile),
-    *(
-        EOFError,
-        lzma.LZMAError,
-        NotImplementedError,
-        OSError,
-        RuntimeError,
-        ValueError,
-        struct.error,
-    ),
-)
-
-
-@dataclass
-class Brought:
-    """What a source holds: memories as (path, bytes), and what was passed over."""
-
-    files: list[tuple[str, bytes]] = field(default_factory=list)
-    skipped: list[Finding] = field(default_factory=list)
-
-
-def read_source(path: str) -> Brought:
-    """All memories of a directory or an archive; refuses the whole when one entry is not safe."""
-    if os.path.isdir(path):
-        return _Gatherer(path).directory(_memory_folder(path))
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        raise _unusable(path, getattr(error, "strerror", None) or "not a file name") from None
-    with open(handle, "rb") as file:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            raise _unusable(path, "it is neither a directory nor a file")
-        if facts.st_size > MAX_TOTAL_BYTES:
-            raise _unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes")
-        gatherer, start = _Gatherer(path), file.read(4)
-        file.seek(0)
-        try:
-            if start[:2] == b"PK":
-                return gatherer.zip(file)
-            packed = start[:2] == b"\x1f\x8b"
-            return gatherer.tar(_Bounded(gzip.GzipFile(fileobj=file) if packed else file))
-        except _BROKEN as error:
-            raise _unusable(path, f"it cannot be read as zip or tar ({error})") from None
-
-
 class _Gatherer:
     """Collects entries of one source and counts what they cost."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.brought = Brought()
-        self.entries = 0
-        self.total = 0
+        self.total_bytes = 0
         self.seen: dict[str, str] = {}
         self.index: bytes | None = None
 
-    def directory(self, root: str) -> Brought:
+    def read_directory(self, root: str) -> Brought:
         """Regular files below a directory; links are not followed."""
         disk = Disk(root)
         for _, path, entry in disk.walk(lambda _: True, self.brought.skipped):
-            self._count(path)
+            self._check_entry(path)
             if not entry.is_file(follow_symlinks=False):
-                self._skip(path, "a link or a special file")
-            elif self._wanted(path):
+                self.brought.skip(path, "a link or a special file")
+            elif self._is_wanted(path):
                 try:
                     data = disk.read(path, MAX_FILE_BYTES + 1)[0]
                 except OSError as error:
-                    self._skip(path, error.strerror or "unreadable")
+                    self.brought.skip(path, error.strerror or "unreadable")
                     continue
                 self._take(path, data)
-        return self._finished()
+        return self._finish()
 
-    def zip(self, file: IO[bytes]) -> Brought:
+    def read_zip(self, file: io.BytesIO) -> Brought:
         """The memories of a zip; nothing is extracted to a disk."""
-        _check_contents(file)
         with zipfile.ZipFile(file) as archive:
-            entries = [entry for entry in archive.infolist() if self._zip_entry(entry)]
-            base = base_of([entry.filename for entry in entries])
-            for entry in entries:
-                path = self._below(entry.filename, base)
-                if path:
-                    with archive.open(entry) as content:
-                        self._take(path, content.read(MAX_FILE_BYTES + 1))
-        return self._finished()
+            for entry in archive.infolist():
+                self._check_entry(entry.orig_filename)
+                kind = stat.S_IFMT(entry.external_attr >> 16)
+                if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                    raise self._unsafe(entry.filename, _SPECIAL)
+            entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
+            for name, path in self._place(entries):
+                with archive.open(entries[name]) as content:
+                    self._take(path, content.read(MAX_FILE_BYTES + 1))
+        return self._finish()
 
-    def _zip_entry(self, entry: zipfile.ZipInfo) -> bool:
-        self._count(entry.orig_filename)
-        mode = entry.external_attr >> 16
-        if mode and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_IFMT(mode) == 0):
-            raise self._unsafe(entry.filename, "it is a link or a special file")
-        return not entry.is_dir()
-
-    def tar(self, stream: io.RawIOBase) -> Brought:
+    def read_tar(self, stream: io.RawIOBase) -> Brought:
         """The memories of a tar, read once from front to end."""
-        found: list[tuple[str, bytes]] = []
+        files: dict[str, bytes] = {}
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for entry in archive:
-                self._count(entry.name)
+                self._check_entry(entry.name)
                 if entry.isdir():
                     continue
                 if not entry.isreg() or entry.sparse is not None:
-                    raise self._unsafe(entry.name, "it is a link or a special file")
-                content = archive.extractfile(entry) if is_markdown(entry.name) else None
-                found.append((entry.name, content.read(MAX_FILE_BYTES + 1) if content else b""))
-        base = base_of([name for name, _ in found])
-        for name, data in found:
-            path = self._below(name, base)
-            if path:
-                self._take(path, data)
-        return self._finished()
+                    raise self._unsafe(entry.name, _SPECIAL)
+                is_markdown = entry.name[-3:].lower() == ".md"
+                content = archive.extractfile(entry) if is_markdown else None
+                files[entry.name] = content.read(MAX_FILE_BYTES + 1) if content else b""
+        for name, path in self._place(files):
+            self._take(path, files[name])
+        return self._finish()
 
-    def _count(self, name: str) -> None:
+    def _check_entry(self, name: str) -> None:
         """Every entry is counted and its name checked, also of what is not taken."""
-        self.entries += 1
-        if self.entries > MAX_ENTRIES:
+        if len(self.seen) >= MAX_ENTRIES:
             raise self._unsafe(name, f"there are more than {MAX_ENTRIES:,} entries")
-        problem = unsafe_name(name)
-        if problem:
+        if problem := _unsafe_name(name):
             raise self._unsafe(name, problem)
-        same = unicodedata.normalize("NFKC", tidy(name)).casefold()
+        same = unicodedata.normalize("NFKC", _tidy(name)).casefold()
         if same in self.seen:
             raise self._unsafe(name, f"it is the same name as {self.seen[same]!r}")
         self.seen[same] = name
 
-    def _below(self, name: str, base: str) -> str:
-        """The path an entry gets in the store; empty when it is not taken."""
-        path = tidy(name)
-        if not path.startswith(base):
-            self._skip(path, f"it lies outside {base}")
-            return ""
-        return path[len(base) :] if self._wanted(path[len(base) :]) else ""
+    def _place(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """The entries that are taken, each with its path in the store.
 
-    def _wanted(self, path: str) -> bool:
+        The memories lie beside the only index.
+        """
+        paths = [(name, _tidy(name)) for name in names]
+        indexes = [path for _, path in paths if path.rpartition("/")[2] == INDEX]
+        base = indexes[0][: -len(INDEX)] if len(indexes) == 1 else ""
+        placed = []
+        for name, path in paths:
+            if not path.startswith(base):
+                self.brought.skip(path, f"it lies outside {base}")
+            elif self._is_wanted(path[len(base) :]):
+                placed.append((name, path[len(base) :]))
+        return placed
+
+    def _is_wanted(self, path: str) -> bool:
         wanted = path == INDEX or is_memory(path)
         if not wanted:
-            self._skip(path, _NO_MEMORY, OTHER)
+            self.brought.skip(path, _NO_MEMORY, OTHER)
         return wanted
 
     def _take(self, path: str, data: bytes) -> None:
-        self.total += len(data)
+        self.total_bytes += len(data)
         if len(data) > MAX_FILE_BYTES:
             raise self._unsafe(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
-        if self.total > MAX_TOTAL_BYTES:
+        if self.total_bytes > MAX_TOTAL_BYTES:
             raise self._unsafe(path, f"all files have more than {MAX_TOTAL_BYTES:,} bytes")
         if path == INDEX:
             self.index = data
         else:
             self.brought.files.append((path, data))
 
-    def _skip(self, path: str, reason: str, kind: str = "skipped") -> None:
-        self.brought.skipped.append(Finding(kind, path, f"{path}: {reason}; skipped"))
-
-    def _finished(self) -> Brought:
-        if self.index is not None and self._says_more(self.index):
-            names = [path.casefold() for path, _ in self.brought.files]
+    def _finish(self) -> Brought:
+        paths = [path for path, _ in self.brought.files]
+        if self.index is not None and _says_more(decode(self.index), paths):
+            names = [path.casefold() for path in paths]
             free = next(name for name in (NOTES, *OTHER_NOTES) if name not in names)
             self.brought.files.append((free, self.index))  # it is itself a memory
         elif self.index is not None:
-            self._skip(INDEX, _NO_MEMORY, OTHER)
+            self.brought.skip(INDEX, _NO_MEMORY, OTHER)
         self.brought.files.sort()
         return self.brought
-
-    def _says_more(self, index: bytes) -> bool:
-        """True where the index is the only memory, or holds lines that no memory beside it has."""
-        paths = [path for path, _ in self.brought.files]
-        if not paths:
-            return _has_content(index)
-        return bool(survey(memory.decode(index), paths).inline)
 
     def _unsafe(self, name: str, problem: str) -> BadInput:
         return BadInput(
@@ -255,6 +242,14 @@ class _Gatherer:
             path=self.source,
             next="take that entry out of the source, if you trust the rest, and try again",
         )
+
+
+def _says_more(index: str, paths: list[str]) -> bool:
+    """True where an index is the only memory, or holds lines that no memory beside it has."""
+    if paths:
+        return bool(survey(index, paths).inline)
+    said = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
+    return bool(said) and not survey(index, []).dangling
 
 
 class _Bounded(io.RawIOBase):
@@ -276,57 +271,38 @@ class _Bounded(io.RawIOBase):
         return len(data)
 
 
-def _check_contents(file: IO[bytes]) -> None:
+def _check_contents(data: bytes) -> None:
     """Look at the size of a zip's table of contents before it is built in memory."""
-    size = file.seek(0, io.SEEK_END)
-    file.seek(max(0, size - _END_BYTES - _COMMENT_BYTES))
-    tail = file.read()
-    at = tail.rfind(_END)
-    if at < 0 or len(tail) - at < _END_BYTES:
+    tail = data[-_END_BYTES - _COMMENT_BYTES :]
+    end = tail.rfind(_END)
+    if end < 0 or len(tail) - end < _END_BYTES:
         raise zipfile.BadZipFile("it has no end record")
-    count, length = struct.unpack_from("<HL", tail, at + 10)
-    if _END_64 in tail[:at] or count > MAX_ENTRIES or length > MAX_ENTRIES * _ENTRY_BYTES:
+    count, length = struct.unpack_from("<HL", tail, end + 10)
+    if _END_64 in tail[:end] or count > MAX_ENTRIES or length > MAX_ENTRIES * _ENTRY_BYTES:
         raise zipfile.LargeZipFile(f"more than {MAX_ENTRIES:,} entries")
-    file.seek(0)
-
-
-def _has_content(data: bytes) -> bool:
-    """True for an index that says something itself instead of pointing at files."""
-    text = memory.decode(data)
-    said = [line for line in text.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
-    return bool(said) and not survey(text, []).dangling
 
 
 def _memory_folder(path: str) -> str:
     """The directory itself, or the one of the known places inside it that exists."""
-    found = [os.path.join(path, name) for name in RECOGNISED]
-    found = [name for name in found if os.path.isdir(name)]
-    for name in found:
+    names = [name for name in RECOGNISED if os.path.isdir(os.path.join(path, name))]
+    for name in names:
+        place = os.path.join(path, name)
         # A repository may have put it there: it would bring files from anywhere.
-        if os.path.realpath(name) != os.path.join(
-            os.path.realpath(path), name[len(path) :].strip("/")
-        ):
-            target = shlex.quote(os.path.realpath(name))
+        if os.path.realpath(place) != os.path.join(os.path.realpath(path), name):
+            target = shlex.quote(os.path.realpath(place))
             raise BadInput(
-                f"{name} lies behind a symbolic link; nothing was imported",
-                path=name,
+                f"{place} lies behind a symbolic link; nothing was imported",
+                path=place,
                 next=f"if the link is yours, name its target: memdir import {target}",
             )
-    if len(found) > 1:
-        several = ", ".join(found)
+    places = [os.path.join(path, name) for name in names]
+    if len(places) > 1:
+        several = ", ".join(places)
         raise BadInput(f"{path} holds several memory directories: {several}", next="name one")
-    if not found and os.path.exists(os.path.join(path, ".git")):
-        places = ", ".join(RECOGNISED)
-        raise _unusable(path, f"it is a project without a memory directory ({places})")
-    return found[0] if found else path
-
-
-def _unusable(path: str, cause: str) -> BadInput:
-    return BadInput(
-        f"{path}: {cause}; nothing was imported",
-        path=path,
-        next="name a directory of Markdown files, a .zip, a .tar or a .tar.gz",
-    )
+    if not places and os.path.exists(os.path.join(path, ".git")):
+        known = ", ".join(RECOGNISED)
+        raise unusable(path, f"it is a project without a memory directory ({known})")
+    return places[0] if places else path
 
 
 # Memories out of a store, into a zip or a directory: private, whole, nothing overwritten.
@@ -338,7 +314,7 @@ _MODE = 0o100600 << 16
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 
 
-def write_export(target: str, files: Sequence[tuple[str, bytes]], force: bool) -> None:
+def write_export(target: str, files: Files, force: bool) -> None:
     """Write all files to `target`, a zip by its name and else a directory; all, or nothing."""
     target = os.path.abspath(target)
     check_target(target, force)
@@ -371,7 +347,7 @@ def check_target(target: str, force: bool) -> None:
     )
 
 
-def pack(files: Sequence[tuple[str, bytes]]) -> bytes:
+def pack(files: Files) -> bytes:
     """A zip whose bytes depend on the files alone: sorted, without times, not compressed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -408,7 +384,7 @@ def _write_file(target: str, data: bytes, force: bool) -> None:
     sync_directory(folder)
 
 
-def _write_directory(target: str, files: Sequence[tuple[str, bytes]], force: bool) -> None:
+def _write_directory(target: str, files: Files, force: bool) -> None:
     if force and os.path.isdir(target) and os.listdir(target):
         for path, data in files:
             Disk(target).put(path, data)

@@ -1,4 +1,4 @@
-"""Install + transcripts + memories."""
+"""Codex: hooks.json, config.toml and AGENTS.md; its memories; its transcripts."""
 
 from __future__ import annotations
 
@@ -8,43 +8,49 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memdir.clients import transcripts
-from memdir.clients.archive import OTHER, Brought
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Session, Stretch
+from memdir.clients.archive import OTHER, Brought, unusable
+from memdir.clients.conversation import (
+    AGENT,
+    PERSON,
+    TOOL,
+    Cursor,
+    Message,
+    NewMessages,
+    Session,
+    flat,
+    messages,
+    seconds,
+    typed,
+    words,
+)
 from memdir.clients.edit_json import Merge
 from memdir.clients.edit_text import Table, marked_edit
-from memdir.clients.other_tools import (
+from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings
+from memdir.clients.setup import NAME, VARIABLES, hook_line, is_our_hook, python_remark, server
+from memdir.clients.sources import (
     Around,
     Piece,
     about,
-    brought_from,
+    add_pieces,
     files_below,
-    folder_of,
     inside,
     names_in,
     sections,
-    skip,
-    unusable,
 )
-from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings
-from memdir.clients.setup import NAME, VARIABLES, group_is_ours, hook_line, runs_us, server
 from memdir.clients.transcripts import (
-    Listed,
+    File,
+    Parser,
+    Record,
     belongs,
-    listed,
-    readable,
-    seconds,
-    typed,
-    unframed,
-    words,
-    written,
+    first_record,
+    list_folder,
+    named_folder,
+    read_lines,
 )
 from memdir.hot.memory import decode
 from memdir.hot.place import below, tidy
 
-# Codex: hooks in hooks.json, the MCP server in config.toml, words in AGENTS.md.
-
-TITLE = "Codex"
+TITLE, CLIENT = "Codex", "codex"
 # The client's name of an event, ours, and the seconds it may take.
 EVENTS = (
     ("SessionStart", "session-start", 10),
@@ -57,23 +63,20 @@ TRUST = "Codex runs new hooks only once you have trusted them: type /hooks in it
 
 def folder(host: Host) -> str:
     """Where Codex keeps what is the user's."""
-    named = host.environ.get("CODEX_HOME", "")
-    return named if named.startswith("/") else os.path.join(host.home, ".codex")
+    return named_folder(host.environ, "CODEX_HOME", os.path.join(host.home, ".codex"))
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files."""
     remarks = only_settings(TITLE, wish)
     top = folder(host)
-    lines = {name: hook_line(host, "codex", event) for name, event, _ in EVENTS}
-    hooks = Merge(
-        os.path.join(top, "hooks.json"),
-        {"hooks": {name: [_group(lines[name], seconds)] for name, _, seconds in EVENTS}},
-        _is_ours,
-        remarks=remarks,
-    )
+    lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
+    groups = {
+        name: [{"hooks": [{"type": "command", "command": lines[name], "timeout": limit_seconds}]}]
+        for name, _, limit_seconds in EVENTS
+    }
+    hooks = Merge(os.path.join(top, "hooks.json"), {"hooks": groups}, is_our_hook, remarks=remarks)
     command, *args = server(host)
-    # A tool may be slow the first time; by default Codex gives a server ten seconds to start.
     table = Table(
         "mcp_servers", NAME, {"command": command, "args": args, "env_vars": list(VARIABLES)}
     )
@@ -83,23 +86,13 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
         marked_edit(os.path.join(top, "AGENTS.md"), receipt, wish.remove),
     )
     if not wish.remove:
-        remarks += [TRUST, f"hooks run with {host.python}: {host.why}"]
+        remarks += [TRUST, python_remark(host)]
         if os.path.isfile(os.path.join(top, "AGENTS.override.md")):
             remarks.append(f"{top}/AGENTS.override.md is read instead of AGENTS.md")
     return Plan("", edits, {} if wish.remove else lines, tuple(remarks))
 
 
-def _group(line: str, seconds: int) -> dict[str, Any]:
-    return {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
-
-
-def _is_ours(path: tuple[str | int, ...], value: Any) -> bool:
-    if path[:1] != ("hooks",):
-        return False
-    return (len(path) == 3 and group_is_ours(value)) or (len(path) == 5 and runs_us(value))
-
-
-# Codex: `memories/` of its own directory, a handbook of task groups and a summary.
+# Import: `memories/` of its own directory, a handbook of task groups and a summary.
 #
 # What it makes those from (raw_memories.md, rollout_summaries/, its skills) is passed over.
 
@@ -115,30 +108,28 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 def read(path: str, around: Around) -> Brought:
     """Everything that Codex keeps for this project and for all of them."""
     brought = Brought()
-    folders = [path] if path else _folders(around)
-    files = (one for folder in folders for one in _files(folder, brought))
-    pieces = (one for name, data in files for one in _pieces(name, decode(data), around, brought))
-    brought_from("codex", pieces, brought)
+    add_pieces(CLIENT, _all_pieces([path] if path else _folders(around), around, brought), brought)
     return brought
 
 
 def _folders(around: Around) -> list[str]:
-    top = folder_of(around, "CODEX_HOME", ".codex")
-    found = [inside(top, name) for name in names_in(top, NEXT) if name.startswith("memories")]
-    folders = [folder for folder in found if folder and os.path.isdir(folder)]
+    top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
+    paths = [inside(top, name) for name in names_in(top, NEXT) if name.startswith("memories")]
+    folders = [path for path in paths if path and os.path.isdir(path)]
     if not folders:
         raise unusable(top, "Codex keeps no memories there", NEXT)
     return folders
 
 
-def _files(folder: str, brought: Brought) -> Iterator[tuple[str, bytes]]:
-    if not os.path.isdir(folder):
-        raise unusable(folder, "it is no directory", NEXT)
-    for name, data in files_below(folder, lambda _: True, brought):
-        if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
-            yield name, data
-        else:
-            skip(brought, name, "Codex makes its memories from it", OTHER)
+def _all_pieces(folders: list[str], around: Around, brought: Brought) -> Iterator[Piece]:
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise unusable(folder, "it is no directory", NEXT)
+        for name, data in files_below(folder, brought):
+            if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
+                yield from _pieces(name, decode(data), around, brought)
+            else:
+                brought.skip(name, "Codex makes its memories from it", OTHER)
 
 
 def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[Piece]:
@@ -157,7 +148,7 @@ def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[
             title = title.removeprefix(GROUP).strip()
             elsewhere = _elsewhere(part, around)
             if elsewhere:
-                skip(brought, f"{name}: {title}", f"it is about {elsewhere}", OTHER)
+                brought.skip(f"{name}: {title}", f"it is about {elsewhere}", OTHER)
             else:
                 scope = _SCOPE.search(part)
                 yield Piece(title, part, "project", f"{name}: {title}", scope[1] if scope else "")
@@ -167,21 +158,20 @@ def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[
 
 def _elsewhere(part: str, around: Around) -> str:
     """The directory that a group is about, where that is another project."""
-    found = _WHERE.search(part)
-    if not found or not around.project:
+    match = _WHERE.search(part)
+    if not match or not around.project:
         return ""
-    where, here = os.path.normpath(found[1].strip()), around.project
+    where, here = os.path.normpath(match[1].strip()), around.project
     ours = where == here or below(where, here) or below(here, where)
     return "" if ours else where
 
 
-# Codex: a JSONL file per session, `sessions/YYYY/MM/DD/rollout-*.jsonl` of its own directory.
+# Transcripts: a JSONL file per session, `sessions/YYYY/MM/DD/rollout-*.jsonl` of its own directory.
 
-CLIENT = "codex"
 SUFFIX = ".jsonl"
 PREFIX = "rollout-"
-HEAD = 1 << 20  # bytes of the first line: it may hold instructions
-LOOKED_AT = 500  # files whose first line is read to know where they belong
+HEAD_BYTES = 1 << 20  # of the first line: it may hold instructions
+MAX_SESSIONS = 500  # files whose first line is read to know where they belong
 ITEM = "response_item"
 # Kinds of records that say nothing; events repeat what the items of a response say.
 SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state", "state")
@@ -196,9 +186,8 @@ _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
     """The reader for whoever has this home."""
-    named = environ.get("CODEX_HOME", "")
-    folder = named if named.startswith("/") else os.path.join(home, ".codex")
-    return Reader(os.path.join(tidy(folder), "sessions"), home)
+    top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
+    return Reader(os.path.join(tidy(top), "sessions"), home)
 
 
 class Reader:
@@ -207,133 +196,116 @@ class Reader:
     def __init__(self, root: str, home: str) -> None:
         self.root, self.home = root, home
 
-    def read(self, path: str, since: Cursor, last: str = "") -> Stretch:
+    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""
-        meta = _meta(transcripts.first(path, self.root, HEAD, "timestamp"))
-        talk = Talk(self.home, words(meta.get("cwd")), _by_agent(meta))
+        meta = self._meta(path)
+        parser = CodexParser(self.home, words(meta.get("cwd")), _by_agent(meta))
         session = words(meta.get("id")) or _session(os.path.basename(path))
-        return transcripts.read(path, self.root, since, last, talk, session)
+        return read_lines(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[Session]:
         """Those that were started in the project or below it, newest first."""
-        found = []
+        sessions = []
         for file in self._newest():
-            meta = _meta(transcripts.first_if_any(file.path, self.root, HEAD, "timestamp"))
-            if belongs(words(meta.get("cwd")), project) and meta and not _by_agent(meta):
+            meta = self._meta(file.path)
+            cwd = words(meta.get("cwd"))
+            if belongs(cwd, project) and meta and not _by_agent(meta):
                 id = words(meta.get("id")) or _session(file.name)
-                found.append(Session(CLIENT, id, file.path, *file.facts, words(meta.get("cwd"))))
-        return found
+                sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
+        return sessions
 
     def started_in(self, path: str) -> str:
         """Where the session was started; empty where its file does not say."""
-        meta = _meta(transcripts.first_if_any(path, self.root, HEAD, "timestamp"))
-        return words(meta.get("cwd"))
+        return words(self._meta(path).get("cwd"))
 
-    def _newest(self) -> list[Listed]:
+    def _meta(self, path: str) -> Record:
+        """What the first record says of the session."""
+        first = first_record(path, self.root, HEAD_BYTES, "timestamp")
+        payload = first.get("payload")
+        return payload if isinstance(payload, dict) else first
+
+    def _newest(self) -> list[File]:
         """The files of the latest days, newest first."""
-        days = [
-            day
-            for year in listed(self.root)
-            for month in listed(year.path)
-            for day in listed(month.path)
-        ]
-        days.sort(key=lambda day: day.path, reverse=True)
-        found: list[Listed] = []
-        for day in days:
-            if len(found) >= LOOKED_AT:
+        years = list_folder(self.root)
+        months = [month for year in years for month in list_folder(year.path)]
+        days = [day.path for month in months for day in list_folder(month.path)]
+        files: list[File] = []
+        for day in sorted(days, reverse=True):
+            if len(files) >= MAX_SESSIONS:
                 break
-            found += [one for one in listed(day.path, SUFFIX) if one.name.startswith(PREFIX)]
-        found.sort(key=lambda file: file.facts, reverse=True)
-        return found[:LOOKED_AT]
+            files += [file for file in list_folder(day, SUFFIX) if file.name.startswith(PREFIX)]
+        return sorted(files, key=lambda file: file.facts, reverse=True)[:MAX_SESSIONS]
 
 
-def _meta(first: transcripts.Record) -> transcripts.Record:
-    """What the first record says of the session."""
-    payload = first.get("payload")
-    return payload if isinstance(payload, dict) else first
-
-
-class Talk:
+class CodexParser(Parser):
     """What Codex' records mean."""
 
-    def __init__(self, home: str, cwd: str, by_agent: bool) -> None:
-        self.home, self.cwd, self.by_agent = home, cwd, by_agent
-        self.names: dict[str, str] = {}  # of tools, by the id of the call
-        self.calls: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self.failed: dict[str, set[str]] = {}
-
-    def mark(self, record: transcripts.Record) -> str | None:
+    def mark(self, record: Record) -> str | None:
         return "" if _item(record) is not None else None  # ids of items are not always there
 
-    def take(self, record: transcripts.Record, id: str) -> list[Said] | None:
+    def take(self, record: Record, id: str) -> list[Message] | None:
         item = _item(record)
         if item is None:
             payload = record.get("payload")
-            where = words(payload.get("cwd")) if isinstance(payload, dict) else ""
-            self.cwd = where or self.cwd
-            return [] if _silent(record) else None
+            self.cwd = (isinstance(payload, dict) and words(payload.get("cwd"))) or self.cwd
+            kind = record.get("type", record.get("record_type"))
+            # The first record of an early version has no type.
+            meta = kind is None and "id" in record and "timestamp" in record
+            return [] if meta or kind in SILENT else None
         if self.by_agent:
             return []
-        time = seconds(record.get("timestamp"))
-        kind = words(item.get("type"))
+        time, kind = seconds(record.get("timestamp")), words(item.get("type"))
         if kind == "message":
-            return list(_message(item, id, time))
+            return _message(item, id, time)
         if kind.endswith("_output"):
-            return list(self._output(item, id, time))
-        return list(self._call(item, id, time)) if kind.endswith("_call") else []
+            return self._output(item, id, time)
+        return self._call(item, id, time) if kind.endswith("_call") else []
 
-    def _call(self, item: transcripts.Record, id: str, time: float) -> Iterator[Said]:
-        call, name = words(item.get("call_id")), words(item.get("name"))
-        given: Any = item.get("input", item.get("arguments"))
+    def _call(self, item: Record, id: str, time: float) -> list[Message]:
+        name, given = words(item.get("name")), item.get("input", item.get("arguments"))
         if item.get("type") == "local_shell_call":
             name, given = "local_shell", item.get("action")
         elif item.get("type") == "function_call":
             given = _json(given)
-        self.names[call] = name
-        where = ""
+        folder = ""
         if isinstance(given, dict):
-            where = words(given.get("workdir")) or words(given.get("working_directory"))
-        paths = written(name, given, os.path.join(self.cwd, where), self.home)
-        if paths:
-            self.calls[call] = (id, paths)
-            yield Said(id, AGENT, "", time, wrote=paths)
+            folder = words(given.get("workdir")) or words(given.get("working_directory"))
+        wrote = self.call(id, words(item.get("call_id")), name, given, folder)
+        return messages(AGENT, id, "", time, wrote=wrote)
 
-    def _output(self, item: transcripts.Record, id: str, time: float) -> Iterator[Said]:
+    def _output(self, item: Record, id: str, time: float) -> list[Message]:
         call, output = words(item.get("call_id")), item.get("output")
         inner = _json(output) if isinstance(output, str) and output.startswith("{") else output
         if isinstance(inner, dict):
             output = inner.get("output", inner.get("content", output))
             if inner.get("success") is False:
-                caller, paths = self.calls.get(call, ("", ()))
-                self.failed.setdefault(caller, set()).update(paths)
-        if text := readable(unframed(_flat(output), reminders=True)):
-            yield Said(id, TOOL, text, time, self.names.get(call, ""))
+                self.fail(call)
+        return messages(TOOL, id, flat(output), time, self.tools.get(call, ""))
 
 
-def _message(item: transcripts.Record, id: str, time: float) -> Iterator[Said]:
+def _message(item: Record, id: str, time: float) -> list[Message]:
     content, role = item.get("content"), item.get("role")
     if role == "assistant":
-        if text := readable(unframed(_flat(content))):
-            yield Said(id, AGENT, text, time)
-    elif role == "user":
-        blocks = content if isinstance(content, list) else [{"text": content}]
-        parts = [words(block.get("text")) for block in blocks if isinstance(block, dict)]
-        if text := readable("\n".join(filter(None, map(_own, parts)))):
-            yield Said(id, PERSON, text, time)
+        return messages(AGENT, id, flat(content), time)
+    if role != "user":
+        return []
+    blocks = content if isinstance(content, list) else [{"text": content}]
+    parts = [words(block.get("text")) for block in blocks if isinstance(block, dict)]
+    return messages(PERSON, id, "\n".join(filter(None, map(_own, parts))), time)
 
 
 def _own(text: str) -> str:
     """What the person wrote; without what stands in tags in front of it."""
-    at = 0
-    while found := _FRONT.match(text, at):
-        end = text.find(f"</{found[1]}>", found.end())
+    start = 0
+    while match := _FRONT.match(text, start):
+        end = text.find(f"</{match[1]}>", match.end())
         if end < 0:
             return ""
-        at = end + len(f"</{found[1]}>")
-    return typed(text[at:])
+        start = end + len(f"</{match[1]}>")
+    return typed(text[start:])
 
 
-def _item(record: transcripts.Record) -> transcripts.Record | None:
+def _item(record: Record) -> Record | None:
     """The item of a response; in early versions the record is the item itself."""
     payload = record.get("payload")
     if record.get("type") == ITEM:
@@ -341,13 +313,7 @@ def _item(record: transcripts.Record) -> transcripts.Record | None:
     return record if "payload" not in record and record.get("type") in ITEMS else None
 
 
-def _silent(record: transcripts.Record) -> bool:
-    kind = record.get("type", record.get("record_type"))
-    # The first record of an early version has no type.
-    return kind in SILENT or (kind is None and "id" in record and "timestamp" in record)
-
-
-def _by_agent(meta: transcripts.Record) -> bool:
+def _by_agent(meta: Record) -> bool:
     """True for the session of an agent that another one started: no person speaks in it."""
     source = meta.get("source")
     return (isinstance(source, dict) and "subagent" in source) or source == "subagent"
@@ -355,8 +321,8 @@ def _by_agent(meta: transcripts.Record) -> bool:
 
 def _session(name: str) -> str:
     stem = name.removesuffix(SUFFIX)
-    found = _ID.search(stem)
-    return found[0] if found else stem.removeprefix(PREFIX)
+    match = _ID.search(stem)
+    return match[0] if match else stem.removeprefix(PREFIX)
 
 
 def _json(text: Any) -> Any:
@@ -365,10 +331,3 @@ def _json(text: Any) -> Any:
         return json.loads(words(text))
     except (ValueError, RecursionError):
         return text
-
-
-def _flat(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(words(block.get("text")) for block in blocks if isinstance(block, dict))

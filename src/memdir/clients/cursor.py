@@ -1,45 +1,48 @@
-"""The same."""
+"""Cursor: hooks.json, mcp.json and on request a rule in a project; its rules as memories."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from memdir.clients.archive import OTHER, Brought
-from memdir.clients.edit_json import Merge
-from memdir.clients.other_tools import (
-    BROKEN,
-    Around,
-    Piece,
-    about,
-    brought_from,
-    files_below,
-    inside,
-    marked,
-    read_whole,
-    skip,
-    store_path,
-    unusable,
-)
+from memdir.clients.archive import BROKEN, OTHER, Brought, read_whole, unusable
+from memdir.clients.edit_json import Merge, Path
 from memdir.clients.receipt import (
     Edit,
     Host,
     Plan,
     Receipt,
     Wish,
-    hash_of,
     only_settings,
+    own_file,
     read_file,
     target_of,
 )
-from memdir.clients.setup import HOOKS, NAME, WORDS, hook_line, is_server, runs_us, server
+from memdir.clients.setup import (
+    HOOKS,
+    NAME,
+    WORDS,
+    hook_line,
+    is_server,
+    python_remark,
+    runs_us,
+    server,
+)
+from memdir.clients.sources import (
+    Around,
+    Piece,
+    about,
+    add_pieces,
+    files_below,
+    inside,
+    labelled,
+    store_path,
+)
 from memdir.errors import BadInput
 from memdir.hot.memory import decode
 from memdir.hot.memory import read as read_header
 
-# Cursor: hooks in hooks.json, the MCP server in mcp.json; on request a rule in a project.
-
-TITLE = "Cursor"
+TITLE, CLIENT = "Cursor", "cursor"
 SERVERS = "mcpServers"
 CODE = HOOKS + "start_cursor.py"  # it speaks in another form than the others
 EVENTS = (("sessionStart", "session-start", 10),)
@@ -55,76 +58,56 @@ def folder(host: Host) -> str:
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files."""
     remarks = only_settings(TITLE, wish)
-    top = folder(host)
-    lines = {name: hook_line(host, "cursor", event, CODE) for name, event, _ in EVENTS}
-    hooks = {name: [{"command": lines[name], "timeout": one}] for name, _, one in EVENTS}
+    file, servers = (os.path.join(folder(host), name) for name in ("hooks.json", "mcp.json"))
+    lines = {name: hook_line(host, CLIENT, event, CODE) for name, event, _ in EVENTS}
+    hooks = {name: [{"command": lines[name], "timeout": limit}] for name, _, limit in EVENTS}
+    entry = receipt.files.get(file)
+    added = entry is not None and '"version"' in entry.added
+    theirs = read_file(target_of(file)) or b""
+    version = {"version": 1} if added or b'"hooks"' not in theirs else {}
+
+    def is_our_hook(path: Path, value: Any) -> bool:
+        ours = path[:1] == ("hooks",) and len(path) == 3 and runs_us(value)
+        return ours or (added and path == ("version",))
+
     # The server is started anywhere; Cursor says where the project is.
     command, *args = server(host, "--project", "${workspaceFolder}")
-    files = {name: os.path.join(top, name) for name in ("hooks.json", "mcp.json")}
-    first = receipt.kept(files["hooks.json"])
-    added = first is not None and '"version"' in first.added
-
-    def is_hook(path: tuple[str | int, ...], value: Any) -> bool:
-        return _hook(path, value) or (added and path == ("version",))
-
     wanted = {SERVERS: {NAME: {"command": command, "args": args}}}
-    theirs = read_file(target_of(files["hooks.json"])) or b""
-    version = {"version": 1} if added or b'"hooks"' not in theirs else {}
     merges = (
-        Merge(files["hooks.json"], {**version, "hooks": hooks}, is_hook, remarks=remarks),
-        Merge(files["mcp.json"], wanted, _server, (SERVERS, NAME), remarks),
+        Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
+        Merge(servers, wanted, _is_our_server, (SERVERS, NAME), remarks),
     )
-    edits = [one.edit(receipt, wish.remove) for one in merges]
-    edits += _rules(wish, host, receipt, remarks)
+    edits = [merge.edit(receipt, wish.remove) for merge in merges]
+    edits += _edit_rules(wish, host, receipt, remarks)
     if not wish.remove:
-        remarks.append(f"hooks run with {host.python}: {host.why}")
+        remarks.append(python_remark(host))
         if not wish.rules:
             remarks.append("a rule for the project at hand comes with --rules; others may see it")
     return Plan("", tuple(edits), {} if wish.remove else lines, tuple(remarks))
 
 
-def _rules(wish: Wish, host: Host, receipt: Receipt, remarks: list[str]) -> list[Edit]:
+def _is_our_server(path: Path, value: Any) -> bool:
+    return path == (SERVERS, NAME) and is_server(value)
+
+
+def _edit_rules(wish: Wish, host: Host, receipt: Receipt, remarks: list[str]) -> list[Edit]:
     """The rule in this project, where it was asked for; taken out, it goes everywhere."""
-    known = [path for path in receipt.files if path.endswith(RULE)]
     if wish.remove:
-        return [edit for path in known if (edit := _without(path, receipt, remarks))]
+        paths = [path for path in receipt.files if path.endswith(RULE)]
+        edits = [own_file(path, b"", receipt, remarks, remove=True) for path in paths]
+        return [edit for some in edits for edit in some]
     if not wish.rules:
         return []
     if not host.project:
         raise BadInput("there is no project here", next="go to one, or leave out --rules")
     path = os.path.join(host.project, RULE)
-    target = target_of(path)
-    if not target.startswith(os.path.realpath(host.project) + "/"):
+    if not target_of(path).startswith(os.path.realpath(host.project) + "/"):
         raise BadInput(f"{path} leads out of the project", path=path, next="remove the link")
-    old, wanted, kept = read_file(target), (HEADER + WORDS).encode(), receipt.kept(path)
-    if old is not None and old != wanted and not (kept and kept.after == hash_of(old)):
-        remarks.append(f"{path} is not ours; it stays")
-        return [Edit(path, target, old, old, clean=old)]
-    return [Edit(path, target, old, wanted)]
+    return own_file(path, (HEADER + WORDS).encode(), receipt, remarks)
 
 
-def _without(path: str, receipt: Receipt, remarks: list[str]) -> Edit | None:
-    target, kept = target_of(path), receipt.kept(path)
-    old = read_file(target)
-    if old is None or kept is None:
-        return None
-    if kept.after != hash_of(old):
-        remarks.append(f"{path} was changed since; it stays")
-        return Edit(path, target, old, old, clean=old)
-    return Edit(path, target, old, None, clean=old)
+# Import: the rules of a project, `.cursor/rules/*.mdc` and the older `.cursorrules`.
 
-
-def _hook(path: tuple[str | int, ...], value: Any) -> bool:
-    return path[:1] == ("hooks",) and len(path) == 3 and runs_us(value)
-
-
-def _server(path: tuple[str | int, ...], value: Any) -> bool:
-    return path == (SERVERS, NAME) and is_server(value)
-
-
-# Cursor: the rules of a project, `.cursor/rules/*.mdc` and the older `.cursorrules`.
-
-SOURCE = "cursor"
 FOLDER, OLD = ".cursor/rules", ".cursorrules"
 OURS = "memdir.mdc"
 NEXT = "name the project: memdir import cursor ../shop"
@@ -138,34 +121,27 @@ def read(path: str, around: Around) -> Brought:
         _take(os.path.basename(top), read_whole(top, NEXT), brought)
         return brought
     rules, old = inside(top, *FOLDER.split("/")), inside(top, OLD)
-    for name, data in files_below(rules, lambda _: True, brought) if rules else ():
+    if not rules and not old:
+        if not os.path.isdir(top) or not top.endswith("rules"):
+            raise unusable(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
+        rules = top
+    for name, data in files_below(rules, brought) if rules else ():
         _take(name, data, brought)
     if old:
         text = decode(read_whole(old, NEXT))
-        brought_from(SOURCE, [Piece("cursor rules", text, "feedback", OLD)], brought)
-    if not rules and not old:
-        if os.path.isdir(top) and top.endswith("rules"):
-            for name, data in files_below(top, lambda _: True, brought):
-                _take(name, data, brought)
-        else:
-            raise unusable(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
+        add_pieces(CLIENT, [Piece("cursor rules", text, "feedback", OLD)], brought)
     return brought
 
 
 def _take(name: str, data: bytes, brought: Brought) -> None:
-    base = name.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
-    if base == OURS or ending.lower() not in ("mdc", "md") or not stem:
-        skip(brought, name, "it is no rule of yours", OTHER)
+    if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
+        brought.skip(name, "it is no rule of yours", OTHER)
         return
-    document = read_header(decode(data))
-    if not document.body.strip():
-        skip(brought, name, "it says nothing", BROKEN)
+    body = read_header(decode(data)).body
+    if not body.strip():
+        brought.skip(name, "it says nothing", BROKEN)
         return
-    path = store_path(SOURCE, stem)
-    fields = {
-        "name": path.rpartition("/")[2][:-3],
-        "description": about(document.body),
-        "type": "feedback",
-    }
-    brought.files.append((path, marked(SOURCE, name, data, fields)))
+    path = store_path(CLIENT, stem)
+    fields = {"name": path.rpartition("/")[2][:-3], "description": about(body), "type": "feedback"}
+    brought.files.append((path, labelled(CLIENT, name, data, fields)))

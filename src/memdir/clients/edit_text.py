@@ -1,4 +1,4 @@
-"""The same for Markdown and TOML."""
+"""Words of ours in somebody's Markdown, a table in somebody's TOML; the rest keeps its bytes."""
 
 from __future__ import annotations
 
@@ -6,65 +6,56 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from memdir.clients.receipt import (
     BOM,
-    ByHand,
+    ClientFile,
     Edit,
     Insertion,
-    Placed,
     Receipt,
     UnsafeEdit,
-    cut,
-    read_file,
-    target_of,
+    by_hand,
+    encode,
+    look,
 )
 from memdir.clients.setup import BEGIN, END, WORDS, is_server
 
-# Words of ours in somebody's Markdown, between two marks; all else keeps its bytes.
+Values = dict[str, Any]
+_HEADER = re.compile(r"[ \t]{0,20}\[")
 
-AS_IT_WAS = "take out by hand what stands between the marks of memdir"
+
+def _append(edit: Edit, clean: str, text: str) -> Edit:
+    """The text behind what stands there, parted from it by an empty line."""
+    newline = "\r\n" if "\r\n" in clean else "\n"
+    gap = "" if not clean else newline if clean.endswith("\n") else newline * 2
+    added = Insertion(len(clean), gap + text.replace("\n", newline))
+    return replace(edit, new=encode(clean + added.text), insertions=(added,))
 
 
 def marked_edit(path: str, receipt: Receipt, remove: bool, words: str = WORDS) -> Edit:
-    """The file with the words at its end, or without them."""
-    target = target_of(path)
-    placed = Placed(path, target, read_file(target), receipt.kept(path))
+    """The Markdown file with the words between two marks at its end, or without them."""
+    file, block = look(path, receipt), f"{BEGIN}\n{words}{END}\n"
     try:
-        return _edit(placed, remove, words)
+        clean = _without_marked(file)
+        edit = file.without(clean, is_empty=not clean.strip())
+        if remove:
+            return edit
+        written = block.replace("\n", "\r\n" if "\r\n" in clean else "\n")
+        if file.old is not None and written in file.text:
+            return replace(edit, new=file.old)  # wherever somebody has moved it
+        return _append(edit, clean, block)
     except UnsafeEdit as error:
-        lines = "" if remove else f"{BEGIN}\n{words}{END}"
-        next = (
-            AS_IT_WAS if remove else "mend the file and run the command again, or add these lines"
-        )
-        message = f"{path} is left as it is: {error.problem}"
-        raise ByHand(message, path=path, next=next, lines=lines) from None
+        take_out = "take out by hand what stands between the marks of memdir" if remove else ""
+        raise by_hand(path, error, block.rstrip("\n"), take_out) from None
 
 
-def _edit(placed: Placed, remove: bool, words: str) -> Edit:
-    text = placed.text
-    clean = _without(placed)
-    created = bool(placed.kept and placed.kept.created)
-    before = None if placed.old is None or (created and not clean.strip()) else clean.encode()
-    if remove:
-        return placed.edit(before, (), before)
-    newline = "\r\n" if "\r\n" in clean else "\n"
-    block = f"{BEGIN}\n{words}{END}\n".replace("\n", newline)
-    if placed.old is not None and block in text:
-        return placed.edit(placed.old, (), before)  # wherever somebody has moved it
-    gap = newline if clean.endswith("\n") or not clean else newline * 2
-    added = Insertion(len(clean), (gap if clean else "") + block)
-    return placed.edit((clean + added.text).encode(), (added,), before)
-
-
-def _without(placed: Placed) -> str:
+def _without_marked(file: ClientFile) -> str:
     """The text as it was: byte for byte, or where somebody changed it, without what is marked."""
-    text, kept = placed.text, placed.kept
-    if kept and kept.insertions:
-        before = cut(text, list(kept.insertions))
-        if before is not None and BEGIN not in before:
-            return before
+    text, before = file.text, file.cut()
+    if before is not None and BEGIN not in before:
+        return before
     if text.count(BEGIN) != text.count(END) or text.count(BEGIN) > 1:
         raise UnsafeEdit("the marks of memdir in it do not belong together")
     start, end = text.find(BEGIN), text.find(END)
@@ -72,21 +63,11 @@ def _without(placed: Placed) -> str:
         return text
     if end < start:
         raise UnsafeEdit("the marks of memdir in it are in the wrong order")
-    after = text[end + len(END) :]
-    for newline in ("\r\n", "\n"):
-        if after.startswith(newline):
-            after = after[len(newline) :]
-            break
-    head = text[:start]
+    head, after = text[:start], text[end + len(END) :]
+    after = after[2:] if after.startswith("\r\n") else after.removeprefix("\n")
     if not after and head.endswith(("\n\n", "\r\n\r\n")):
         head = head[: -2 if head.endswith("\r\n") else -1]  # the line that parted us from it
     return head + after
-
-
-# A table of ours at the end of somebody's TOML; all else keeps its bytes.
-
-Values = dict[str, Any]
-_HEADER = re.compile(r"[ \t]{0,20}\[")
 
 
 class Table:
@@ -97,62 +78,51 @@ class Table:
         self.values = dict(values)
         gap = "[ \\t]{0,20}"
         self._header = re.compile(rf'{gap}\[{gap}{top}{gap}\.{gap}"?{name}"?{gap}[\].]')
-
-    @property
-    def text(self) -> str:
-        """As it is written: strings of JSON are strings of TOML."""
         rows = [f"{key} = {json.dumps(value)}" for key, value in self.values.items()]
-        note = f"# memdir put this table here: {self.top}.{self.name}"
-        return "\n".join([note, f"[{self.top}.{self.name}]", *rows, ""])
+        note = f"# memdir put this table here: {top}.{name}"
+        # Strings of JSON are strings of TOML.
+        self.text = "\n".join([note, f"[{top}.{name}]", *rows, ""])
 
     def edit(self, path: str, receipt: Receipt, remove: bool, remarks: list[str]) -> Edit:
         """The file with the table, or without it."""
-        target = target_of(path)
-        placed = Placed(path, target, read_file(target), receipt.kept(path))
+        file = look(path, receipt)
         try:
-            return self._edit(placed, remove, remarks)
+            return self._edit(file, remove, remarks)
         except UnsafeEdit as error:
-            message = f"{path} is left as it is: {error.problem}"
-            next = "mend the file and run the command again, or add these lines by hand"
-            next = f"take out [{self.top}.{self.name}] by hand" if remove else next
-            raise ByHand(message, path=path, next=next, lines="" if remove else self.text) from None
+            take_out = f"take out [{self.top}.{self.name}] by hand" if remove else ""
+            raise by_hand(path, error, self.text, take_out) from None
 
-    def _edit(self, placed: Placed, remove: bool, remarks: list[str]) -> Edit:
-        clean = self._without(placed)
-        created = bool(placed.kept and placed.kept.created)
-        before = None if placed.old is None or (created and not clean.strip()) else clean.encode()
-        if self.name in self._tables(_values(clean)):
-            remarks += [] if remove else [f"{placed.path} has another {self.name}; that one stays"]
-            return placed.edit(before, (), before)
+    def _edit(self, file: ClientFile, remove: bool, remarks: list[str]) -> Edit:
+        clean = self._without(file)
+        edit = file.without(clean, is_empty=not clean.strip())
+        before = _values(clean)
         if remove:
-            return placed.edit(before, (), before)
-        if placed.old is not None and self._stands(_values(placed.text)):
-            return placed.edit(placed.old, (), before)
-        newline = "\r\n" if "\r\n" in clean else "\n"
-        gap = "" if not clean else newline if clean.endswith("\n") else newline * 2
-        added = Insertion(len(clean), gap + self.text.replace("\n", newline))
-        made = clean + added.text
-        if not self._is_only_more(_values(clean), _read(made)):
+            return edit
+        if self.name in self._tables(before):
+            remarks.append(f"{file.path} has another {self.name}; that one stays")
+            return edit
+        if file.old is not None and self._stands(_values(file.text)):
+            return replace(edit, new=file.old)
+        edit = _append(edit, clean, self.text)
+        after = _read((edit.new or b"").decode())
+        # All else must say what it said.
+        if (
+            not after
+            or not self._stands(after)
+            or repr(self._less(after)) != repr(self._less(before))
+        ):
             raise UnsafeEdit(f"no table [{self.top}.{self.name}] can be added to it")
-        return placed.edit(placed.encode(made), (added,), before)
+        return edit
 
-    def _is_only_more(self, before: Values, after: Values | None) -> bool:
-        """True where all else says what it said, and the table is there."""
-        if after is None or not self._stands(after):
-            return False
-        return repr(self._less(after)) == repr(self._less(before))
-
-    def _without(self, placed: Placed) -> str:
+    def _without(self, file: ClientFile) -> str:
         """The text as it was: byte for byte, or without what a reader takes for our table."""
-        text, kept = placed.text, placed.kept
+        text, before = file.text, file.cut()
         values = _values(text)
-        if kept and kept.insertions:
-            before = cut(text, list(kept.insertions))
-            read = None if before is None else _read(before)
-            if before is not None and read is not None and self.name not in self._tables(read):
-                return before
+        read = None if before is None else _read(before)
+        if before is not None and read is not None and self.name not in self._tables(read):
+            return before
         mine = self._tables(values).get(self.name)
-        if mine is None or not (kept or is_server(mine)):
+        if mine is None or not (file.entry or is_server(mine)):
             return text
         made = self._cut_tables(text)
         if repr(_read(made)) != repr(self._less(values)):
@@ -184,16 +154,16 @@ class Table:
         return "".join(kept + remarks)
 
     def _tables(self, values: Values) -> Values:
-        found = values.get(self.top, {})
-        if not isinstance(found, dict):
+        tables = values.get(self.top, {})
+        if not isinstance(tables, dict):
             raise UnsafeEdit(f"{self.top} holds something else there")
-        return found
+        return tables
 
     def _less(self, values: Values) -> Values:
         """All but our table, and without an object that it alone would have made."""
-        rest = {key: one for key, one in self._tables(values).items() if key != self.name}
-        others = {key: one for key, one in values.items() if key != self.top or rest}
-        return {key: rest if key == self.top else one for key, one in others.items()}
+        rest = {key: table for key, table in self._tables(values).items() if key != self.name}
+        others = {key: value for key, value in values.items() if key != self.top or rest}
+        return {key: rest if key == self.top else value for key, value in others.items()}
 
 
 def _read(text: str) -> Values | None:

@@ -1,4 +1,4 @@
-"""Plan, receipt, install, remove."""
+"""memdir into a client and out again: look, plan, receipt, write. Memories are not touched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from memdir.clients.receipt import (
@@ -17,8 +16,8 @@ from memdir.clients.receipt import (
     Wish,
     check_edit,
     drop_receipt,
-    made_of,
     read_receipt,
+    receipt_after,
     sweep,
     write_edit,
     write_receipt,
@@ -27,8 +26,8 @@ from memdir.config.config import Config
 from memdir.errors import BadInput
 from memdir.store import registry
 
-# What of ours goes into other clients: the lines of hooks, the MCP server, words for the agent.
-
+FAMILY = "clients"
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HOOKS = "memdir/hot/"
 CODE = HOOKS + "start.py"
 SERVER = "memdir.mcp"
@@ -89,13 +88,19 @@ def runs_us(value: object) -> bool:
     return any(folder in command for folder in OUR_HOOKS)
 
 
-def group_is_ours(value: object) -> bool:
-    """True for a group of hooks that are all ours."""
-    inner: Any = value.get("hooks") if isinstance(value, Mapping) else None
-    return isinstance(inner, list) and bool(inner) and all(map(runs_us, inner))
+def is_our_hook(path: tuple[str | int, ...], value: Any) -> bool:
+    """True for a hook of ours at `hooks.EVENT.0.hooks.0`, and for a group of nothing else."""
+    if path[:1] != ("hooks",):
+        return False
+    inner = value.get("hooks") if len(path) == 3 and isinstance(value, Mapping) else None
+    whole = isinstance(inner, list) and bool(inner) and all(map(runs_us, inner))
+    return whole or (len(path) == 5 and runs_us(value))
 
 
-# Which Python hooks run with: one that will still be there when nobody thinks of it any more.
+def python_remark(host: Host) -> str:
+    """Which Python hooks run with, and why."""
+    return f"hooks run with {host.python}: {host.why}"
+
 
 STEADY = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 OLDEST, NEWEST = 11, 15  # minor versions of Python 3 that are looked for
@@ -105,24 +110,23 @@ CACHES = {".cache", "Caches"}
 _PATCH = re.compile(r"(cpython-3\.\d{1,3})\.\d{1,3}(?=[-+])")  # uv: a link without it stays
 
 
-@dataclass(frozen=True)
-class Running:
-    """The Python that runs now."""
+def find_python(
+    executable: str, base: str, version: tuple[int, int], folders: Iterable[str] = STEADY
+) -> tuple[str, str]:
+    """A Python that will still be there when nobody thinks of it any more, and why that one.
 
-    executable: str
-    base: str  # what a virtual environment was made from; else the same
-    version: tuple[int, int]
-
-
-def find_python(running: Running, folders: Iterable[str] = STEADY) -> tuple[str, str]:
-    """Its path, and why that one."""
-    venv = os.path.abspath(running.executable) != os.path.abspath(running.base)
-    base = os.path.abspath(running.base)
+    `base` is what the virtual environment of `executable` was made from; else the same.
+    """
     why = "the Python that runs memdir now"
-    if venv:
+    base, folders = os.path.abspath(base), list(folders)
+    if os.path.abspath(executable) != base:
         why = "what the virtual environment was made from: hooks need no packages"
     if not is_temporary(base):
-        return _steady_name(base, running.version, folders), why
+        # A name that leads to the same Python and outlives its next patch release.
+        names = [os.path.join(folder, f"python{version[0]}.{version[1]}") for folder in folders]
+        names.append(_PATCH.sub(r"\1", base))
+        real = os.path.realpath(base)
+        return next((name for name in names if os.path.realpath(name) == real), base), why
     for folder in folders:
         for minor in range(NEWEST, OLDEST - 1, -1):
             path = os.path.join(folder, f"python3.{minor}")
@@ -140,20 +144,6 @@ def is_temporary(path: str) -> bool:
     return not CACHES.isdisjoint(real.split("/"))
 
 
-def _steady_name(base: str, version: tuple[int, int], folders: Iterable[str]) -> str:
-    """A name that leads to the same Python and outlives its next patch release."""
-    real = os.path.realpath(base)
-    names = [os.path.join(folder, f"python{version[0]}.{version[1]}") for folder in folders]
-    names.append(_PATCH.sub(r"\1", base))
-    return next((name for name in names if os.path.realpath(name) == real), base)
-
-
-# memdir into a client and out again: look → plan → receipt → write. Memories are not touched.
-
-FAMILY = "clients"
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
 def clients(own: str = "") -> list[str]:
     """The clients that can be set up, as people write them; `own` are the user's, by a folder."""
     return [name.replace("_", "-") for name in registry.members(FAMILY, own)]
@@ -161,9 +151,8 @@ def clients(own: str = "") -> list[str]:
 
 def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
     """Do what was wished, unless it is a dry run; gives what was, or would be, done."""
-    if client not in (there := clients(config.own)):
-        known = ", ".join(there)
-        raise BadInput(f"there is no client {client!r}", next=f"there are: {known}")
+    if client not in (known := clients(config.own)):
+        raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
     receipt = read_receipt(config.state_dir, client, member.folder(host))
@@ -172,19 +161,18 @@ def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -
         return plan
     for edit in plan.edits:
         check_edit(edit)
-    paths = [receipt.path, *(edit.target for edit in plan.edits)]
-    for folder in {os.path.dirname(path) for path in paths}:
+    for folder in {
+        os.path.dirname(path) for path in (receipt.path, *(e.target for e in plan.edits))
+    }:
         sweep(folder)
-    after = made_of(receipt, plan.edits)
-    if after.files and not wish.remove:  # a file of ours that somebody has deleted counts no more
-        if after != receipt:
-            write_receipt(after)
-        for edit in plan.edits:
-            write_edit(edit)
-        return plan
+    after = receipt_after(receipt, plan.edits)
+    # A file of ours that somebody has deleted counts no more.
+    stays = bool(after.files) and not wish.remove
+    if stays and after != receipt:
+        write_receipt(after)
     for edit in plan.edits:
         write_edit(edit)
-    if receipt.files or receipt.folders:
+    if not stays and (receipt.files or receipt.folders):
         drop_receipt(receipt)
     return plan
 
@@ -197,8 +185,7 @@ def is_set_up(config: Config, client: str) -> bool:
 
 def _host(config: Config) -> Host:
     base = getattr(sys, "_base_executable", "") or sys.executable
-    running = Running(sys.executable, base, sys.version_info[:2])
-    python, why = find_python(running)
+    python, why = find_python(sys.executable, base, sys.version_info[:2])
     return Host(
         python=python,
         why=why,

@@ -1,13 +1,15 @@
-"""Each tool: one call, told."""
+"""Each tool: one call, and what an agent reads of it.
+
+Memories stand in a frame, long texts come in pages, next steps are tools.
+"""
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memdir.audit import ages
@@ -18,32 +20,36 @@ from memdir.claims.claim import UNKNOWN as UNSURE
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import ANYWAY, SKIPPED, Change, Draft, Wishes, check_type, hash_of
 from memdir.format.names import WILD, check_name
-from memdir.hot import inject, memory, safe
-from memdir.hot.memory import UNKNOWN, read_memory
+from memdir.hot import inject, safe
+from memdir.hot.memory import UNKNOWN, decode, read_memory
 from memdir.hot.place import RECORDS
 from memdir.hot.safe import clip, inert, inert_line, make_visible
 from memdir.mcp import rpc
 from memdir.mcp.rpc import Refused
 from memdir.mcp.tools import TOOLS, Wrong, check
-from memdir.recall import answer as answer_module
+from memdir.recall import answer as recall_answer
 from memdir.store import changes, look
 from memdir.store.accept import as_told, source_of
 
 if TYPE_CHECKING:
     from memdir.audit.ages import Listed
-    from memdir.claims.claim import Judged
-    from memdir.config.config import Config
-    from memdir.hot.memory import Memory
     from memdir.mcp.rpc import Fields
+    from memdir.mcp.server import Stores
     from memdir.store.ports import Logged
-    from memdir.store.writer import App, Done
+    from memdir.store.writer import App
 
-
-# What an agent reads: memories in a frame, long texts in pages, next steps as tools.
-
-PAGE = 20_000  # characters of one memory at once
-FRAME = 30_000  # UTF-16 units of an answer; clients cut or refuse more
+PAGE_CHARACTERS = 20_000  # of one memory at once
+FRAME_UNITS = 30_000  # UTF-16 units of an answer; clients cut or refuse more
+LINE_BYTES, CHANGE_BYTES = 300, 600
 NONCE_BYTES = 4
+RECALLED = 5
+MAX_ROWS = 100  # memories of one list
+MAX_CLAIMS = 60  # of one verify
+CHANGES = 20  # of one history
+MAX_PATHS = 5  # of one change
+MAX_UNDONE = 20  # paths
+LOOKED_AT = 3  # newest changes of a memory
+SHORTEST_ID, SHOWN_ID = 8, 12  # characters of a change's id: that may stand for it, that are shown
 # The command line's words for what a tool does here.
 _STEPS = (
     (re.compile(r"memdir edit ([\w.-]{1,80})"), r"call save with name \1"),
@@ -59,7 +65,7 @@ _STEPS = (
 
 
 @dataclass(frozen=True)
-class Told:
+class Answer:
     """The answer of a tool: a text, and the same in fields where a program may want them."""
 
     text: str
@@ -67,43 +73,78 @@ class Told:
     wrong: bool = False
 
 
+def call(stores: Stores, name: object, arguments: object, client: str) -> Answer:
+    """What a tool answers; what the user can cause is an answer, too."""
+    if not isinstance(name, str) or name not in TOOLS:
+        known = ", ".join(TOOLS)
+        shown = inert_line(name, 80) if isinstance(name, str) else "without a name"
+        raise Refused(rpc.PARAMS, f"there is no tool {shown}; there are {known}")
+    if arguments is not None and not isinstance(arguments, dict):
+        raise Refused(rpc.PARAMS, "arguments is an object")
+    stores.remarks.clear()
+    try:
+        answer = RUNS[name](stores, check(name, arguments or {}), client)
+    except Wrong as wrong:
+        return Answer(f"{wrong}.", wrong=True)
+    except MemdirError as error:
+        answer = Answer(refusal(error), wrong=True)
+    return replace(answer, text=_with_remarks([answer.text], stores.remarks))
+
+
 def framed(text: str) -> str:
     """A text that holds words of memories, between lines that only we can write."""
-    return inject.frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME).text
+    return inject.frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
 
 
-def step(text: str) -> str:
-    """Advice for the command line, for somebody who has tools instead."""
+def refusal(error: MemdirError) -> str:
+    """An error as a sentence, and what to do next."""
+    said = _step(error.message, 4 * LINE_BYTES)
+    next = _step(error.next, 2 * LINE_BYTES)
+    return f"{said}. Next: {next}" if next else f"{said}."
+
+
+def _step(text: str, limit_bytes: int) -> str:
+    """Advice for the command line as one line, for somebody who has tools instead."""
     for pattern, instead in _STEPS:
         text = pattern.sub(instead, text)
-    return text
+    return inert_line(text, limit_bytes)
 
 
-def refusal(error: MemdirError) -> Told:
-    """An error as a sentence, and what to do next."""
-    said = inert_line(step(error.message), 4 * LINE_BYTES)
-    next = inert_line(step(error.next), 2 * LINE_BYTES)
-    return Told(f"{said}. Next: {next}" if next else f"{said}.", wrong=True)
+def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
+    """Lines, then what is worth knowing beside them."""
+    said = [f"note: {_step(text, 2 * LINE_BYTES)}" for text in dict.fromkeys(remarks)]
+    return "\n".join([*lines, *said])
 
 
-def whole(app: App, scope: str, memory: Memory, text: str, start: int = 1) -> str:
-    """A memory from a line on: header with age, origin and verdicts, then a page of its text."""
-    one = inject.Recalled(memory, scope, app.store.root)
+def memory_text(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
+    """A memory from a line on, framed: age, origin and verdicts, a page of its text; its bytes."""
+    path, data, document = look.show(app, name)
+    facts = app.store.facts(path)
+    moment = facts[0] / 1e9 if facts else app.now()
+    memory = read_memory(path, app.store.view(path, data), moment)
+    recalled = inject.Recalled(memory, scope, app.store.root)
     source = source_of(app)
-    one.giver = source(memory.path) if source else ""
+    recalled.giver = source(memory.path) if source else ""
     if app.config.code:
-        from memdir.claims.verify import kept_verdicts
-
-        kept_verdicts(app).tell([one])
-    head = inject.body(one, app.now()).partition("\n\n")[0]  # below it: what it is about
-    return f"{head}\n\n{page(text, start)}".rstrip()
+        verify.kept_verdicts(app).tell([recalled])
+    head = inject.body(recalled, app.now()).partition("\n\n")[0]  # below it: what it is about
+    return framed(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
 
-def page(text: str, start: int) -> str:
+def index_text(app: App, start: int = 1) -> str:
+    """The index as far as it goes in one page, in a frame; empty where there is none."""
+    text = decode(app.store.index() or b"")
+    if not text.strip():
+        return ""
+    where = inert_line(f"{app.store.root}/{app.store.index_path}", LINE_BYTES)
+    return framed(f"Contents of {where} (index of the memories):\n\n{_page(text, start)}")
+
+
+def _page(text: str, start: int) -> str:
     """The lines from `start` on that fit; one that is too long is cut."""
     lines = inert(make_visible(text)).strip("\n").split("\n")
     shown: list[str] = []
-    room = PAGE
+    room = PAGE_CHARACTERS
     for line in lines[start - 1 :]:
         if shown and len(line) + 1 > room:
             break
@@ -111,89 +152,83 @@ def page(text: str, start: int) -> str:
         room -= len(line) + 1
     left = len(lines) - (start - 1) - len(shown)
     if left > 0:
-        more = count(left, "more line", "more lines")
+        more = f"{left:,} more line{'s' * (left != 1)}"
         shown.append(f"({more}: read again with line {start + len(shown)})")
     return "\n".join(shown) if start <= len(lines) else f"(it has {len(lines):,} lines)"
 
 
-def count(number: int, one: str, many: str) -> str:
-    """`1 memory`, `2 memories`."""
-    return f"{number:,} {one if number == 1 else many}"
+def _text(given: Mapping[str, object], key: str) -> str:
+    return str(given.get(key, ""))
 
 
-def remarked(lines: Sequence[str], remarks: Sequence[str]) -> str:
-    """Lines, then what is worth knowing beside them."""
-    said = [f"note: {inert_line(step(text), 2 * LINE_BYTES)}" for text in dict.fromkeys(remarks)]
-    return "\n".join([*lines, *said])
+def _number(given: Mapping[str, object], key: str, default: int) -> int:
+    value = given.get(key, default)
+    return value if isinstance(value, int) else default
 
 
-# The tools that change something: save, forget, undo; each through the one writer.
-
-SHORTEST_ID = 8  # characters that may stand for a change
-LOOKED_AT = 3  # newest changes of a memory
-CHANGING_LINE_BYTES = 600
+# The tools that change something: each through the one writer.
 
 
-def save(stores: Stores, given: Fields, client: str) -> Told:
+def _save(stores: Stores, given: Fields, client: str) -> Answer:
     """A new memory, or the next version of the one that has its name."""
-    app = _markdown(stores, given, client)
-    name = str(given.get("name", ""))
+    app, name = _writable(stores, given, client), _text(given, "name")
     draft = Draft(
-        body=str(given["text"]),
+        body=_text(given, "text"),
         type=str(given.get("type", UNKNOWN)),
         name=check_name(name) if name else "",
-        description=str(given.get("description", "")),
-        why=str(given.get("why", "")),
-        how=str(given.get("how", "")),
+        description=_text(given, "description"),
+        why=_text(given, "why"),
+        how=_text(given, "how"),
         source=app.actor,
-        expected=str(given["if_hash"]) if given.get("if_hash") else None,
+        expected=_text(given, "if_hash") or None,
     )
     done = changes.save(app, draft, Wishes(bool(given.get("anyway")), offered=(ANYWAY,)))
-    change = done.changes[0]
     remarks = list(done.remarks)
     if not app.config.enabled:
         by = app.config.enabled_by
         remarks.append(f"memory is switched off (by {by}); the client will not load this by itself")
-    return _told(app, done, change, remarks)
+    return _changed(done.changes[0], remarks)
 
 
-def forget(stores: Stores, given: Fields, client: str) -> Told:
+def _forget(stores: Stores, given: Fields, client: str) -> Answer:
     """Into the trash, one memory at a time: a pattern might mean more than was read."""
-    app, name = _markdown(stores, given, client), str(given["name"])
+    app, name = _writable(stores, given, client), _text(given, "name")
     if not name.strip():
         raise BadInput("name is empty", next="memdir list shows them")
     if any(mark in name for mark in WILD):
         raise BadInput("name holds a wildcard", next="name one memory")
-    done = changes.retire(app, [name], reason=str(given.get("reason", "")))
-    return _told(app, done, done.changes[0], [*done.remarks, _way_back(app, done.changes[0])])
+    done = changes.retire(app, [name], reason=_text(given, "reason"))
+    # In the log another change may already be the newest.
+    logged = look.log(app, done.changes[0].path, LOOKED_AT)
+    ours = [
+        change
+        for change in logged
+        if (change.cause.verb, change.cause.actor) == ("retire", app.actor)
+    ]
+    id = f"change {ours[0].id[:SHOWN_ID]}" if ours else "the id that history shows"
+    return _changed(done.changes[0], [*done.remarks, f"to bring it back, call undo with {id}"])
 
 
-def _way_back(app: App, change: Change) -> str:
-    """What to call to have it again; in the log another change may already be the newest."""
-    found = look.log(app, change.path, LOOKED_AT)
-    ours = [one for one in found if (one.cause.verb, one.cause.actor) == ("retire", app.actor)]
-    id = f"change {ours[0].id[:SHORT_ID]}" if ours else "the id that history shows"
-    return f"to bring it back, call undo with {id}"
-
-
-def undo(stores: Stores, given: Fields, client: str) -> Told:
+def _undo(stores: Stores, given: Fields, client: str) -> Answer:
     """One change by its id: the newest may be somebody else's."""
-    app, change = stores.app(str(given.get("scope", "")), client), str(given["change"]).strip()
+    app, change = stores.app(_text(given, "scope"), client), _text(given, "change").strip()
     if len(change) < SHORTEST_ID or change.lower().strip("0123456789abcdef"):
         raise BadInput(
             f"change is an id of {SHORTEST_ID} or more of 0-9 and a-f", next="memdir log shows them"
         )
     done = review.undo(app, change)
-    lines = [f"undone: {one.path} {one.reason or 'is as it was before'}" for one in done.changes]
-    lines = [inert_line(line, CHANGING_LINE_BYTES) for line in lines[:20]]
-    paths = [inert_line(one.path, CHANGING_LINE_BYTES) for one in done.changes]
-    fields: Fields = {"change": "undone", "paths": paths, "remarks": _plain(done.remarks)}
+    lines = [
+        f"undone: {change.path} {change.reason or 'is as it was before'}" for change in done.changes
+    ]
+    lines = [inert_line(line, CHANGE_BYTES) for line in lines[:MAX_UNDONE]]
+    paths = [inert_line(change.path, CHANGE_BYTES) for change in done.changes]
+    fields: Fields = {"change": "undone", "paths": paths, "remarks": _steps(done.remarks)}
     nothing = ["The files are as before already; nothing was written."]
-    return Told(remarked(lines or nothing, done.remarks), fields)
+    return Answer(_with_remarks(lines or nothing, done.remarks), fields)
 
 
-def _markdown(stores: Stores, given: Fields, client: str) -> App:
-    app = stores.app(str(given.get("scope", "")), client)
+def _writable(stores: Stores, given: Fields, client: str) -> App:
+    app = stores.app(_text(given, "scope"), client)
     if app.config.layout == RECORDS:
         raise BadInput(
             f"the scope {RECORDS} holds records, which these tools only read",
@@ -202,127 +237,68 @@ def _markdown(stores: Stores, given: Fields, client: str) -> App:
     return app
 
 
-def _told(app: App, done: Done, change: Change, remarks: list[str]) -> Told:
+def _changed(change: Change, remarks: list[str]) -> Answer:
     """What became of it; not done, although it was asked for, is an error."""
     refused = change.kind == SKIPPED and not change.hash
-    where = inert_line(change.path or change.name, CHANGING_LINE_BYTES)
-    reason = inert_line(step(change.reason), CHANGING_LINE_BYTES)
+    where = inert_line(change.path or change.name, CHANGE_BYTES)
+    reason = _step(change.reason, CHANGE_BYTES)
     text = f"{change.kind} {where}".rstrip() + f": {reason}" * bool(reason)
     text = f"not saved: {reason}" if refused else text
     # Some clients show these instead of the text: nothing of a memory comes in unquoted.
     fields: Fields = {"change": change.kind, "name": inert_line(change.name), "path": where}
-    fields |= {"hash": change.hash, "reason": reason, "remarks": _plain(remarks)}
-    return Told(remarked([text], remarks), None if refused else fields, refused)
+    fields |= {"hash": change.hash, "reason": reason, "remarks": _steps(remarks)}
+    return Answer(_with_remarks([text], remarks), None if refused else fields, refused)
 
 
-def _plain(remarks: Sequence[str]) -> list[str]:
-    return [inert_line(step(text), CHANGING_LINE_BYTES) for text in remarks]
+def _steps(remarks: Sequence[str]) -> list[str]:
+    return [_step(text, CHANGE_BYTES) for text in remarks]
 
 
-# A call of a tool: checked, one flow, told. What only looks is here.
-
-ROWS = 100  # memories of one list
-CLAIMS = 60  # of one verify
-CHANGES = 20  # of one history
-RECALLED = 5
-SHORT_ID = 12  # characters of a change's id
-PATHS = 5  # of one change
-LINE_BYTES = 300
-NANOSECONDS = 1e9
-Tool = Callable[["Stores", "Fields", str], Told]
+# The tools that only look.
 
 
-def call(stores: Stores, name: object, arguments: object, client: str) -> Told:
-    """What a tool answers; what the user can cause is an answer, too."""
-    if not isinstance(name, str) or name not in TOOLS:
-        known = ", ".join(TOOLS)
-        shown = inert_line(name, 80) if isinstance(name, str) else "without a name"
-        raise Refused(rpc.PARAMS, f"there is no tool {shown}; there are {known}")
-    if arguments is not None and not isinstance(arguments, dict):
-        raise Refused(rpc.PARAMS, "arguments is an object")
-    stores.heard.clear()
-    try:
-        told = RUNS[name](stores, check(name, arguments or {}), client)
-    except Wrong as wrong:
-        return Told(f"{wrong}.", wrong=True)
-    except MemdirError as error:
-        told = refusal(error)
-    if not stores.heard:
-        return told
-    return Told(remarked([told.text], stores.heard), told.fields, told.wrong)
-
-
-def text_of(given: Mapping[str, object], key: str, default: str = "") -> str:
-    """A text among arguments that were checked."""
-    found = given.get(key, default)
-    return found if isinstance(found, str) else default
-
-
-def number_of(given: Mapping[str, object], key: str, default: int) -> int:
-    """A number among them."""
-    found = given.get(key, default)
-    return found if isinstance(found, int) else default
-
-
-def _recall(stores: Stores, given: Fields, client: str) -> Told:
-    apps = stores.apps(text_of(given, "scope"))
-    limit = number_of(given, "limit", RECALLED)
-    answer = answer_module.recall(apps, text_of(given, "query"), limit=limit, verify=True)
+def _recall(stores: Stores, given: Fields, client: str) -> Answer:
+    apps, limit = stores.apps(_text(given, "scope")), _number(given, "limit", RECALLED)
+    answer = recall_answer.recall(apps, _text(given, "query"), limit=limit, verify=True)
     if answer.text:
         hint = "To read one of the lines whole: read, with its path and scope."
-        return Told(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
+        return Answer(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
     now = apps[0][1].now() if apps else 0.0
-    near = [inject.pointer(one, now) for one in answer.found.near[:RECALLED]]
+    near = [inject.pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
-    reason = answer.reason if there else "there is no memory yet"
-    text = f"Nothing to tell: {reason}."
-    return Told("\n".join([text, framed("\n".join(["Nearest:", *near]))]) if near else text)
+    text = f"Nothing to tell: {answer.reason if there else 'there is no memory yet'}."
+    return Answer("\n".join([text, framed("\n".join(["Nearest:", *near]))]) if near else text)
 
 
-def _read(stores: Stores, given: Fields, client: str) -> Told:
-    scope, name = text_of(given, "scope"), text_of(given, "name")
-    app = as_told(stores.app(scope))
-    start = number_of(given, "line", 1)
+def _read(stores: Stores, given: Fields, client: str) -> Answer:
+    app, name = as_told(stores.app(_text(given, "scope"))), _text(given, "name")
+    start = _number(given, "line", 1)
     if not name:
-        return Told(index_text(app, start) or "The index is empty: nothing was saved yet.")
-    path, data, document = look.show(app, name)
-    facts = app.store.facts(path)
-    shown = app.store.view(path, data)
-    memory = read_memory(path, shown, facts[0] / NANOSECONDS if facts else app.now())
-    text = whole(app, str(app.config.scope), memory, document.body, start)
-    return Told(f"{framed(text)}\nhash: {hash_of(data)}")
+        return Answer(index_text(app, start) or "The index is empty: nothing was saved yet.")
+    text, data = memory_text(app, str(app.config.scope), name, start)
+    return Answer(f"{text}\nhash: {hash_of(data)}")
 
 
-def index_text(app: App, start: int = 1) -> str:
-    """The index as far as it goes in one page, in a frame; empty where there is none."""
-    text = memory.decode(app.store.index() or b"")
-    if not text.strip():
-        return ""
-    where = inert_line(f"{app.store.root}/{app.store.index_path}", LINE_BYTES)
-    return framed(f"Contents of {where} (index of the memories):\n\n{page(text, start)}")
-
-
-def _list(stores: Stores, given: Fields, client: str) -> Told:
-    kind, start = text_of(given, "type"), number_of(given, "offset", 0)
+def _list(stores: Stores, given: Fields, client: str) -> Answer:
+    kind, start = _text(given, "type"), _number(given, "offset", 0)
     check_type(kind or UNKNOWN)
     rows: list[tuple[str, Listed]] = []
     remarks: list[str] = []
-    for scope, app in stores.apps(text_of(given, "scope")):
-        app = as_told(app)
-        listed, findings = ages.list_memories(app)
-        rows += [(scope, one) for one in listed if kind in ("", one.memory.type)]
-        remarks += [f"{one.message}; {one.fix}" for one in findings]
-    shown = rows[start : start + ROWS]
-    lines = [_row(scope, one) for scope, one in shown]
+    for scope, app in stores.apps(_text(given, "scope")):
+        listed, findings = ages.list_memories(as_told(app))
+        rows += [(scope, row) for row in listed if kind in ("", row.memory.type)]
+        remarks += [f"{finding.message}; {finding.fix}" for finding in findings]
+    shown = [_row(scope, listed) for scope, listed in rows[start : start + MAX_ROWS]]
     left = len(rows) - start - len(shown)
     more = [f"({left:,} more: call list with offset {start + len(shown)})"] if left > 0 else []
-    total = count(len(rows), "memory", "memories")
-    head = f"{total}. Each line: scope: path [type, age] description"
+    total = f"{len(rows):,} {'memory' if len(rows) == 1 else 'memories'}"
+    lines = [
+        framed("\n".join([f"{total}. Each line: scope: path [type, age] description", *shown]))
+    ]
     if not shown:
         none = f"{total}; none from {start} on." if rows else f"No {kind} memories yet."
-        none = " ".join(none.split())
-        return Told(remarked([none], remarks[:ROWS]))
-    return Told(remarked([framed("\n".join([head, *lines])), *more], remarks[:ROWS]))
+        lines, more = [" ".join(none.split())], []
+    return Answer(_with_remarks([*lines, *more], remarks[:MAX_ROWS]))
 
 
 def _row(scope: str, listed: Listed) -> str:
@@ -331,139 +307,50 @@ def _row(scope: str, listed: Listed) -> str:
     return inert_line(f"- {scope}: {memory.path} [{facts}] {memory.description}", LINE_BYTES)
 
 
-def _verify(stores: Stores, given: Fields, client: str) -> Told:
-    name, scope = text_of(given, "name"), text_of(given, "scope")
-    apps = [("", stores.app(scope))] if name else stores.apps(scope)
+def _verify(stores: Stores, given: Fields, client: str) -> Answer:
+    name, scope = _text(given, "name"), _text(given, "scope")
     lines: list[str] = []
     remarks: list[str] = []
     counts: Counter[str] = Counter()
-    for _, app in apps:
+    for app in [stores.app(scope)] if name else [app for _, app in stores.apps(scope)]:
         checked = verify.verify(app, [name] if name else [])
         remarks += checked.remarks
         for path, judged in checked.memories.items():
-            counts.update(one.verdict for one in judged)
-            lines += [_claim(path, one) for one in judged if _worth_telling(one, bool(name))]
-    total = ", ".join(f"{counts[one]} {one}" for one in (STALE, UNSURE, TRUE))
-    left = [f"({len(lines) - CLAIMS} more)"] if len(lines) > CLAIMS else []
-    text = framed("\n".join([f"Claims: {total}.", *lines[:CLAIMS], *left]))
-    return Told(remarked([text], remarks[:CLAIMS]))
+            counts.update(claim.verdict for claim in judged)
+            for one in judged:
+                if one.verdict == STALE or (name and one.verdict != NOT_A_CLAIM):
+                    said = f"{path}:{one.claim.line}: {one.claim.text} – {one.reason}"
+                    lines.append(inert_line(f"- {one.verdict}: {said}", LINE_BYTES))
+    total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STALE, UNSURE, TRUE))
+    left = [f"({len(lines) - MAX_CLAIMS} more)"] if len(lines) > MAX_CLAIMS else []
+    text = framed("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
+    return Answer(_with_remarks([text], remarks[:MAX_CLAIMS]))
 
 
-def _worth_telling(judged: Judged, named: bool) -> bool:
-    return judged.verdict == STALE or (named and judged.verdict != NOT_A_CLAIM)
-
-
-def _claim(path: str, judged: Judged) -> str:
-    said = f"- {judged.verdict}: {path}:{judged.claim.line}: {judged.claim.text} – {judged.reason}"
-    return inert_line(said, LINE_BYTES)
-
-
-def _history(stores: Stores, given: Fields, client: str) -> Told:
-    app, name = stores.app(text_of(given, "scope")), text_of(given, "name")
-    found = look.log(app, name, number_of(given, "limit", CHANGES))
-    if not found:
-        return Told(f"No change of {inert_line(name, 80)}." if name else "No changes yet.")
-    return Told(framed("\n".join(["Changes, newest first:", *map(_change, found)])))
+def _history(stores: Stores, given: Fields, client: str) -> Answer:
+    app, name = stores.app(_text(given, "scope")), _text(given, "name")
+    logged = look.log(app, name, _number(given, "limit", CHANGES))
+    if not logged:
+        return Answer(f"No change of {inert_line(name, 80)}." if name else "No changes yet.")
+    return Answer(framed("\n".join(["Changes, newest first:", *map(_change, logged)])))
 
 
 def _change(logged: Logged) -> str:
     cause = logged.cause
-    paths = [change + " " + path for change, path in logged.paths[:PATHS]]
-    more = f" and {len(logged.paths) - PATHS} more" if len(logged.paths) > PATHS else ""
+    paths = ", ".join(change + " " + path for change, path in logged.paths[:MAX_PATHS])
+    more = f" and {len(logged.paths) - MAX_PATHS} more" if len(logged.paths) > MAX_PATHS else ""
     reason = f" ({cause.reason})" if cause.reason else ""
-    what = f"{cause.verb} {cause.name}{reason}: {', '.join(paths)}{more}"
-    when = safe.iso_time(logged.time)
-    return inert_line(f"- {logged.id[:SHORT_ID]} {when} {cause.actor}: {what}", LINE_BYTES)
+    said = f"{cause.actor}: {cause.verb} {cause.name}{reason}: {paths}{more}"
+    return inert_line(f"- {logged.id[:SHOWN_ID]} {safe.iso_time(logged.time)} {said}", LINE_BYTES)
 
 
-RUNS: dict[str, Tool] = {
+RUNS: dict[str, Callable[[Stores, Fields, str], Answer]] = {
     "recall": _recall,
-    "save": save,
+    "save": _save,
     "read": _read,
     "list": _list,
-    "forget": forget,
+    "forget": _forget,
     "verify": _verify,
     "history": _history,
-    "undo": undo,
+    "undo": _undo,
 }
-
-
-# The stores of the project, opened anew for each call: settings and directories may change.
-
-ALL, PROJECT = "all", "project"
-ACTOR = "mcp"
-
-
-class Stores:
-    """Where the server stands. `scope` is the one it was started for; `all` for every one."""
-
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        cwd: str,
-        now: Callable[[], float],
-        project: str | None = None,
-        dir: str | None = None,
-        scope: str = ALL,
-    ) -> None:
-        self.environ = environ
-        self.cwd = cwd
-        self.now = now
-        self.project = project
-        self.dir = dir
-        self.scope = scope
-        self.heard: list[str] = []  # what the person would be told on a terminal
-        self._looked: list[App] = []
-
-    def app(self, scope: str = "", client: str = "") -> App:
-        """One store; the project's where nobody says which."""
-        from memdir.errors import BadInput
-        from memdir.hot.place import MAIN_SCOPES
-
-        if scope == ALL:
-            what = "scope all means several stores; this works on one"
-            raise BadInput(what, next=f"choose one of {', '.join(MAIN_SCOPES)}")
-        default = PROJECT if self.scope == ALL else self.scope
-        return self._open(scope or default, client)
-
-    def apps(self, scope: str = "") -> list[tuple[str, App]]:
-        """Every store that applies and is there, or the one that was asked for."""
-        from memdir.hot.place import MAIN_SCOPES
-
-        wanted = scope or self.scope
-        if wanted != ALL:
-            return [(wanted, self.app(wanted))]
-        known = self.config(PROJECT).scopes
-        names = [PROJECT, *(() if self.dir else [one for one in known if one in MAIN_SCOPES])]
-        found = [(name, self._open(name, "")) for name in dict.fromkeys(names)]
-        return [(name, app) for name, app in found if os.path.isdir(app.store.root)]
-
-    def config(self, scope: str) -> Config:
-        """What files and environment say of a scope now."""
-        from memdir.config.config import read_config
-
-        return read_config(self.environ, self.cwd, project=self.project, dir=self.dir, scope=scope)
-
-    def keep_what_others_did(self) -> None:
-        """Commit what a client or a person wrote past us, if nobody is writing."""
-        while self._looked:
-            self._looked.pop().snapshot()
-        self.heard.clear()
-
-    def log(self, what: str) -> None:
-        """A mistake of ours, for whoever looks for it; nothing of what was sent."""
-        from memdir.errors import MemdirError
-        from memdir.hot.log import log
-
-        try:
-            log(self.config(PROJECT).state_dir, ACTOR, what)
-        except MemdirError:
-            return  # without a home there is no log
-
-    def _open(self, scope: str, client: str) -> App:
-        from memdir.store.writer import open_app
-
-        actor = f"{ACTOR}:{client}" if client else ACTOR
-        app = open_app(self.config(scope), now=self.now, tell=self.heard.append, actor=actor)
-        self._looked.append(app)
-        return app

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     Fields = dict[str, object]
 
-MOST_BYTES = 2 * 1024 * 1024  # of one message
+MAX_BYTES = 2 * 1024 * 1024  # of one message
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NO_RESOURCE = -32002
-EDGE = 200  # bytes at either end of a message in which its id may stand
+EDGE_BYTES = 200  # bytes at either end of a message in which its id may stand
 _ID = rb'"id"\s{0,9}:\s{0,9}(-?\d{1,15}|"[^"\\\x00-\x1f]{1,64}")'
 _FIRST = re.compile(rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9},\s{0,9})?' + _ID)
 _LAST = re.compile(_ID + rb"\s{0,9}\}\s{0,9}\Z")
@@ -65,10 +65,10 @@ def too_long(first: bytes, last: bytes) -> "Fields":
 
     A client that gets no answer to its id waits until its time is over.
     """
-    found = _FIRST.match(first[:EDGE]) or _LAST.search(last[-EDGE:])
-    id = json.loads(found[1]) if found else None
-    what = f"the message has more than {MOST_BYTES:,} bytes, which is the limit; send less at once"
-    return error(id, Refused(INVALID, what))
+    match = _FIRST.match(first[:EDGE_BYTES]) or _LAST.search(last[-EDGE_BYTES:])
+    id = json.loads(match[1]) if match else None
+    reason = f"the message has more than {MAX_BYTES:,} bytes, which is the limit; send less at once"
+    return error(id, Refused(INVALID, reason))
 
 
 def id_of(message: "Mapping[str, object]") -> "str | int | None":

@@ -1,4 +1,4 @@
-"""Pipe and argv."""
+"""The server's command line and pipes: it starts before anything heavy is imported."""
 
 import os
 import queue
@@ -8,7 +8,7 @@ import threading
 import time
 
 from memdir.mcp import rpc
-from memdir.mcp.rpc import MOST_BYTES, Refused
+from memdir.mcp.rpc import MAX_BYTES, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import BinaryIO
 
-    from memdir.mcp.calls import Stores
-    from memdir.mcp.server import Talk
-
-
-# The command line of the server, in few words: it starts before anything heavy is imported.
+    from memdir.mcp.rpc import Fields
+    from memdir.mcp.server import Server, Stores
 
 USAGE = "usage: memdir mcp [--project PATH] [--dir DIR] [--scope SCOPE]\n"
 END_SECONDS = 2.0  # for a change under way when somebody asks us to end
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-TEXTS = ("--project", "--dir", "--scope")
+MAX_WAITING = 200  # requests; then reading pauses until some are answered
+PART_BYTES = 65_536  # of a message that is too long, at once
+LAST_SECONDS = 20.0  # for what was asked before the client went
+# They read the disk or write to it; the rest is answered between them.
+SLOW = ("tools/call", "resources/list", "resources/read")
+OPTIONS = ("--project", "--dir", "--scope")
 
 
 def main() -> None:
@@ -42,7 +44,7 @@ def run(words: "Sequence[str]") -> int | None:
     rest = list(words)
     while rest:
         word, equals, value = rest.pop(0).partition("=")
-        if word in TEXTS and (equals or rest):
+        if word in OPTIONS and (equals or rest):
             given[word] = value if equals else rest.pop(0)
         else:
             return None
@@ -51,7 +53,7 @@ def run(words: "Sequence[str]") -> int | None:
 
 def serve(project: str | None, dir: str | None, scope: str) -> int:
     """Over standard input and output, until the client goes."""
-    from memdir.mcp.calls import Stores
+    from memdir.mcp.server import Stores
 
     try:
         cwd = os.getcwd()
@@ -62,32 +64,23 @@ def serve(project: str | None, dir: str | None, scope: str) -> int:
         return 1
     stores = Stores(os.environ, cwd, time.time, project, dir, scope)
     if project or dir or scope != "all":
-        wrong = _wrong_place(stores)
-        if wrong:
-            sys.stderr.write(f"memdir: {wrong}\n")
+        from memdir.errors import MemdirError
+
+        try:  # a mistake is better told at the start
+            stores.config("project" if scope == "all" else scope)
+        except MemdirError as error:
+            sys.stderr.write(f"memdir: {error.message}. Next: {error.next}\n")
             return 1
     return _serve_pipe(stores)
 
 
-def _wrong_place(stores: "Stores") -> str:
-    """Why what was named cannot be served; a mistake is better told at the start."""
-    from memdir.errors import MemdirError
-
-    try:
-        stores.config("project" if stores.scope == "all" else stores.scope)
-    except MemdirError as error:
-        return f"{error.message}. Next: {error.next}"
-    return ""
-
-
 def _serve_pipe(stores: "Stores") -> int:
-    # MOVED
-    from memdir.mcp.server import Talk
+    from memdir.mcp.server import Server
 
     def end(number: int, frame: "FrameType | None") -> None:
         raise Ended
 
-    pipe = Pipe(Talk(stores), *_streams())
+    pipe = Pipe(Server(stores), *_streams())
     try:
         for number in ENDS:
             signal.signal(number, end)
@@ -116,15 +109,6 @@ def _streams() -> "tuple[BinaryIO, BinaryIO]":
     return open(source, "rb"), open(sink, "wb", buffering=0)
 
 
-# Standard input and output: one message a line, until nobody is there any more.
-
-WAITING = 200  # requests; then reading pauses until some are answered
-PART = 65_536  # bytes of a message that is too long, at once
-LAST_SECONDS = 20.0  # for what was asked before the client went
-# They read the disk or write to it; the rest is answered between them.
-SLOW = ("tools/call", "resources/list", "resources/read")
-
-
 class Ended(BaseException):
     """Somebody asked this process to end."""
 
@@ -132,12 +116,12 @@ class Ended(BaseException):
 class Pipe:
     """One client at the other end of two pipes."""
 
-    def __init__(self, talk: "Talk", source: "BinaryIO", sink: "BinaryIO") -> None:
-        self._talk = talk
+    def __init__(self, server: "Server", source: "BinaryIO", sink: "BinaryIO") -> None:
+        self._server = server
         self._source = source
         self._sink = sink
         self._writing = threading.Lock()
-        self._jobs: queue.Queue[object] = queue.Queue(WAITING)
+        self._jobs: queue.Queue[Fields | None] = queue.Queue(MAX_WAITING)
         self._counting = threading.Lock()
         self._waiting: dict[object, int] = {}  # ids under way, and how often
         self._cancelled: set[object] = set()
@@ -148,10 +132,10 @@ class Pipe:
         """Until the input ends; what was asked before that is done first."""
         self._worker.start()
         while not self.gone.is_set():
-            line = self._source.readline(MOST_BYTES + 1)
+            line = self._source.readline(MAX_BYTES + 1)
             if not line:
                 break
-            if len(line) > MOST_BYTES and not line.endswith(b"\n"):
+            if len(line) > MAX_BYTES and not line.endswith(b"\n"):
                 self._send(rpc.too_long(line, self._skip()))
             elif line.strip():
                 self._take(line)
@@ -169,8 +153,8 @@ class Pipe:
     def _skip(self) -> bytes:
         """The end of a message that is too long; nothing else of it is kept."""
         last = b""
-        while part := self._source.readline(PART):
-            last = (last + part)[-rpc.EDGE :]
+        while part := self._source.readline(PART_BYTES):
+            last = (last + part)[-rpc.EDGE_BYTES :]
             if part.endswith(b"\n"):
                 break
         return last
@@ -181,25 +165,22 @@ class Pipe:
         except Refused as refused:
             self._send(rpc.error(None, refused))
             return
-        method = message.get("method") if isinstance(message, dict) else None
-        if method == "notifications/cancelled" and isinstance(message, dict):
-            self._cancel(message.get("params"))
-        elif method in SLOW:
-            self._count(message, 1)
-            self._jobs.put(message)
+        fields = message if isinstance(message, dict) else {}
+        if fields.get("method") == "notifications/cancelled":
+            # An answer that nobody waits for is not sent; a change that was begun is completed.
+            params = fields.get("params")
+            id = rpc.id_of({"id": params.get("requestId")}) if isinstance(params, dict) else None
+            with self._counting:
+                if id is not None and id in self._waiting:
+                    self._cancelled.add(id)
+        elif fields.get("method") in SLOW:
+            self._count(rpc.id_of(fields), 1)
+            self._jobs.put(fields)
         else:
-            self._send(self._talk.answer(message))
+            self._send(self._server.answer(message))
 
-    def _cancel(self, params: object) -> None:
-        """An answer that nobody waits for is not sent; a change that was begun is completed."""
-        id = rpc.id_of({"id": params.get("requestId")}) if isinstance(params, dict) else None
-        with self._counting:
-            if id is not None and id in self._waiting:
-                self._cancelled.add(id)
-
-    def _count(self, message: object, change: int) -> None:
+    def _count(self, id: object, change: int) -> None:
         """One more request of that id under way, or one less; clients may use an id twice."""
-        id = rpc.id_of(message) if isinstance(message, dict) else None
         with self._counting:
             left = self._waiting.pop(id, 0) + change
             if left:
@@ -209,13 +190,13 @@ class Pipe:
 
     def _work(self) -> None:
         while (message := self._jobs.get()) is not None and not self.gone.is_set():
-            id = rpc.id_of(message) if isinstance(message, dict) else None
+            id = rpc.id_of(message)
             # Cancelled before it began: it was never asked.
-            answer = None if id in self._cancelled else self._talk.answer(message)
+            answer = None if id in self._cancelled else self._server.answer(message)
             if id not in self._cancelled:
                 self._send(answer)
-            self._count(message, -1)
-            self._talk.afterwards()
+            self._count(id, -1)
+            self._server.afterwards()
 
     def _send(self, message: object) -> None:
         if message is None or self.gone.is_set():
@@ -227,12 +208,8 @@ class Pipe:
                     data = data[self._sink.write(data) :]
         except (OSError, ValueError):  # closed, there or here
             self.gone.set()
-            _wake()
-
-
-def _wake() -> None:
-    """The main thread waits for input that nobody will send."""
-    main = threading.main_thread()
-    deaf = signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN, None)
-    if threading.current_thread() is not main and not deaf:
-        signal.pthread_kill(main.ident or 0, signal.SIGTERM)
+            # The main thread waits for input that nobody will send.
+            main = threading.main_thread()
+            deaf = signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN, None)
+            if threading.current_thread() is not main and not deaf:
+                signal.pthread_kill(main.ident or 0, signal.SIGTERM)

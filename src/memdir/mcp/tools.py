@@ -8,32 +8,32 @@ from memdir.hot import types
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from memdir.mcp.rpc import Fields
 
-LONGEST_QUERY = 20_000  # characters
-LONGEST = 2_000  # characters of any other text
-LONGEST_TEXT = 400_000  # of a memory; the store's own limit is lower and says so itself
-MOST_RECALLED, MOST_CHANGES = 20, 100
+QUERY_CHARACTERS = 20_000
+WORD_CHARACTERS = 2_000  # of any other text
+TEXT_CHARACTERS = 400_000  # of a memory; the store's own limit is lower and says so itself
+MAX_RECALLED, MAX_CHANGES = 20, 100
 LAST_LINE = 1_000_000_000
 
 _LOOKS = {"readOnlyHint": True, "openWorldHint": False}
 _WRITES = {"destructiveHint": False, "openWorldHint": False}
 
 
-def _text(about: str = "", longest: int = LONGEST) -> "Fields":
+def _text(about: str = "", longest: int = WORD_CHARACTERS) -> "Fields":
     return {"type": "string", **({"description": about} if about else {}), "longest": longest}
 
 
-def _number(about: str, least: int, most: int) -> "Fields":
+def _number(least: int, limit: int, about: str = "") -> "Fields":
     said = {"description": about} if about else {}
-    return {"type": "integer", **said, "minimum": least, "maximum": most}
+    return {"type": "integer", **said, "minimum": least, "maximum": limit}
 
 
 _SCOPE = _text()
-_SCOPE_SAID = _text("project (default), user, local, team")
+_SCOPES = _text("project (default), user, local, team")
 _TYPE: "Fields" = {"type": "string", "enum": list(types.names())}
-_NAME = _text()
 
 # name: (description, annotations, required arguments, arguments)
 TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fields]]]" = {
@@ -42,8 +42,8 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
         _LOOKS,
         ("query",),
         {
-            "query": _text("the task or question, in full words", LONGEST_QUERY),
-            "limit": _number("", 1, MOST_RECALLED),
+            "query": _text("the task or question, in full words", QUERY_CHARACTERS),
+            "limit": _number(1, MAX_RECALLED),
             "scope": _text("only there: project, user, local, team"),
         },
     ),
@@ -53,7 +53,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
         _WRITES,
         ("text", "type"),
         {
-            "text": _text("the fact or rule, dates absolute", LONGEST_TEXT),
+            "text": _text("the fact or rule, dates absolute", TEXT_CHARACTERS),
             "type": {
                 **_TYPE,
                 "description": "feedback: how to work; project: its facts; reference: where to "
@@ -63,12 +63,9 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
             "description": _text("one line for the index"),
             "why": _text(),
             "how": _text("when to apply"),
-            "scope": _SCOPE_SAID,
+            "scope": _SCOPES,
             "if_hash": _text("update only this version, see read"),
-            "anyway": {
-                "type": "boolean",
-                "description": "although one says nearly the same",
-            },
+            "anyway": {"type": "boolean", "description": "although one says nearly the same"},
         },
     ),
     "read": (
@@ -77,7 +74,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
         (),
         {
             "name": _text("name, path, or name@change"),
-            "line": _number("start there", 1, LAST_LINE),
+            "line": _number(1, LAST_LINE, "start there"),
             "scope": _SCOPE,
         },
     ),
@@ -85,13 +82,13 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
         "List memories, most recently confirmed first.",
         _LOOKS,
         (),
-        {"type": _text(), "offset": _number("", 0, LAST_LINE), "scope": _text("default: all")},
+        {"type": _text(), "offset": _number(0, LAST_LINE), "scope": _text("default: all")},
     ),
     "forget": (
         "Retire a memory; undo brings it back.",
         _WRITES,
         ("name",),
-        {"name": _NAME, "reason": _text(), "scope": _SCOPE},
+        {"name": _text(), "reason": _text(), "scope": _SCOPE},
     ),
     "verify": (
         "Check claims of memories (paths, symbols, commands) against the code.",
@@ -103,7 +100,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
         "List changes with ids, newest first, whoever made them.",
         _LOOKS,
         (),
-        {"name": _NAME, "limit": _number("", 1, MOST_CHANGES), "scope": _SCOPE},
+        {"name": _text(), "limit": _number(1, MAX_CHANGES), "scope": _SCOPE},
     ),
     "undo": (
         "Take back one change; that too can be undone.",
@@ -114,11 +111,19 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
 }
 
 
-def listed() -> "list[Fields]":
-    """What tools/list answers."""
+def list_tools() -> "list[Fields]":
+    """What tools/list answers.
+
+    Limits that no honest call reaches are not worth a word to every session.
+    """
     tools: list[Fields] = []
     for name, (about, hints, required, arguments) in TOOLS.items():
-        shown = {key: _shown(schema) for key, schema in arguments.items()}
+        shown = {
+            argument: {
+                k: v for k, v in fields.items() if k != "longest" and v not in (0, LAST_LINE)
+            }
+            for argument, fields in arguments.items()
+        }
         schema: Fields = {"type": "object", "properties": shown}
         if required:
             schema["required"] = list(required)
@@ -126,11 +131,6 @@ def listed() -> "list[Fields]":
             {"name": name, "description": about, "inputSchema": schema, "annotations": dict(hints)}
         )
     return tools
-
-
-def _shown(schema: "Fields") -> "Fields":
-    """Limits that no honest call reaches are not worth a word to every session."""
-    return {k: v for k, v in schema.items() if k != "longest" and v not in (0, LAST_LINE)}
 
 
 class Wrong(ValueError):
@@ -143,50 +143,35 @@ def check(tool: str, given: "Mapping[str, object]") -> "Fields":
     taken = {key: value for key, value in given.items() if value is not None}
     unknown = sorted(key for key in taken if key not in arguments)
     if unknown:
-        what = f"{tool} has no argument {_plain(unknown[0])}"
-        raise Wrong(f"{what}; it takes {', '.join(arguments)}")
+        shown = "".join(char if char.isprintable() else "?" for char in unknown[0][:40])
+        raise Wrong(f"{tool} has no argument {shown!r}; it takes {', '.join(arguments)}")
     for key in required:
         if key not in taken:
             raise Wrong(f"{tool} needs {key}; send it as a {arguments[key]['type']}")
     for key, value in taken.items():
-        _check_one(key, value, arguments[key])
+        problem = _problem(value, arguments[key])
+        if problem:
+            raise Wrong(f"{key} {problem}")
     return taken
 
 
-def _check_one(key: str, value: object, schema: "Fields") -> None:
-    kind = schema["type"]
-    if kind == "string":
-        _check_text(key, value, schema)
-    elif kind == "boolean":
-        if not isinstance(value, bool):
-            raise Wrong(f"{key} is true or false")
-    elif not isinstance(value, int) or isinstance(value, bool):
-        raise Wrong(f"{key} is a whole number")
-    else:
-        least, most = schema["minimum"], schema["maximum"]
-        assert isinstance(least, int) and isinstance(most, int)
-        if not least <= value <= most:
-            raise Wrong(f"{key} is a number from {least} to {most}")
-
-
-def _check_text(key: str, value: object, schema: "Fields") -> None:
+def _problem(value: object, schema: "Mapping[str, Any]") -> str:
+    """What is wrong with the value of an argument, as the rest of a sentence; empty if nothing."""
+    if schema["type"] == "boolean":
+        return "" if isinstance(value, bool) else "is true or false"
+    if schema["type"] == "integer":
+        if not isinstance(value, int) or isinstance(value, bool):
+            return "is a whole number"
+        least, limit = schema["minimum"], schema["maximum"]
+        return "" if least <= value <= limit else f"is a number from {least} to {limit}"
     if not isinstance(value, str):
-        raise Wrong(f"{key} is a text")
-    longest = schema.get("longest", LONGEST)
-    assert isinstance(longest, int)
+        return "is a text"
+    longest, choices = schema.get("longest", WORD_CHARACTERS), schema.get("enum")
     if len(value) > longest:
-        what = f"{key} has {len(value):,} characters, and {longest:,} is the limit"
-        raise Wrong(f"{what}; shorten it, or split it into several")
+        count = f"has {len(value):,} characters, and {longest:,} is the limit"
+        return f"{count}; shorten it, or split it into several"
     if any("\ud800" <= char <= "\udfff" for char in value):
-        raise Wrong(f"{key} holds half a character (a lone surrogate); send it as UTF-8")
+        return "holds half a character (a lone surrogate); send it as UTF-8"
     if "\0" in value:
-        raise Wrong(f"{key} holds a NUL character; leave it out")
-    choices = schema.get("enum")
-    if isinstance(choices, list) and value not in choices:
-        raise Wrong(f"{key} is one of {', '.join(choices)}")
-
-
-def _plain(key: str) -> str:
-    """A name that somebody else chose, short and printable."""
-    shown = "".join(char if char.isprintable() else "?" for char in key[:40])
-    return repr(shown)
+        return "holds a NUL character; leave it out"
+    return f"is one of {', '.join(choices)}" if choices and value not in choices else ""

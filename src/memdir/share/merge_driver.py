@@ -1,4 +1,7 @@
-"""Git merges MEMORY.md."""
+"""The indexes of two branches: merged by memdir where git is told so.
+
+Only the repository's own settings are written, never those of the user or the machine.
+"""
 
 from __future__ import annotations
 
@@ -17,125 +20,15 @@ from memdir.hot.memory import INDEX
 from memdir.store.commit_times import find_repository
 from memdir.store.git import ENVIRONMENT, KEPT
 
-# Tells a git repository who merges the indexes of its memories: a file of it, and its settings.
-#
-# Only the repository's own settings are written, never those of the user or the machine.
-
 ATTRIBUTES = ".gitattributes"
 DRIVER = "memdir-index"
 LABEL = "memdir: union of the pointers of both sides"
 PROGRAM = "memdir"
 ARGUMENTS = "merge-index %O %A %B %P"
-SECONDS = 5.0
-MOST_BYTES = 1 << 20  # of .gitattributes
+GIT_SECONDS = 5.0
+MAX_ATTRIBUTES_BYTES = 1 << 20  # of .gitattributes
 Planned = tuple[str, bytes | None, bytes | None]
-
-
-def settings(started: str = "") -> dict[str, str]:
-    """What to set; `started` is how memdir was called, for where it is not on the path."""
-    named = os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM)
-    program = _quoted(os.path.abspath(started)) if named else PROGRAM
-    section = f"merge.{DRIVER}"
-    return {f"{section}.name": LABEL, f"{section}.driver": f"{program} {ARGUMENTS}"}
-
-
-def plan(root: str, patterns: Sequence[str], wanted: dict[str, str]) -> list[Planned]:
-    """Both files as they are and as they would be; equal where there is nothing to do."""
-    old = _read(root, ATTRIBUTES)
-    new = _with_lines(old or b"", [f"{_pattern(one)} merge={DRIVER}" for one in patterns])
-    path = _config(root)
-    config = _read(*os.path.split(path))
-    try:
-        with tempfile.TemporaryDirectory(prefix="memdir-") as scratch:
-            Disk(scratch).put("config", config or b"")
-            _set(root, os.path.join(scratch, "config"), wanted)
-            settled = Disk(scratch).read("config")[0]
-    except OSError as error:
-        raise failure(error, path, "no copy can be made to try it out") from None
-    return [(os.path.join(root, ATTRIBUTES), old, new), (path, config, settled)]
-
-
-def install(root: str, planned: Sequence[Planned], wanted: dict[str, str]) -> None:
-    """Write what was planned; git itself writes its settings, so that it sees to its lock."""
-    (path, old, new), (config, before, after) = planned
-    if new is not None and new != old:
-        try:
-            Disk(root).put(ATTRIBUTES, new)
-            if old is None:
-                os.chmod(path, 0o644)  # nothing private: others of this machine may read it
-        except OSError as error:
-            raise failure(error, path, "cannot be written") from None
-    if before != after:
-        _set(root, config, wanted)
-
-
-def _read(folder: str, name: str) -> bytes | None:
-    try:
-        data = Disk(folder).read(name, MOST_BYTES + 1)[0]
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise failure(error, os.path.join(folder, name), "cannot be read") from None
-    if len(data) > MOST_BYTES:
-        path = os.path.join(folder, name)
-        raise BadInput(f"{path} has more than {MOST_BYTES:,} bytes", path=path, next="shorten it")
-    return data
-
-
-def _with_lines(old: bytes, lines: Sequence[str]) -> bytes:
-    """The file with those of these lines that it has not; its own lines stay as they are."""
-    there = {line.strip() for line in old.splitlines()}
-    missing = [line.encode() for line in lines if line.encode() not in there]
-    if not missing:
-        return old
-    end = b"\r\n" if b"\r\n" in old else b"\n"
-    start = old if not old or old.endswith(b"\n") else old + end
-    return start + b"".join(line + end for line in missing)
-
-
-def _pattern(path: str) -> str:
-    """A path as .gitattributes takes it: literal but for `*`, in quotes where it needs them."""
-    safe = "".join(f"\\{char}" if char in "?[\\" else char for char in path)
-    if not any(char.isspace() or char in '"\\#!' for char in safe):
-        return safe
-    inner = safe.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{inner}"'
-
-
-def _config(root: str) -> str:
-    """The settings that all worktrees of the repository share."""
-    return os.path.join(root, _git(root, "rev-parse", "--git-common-dir"), "config")
-
-
-def _set(root: str, file: str, wanted: dict[str, str]) -> None:
-    for key, value in wanted.items():
-        _git(root, "config", "--file", file, key, value)
-
-
-def _git(root: str, *words: str) -> str:
-    env = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
-    try:
-        done = subprocess.run(
-            ["git", *words], cwd=root, capture_output=True, env=env, timeout=SECONDS
-        )
-    except FileNotFoundError:
-        raise Missing("there is no git on this machine", next="install git") from None
-    except (OSError, subprocess.SubprocessError):
-        raise BadInput(f"git gave no answer in {root}", path=root, next="try again") from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
-        raise BadInput(f"git refused: {said}", path=root, next=f"look with: git -C {root} status")
-    return os.fsdecode(done.stdout).rstrip("\n")
-
-
-def _quoted(path: str) -> str:
-    inner = path.replace("'", "'\\''")
-    return path if path.replace("/", "").replace(".", "").isalnum() else f"'{inner}'"
-
-
-# The indexes of two branches: merged by memdir where git is told so.
-
-MOST_LINES = 20_000  # of an index: more is no index but an attack on our time
+MAX_LINES = 20_000  # of an index: more is no index but an attack on our time
 AGENTS = ".claude/agent-memory/*"
 
 
@@ -156,9 +49,9 @@ def merge_index(base: str, ours: str, theirs: str) -> Merged:
                 f"{what} holds a NUL byte, so it is no index; nothing was merged",
                 next="choose one side: git checkout --ours, or --theirs",
             )
-        if text.count("\n") > MOST_LINES:
+        if text.count("\n") > MAX_LINES:
             raise BadInput(
-                f"{what} has more than {MOST_LINES:,} lines; nothing was merged",
+                f"{what} has more than {MAX_LINES:,} lines; nothing was merged",
                 next="merge it by hand, or take one side and run memdir index --rebuild",
             )
     return merge_indexes(base, ours, theirs)
@@ -188,8 +81,91 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
         )
     patterns = [os.path.normpath(os.path.join(os.path.relpath(store, root), INDEX))]
     patterns += [f"{AGENTS}/{INDEX}"] if agents else []
-    here = settings(program)
-    planned = plan(root, patterns, here)
-    if not dry_run:
-        install(root, planned, here)
-    return Installed(root, planned, settings())
+    wanted = _settings(program)
+    attributes, old = os.path.join(root, ATTRIBUTES), _read(root, ATTRIBUTES)
+    new = _with_lines(old or b"", [f"{_pattern(path)} merge={DRIVER}" for path in patterns])
+    # The settings that all worktrees of the repository share.
+    config = os.path.join(root, _git(root, "rev-parse", "--git-common-dir"), "config")
+    before = _read(*os.path.split(config))
+    try:
+        with tempfile.TemporaryDirectory(prefix="memdir-") as scratch:
+            Disk(scratch).put("config", before or b"")
+            _set(root, os.path.join(scratch, "config"), wanted)
+            after = Disk(scratch).read("config")[0]
+    except OSError as error:
+        raise failure(error, config, "no copy can be made to try it out") from None
+    if not dry_run and new != old:
+        try:
+            Disk(root).put(ATTRIBUTES, new)
+            if old is None:
+                os.chmod(attributes, 0o644)  # nothing private: others of this machine may read it
+        except OSError as error:
+            raise failure(error, attributes, "cannot be written") from None
+    if not dry_run and before != after:
+        _set(root, config, wanted)  # git itself writes its settings, so that it sees to its lock
+    return Installed(root, [(attributes, old, new), (config, before, after)], _settings())
+
+
+def _settings(started: str = "") -> dict[str, str]:
+    """What to set; `started` is how memdir was called, for where it is not on the path."""
+    named = os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM)
+    inner = os.path.abspath(started).replace("'", "'\\''") if named else ""
+    program = f"'{inner}'" if named else PROGRAM
+    section = f"merge.{DRIVER}"
+    return {f"{section}.name": LABEL, f"{section}.driver": f"{program} {ARGUMENTS}"}
+
+
+def _read(folder: str, name: str) -> bytes | None:
+    try:
+        data = Disk(folder).read(name, MAX_ATTRIBUTES_BYTES + 1)[0]
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise failure(error, os.path.join(folder, name), "cannot be read") from None
+    if len(data) > MAX_ATTRIBUTES_BYTES:
+        path = os.path.join(folder, name)
+        raise BadInput(
+            f"{path} has more than {MAX_ATTRIBUTES_BYTES:,} bytes", path=path, next="shorten it"
+        )
+    return data
+
+
+def _with_lines(old: bytes, lines: Sequence[str]) -> bytes:
+    """The file with those of these lines that it has not; its own lines stay as they are."""
+    there = {line.strip() for line in old.splitlines()}
+    missing = [line.encode() for line in lines if line.encode() not in there]
+    if not missing:
+        return old
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    start = old if not old or old.endswith(b"\n") else old + end
+    return start + b"".join(line + end for line in missing)
+
+
+def _pattern(path: str) -> str:
+    """A path as .gitattributes takes it: literal but for `*`, in quotes where it needs them."""
+    safe = "".join(f"\\{char}" if char in "?[\\" else char for char in path)
+    if not any(char.isspace() or char in '"\\#!' for char in safe):
+        return safe
+    inner = safe.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{inner}"'
+
+
+def _set(root: str, file: str, wanted: dict[str, str]) -> None:
+    for key, value in wanted.items():
+        _git(root, "config", "--file", file, key, value)
+
+
+def _git(root: str, *words: str) -> str:
+    env = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=root, capture_output=True, env=env, timeout=GIT_SECONDS
+        )
+    except FileNotFoundError:
+        raise Missing("there is no git on this machine", next="install git") from None
+    except (OSError, subprocess.SubprocessError):
+        raise BadInput(f"git gave no answer in {root}", path=root, next="try again") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+        raise BadInput(f"git refused: {said}", path=root, next=f"look with: git -C {root} status")
+    return os.fsdecode(done.stdout).rstrip("\n")

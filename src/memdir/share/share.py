@@ -1,10 +1,10 @@
-"""Copy to where the team gets it."""
+"""Memories put where others get them: copied or moved, never over another one."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memdir.audit.inspect import Page, inspect_safety
@@ -13,9 +13,8 @@ from memdir.format.draft import SKIPPED, Change
 from memdir.format.names import spread
 from memdir.format.outline import Lookup
 from memdir.format.pointer import read_pointers
-from memdir.hot import memory as memory_module
 from memdir.hot import types
-from memdir.hot.memory import TEAM, UNKNOWN, Memory, stem
+from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
 from memdir.store.changes import ignored, retire_memory
 from memdir.store.keep_index import index
 from memdir.store.look import find_all
@@ -23,60 +22,10 @@ from memdir.store.save import adopt
 from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
-# What may leave a private store: its type allows it, it holds no secret, others can take it.
-
-FEW = 3  # memories that a message names one by one
-PRIVATE = "private"
+SHARE, PRIVATE = "share", "private"
+NAMED = 3  # memories that a message names each
 INSTEAD = "Others would read it: say where the secret is kept, not what it is."
-
-
-def refusal(memory: Memory, data: bytes, limit: int) -> str:
-    """Why a memory stays private, as a sentence; empty when it may be shared."""
-    type = types.get(memory.type)
-    if type.scope == PRIVATE:
-        other = f" (memdir edit {stem(memory.path)} --type TYPE)" if type.name == UNKNOWN else ""
-        return f"memories of type {type.name} are not shared. {type.scope_lean}{other}"
-    if len(data) > limit:
-        return f"it has {len(data):,} bytes (limit: {limit:,}); share the part that others need"
-    if b"\0" in data:
-        return "it holds a NUL byte: it is not text"
-    if found := secrets.find_secrets(memory.path):
-        return f"its name looks like a secret ({found[0].rule}). {INSTEAD}"
-    if found := secrets.find_secrets(memory_module.decode(data)):
-        places = ", ".join(dict.fromkeys(f"{one.rule}, line {one.line}" for one in found))
-        return f"it holds what looks like a secret ({places}). {INSTEAD}"
-    return ""
-
-
-def concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
-    """What a person should look at before others find it there.
-
-    `private` knows the memories that stay behind: a link to one of them leads others nowhere.
-    """
-    page = Page(memory, memory_module.decode(data))
-    found = [f"{page.path}:{one.line}: {one.message}" for one in inspect_safety(page)]
-    pointers = [one for line in page.lines for one in read_pointers(line, 1)]
-    left = dict.fromkeys(private.find(one.target, one.form) for one in pointers)
-    names = [name for name in left if name]
-    if names:
-        more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
-        found.append(f"{page.path} leads to what stays private: {', '.join(names[:FEW])}{more}")
-    return found
-
-
-def clash(path: str, files: Iterable[str]) -> str:
-    """The other file that some disks, or a person, would take for this one; empty without one."""
-    return next((file for file in files if file != path and _folded(file) == _folded(path)), "")
-
-
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold().replace("-", "_")
-
-
-# What is shared with others: memories are put where they get them.
-
-SHARE = "share"
-Diff = tuple[tuple[str, bytes | None, bytes | None], ...]
+Diff = list[tuple[str, bytes | None, bytes | None]]
 File = tuple[Memory, bytes]
 
 
@@ -85,51 +34,91 @@ class Shared:
     """What came of it: `done` in the store that others get, `moved` out of the private one."""
 
     done: Done
-    diff: Diff = ()  # of both stores; each path starts with its scope
+    diff: tuple[tuple[str, bytes | None, bytes | None], ...]  # each path starts with its scope
     moved: tuple[str, ...] = ()
 
 
-Told = Callable[[Shared], None]
-
-
-def _untold(shared: Shared) -> None:
-    """For callers that only want the answer."""
-
-
-def share(
-    source: App, target: App, names: Sequence[str], *, move: bool = False, told: Told = _untold
-) -> Shared:
-    """find → adopt, each → index; to move them, retire → index where they came from"""
+def share(source: App, target: App, names: Sequence[str], *, move: bool = False) -> Shared:
+    """Find them, adopt each, bring the index in step; to move them, retire them where they were."""
     _check_places(source, target)
     wanted = spread(names, source.store.files())
-    found = {memory.path: memory for memory in find_all(source.store, wanted)}
-    files = [(memory, source.store.read(path)) for path, memory in found.items()]
-    came: list[tuple[str, bytes | None, bytes | None]] = []
-
-    def act(desk: Desk) -> list[Change]:
-        reasons = [_refusal(file, desk, target) for file in files]
+    memories = {memory.path: memory for memory in find_all(source.store, wanted)}
+    files = [(memory, source.store.read(path)) for path, memory in memories.items()]
+    diff: Diff = []
+    with target.changing(SHARE) as desk:
+        reasons = [_refuse(memory, data, desk, target) for memory, data in files]
         allowed = [file for file, reason in zip(files, reasons, strict=True) if not reason]
         _check_conflicts(desk, target, allowed)
         desk.cause = replace(desk.cause, reason=f"from {source.config.scope}")
         desk.plan = [memory.path for memory, _ in allowed]
         before = desk.store.index()
-        changes = [_take_in(*one, desk, target) for one in zip(files, reasons, strict=True)]
-        made = [change.path for change in changes if change.changed]
-        came.extend((path, None, desk.store.read(path)) for path in made)
-        _in_step(target, desk, changes, before, came)
-        desk.remarks += _concerns(source, desk, [file for file in allowed if file[0].path in made])
-        desk.remarks += ignored(target, [change.path for change in changes if change.hash])
-        return changes
-
-    def answer(done: Done) -> Shared:
-        return Shared(done, _scoped(target, came))
-
-    if not move:
-        return answer(target.change(SHARE, act, lambda done: told(answer(done))))
-    done = target.change(SHARE, act, lambda done: None)
-    there = {change.path for change in done.changes if change.hash}
+        for (memory, data), reason in zip(files, reasons, strict=True):
+            if reason:
+                change = Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
+            else:
+                change = adopt(memory.path, data, desk.store, target.rules())
+            desk.changes.append(change)
+        made = [change.path for change in desk.changes if change.changed]
+        diff += [(path, None, desk.store.read(path)) for path in made]
+        _keep_index(target, desk, before, diff)
+        behind = set(source.store.files()).difference(desk.store.files())
+        titles = {
+            memory.name: memory.path
+            for memory in source.store.scan().memories
+            if memory.path in behind
+        }
+        for memory, data in allowed:
+            if memory.path in made:
+                desk.remarks += _concerns(memory, data, Lookup(behind, titles))
+        desk.remarks += ignored(target, [change.path for change in desk.changes if change.hash])
+    shared = Shared(desk.done, tuple(_scoped(target, diff)))
+    there = {change.path for change in desk.changes if change.hash}
     files = [(memory, data) for memory, data in files if memory.path in there]
-    return _take_out(source, target, files, answer(done), told)
+    return _take_out(source, target, files, shared) if move and files else shared
+
+
+def _refuse(memory: Memory, data: bytes, desk: Desk, target: App) -> str:
+    """Why a memory stays private, as a sentence; empty when it may be shared."""
+    type, limit = types.get(memory.type), target.rules().max_body_bytes
+    if type.scope == PRIVATE:
+        other = f" (memdir edit {stem(memory.path)} --type TYPE)" if type.name == UNKNOWN else ""
+        return f"memories of type {type.name} are not shared. {type.scope_lean}{other}"
+    if len(data) > limit:
+        return f"it has {len(data):,} bytes (limit: {limit:,}); share the part that others need"
+    if b"\0" in data:
+        return "it holds a NUL byte: it is not text"
+    if tokens := secrets.find_secrets(memory.path):
+        return f"its name looks like a secret ({tokens[0].rule}). {INSTEAD}"
+    if tokens := secrets.find_secrets(decode(data)):
+        places = ", ".join(dict.fromkeys(f"{token.rule}, line {token.line}" for token in tokens))
+        return f"it holds what looks like a secret ({places}). {INSTEAD}"
+    for path in desk.store.files():
+        if path != memory.path and _folded(path) == _folded(memory.path):
+            return f"{path} has nearly the same name there, on some disks the same"
+    return ""
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold().replace("-", "_")
+
+
+def _concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
+    """What a person should look at before others find it there.
+
+    `private` knows the memories that stay behind: a link to one of them leads others nowhere.
+    """
+    page = Page(memory, decode(data))
+    concerns = [
+        f"{page.path}:{finding.line}: {finding.message}" for finding in inspect_safety(page)
+    ]
+    pointers = [pointer for line in page.lines for pointer in read_pointers(line, 1)]
+    targets = dict.fromkeys(private.find(pointer.target, pointer.form) for pointer in pointers)
+    names = [name for name in targets if name]
+    if names:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        shown = ", ".join(names[:NAMED])
+        concerns.append(f"{page.path} leads to what stays private: {shown}{more}")
+    return concerns
 
 
 def _check_places(source: App, target: App) -> None:
@@ -147,14 +136,6 @@ def _check_places(source: App, target: App) -> None:
                 path=path,
                 next="put the directory itself there, for example as a git clone",
             )
-
-
-def _concerns(source: App, desk: Desk, files: Sequence[File]) -> list[str]:
-    """What is worth a look in what others get now."""
-    behind = set(source.store.files()).difference(desk.store.files())
-    names = {one.name: one.path for one in source.store.scan().memories if one.path in behind}
-    private = Lookup(behind, names)
-    return [text for file in files for text in concerns(*file, private)]
 
 
 def _check_conflicts(desk: Desk, target: App, files: Sequence[File]) -> None:
@@ -177,82 +158,53 @@ def _check_conflicts(desk: Desk, target: App, files: Sequence[File]) -> None:
             )
 
 
-def _refusal(file: File, desk: Desk, target: App) -> str:
-    memory, data = file
-    reason = refusal(memory, data, target.rules().max_body_bytes)
-    other = "" if reason else clash(memory.path, desk.store.files())
-    return f"{other} has nearly the same name there, on some disks the same" if other else reason
-
-
-def _take_in(file: File, reason: str, desk: Desk, target: App) -> Change:
-    memory, data = file
-    if reason:
-        return Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
-    return adopt(memory.path, data, desk.store, target.rules())
-
-
-def _take_out(source: App, target: App, files: list[File], shared: Shared, told: Told) -> Shared:
+def _take_out(source: App, target: App, files: list[File], shared: Shared) -> Shared:
     """The private ones go to the trash, now that others have them."""
-    scope = target.config.scope
-    if not files:
-        told(shared)
-        return shared
-    went: list[tuple[str, bytes | None, bytes | None]] = []
-
-    def act(desk: Desk) -> list[Change]:
-        desk.cause = replace(desk.cause, reason=f"moved to {scope}")
-        desk.plan = [memory.path for memory, _ in files]
-        before, changes = desk.store.index(), list[Change]()
-        for memory, data in files:
-            if desk.store.read(memory.path) != data:
-                desk.remarks.append(f"{memory.path} was changed meanwhile: it stays here, too")
-                continue
-            changes.append(retire_memory(memory.path, desk.store, desk.shelf, source.now()))
-            went.append((memory.path, data, None))
-        _in_step(source, desk, changes, before, went)
-        return changes
-
-    def both(done: Done) -> Shared:
-        remarks = (*shared.done.remarks, *done.remarks)
-        moved = tuple(change.path for change in done.changes)
-        diff = (*shared.diff, *_scoped(source, went))
-        return Shared(replace(shared.done, remarks=remarks), diff, moved)
-
+    scope, diff = target.config.scope, Diff()
     try:
-        return both(source.change(SHARE, act, lambda done: told(both(done))))
+        with source.changing(SHARE) as desk:
+            desk.cause = replace(desk.cause, reason=f"moved to {scope}")
+            desk.plan = [memory.path for memory, _ in files]
+            before = desk.store.index()
+            for memory, data in files:
+                if desk.store.read(memory.path) != data:
+                    desk.remarks.append(f"{memory.path} was changed meanwhile: it stays here, too")
+                    continue
+                retired = retire_memory(memory.path, desk.store, desk.shelf, source.now())
+                desk.changes.append(retired)
+                diff.append((memory.path, data, None))
+            _keep_index(source, desk, before, diff)
     except MemdirError as error:
         error.message = f"the scope {scope} has it now, but it is still here: {error.message}"
         error.args = (error.message,)
         raise
+    remarks = (*shared.done.remarks, *desk.done.remarks)
+    moved = tuple(change.path for change in desk.changes)
+    done = replace(shared.done, remarks=remarks)
+    return Shared(done, (*shared.diff, *_scoped(source, diff)), moved)
 
 
-def _in_step(
-    app: App,
-    desk: Desk,
-    changes: list[Change],
-    before: bytes | None,
-    diff: list[tuple[str, bytes | None, bytes | None]],
-) -> None:
+def _keep_index(app: App, desk: Desk, before: bytes | None, diff: Diff) -> None:
     """The index after these changes; when it cannot be written, say what stands."""
-    names = [change.name for change in changes if change.changed]
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    desk.cause = replace(desk.cause, name=names[0] + more if names else "")
-    if not names:
+    changed = [change for change in desk.changes if change.changed]
+    if not changed:
         return
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    desk.cause = replace(desk.cause, name=changed[0].name + more)
     try:
         indexed = index(desk.store, app.rules())
     except MemdirError as error:
-        done = ", ".join(f"{one.path} is {one.kind}" for one in changes if one.changed)
+        done = ", ".join(f"{change.path} is {change.kind}" for change in changed)
         raise Unwritable(
             f"{done}, but the index is not in step: {error.message}",
             path=error.path,
             next=f"{error.next}; the next change, or memdir index --rebuild, brings it in step",
         ) from None
-    desk.remarks += indexed.remarks([change.path for change in changes])
+    desk.remarks += indexed.remarks([change.path for change in desk.changes])
     after = desk.store.index()
     if after != before:
         diff.append((desk.store.index_path, before, after))
 
 
-def _scoped(app: App, diff: Sequence[tuple[str, bytes | None, bytes | None]]) -> Diff:
-    return tuple((f"{app.config.scope}/{path}", old, new) for path, old, new in diff)
+def _scoped(app: App, diff: Diff) -> Diff:
+    return [(f"{app.config.scope}/{path}", old, new) for path, old, new in diff]

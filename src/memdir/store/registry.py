@@ -99,6 +99,7 @@ def load_own(family: str, name: str, own: str) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         sys.modules[called] = module  # where dataclasses and pickle look for it
         try:
+            importlib.import_module("memdir.core")  # it may have been written for version 0.1.0
             spec.loader.exec_module(module)
         except Exception as error:  # a file that we did not write may fail in any way
             del sys.modules[called]
