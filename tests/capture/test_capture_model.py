@@ -243,7 +243,7 @@ def test_a_wish_met_did_not_lose_what_else_the_same_message_said(opened):
 def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
     second = "Always use Postgres instead of MySQL for the billing service."
     opened.talk.say("Write.", "I mock.", NOTICED, "Understood.", second, "Yes.")
-    reading = {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "done": False}
+    reading = {"calls": [{"tool": "list", "path": "."}], "done": False}
     opened.answers({"answer": {**reading, "drafts": [DRAFT]}}, {"text": "hm"}, {"text": "hm"})
     outcome = opened.capture()
     assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]

@@ -184,7 +184,7 @@ def _ask(
     app: App, named: str, signals: Sequence[Signal], said: Sequence[Said], origin: Origin
 ) -> Captured:
     from memdir.capture.agent import capture
-    from memdir.capture.agent_tools import Looking
+    from memdir.capture.agent_tools import ProjectReader
 
     run = app.config.options.run_tokens
     model = open_model(app, PURPOSE, origin.session, named=named, run=run)
@@ -196,7 +196,7 @@ def _ask(
         origin,
         [hit.memory for hit in found.hits[:MANIFEST]],
         model,
-        Looking(app.config.checkout, app.config.store),
+        ProjectReader(app.config.checkout, app.config.store),
         total=found.searched,
         tokens=run,
         seconds=TURN_SECONDS,
