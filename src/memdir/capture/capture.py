@@ -1,4 +1,4 @@
-"""The sequence: read, notice, draft, plan, settle."""
+"""Capture: read what is new in a conversation, draft memories of it, save or hold them."""
 
 from __future__ import annotations
 
@@ -9,28 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
-from memdir.capture.plan import (
-    ACTOR,
-    CLIENT,
-    CUT,
-    GONE,
-    HANDED_OVER,
-    LOST,
-    NO_SIGNAL,
-    NOTHING_NEW,
-    PURPOSE,
-    UNTIL_END,
-    WAITS,
-    WROTE,
-    Move,
-    Outcome,
-    Request,
-    Told,
-    basis,
-    carry_out,
-    choose,
-)
-from memdir.capture.progress import PATIENCE, Captures, Progress, is_due
+from memdir.capture.choice import PURPOSE, UNTIL_END, choose, model_settings
+from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out, make_plan
+from memdir.capture.progress import PATIENCE, Captures, Entry, Plan, Progress, is_due, pause
 from memdir.clients.conversation import Cursor, Said, Session, Stretch
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing
@@ -40,6 +21,16 @@ from memdir.hot.log import log
 from memdir.hot.place import below
 from memdir.store import registry
 from memdir.store.writer import App, state_folder
+
+HANDED_OVER = "library"  # an agent handed the messages over itself: there is no transcript
+NOTHING_NEW = "nothing new was said"
+NOT_YET = "not this turn: capture.every"
+WROTE = "the agent wrote memories itself"
+NO_SIGNAL = "nothing worth keeping was said"
+WAITS = "it waits for the model"
+GONE = "the transcript is gone"
+CUT = "so much was said that its oldest part was not read"
+LOST = "the place up to which it was read is gone from the transcript: all of it was read again"
 
 
 class Reader(Protocol):
@@ -63,20 +54,148 @@ def open_reader(app: App, client: str, path: str = "") -> Reader:
 
 
 def captures_of(app: App) -> Captures:
-    """What capture keeps of this store."""
     return Captures(state_folder(app.config))
 
 
 def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome:
-    """read → notice → draft → plan → settle → move the cursor; one run of a store at a time"""
+    """load progress → read new messages → notice and draft → plan → carry out
+
+    One run of a store at a time; what a killed run had planned is carried out first.
+    """
     captures = captures_of(app)
     if app.dry_run:
-        return _run(app, captures, request, reader)
+        return _Run(app, captures, request).capture(reader)
     with captures.lock.held("memdir capture", app.tell):
         finished = _finish(app, captures)
-        outcome = _run(app, captures, request, reader)
+        outcome = _Run(app, captures, request).capture(reader)
     things = {**finished.things, **outcome.things}
     return replace(outcome, decided=(*finished.decided, *outcome.decided), things=things)
+
+
+class _Run:
+    """One look at one conversation."""
+
+    def __init__(self, app: App, captures: Captures, request: Request) -> None:
+        name = os.path.splitext(os.path.basename(request.transcript))[0]
+        self.app, self.captures, self.request = app, captures, request
+        self.known = captures.load(request.session or name)
+
+    def capture(self, reader: Reader | None) -> Outcome:
+        app, request, known = self.app, self.request, self.known
+        size = _size(request.transcript)
+        if size is None:
+            return self._move_on(self._here(known.size), GONE)
+        here = self._here(size)
+        waits = request.model is None and _waits(app, known)
+        same = size == known.size and request.client == (known.client or request.client)
+        if same and (waits or not known.failures):
+            after, reason = (known.after, WAITS) if waits else (0.0, NOTHING_NEW)
+            return Outcome(waiting=int(waits), reason=reason, after=after)
+        if not request.ends and known.turns + request.turns < app.config.options.capture_every:
+            return self._count_turns()
+        reader = reader or open_reader(app, request.client)
+        try:
+            stretch = reader.read(request.transcript, known.cursor, request.last)
+        except Missing:
+            return self._move_on(here, GONE)
+        if stretch.unreadable and (stretch.lost or not known.cursor.id):
+            if known.client in ("", request.client):  # to name the wrong client changes nothing
+                self._keep(here)
+            reason = f"0 of {stretch.lines:,} lines could be read as a transcript of"
+            return Outcome(reason=f"{reason} {request.client}", unreadable=True)
+        remarks = tuple(text for is_so, text in ((stretch.cut, CUT), (stretch.lost, LOST)) if is_so)
+        outcome = replace(self._take(stretch, here, waits), remarks=remarks)
+        for remark in remarks if not app.dry_run else ():
+            log(app.config.state_dir, PURPOSE, f"session {known.session}: {remark}")
+        return outcome
+
+    def _take(self, stretch: Stretch, here: Progress, waits: bool) -> Outcome:
+        """notice → draft → plan → carry out"""
+        app, request, known = self.app, self.request, self.known
+        there = replace(here, cursor=stretch.cursor)
+        if _wrote_memories(stretch.said, app):
+            return self._move_on(there, WROTE)
+        given_up = request.model is None and _has_given_up(app, known)
+        chosen = choose(
+            app,
+            stretch,
+            known,
+            request.client,
+            # A dry run asks nobody but the one a person named.
+            "" if request.model is None and (app.dry_run or given_up) else request.model,
+            waits=WAITS if waits else "",
+            given_up=known.why if given_up else "",
+            ends=request.ends,
+        )
+        if chosen.reason == UNTIL_END and not chosen.catches:
+            return self._count_turns()
+        if not chosen.catches and not chosen.left:
+            unread = f"{stretch.broken:,} of {stretch.lines:,} lines could not be read"
+            reason = f"{NO_SIGNAL} ({unread})" if stretch.broken else NO_SIGNAL
+            return self._move_on(there, reason, chosen.tokens)
+        after, progress = 0.0, _settled(there)
+        if chosen.left:  # a model has to see the rest: nothing moves but what was done
+            failures = known.failures + (not chosen.waits)
+            after = chosen.after or app.now() + pause(failures)
+            progress = replace(
+                here,
+                failures=failures,
+                after=after,
+                asked=model_settings(app),
+                why=chosen.reason,
+                done=(*known.done, *chosen.done),
+            )
+            if chosen.reason == UNTIL_END:  # not read as far as its size says
+                after, progress = 0.0, replace(progress, size=known.size, after=0.0)
+        plan = make_plan(app, progress, known, stretch, chosen, self._waiting())
+        done = self._carry_out(plan)
+        things = {item.id: item.catch for item in plan.items}
+        return Outcome(done, len(plan.waits), chosen.tokens, chosen.reason, after, things)
+
+    def _here(self, size: int) -> Progress:
+        """The same place in the conversation, as it is known now."""
+        request = self.request
+        return replace(
+            self.known,
+            client=request.client,
+            path=request.transcript,
+            size=size,
+            turns=0,
+            time=self.app.now(),
+        )
+
+    def _count_turns(self) -> Outcome:
+        """The conversation is looked at when there were enough of them."""
+        turns = self.known.turns + self.request.turns
+        self._keep(replace(self._here(self.known.size), turns=turns))
+        return Outcome(reason=NOT_YET)
+
+    def _move_on(self, progress: Progress, reason: str, tokens: int = 0) -> Outcome:
+        """There is nothing to do: only the cursor moves, and what waited came to nothing."""
+        plan = Plan("", _settled(progress), dropped=self._waiting(), reason=reason)
+        if not plan.dropped:
+            self._keep(plan.progress)
+            return Outcome(reason=reason, tokens=tokens)
+        return Outcome(self._carry_out(plan), 0, tokens, reason)
+
+    def _carry_out(self, plan: Plan) -> tuple[Entry, ...]:
+        if not self.app.dry_run:
+            self.captures.announce(plan)
+        return tuple(carry_out(self.app, self.captures, plan))
+
+    def _waiting(self) -> tuple[str, ...]:
+        """The things of this conversation that wait."""
+        account = self.captures.journal.account()
+        return tuple(item.id for item in account.waiting if item.session == self.known.session)
+
+    def _keep(self, progress: Progress) -> None:
+        if not self.app.dry_run:
+            self.captures.keep(progress)
+
+
+def _settled(progress: Progress) -> Progress:
+    """With nothing left behind that waits for a model."""
+    return replace(progress, failures=0, after=0.0, asked="", why="", done=())
 
 
 def finish(app: App) -> Outcome:
@@ -84,6 +203,14 @@ def finish(app: App) -> Outcome:
     captures = captures_of(app)
     with captures.lock.held("memdir capture", app.tell):
         return _finish(app, captures)
+
+
+def _finish(app: App, captures: Captures) -> Outcome:
+    plan = captures.plan()
+    if plan is None:
+        return Outcome()
+    things = {item.id: item.catch for item in plan.items}
+    return Outcome(tuple(carry_out(app, captures, plan, again=True)), things=things)
 
 
 def begin(app: App, request: Request) -> None:
@@ -98,31 +225,35 @@ def begin(app: App, request: Request) -> None:
             captures.prune(app.now())
 
 
-def missed(app: App, but: Sequence[str], most: int) -> list[Request]:
+def missed(app: App, but: Sequence[str], limit: int) -> list[Request]:
     """Conversations that went on after they were looked at last, the newest first.
 
     Also those whose model may be asked again by now.
     """
-    found = []
+    requests: list[Request] = []
     for known in captures_of(app).sessions():
+        if len(requests) >= limit:
+            break
         if known.session in but or not known.path or _waits(app, known):
             continue
-        size = _size(known.path) if _is_theirs(app, known) else None
+        size = _size(known.path) if _is_of_client(app, known) else None
         if size is not None and (size != known.size or known.failures):
-            found.append(Request(known.path, known.session, known.client or CLIENT, turns=0))
-        if len(found) >= most:
-            break
-    return found
+            requests.append(Request(known.path, known.session, known.client or CLIENT, turns=0))
+    return requests
 
 
 def _waits(app: App, known: Progress) -> bool:
     """True while a model is not to be asked; with other limits, or another model, it is at once."""
     if not known.failures or is_due(known.after, app.now()):
         return False
-    return known.asked == basis(app)
+    return known.asked == model_settings(app)
 
 
-def _is_theirs(app: App, known: Progress) -> bool:
+def _has_given_up(app: App, known: Progress) -> bool:
+    return known.failures >= PATIENCE and known.asked in ("", model_settings(app))
+
+
+def _is_of_client(app: App, known: Progress) -> bool:
     """True for a file among the client's own; any other is read only when a person names it."""
     if known.client == HANDED_OVER:
         return False
@@ -131,91 +262,12 @@ def _is_theirs(app: App, known: Progress) -> bool:
     return folder == root or below(folder, root)
 
 
-def _run(app: App, captures: Captures, request: Request, reader: Reader | None) -> Outcome:
-    session = request.session or os.path.splitext(os.path.basename(request.transcript))[0]
-    known = captures.load(session)
-    size = _size(request.transcript)
-    move = Move(app, captures, known, request, size if size is not None else known.size)
-    if size is None:
-        return move.on(known.cursor, GONE)
-    waits = request.model is None and _waits(app, known)
-    if (
-        size == known.size
-        and request.client == (known.client or request.client)
-        and (waits or not known.failures)
-    ):
-        after, reason = (known.after, WAITS) if waits else (0.0, NOTHING_NEW)
-        return Outcome(waiting=int(waits), reason=reason, after=after)
-    if not request.ends and known.turns + request.turns < app.config.options.capture_every:
-        return move.later()
-    reader = reader or open_reader(app, request.client)
-    try:
-        stretch = reader.read(request.transcript, known.cursor, request.last)
-    except Missing:
-        return move.on(known.cursor, GONE)
-    if stretch.unreadable and (stretch.lost or not known.cursor.id):
-        return move.stay(stretch)
-    outcome = _take(move, stretch, waits)
-    remarks = tuple(text for is_so, text in ((stretch.cut, CUT), (stretch.lost, LOST)) if is_so)
-    for remark in remarks if not app.dry_run else ():
-        log(app.config.state_dir, PURPOSE, f"session {session}: {remark}")
-    return replace(outcome, remarks=remarks)
-
-
-def _take(move: Move, stretch: Stretch, waits: bool) -> Outcome:
-    """notice → draft → settle, of what was read"""
-    app, request, known = move.app, move.request, move.known
-    if _wrote_itself(stretch.said, app):
-        return move.on(stretch.cursor, WROTE)
-    given_up = known.why if request.model is None and _given_up(app, known) else ""
-    told = Told(
-        known.session,
-        request.client,
-        stretch,
-        known,
-        WAITS if waits else "",
-        given_up,
-        request.ends,
-    )
-    chosen = choose(app, told, _model(app, request, known))
-    if chosen.reason == UNTIL_END and not chosen.catches:
-        return move.later()
-    if not chosen.catches and not chosen.left:
-        return move.on(stretch.cursor, NO_SIGNAL + _unread(stretch), chosen.tokens)
-    return move.settle(stretch, chosen)
-
-
-def _model(app: App, request: Request, known: Progress) -> str | None:
-    """Who is asked. A dry run asks nobody but the one a person named; and patience has an end."""
-    if request.model is not None:
-        return request.model
-    return "" if app.dry_run or _given_up(app, known) else None
-
-
-def _given_up(app: App, known: Progress) -> bool:
-    return known.failures >= PATIENCE and known.asked in ("", basis(app))
-
-
-def _unread(stretch: Stretch) -> str:
-    if not stretch.broken:
-        return ""
-    return f" ({stretch.broken:,} of {stretch.lines:,} lines could not be read)"
-
-
-def _wrote_itself(said: Sequence[Said], app: App) -> bool:
+def _wrote_memories(said: Sequence[Said], app: App) -> bool:
     """True where the agent of the conversation wrote into one of the stores at hand."""
     roots = {app.config.store, *app.config.scopes.values()}
     roots |= {os.path.realpath(root) for root in roots}
-    wrote = {os.path.normpath(path) for one in said for path in one.wrote}
+    wrote = {os.path.normpath(path) for message in said for path in message.wrote}
     return any(below(path, root) for path in wrote for root in roots)
-
-
-def _finish(app: App, captures: Captures) -> Outcome:
-    plan = captures.plan()
-    if plan is None:
-        return Outcome()
-    things = {item.id: item.catch for item in plan.items}
-    return Outcome(tuple(carry_out(app, captures, plan, again=True)), things=things)
 
 
 def _size(path: str) -> int | None:
@@ -223,17 +275,14 @@ def _size(path: str) -> int | None:
     try:
         return os.stat(path).st_size
     except NotADirectoryError:
-        return _changed(os.path.dirname(path))
+        # A conversation inside a database has no size of its own: when that was last written.
+        table = os.path.dirname(path)
+        files = [file for file in (table, f"{table}-wal") if os.path.isfile(file)]
+        return max((os.stat(file).st_mtime_ns for file in files), default=None)
     except (FileNotFoundError, ValueError):
         return None
     except OSError as error:
         raise failure(error, path, "the transcript cannot be looked at") from None
-
-
-def _changed(table: str) -> int | None:
-    """When a database was last written: a conversation inside it has no size of its own."""
-    files = [path for path in (table, f"{table}-wal") if os.path.isfile(path)]
-    return max((os.stat(path).st_mtime_ns for path in files), default=None)
 
 
 # A conversation that an agent hands over itself: read, noticed, saved and held as any other.

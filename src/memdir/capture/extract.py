@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, field, replace
 from memdir.audit.projects import find_projects
 from memdir.capture.agent import without_secrets
 from memdir.capture.capture import Reader, open_reader
+from memdir.capture.choice import choose
 from memdir.capture.drafts import STANDING
 from memdir.capture.forget import meant, order, taken_back
 from memdir.capture.inbox import id_of, open_inbox
 from memdir.capture.origin import untrusted
 from memdir.capture.pages import Page, patch, read_page, with_lines, with_section
-from memdir.capture.plan import Told, choose
-from memdir.capture.progress import Progress, read_catch
+from memdir.capture.progress import Progress, restore
 from memdir.capture.route import (
     CLAUDE_MD,
     KNOWLEDGE_FOLDER,
@@ -70,7 +70,7 @@ class Extracts:
         try:
             said = json.loads(self._disk.read(store_key(session), LARGEST_BYTES + 1)[0])
             if (said["session"], said["cursor"]) == (session, cursor.id):
-                return tuple(map(read_catch, said["catches"]))
+                return tuple(restore(Catch, value) for value in said["catches"])
         except (OSError, *DAMAGE):
             return None  # then the model is asked again
         return None
@@ -533,14 +533,14 @@ def _catches(
     """A model's, as long as there is budget, and each session once; else mechanical ones."""
     # A model that failed once, or may cost no more, is not asked about the next session either.
     waits = next(iter(made.waiting.values()), "")
-    told = Told(session.id, session.client, stretch, Progress(session.id), waits)
+    progress = Progress(session.id)
     if not model:
-        return choose(app, told, "").catches
+        return choose(app, stretch, progress, session.client, "").catches
     kept = Extracts(state_folder(app.config))
     known = kept.load(session.id, stretch.cursor)
     if known is not None:
         return known
-    choice = choose(app, told, None)
+    choice = choose(app, stretch, progress, session.client, None, waits=waits)
     made.tokens += choice.tokens
     if choice.left:
         made.waiting[session.id] = choice.reason
