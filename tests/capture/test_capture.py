@@ -6,9 +6,19 @@ import os
 import pytest
 
 from memdir.capture import plan, review
-from memdir.capture.capture import begin, capture, captures_of, missed
+from memdir.capture.capture import (
+    GONE,
+    NO_SIGNAL,
+    NOT_YET,
+    NOTHING_NEW,
+    WROTE,
+    begin,
+    capture,
+    captures_of,
+    missed,
+)
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import GONE, NO_SIGNAL, NOT_YET, NOTHING_NEW, WROTE, Request, report
+from memdir.capture.plan import Request, report
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
 from memdir.care.status import status
 from memdir.store import changes

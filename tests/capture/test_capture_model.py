@@ -5,9 +5,9 @@ import json
 import pytest
 
 from memdir.capture import plan
-from memdir.capture.capture import capture, missed, open_reader
+from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed, open_reader
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import NO_SIGNAL, NOTHING_NEW, Request
+from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, PATIENCE, SAVED
 from memdir.care.status import status
 from memdir.models.budget import Limits

@@ -6,10 +6,10 @@ import os
 import pytest
 
 from memdir.audit.ages import list_memories
-from memdir.capture.capture import capture, place_of, project_of
+from memdir.capture.capture import CUT, LOST, capture, place_of, project_of
 from memdir.capture.extract import HOLD, SAVE
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import CUT, LOST, Request
+from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, REFUSED, SAVED
 from memdir.care.status import status
 from memdir.config.config import read_config

@@ -59,7 +59,7 @@ class Client:
         )
         assert (done.returncode, done.stderr) == (0, b"")
         if event == "session-end":
-            self.wait(self.start.name)  # on a busy machine it goes on without its client
+            self.wait(event)  # on a busy machine it goes on without its client
         return done.stdout
 
     def event(self, name: str, **changes: Any) -> bytes:
@@ -90,7 +90,7 @@ class Client:
             lines += path.read_text().splitlines() if path.exists() else []
         return [json.loads(line) for line in lines]
 
-    def workers(self, script: str = "worker.py") -> list[str]:
+    def workers(self, event: str = "worker") -> list[str]:
         """The workers that run for this home; or whatever else of the hooks does."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
@@ -99,15 +99,15 @@ class Client:
                 given = (folder / "environ").read_bytes().split(b"\0")
             except OSError:
                 continue
-            ours = str(self.start.with_name(script)).encode() in words
+            ours = {str(self.start).encode(), event.encode()} <= set(words)
             if ours and f"HOME={self.home}".encode() in given:
                 found.append(folder.name)
         return found
 
-    def wait(self, script: str = "worker.py") -> None:
+    def wait(self, event: str = "worker") -> None:
         """Until no worker is left."""
         end = time.monotonic() + PATIENCE
-        while self.workers(script):
+        while self.workers(event):
             assert time.monotonic() < end, "a worker does not end"
             time.sleep(0.05)
 
