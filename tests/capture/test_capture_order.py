@@ -114,8 +114,8 @@ def test_a_conversation_belongs_to_the_project_it_was_started_in(tmp_path):
     talk.say(OSLO, "Yes.")
     request = Request(str(talk.path), talk.session)
     assert place_of(placed(past, past.bakery), request, str(past.bakery)) == str(past.shop)
-    assert project_of(placed(past, past.shop), request).project == ""
-    assert project_of(placed(past, past.bakery), request).project == str(past.shop)
+    assert project_of(placed(past, past.shop), request) == ("", "")
+    assert project_of(placed(past, past.bakery), request) == (str(past.shop), "")
     past.extract()
     assert len(past.memories()) == 1
     assert past.memories(past.bakery) == {}

@@ -338,11 +338,11 @@ def test_a_session_may_be_named_by_its_file(past):
 
 
 def test_a_full_inbox_loses_nothing(past, monkeypatch):
-    monkeypatch.setattr("memdir.capture.inbox.MOST", 1)
+    monkeypatch.setattr("memdir.capture.inbox.MAX_WAITING", 1)
     past.session(NO_MOCKS, "Right.", READABLE)
     made = past.extract()
     assert sorted(one.outcome for one in made.items) == [HOLD, LEFT]
     assert made.lost == []
-    monkeypatch.setattr("memdir.capture.inbox.MOST", 5)
+    monkeypatch.setattr("memdir.capture.inbox.MAX_WAITING", 5)
     past.extract()
     assert len(past.held()) == 2

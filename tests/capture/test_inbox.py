@@ -89,7 +89,7 @@ def test_the_start_of_an_id_will_do_but_no_more_than_one_may_have_it(inbox):
         b'{"id": 1}',
         b"\xff\xfe",
         b"[" * 100_000,
-        b" " * (inbox_module.LARGEST_BYTES + 1),
+        b" " * (inbox_module.MAX_FILE_BYTES + 1),
     ],
     ids=["empty", "half", "list", "null", "keys", "bytes", "deep", "long"],
 )
@@ -98,7 +98,7 @@ def test_a_damaged_file_is_reported_and_hides_nothing(inbox, damage):
     path = Path(inbox.folder, f"{bad.id}.json")
     path.write_bytes(damage)
     assert inbox.list() == [good]
-    (finding,) = inbox.broken()
+    (finding,) = inbox.look()[1]
     assert (finding.kind, finding.path) == ("unreadable", str(path)) and finding.fix
     with pytest.raises(BadInput):
         inbox.read(bad.id)
@@ -109,7 +109,7 @@ def test_a_value_of_another_kind_is_damage(inbox, key):
     held = inbox.hold(caught(), WHY, NOON)
     path = Path(inbox.folder, f"{held.id}.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), key: [7]}))
-    assert inbox.list() == [] and len(inbox.broken()) == 1
+    assert inbox.list() == [] and len(inbox.look()[1]) == 1
 
 
 def test_links_and_pipes_in_the_place_of_a_draft_are_not_followed(inbox, tmp_path):
@@ -118,11 +118,11 @@ def test_links_and_pipes_in_the_place_of_a_draft_are_not_followed(inbox, tmp_pat
     path.rename(tmp_path / "elsewhere.json")
     path.symlink_to(tmp_path / "elsewhere.json")
     os.mkfifo(path.with_name("0123456789ab.json"))
-    assert inbox.list() == [] and len(inbox.broken()) == 2
+    assert inbox.list() == [] and len(inbox.look()[1]) == 2
 
 
 def test_a_full_inbox_refuses_aloud(inbox, monkeypatch):
-    monkeypatch.setattr(inbox_module, "MOST", 3)
+    monkeypatch.setattr(inbox_module, "MAX_WAITING", 3)
     for at in range(3):
         inbox.hold(caught(f"Text {at}"), WHY, NOON)
     with pytest.raises(BadInput, match="3 drafts wait") as refused:
@@ -134,7 +134,7 @@ def test_a_full_inbox_refuses_aloud(inbox, monkeypatch):
 
 def test_a_draft_that_is_too_long_is_refused_aloud(inbox):
     with pytest.raises(BadInput, match="too long"):
-        inbox.hold(caught("x" * inbox_module.LARGEST_BYTES), WHY, NOON)
+        inbox.hold(caught("x" * inbox_module.MAX_FILE_BYTES), WHY, NOON)
     assert inbox.list() == []
 
 
@@ -161,7 +161,7 @@ def test_many_at_once_hold_everything_once(inbox):
 
 
 def test_the_account_of_what_was_settled_stays_short(inbox, monkeypatch):
-    monkeypatch.setattr(inbox_module, "SETTLED_KEPT", 3)
+    monkeypatch.setattr(inbox_module, "MAX_SETTLED_LINES", 3)
     for at in range(5):
         inbox.settle(inbox.hold(caught(f"Text {at}"), WHY, NOON).id, REJECTED, str(at), NOON)
     assert [one["what"] for one in inbox.settled()] == ["4", "3", "2"]
@@ -215,7 +215,7 @@ def test_a_settled_draft_that_is_damaged_hides_no_other(inbox):
 def test_what_is_put_back_must_find_room(inbox, monkeypatch):
     held = inbox.hold(caught(), WHY, NOON)
     inbox.settle(held.id, REJECTED, "Text", NOON)
-    monkeypatch.setattr(inbox_module, "MOST", 1)
+    monkeypatch.setattr(inbox_module, "MAX_WAITING", 1)
     inbox.hold(caught("Other"), WHY, NOON)
     with pytest.raises(BadInput, match="1 drafts wait"):
         inbox.reopen(held.id)
@@ -259,7 +259,7 @@ def test_each_draft_is_read_once_to_be_looked_at_and_never_to_be_counted(inbox, 
 
 
 def test_what_tools_say_cannot_take_the_place_of_what_persons_say(inbox, monkeypatch):
-    monkeypatch.setattr(inbox_module, "MOST_OF_TOOLS", 2)
+    monkeypatch.setattr(inbox_module, "MAX_WAITING_FOR_TOOLS", 2)
     for number in range(2):
         inbox.hold(caught(f"Planted {number}"), WHY, NOON)
     with pytest.raises(BadInput, match="for what a tool said"):

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, cast
 
 from memdir.capture.choice import PURPOSE, UNTIL_END, choose, model_settings
@@ -285,14 +285,13 @@ def _size(path: str) -> int | None:
         raise failure(error, path, "the transcript cannot be looked at") from None
 
 
-# A conversation that an agent hands over itself: read, noticed, saved and held as any other.
+# A conversation that an agent hands over itself.
 
 Message = Mapping[str, object]
-PERSON, AGENT, TOOL = "user", "assistant", "tool"  # roles; others are no part of what was said
-SILENT = ("system", "developer")
+PERSON, AGENT, TOOL = "user", "assistant", "tool"
+SILENT_ROLES = ("system", "developer")
 ID_CHARACTERS = 24
 TOOL_ROOT = "/memories"  # where the Anthropic memory tool has the store
-MEMORY_TOOL = "memory"
 _NEXT = 'give messages such as {"role": "user", "content": "…"}'
 
 
@@ -312,10 +311,11 @@ def hand_over(
             raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
         request = Request(path, session, client or CLIENT, model=model)
         return capture(app, request, open_reader(app, request.client, path))
-    records = [*_records(conversation, app.store.root)]
-    lines = [json.dumps(one, ensure_ascii=True) for one in records]
+    lines = [json.dumps(record) for record in _records(conversation, app.store.root)]
     name = session or f"{HANDED_OVER}-{_hash(lines[0] if lines else '')}"
-    lines.append(_padding(lines))
+    # A silent record: other messages have another size, by which capture sees what is new.
+    padding = "·" * (int(_hash(*lines)[:3], 16) + 1)
+    lines.append(json.dumps({"type": "summary", "summary": padding}))
     # The file is for this run alone: the cursor goes by the ids of what was said.
     with tempfile.TemporaryDirectory(prefix="memdir-") as folder:
         path = os.path.join(folder, "conversation.jsonl")
@@ -323,11 +323,6 @@ def hand_over(
             file.write("".join(f"{line}\n" for line in lines))
         request = Request(path, name, HANDED_OVER, model=model)
         return capture(app, request, open_reader(app, CLIENT, path))
-
-
-def _padding(lines: Sequence[str]) -> str:
-    """A silent record: other messages have another size, by which capture sees what is new."""
-    return json.dumps({"type": "summary", "summary": "·" * (int(_hash(*lines)[:3], 16) + 1)})
 
 
 def _hash(*texts: str) -> str:
@@ -340,77 +335,48 @@ def _records(messages: Sequence[Message], store: str) -> Iterator[dict[str, obje
     if not isinstance(messages, Iterable):
         raise BadInput("a conversation is a list of messages, or a path", next=_NEXT)
     for number, message in enumerate(messages, 1):
-        role, content = _checked(number, message)
-        if role in SILENT:
+        if not isinstance(message, Mapping):
+            raise BadInput(f"message {number} is no object", next=_NEXT)
+        role, content = message.get("role"), message.get("content")
+        if role not in (PERSON, AGENT, TOOL, *SILENT_ROLES):
+            raise BadInput(f"message {number} has no role that is known", next=_NEXT)
+        if content is not None and not isinstance(content, str | list):
+            raise BadInput(f"message {number} has neither a text nor blocks as content", next=_NEXT)
+        if role in SILENT_ROLES:
             continue
         if role == TOOL:
-            told = {"type": "tool_result", "tool_use_id": message.get("tool_call_id", "")}
-            role, content = PERSON, [{**told, "content": content}]
-        content = [_block(one, store) for one in content] if isinstance(content, list) else content
-        text = _dumped(number, [role, content])
+            id = message.get("tool_call_id", "")
+            block = {"type": "tool_result", "tool_use_id": id, "content": content or ""}
+            role, content = PERSON, [block]
+        if isinstance(content, list):
+            content = [_block(block, store) for block in content]
+        content = content or ""
+        try:
+            text = json.dumps([role, content])
+        except (TypeError, ValueError, RecursionError):
+            raise BadInput(f"message {number} is not JSON", next=_NEXT) from None
         seen[text] = seen.get(text, 0) + 1
         id = _hash(str(seen[text]), text)
         yield {"type": role, "uuid": id, "message": {"role": role, "content": content}}
-
-
-def _checked(number: int, message: object) -> tuple[str, object]:
-    if not isinstance(message, Mapping):
-        raise BadInput(f"message {number} is no object", next=_NEXT)
-    role, content = message.get("role"), message.get("content")
-    if role not in (PERSON, AGENT, TOOL, *SILENT):
-        raise BadInput(f"message {number} has no role that is known", next=_NEXT)
-    if content is not None and not isinstance(content, str | list):
-        raise BadInput(f"message {number} has neither a text nor blocks as content", next=_NEXT)
-    return str(role), content or ""
 
 
 def _block(block: object, store: str) -> object:
     """A block as JSON, also one of the SDK; what the memory tool wrote is in the store."""
     dump = getattr(block, "model_dump", None)
     plain = dump(mode="json") if callable(dump) else block
-    if not isinstance(plain, dict) or plain.get("name") != MEMORY_TOOL:
+    given = plain.get("input") if isinstance(plain, dict) else None
+    if not isinstance(plain, dict) or plain.get("name") != "memory" or not isinstance(given, dict):
         return plain
-    given = plain.get("input")
-    if not isinstance(given, dict):
-        return plain
-    keys = [key for key in ("path", "new_path") if str(given.get(key)).startswith(TOOL_ROOT)]
-    return {**plain, "input": {**given, **{key: _in_store(given[key], store) for key in keys}}}
+    paths = {
+        key: store + given[key][len(TOOL_ROOT) :]
+        for key in ("path", "new_path")
+        if str(given.get(key)).startswith(TOOL_ROOT)
+    }
+    return {**plain, "input": {**given, **paths}}
 
 
-def _in_store(path: str, store: str) -> str:
-    return store + path[len(TOOL_ROOT) :]
-
-
-def _dumped(number: int, value: object) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=True)
-    except (TypeError, ValueError, RecursionError):
-        raise BadInput(f"message {number} is not JSON", next=_NEXT) from None
-
-
-# The project that a conversation belongs to: the one in which it was started.
-#
-# An agent that goes to another directory on the way still works for that project.
-
-REPOSITORY = "repository"
-
-
-@dataclass(frozen=True)
-class Found:
-    """A directory of the project; empty for the current one, and then maybe with the `problem`."""
-
-    project: str = ""
-    problem: str = ""
-
-
-def started_in(reader: Reader, transcript: str) -> str:
-    """The directory of the first words of a conversation; empty where nobody knows."""
-    look = getattr(reader, "started_in", None)  # of clients that write down each change of it
-    try:
-        found = look(transcript) if look else reader.read(transcript, Cursor()).cwd
-    except MemdirError:
-        return ""
-    return str(found)
+# The project that a conversation belongs to is the one in which it was started: an agent that goes
+# to another directory on the way still works for it.
 
 
 def place_of(app: App, request: Request, cwd: str) -> str:
@@ -418,41 +384,51 @@ def place_of(app: App, request: Request, cwd: str) -> str:
 
     Where the conversation was started, as long as that is there and keeps its state in one place.
     """
-    config = app.config
-    started = started_in(open_reader(app, request.client), request.transcript)
+    started = _started_in(open_reader(app, request.client), request.transcript)
     if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
         return cwd
     try:
-        there = read_config(config.environ, started)
+        there = read_config(app.config.environ, started)
     except MemdirError:
         return cwd
-    return started if there.state_dir == config.state_dir else cwd
+    return started if there.state_dir == app.config.state_dir else cwd
 
 
-def project_of(app: App, request: Request) -> Found:
-    """By the directory in which the client stood when the conversation began."""
+def project_of(app: App, request: Request) -> tuple[str, str]:
+    """A directory of the project in which it was started, and why that cannot be used.
+
+    Both are empty for the current project.
+    """
     config = app.config
-    reader = open_reader(app, request.client, request.transcript)
-    cwd = started_in(reader, request.transcript)
+    cwd = _started_in(open_reader(app, request.client, request.transcript), request.transcript)
     if not cwd:
-        return Found()
+        return "", ""
     if not cwd.startswith("/") or not os.path.isdir(cwd):
-        return Found(problem=f"the directory of the conversation is gone: {cwd}")
+        return "", f"the directory of the conversation is gone: {cwd}"
     try:
         there = read_config(config.environ, cwd)
     except MemdirError as error:
-        return Found(problem=f"the project of the conversation cannot be used: {error.message}")
+        return "", f"the project of the conversation cannot be used: {error.message}"
     # Nothing but the place may differ: a repository must not bring settings of its own along.
-    if _own(there) != _own(config):
-        return Found(problem=f"other settings hold in {cwd}")
-    if not there.enabled and there.enabled_by.startswith(REPOSITORY):
+    if _own_settings(there) != _own_settings(config):
+        return "", f"other settings hold in {cwd}"
+    if not there.enabled and there.enabled_by.startswith("repository"):
         raise BadInput(
             f"memory is switched off for {there.checkout} ({there.enabled_by})",
             path=there.checkout,
             next="name the project that should remember it with --project",
         )
-    return Found() if there.store == config.store else Found(cwd)
+    return ("", "") if there.store == config.store else (cwd, "")
 
 
-def _own(config: Config) -> tuple[object, ...]:
+def _started_in(reader: Reader, transcript: str) -> str:
+    """The directory of the first words of a conversation; empty where nobody knows."""
+    look = getattr(reader, "started_in", None)  # of clients that write down each change of it
+    try:
+        return str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
+    except MemdirError:
+        return ""
+
+
+def _own_settings(config: Config) -> tuple[object, ...]:
     return config.home, config.claude_dir, config.state_dir, config.config_file, config.options
