@@ -114,10 +114,6 @@ class Inbox:
                 findings.append(Finding("unreadable", path, error.message, error.next))
         return sorted(held, key=lambda item: (item.time, item.id)), findings
 
-    def list(self) -> list[Held]:
-        """What waits and can be read, the oldest first."""
-        return self.look()[0]
-
     def count(self) -> int:
         """How many wait, whether or not they can be read."""
         return len(self._ids())
@@ -229,6 +225,10 @@ class Inbox:
     def _remove(self, name: str) -> None:
         with state.explained(os.path.join(self.folder, name), "cannot be removed"):
             Disk(self.folder).drop(name)
+
+    def list(self) -> list[Held]:
+        """What waits and can be read, the oldest first."""
+        return self.look()[0]  # last in the class: above, `list` is the type
 
 
 def write(held: Held) -> bytes:
