@@ -7,9 +7,9 @@ import pytest
 from memdir.capture.route import (
     CLAUDE_MD,
     KNOWLEDGE,
-    LONG,
     MEMORY,
     NOT_ASKED,
+    PAGE_CHARACTERS,
     SKIP,
     VALUE,
     Known,
@@ -92,7 +92,7 @@ def test_every_destination_has_a_reason():
 def test_what_is_too_long_for_a_memory_is_longer_than_the_limit():
     short = "Background of the billing rewrite."
     assert routed(short, "project").to == MEMORY
-    assert routed((short + " ") * (LONG // len(short) + 1), "project").to == KNOWLEDGE
+    assert routed((short + " ") * (PAGE_CHARACTERS // len(short) + 1), "project").to == KNOWLEDGE
 
 
 def test_a_choice_without_a_type_becomes_a_value():

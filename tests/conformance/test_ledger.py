@@ -140,7 +140,7 @@ def test_a_ledger_without_bounds_stops_every_call(ledger):
     Path(ledger.path).touch()
     os.truncate(ledger.path, 500_000_000)  # all of it NULs, without a line end
     model = Scripted([{"text": "x"}])
-    with pytest.raises(LedgerBroken, match="larger than 67,108,864 bytes"):
+    with pytest.raises(LedgerBroken, match="File too large"):
         Metered(model, ledger, LIMITS, "select", "s").answer(QUESTION)
     assert model.asked == []
     assert os.path.getsize(ledger.path) == 500_000_000
@@ -151,7 +151,7 @@ def test_a_last_line_that_is_too_long_is_not_cut_off_by_a_settlement(ledger):
     with open(ledger.path, "ab") as file:
         file.write(b"x" * 70_000)
     size = os.path.getsize(ledger.path)
-    with pytest.raises(Unwritable):
+    with pytest.raises(LedgerBroken):
         ledger.settle(call, Usage(1, 1), "answered")
     assert os.path.getsize(ledger.path) == size
 
