@@ -12,7 +12,7 @@ from memdir.capture.signals import FORGET, REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.format.draft import hash_of
 from memdir.hot.memory import read_memory
-from memdir.models.budget import OverBudget, OverRun
+from memdir.models.budget import OverRun
 from memdir.models.model import ModelUnavailable, tokens_of
 from memdir.models.scripted import Scripted
 
@@ -84,11 +84,6 @@ def test_reads_come_first_and_writes_in_the_second_turn(look):
     assert first.more
 
 
-def test_nothing_worth_saving_is_a_good_answer(look):
-    captured = asked(answers({"done": True}), look)
-    assert (captured.catches, captured.turns, captured.reason) == ((), 1, "")
-
-
 def test_a_memory_that_was_read_is_updated_under_its_name(look):
     reading = {"calls": [{"tool": "read", "path": "P"}], "done": False}
     reading["calls"][0]["path"] = f"{look.store}/tests.md"
@@ -129,12 +124,6 @@ def test_names_that_differ_in_a_dash_are_one_memory(look):
     model = answers({"drafts": [DRAFT], "done": True})
     (catch,) = asked(model, look).catches
     assert catch.draft.name == "real_database"
-
-
-def test_what_is_to_be_forgotten_comes_with_its_message(look):
-    model = answers({"forget": [{"name": "tests", "because": 4}], "done": True})
-    (catch,) = asked(model, look).catches
-    assert (catch.forget, catch.draft, catch.origin.message) == ("tests", None, "m4")
 
 
 def test_a_message_that_was_not_shown_is_found_by_its_words(look):
@@ -340,12 +329,6 @@ def test_two_bad_answers_are_the_end_and_what_was_drafted_stays(look):
     assert "did not answer in JSON" in captured.reason
 
 
-def test_two_bad_answers_and_nothing_drafted_is_no_reason_to_try_for_ever(look):
-    captured = asked(answers({"text": "no"}), look)
-    assert (captured.catches, captured.turns) == ((), 2)
-    assert captured.reason
-
-
 def test_a_model_that_is_not_there_leaves_the_work_for_later(look):
     with pytest.raises(ModelUnavailable):
         asked(answers({"fails": "unavailable"}), look)
@@ -370,15 +353,6 @@ def test_a_run_that_ends_in_the_middle_keeps_what_it_has(look):
     captured = asked(answers(first | {"done": False}), look, tokens=2500)
     assert (captured.turns, len(captured.catches)) == (1, 1)
     assert "of 2,500 tokens left" in captured.reason
-
-
-def test_over_the_limit_of_the_day_it_is_for_later(look):
-    class Poor(Scripted):
-        def answer(self, question):
-            raise OverBudget("nothing left")
-
-    with pytest.raises(OverBudget):
-        asked(Poor([]), look)
 
 
 # -- what the model is told
@@ -420,14 +394,6 @@ def test_a_request_is_sent_first_and_then_the_newest_words(look):
     assert "message number 199." in user
     assert user.count("message number") == 20
     assert "Noticed: [101] remember" in user
-
-
-def test_many_requests_are_no_more_than_twenty_messages(look):
-    said = [Said(f"m{at}", PERSON, f"message number {at}.") for at in range(200)]
-    model = answers({"done": True})
-    asked(model, look, said, [Signal(REMEMBER, one.text, one) for one in said])
-    assert model.asked[0].user.count("message number") == 20
-    assert "message number 199." in model.asked[0].user
 
 
 def test_a_tool_s_output_is_a_short_excerpt(look):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memdir.capture import inbox as inbox_module
-from memdir.capture.inbox import APPROVED, REJECTED, Held, Inbox, id_of, read, write
+from memdir.capture.inbox import APPROVED, REJECTED, Inbox, id_of, read, write
 from memdir.capture.signals import Catch, Origin
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import Draft
@@ -37,11 +37,6 @@ def test_what_is_held_is_read_back_as_it_was(inbox):
     assert inbox.read(held.id) == held == inbox.list()[0]
     assert held.catch == replace(catch, hold=WHY)
     assert read(write(held), held.id) == held
-
-
-def test_a_wish_to_forget_is_held_like_a_draft(inbox):
-    held = inbox.hold(Catch(ORIGIN, forget="the old server"), WHY, NOON)
-    assert inbox.list() == [held] and held.catch.forget == "the old server"
 
 
 def test_the_same_draft_is_held_once_and_keeps_its_time(inbox):
@@ -167,15 +162,6 @@ def test_the_account_of_what_was_settled_stays_short(inbox, monkeypatch):
     assert [one["what"] for one in inbox.settled()] == ["4", "3", "2"]
 
 
-def test_another_version_keeps_its_id(inbox):
-    held = inbox.hold(caught(), WHY, NOON)
-    inbox.change(replace(held, catch=replace(held.catch, draft=Draft("Better"))))
-    assert inbox.hold(caught(), WHY, NOON).catch.draft == Draft("Better")
-    assert len(inbox.list()) == 1
-    with pytest.raises(Missing):
-        inbox.change(Held("0" * 12, caught(), WHY, NOON))
-
-
 @pytest.mark.parametrize("how", [APPROVED, REJECTED])
 def test_what_was_settled_can_be_put_back_as_it_was(inbox, how):
     held = inbox.hold(caught(), WHY, NOON)
@@ -240,22 +226,6 @@ def test_a_line_of_what_was_settled_without_an_id_hides_no_other(inbox):
     path.write_text('{"id": 3, "how": "rejected"}\n{"id": null}\n[]\n' + path.read_text())
     assert [one.id for one in inbox.rejected(NOON)] == [held.id]
     assert inbox.was_settled(held.id)
-
-
-def test_each_draft_is_read_once_to_be_looked_at_and_never_to_be_counted(inbox, monkeypatch):
-    for number in range(20):
-        inbox.hold(caught(f"Text {number}"), WHY, NOON)
-    reads: list[str] = []
-    whole = Inbox._read
-
-    def counted(self, id, *more):
-        reads.append(id)
-        return whole(self, id, *more)
-
-    monkeypatch.setattr(Inbox, "_read", counted)
-    assert inbox.count() == 20 and reads == []
-    inbox.look()
-    assert len(reads) == len(set(reads)) == 20
 
 
 def test_what_tools_say_cannot_take_the_place_of_what_persons_say(inbox, monkeypatch):

@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -229,24 +228,6 @@ def _all_say(racers: list[subprocess.Popen[str]], text: str) -> list[str]:
         racer.stdin.write(text)
         racer.stdin.flush()
     return [racer.communicate()[0] for racer in racers]
-
-
-def test_threads_of_one_process_do_not_overspend_either(tmp_path):
-    ledger, refused = Ledger(str(tmp_path), lambda: NOON), []
-
-    def spend() -> None:
-        for _ in range(10):
-            try:
-                ledger.reserve("select", "m", "s", Usage(10, 0), Limits(150, 1_000))
-            except OverBudget as error:
-                refused.append(error)
-
-    threads = [threading.Thread(target=spend) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (len(ledger.calls()), len(refused)) == (15, 15)
 
 
 # -- the model that is asked only while the budget lasts
