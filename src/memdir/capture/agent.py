@@ -10,55 +10,39 @@ from memdir.capture import forget
 from memdir.capture.agent_tools import Denied, ProjectReader
 from memdir.capture.drafts import catches
 from memdir.capture.origin import SOURCE, quote, rests_on, untrusted
-from memdir.capture.question import cut, fill_prompt, number_messages
+from memdir.capture.question import (
+    MAX_DRAFTS,
+    SCHEMA,
+    Proposal,
+    cut,
+    fill_prompt,
+    number_messages,
+    one_line,
+    read_drafts,
+)
 from memdir.capture.signals import Catch, Origin, Signal, day_of, masked
 from memdir.capture.typed import own_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
-from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft, hash_of
-from memdir.format.names import check_name, slugify
-from memdir.hot import types
-from memdir.hot.memory import UNKNOWN, Memory, stem
+from memdir.errors import MemdirError
+from memdir.format.draft import Draft, hash_of
+from memdir.hot.memory import Memory, stem
 from memdir.hot.safe import inert, inert_line
 from memdir.models.budget import RUN_TOKENS, OverRun, estimate
-from memdir.models.model import Answer, BadAnswer, Model, Question, Turn, Usage
-from memdir.text.secrets import before_secrets, find_secrets
+from memdir.models.model import BadAnswer, Model, Question, Turn, Usage
+from memdir.text.secrets import before_secrets
 
 MAX_TURNS = 5
 MAX_RETRIES = 1
 TURN_SECONDS = 60.0
 MAX_ANSWER_TOKENS = 1_200  # some five drafts
 MIN_ANSWER_TOKENS = 300  # an answer with less room would break off
-MAX_CALLS, MAX_DRAFTS = 8, 10  # of one turn
-BODY_CHARACTERS = 8_000
+MAX_CALLS = 8  # of one turn
 RESULT_CHARACTERS = 2_000
 MEMORY_CHARACTERS = 4_000  # of a memory that is read: whoever changes it must know all of it
 RESULTS_CHARACTERS = 6_000  # of one turn
 MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories that are given at once, and of each
 CALL_CHARACTERS = 200  # of a call in its result
 UNUSABLE = "the model's answer could not be used"
-DRAFT_TEXTS = ("name", "type", "description", "body", "why", "how")
-Proposal = tuple[Draft, int]  # with the number of the message that it rests on
-
-
-def _objects(required: str, optional: str = "") -> dict[str, object]:
-    names = f"{required} {optional}".split()
-    numbers = ("because", "start", "lines")
-    kinds = {name: {"type": "integer" if name in numbers else "string"} for name in names}
-    item = {"type": "object", "properties": kinds, "required": required.split()}
-    return {"type": "array", "items": item}
-
-
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {
-        "calls": _objects("tool path", "pattern start lines"),
-        "drafts": _objects("name type description body because", "why how"),
-        "forget": _objects("name because"),
-        "done": {"type": "boolean"},
-    },
-    "required": ["done"],
-}
 
 
 @dataclass(frozen=True)
@@ -142,7 +126,7 @@ def _take_turn(run: Run, question: Question, model: Model, tokens: int) -> Turn 
     """Ask once and carry out the answer; None when there is nothing more to say."""
     try:
         answer = model.answer(_fit_budget(question, run, tokens))
-        drafts = _drafts(answer)
+        drafts = read_drafts(answer)
     except BadAnswer as error:
         run.turns += 1
         run.retries += 1
@@ -238,7 +222,7 @@ class Run:
                 label = f"{name} exists; this is its text. Draft it again, whole, if it must change"
                 results.append(self._show_memory(label, name))
         for item in unwanted[:MAX_DRAFTS] if isinstance(unwanted, list) else ():
-            if name := _line(item["name"]):
+            if name := one_line(item["name"]):
                 self.unwanted[name] = item["because"]
         # A model that saw what stands there and drafts it no more has thought better of it.
         for name, proposal in before.items():
@@ -344,51 +328,3 @@ class Run:
             return self.origin
         words = quote(said.text)
         return replace(self.origin, message=said.id, who=said.who, tool=said.tool, quote=words)
-
-
-def _drafts(answer: Answer) -> list[Proposal]:
-    """The drafts of an answer that fits the schema; fails where all that it proposes is empty."""
-    data = answer.data if isinstance(answer.data, dict) else {}
-    drafts = [_proposal(item) for item in data.get("drafts") or [] if item["body"].strip()]
-    proposed = [*(data.get("drafts") or []), *(data.get("forget") or [])]
-    if (
-        proposed
-        and not drafts
-        and not any(_line(item["name"]) for item in data.get("forget") or [])
-    ):
-        raise BadAnswer(f"{answer.model}: its drafts are empty", usage=answer.usage)
-    return drafts[:MAX_DRAFTS]
-
-
-def _proposal(item: Mapping[str, object]) -> Proposal:
-    texts = {key: str(item.get(key) or "") for key in DRAFT_TEXTS}
-    body = texts["body"].strip()[:BODY_CHARACTERS]
-    kind = texts["type"].strip().lower()
-    draft = Draft(
-        body=body,
-        type=kind if kind in types.names() else UNKNOWN,
-        name=_name(texts["name"]),
-        description=_line(texts["description"]),
-        # Reasons that stand in the body would be said twice.
-        why="" if WHY.lower() in body.lower() else _line(texts["why"]),
-        how="" if HOW.lower() in body.lower() else _line(texts["how"]),
-    )
-    because = item.get("because")
-    return draft, because if type(because) is int else 0
-
-
-def _name(text: str) -> str:
-    """A name that a file can have; empty leaves the choice to the store."""
-    name = text.strip().removesuffix(".md")
-    if find_secrets(name):
-        return ""  # in small letters no rule would know it again
-    for candidate in (name, slugify(name)):
-        try:
-            return check_name(candidate)
-        except BadInput:
-            continue
-    return ""
-
-
-def _line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MAX_DESCRIPTION]

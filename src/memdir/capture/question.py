@@ -1,4 +1,4 @@
-"""What the capture model is shown: messages, memories and results, all of them as data."""
+"""What the capture model is shown, all of it as data, and what it may answer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from string import Template
 
 from memdir.capture.signals import Signal, day_of, masked
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.errors import BadInput
+from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft
+from memdir.format.names import check_name, slugify
 from memdir.hot import types
 from memdir.hot.behaviour import type_line
-from memdir.hot.memory import Memory
+from memdir.hot.memory import UNKNOWN, Memory
 from memdir.hot.safe import inert, inert_line
+from memdir.models.model import Answer, BadAnswer
 from memdir.recall.choose import manifest
+from memdir.text.secrets import find_secrets
 
 MAX_MESSAGES = 20
 MESSAGES_CHARACTERS = 7_000  # all of them together
@@ -23,6 +28,30 @@ SEARCHED_CHARACTERS = 20_000  # of a message; nobody types more
 LINE_CHARACTERS = 140  # of a memory in the list
 MARK_CHARACTERS = 12
 CUT = " […]"
+MAX_DRAFTS = 10  # of one turn
+BODY_CHARACTERS = 8_000
+DRAFT_TEXTS = ("name", "type", "description", "body", "why", "how")
+Proposal = tuple[Draft, int]  # with the number of the message that it rests on
+
+
+def _objects(required: str, optional: str = "") -> dict[str, object]:
+    names = f"{required} {optional}".split()
+    numbers = ("because", "start", "lines")
+    kinds = {name: {"type": "integer" if name in numbers else "string"} for name in names}
+    item = {"type": "object", "properties": kinds, "required": required.split()}
+    return {"type": "array", "items": item}
+
+
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "calls": _objects("tool path", "pattern start lines"),
+        "drafts": _objects("name type description body because", "why how"),
+        "forget": _objects("name because"),
+        "done": {"type": "boolean"},
+    },
+    "required": ["done"],
+}
 
 
 def number_messages(said: Sequence[Said], signals: Sequence[Signal]) -> dict[int, Said]:
@@ -119,3 +148,51 @@ def _around(text: str, quote: str, limit: int) -> str:
     index = max(text.find(quote[:80]) if quote else 0, 0)
     start = max(min(index - limit // 4, len(text) - limit), 0)
     return (CUT.strip() + " " if start else "") + cut(text[start:], limit)
+
+
+def read_drafts(answer: Answer) -> list[Proposal]:
+    """The drafts of an answer that fits the schema; fails where all that it proposes is empty."""
+    data = answer.data if isinstance(answer.data, dict) else {}
+    drafts = [_proposal(item) for item in data.get("drafts") or [] if item["body"].strip()]
+    proposed = [*(data.get("drafts") or []), *(data.get("forget") or [])]
+    if (
+        proposed
+        and not drafts
+        and not any(one_line(item["name"]) for item in data.get("forget") or [])
+    ):
+        raise BadAnswer(f"{answer.model}: its drafts are empty", usage=answer.usage)
+    return drafts[:MAX_DRAFTS]
+
+
+def _proposal(item: Mapping[str, object]) -> Proposal:
+    texts = {key: str(item.get(key) or "") for key in DRAFT_TEXTS}
+    body = texts["body"].strip()[:BODY_CHARACTERS]
+    kind = texts["type"].strip().lower()
+    draft = Draft(
+        body=body,
+        type=kind if kind in types.names() else UNKNOWN,
+        name=_name(texts["name"]),
+        description=one_line(texts["description"]),
+        # Reasons that stand in the body would be said twice.
+        why="" if WHY.lower() in body.lower() else one_line(texts["why"]),
+        how="" if HOW.lower() in body.lower() else one_line(texts["how"]),
+    )
+    because = item.get("because")
+    return draft, because if type(because) is int else 0
+
+
+def _name(text: str) -> str:
+    """A name that a file can have; empty leaves the choice to the store."""
+    name = text.strip().removesuffix(".md")
+    if find_secrets(name):
+        return ""  # in small letters no rule would know it again
+    for candidate in (name, slugify(name)):
+        try:
+            return check_name(candidate)
+        except BadInput:
+            continue
+    return ""
+
+
+def one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MAX_DESCRIPTION]
