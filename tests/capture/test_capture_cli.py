@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_looks import too_wide
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.terminal import memdir
 
@@ -25,36 +24,6 @@ def capture(talk: Conversation, *words: str):
 def one_line(text: str) -> str:
     """Without line breaks: how long a path is, nobody knows."""
     return " ".join(text.split())
-
-
-def test_json_has_the_fields_that_scripts_rely_on(talk):
-    talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
-    answer = capture(talk, "--json")
-    assert answer.code == 0
-    found = answer.json
-    assert found["received"] == 2
-    assert [one["name"] for one in found["saved"]] == ["we-deploy-only-on-tuesdays"]
-    assert len(found["held"]) == 1
-    assert (found["refused"], found["waiting"], found["tokens"]) == ([], 0, 0)
-
-
-def test_a_person_sees_what_became_of_each_thing(talk):
-    talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
-    answer = capture(talk)
-    assert "2 things received" in answer.text
-    assert "saved   we-deploy-only-on-tuesdays" in answer.text
-    assert "held " in answer.text
-    assert too_wide(answer.text) == []
-    assert "nothing to keep: nothing new was said" in capture(talk).text
-
-
-def test_a_dry_run_writes_nothing(talk, store):
-    talk.say(TUESDAY, "Yes.")
-    answer = capture(talk, "--dry-run", "--json")
-    assert answer.json["dry_run"] is True
-    assert len(answer.json["saved"]) == 1
-    assert not store.exists()
-    assert len(capture(talk, "--json").json["saved"]) == 1
 
 
 def test_one_undo_takes_the_whole_capture_back(talk, store):
@@ -150,41 +119,6 @@ def test_a_project_whose_repository_wants_no_memory_gets_none(tmp_path, store):
 # what is shown
 
 
-def test_a_dry_run_showed_nothing_of_the_drafts(talk, store):
-    talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
-    text = capture(talk, "--dry-run").text
-    assert "would be saved   we-deploy-only-on-tuesdays" in text
-    assert "we deploy only on Tuesdays." in text
-    assert "would be held" in text
-    assert "Never mock the database in tests." in text
-    assert "(no name)" not in text
-    assert too_wide(text) == []
-    assert not store.exists()
-
-
-def test_json_had_no_text_of_the_drafts_and_no_id_that_review_takes(talk):
-    talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
-    dry = capture(talk, "--dry-run", "--json").json
-    found = capture(talk, "--json").json
-    for answer in (dry, found):
-        (saved,), (held,) = answer["saved"], answer["held"]
-        assert saved["draft"]["body"] == "we deploy only on Tuesdays."
-        assert held["draft"]["type"] == "feedback"
-    assert [one["id"] for one in memdir("review", "--json").json["held"]] == [held["id"]]
-    assert dry["held"][0]["id"] == held["id"]
-
-
-def test_a_memory_that_was_to_be_forgotten_was_called_saved(talk, store):
-    memdir("remember", "The staging cluster is in Oslo.", "--name", "staging-cluster")
-    memdir("remember", "Lunch is at noon.", "--name", "lunch")
-    talk.say("Forget the memory about the staging cluster in Oslo.", "Done.")
-    assert "would be retired staging-cluster" in capture(talk, "--dry-run").text
-    answer = capture(talk)
-    assert "  retired staging-cluster\n" in answer.text
-    assert "saved" not in answer.text
-    assert not (store / "staging-cluster.md").exists()
-
-
 # status
 
 
@@ -202,14 +136,6 @@ def test_status_says_what_became_of_everything_and_that_it_balances(talk, store)
     assert found["last_capture"] is not None
     assert found["last_recall"] is None
     assert found["budget"]["left"] == found["budget"]["day_tokens"]
-
-
-def test_status_before_anything_happened():
-    answer = memdir("status")
-    assert answer.code == 0
-    assert "0 things = 0 saved, 0 refused, 0 held, 0 waiting" in answer.text
-    assert "save never" in answer.text
-    assert too_wide(answer.text) == []
 
 
 def test_status_notices_a_recall_and_the_last_trouble(home):
@@ -233,19 +159,6 @@ def test_a_sum_that_does_not_come_out_is_an_error_that_everybody_sees(talk, home
     assert answer.code == 1
     assert "THE SUM IS WRONG" in answer.text
     assert "lost: saved, but never received" in answer.text
-
-
-def test_a_damaged_journal_hides_no_other_line(talk, home):
-    talk.say(TUESDAY, "Yes.")
-    capture(talk)
-    (journal,) = (home / ".local/state/memdir/stores").glob("*/captures/journal")
-    journal.write_bytes(b"\xff\xfe not json\n" + journal.read_bytes() + b'{"id": "half')
-    found = memdir("status", "--json").json
-    assert (found["received"], found["saved"], found["balances"]) == (1, 1, True)
-    talk.say(OSLO, "Yes.")
-    capture(talk)
-    found = memdir("status", "--json").json
-    assert (found["received"], found["saved"], found["balances"]) == (2, 2, True)
 
 
 def test_switched_off_hooks_are_said(monkeypatch):
@@ -320,13 +233,3 @@ def test_a_broken_line_of_the_journal_is_named_and_the_others_count(talk, home):
     assert "cannot be read; the others count" in one_line(answer.text)
     assert memdir("status", "--json").json["damaged_lines"] == [3]
     assert answer.code == 0
-
-
-def test_a_place_that_is_gone_from_the_transcript_is_told(talk):
-    talk.say(TUESDAY, "Yes.")
-    capture(talk)
-    talk.path.write_text(talk.path.read_text().replace("talk-2", "talk-22"))
-    answer = capture(talk)
-    assert "is gone from the transcript: all of it was read again" in one_line(answer.text)
-    talk.path.write_text(talk.path.read_text().replace("talk-22", "talk-222"))
-    assert len(capture(talk, "--json").json["remarks"]) == 1

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from memdir.capture import plan
-from memdir.capture.capture import capture, missed, open_reader
+from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed, open_reader
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import NO_SIGNAL, NOTHING_NEW, Request
+from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, PATIENCE, SAVED
 from memdir.care.status import status
 from memdir.models.budget import Limits
@@ -233,17 +233,10 @@ def test_a_bad_answer_lost_what_the_user_said_in_silence(opened, bad):
     assert opened.counts() == (2, 1, 0, 1, 0)
 
 
-def test_a_wish_met_did_not_lose_what_else_the_same_message_said(opened):
-    opened.talk.say("Write tests.", "I will mock it.", f"{NOTICED} {OSLO}", "Understood.")
-    opened.answers({"text": "hm"})
-    outcome = opened.capture()
-    assert (len(outcome.of(SAVED)), len(outcome.of(HELD))) == (1, 1)
-
-
 def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
     second = "Always use Postgres instead of MySQL for the billing service."
     opened.talk.say("Write.", "I mock.", NOTICED, "Understood.", second, "Yes.")
-    reading = {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "done": False}
+    reading = {"calls": [{"tool": "list", "path": "."}], "done": False}
     opened.answers({"answer": {**reading, "drafts": [DRAFT]}}, {"text": "hm"}, {"text": "hm"})
     outcome = opened.capture()
     assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
@@ -320,17 +313,6 @@ def test_another_model_was_not_asked_before_the_first_one_s_time(opened, tmp_pat
     other.write_text(json.dumps(ANSWER) + "\n")
     opened.options["MEMDIR_MODEL"] = f"scripted:{other}"
     assert len(opened.capture().of(SAVED)) == 1
-
-
-def test_without_a_model_what_waited_for_one_still_waited(opened):
-    opened.talk.say(NOTICED, "Understood.")
-    opened.answers(DOWN)
-    assert opened.capture().waiting == 1
-    dry = capture(opened.app(dry_run=True), Request(str(opened.talk.path), "s1"))
-    assert (dry.waiting, dry.decided) == (1, ())
-    outcome = capture(opened.app(), Request(str(opened.talk.path), "s1", model=""))
-    assert (len(outcome.of(HELD)), outcome.waiting) == (1, 0)
-    assert opened.counts() == (1, 0, 0, 1, 0)
 
 
 def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):

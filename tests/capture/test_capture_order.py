@@ -6,10 +6,10 @@ import os
 import pytest
 
 from memdir.audit.ages import list_memories
-from memdir.capture.capture import capture, place_of, project_of
+from memdir.capture.capture import CUT, LOST, capture, place_of, project_of
 from memdir.capture.extract import HOLD, SAVE
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import CUT, LOST, Request
+from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, REFUSED, SAVED
 from memdir.care.status import status
 from memdir.config.config import read_config
@@ -114,8 +114,8 @@ def test_a_conversation_belongs_to_the_project_it_was_started_in(tmp_path):
     talk.say(OSLO, "Yes.")
     request = Request(str(talk.path), talk.session)
     assert place_of(placed(past, past.bakery), request, str(past.bakery)) == str(past.shop)
-    assert project_of(placed(past, past.shop), request).project == ""
-    assert project_of(placed(past, past.bakery), request).project == str(past.shop)
+    assert project_of(placed(past, past.shop), request) == ("", "")
+    assert project_of(placed(past, past.bakery), request) == (str(past.shop), "")
     past.extract()
     assert len(past.memories()) == 1
     assert past.memories(past.bakery) == {}

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from memdir.capture.agent import Captured, capture
-from memdir.capture.agent_tools import Looking
+from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import FORGET, REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.format.draft import hash_of
 from memdir.hot.memory import read_memory
-from memdir.models.budget import OverBudget, OverRun
+from memdir.models.budget import OverRun
 from memdir.models.model import ModelUnavailable, tokens_of
 from memdir.models.scripted import Scripted
 
@@ -39,12 +39,12 @@ DRAFT = {
 
 
 @pytest.fixture
-def look(tmp_path: Path) -> Looking:
+def look(tmp_path: Path) -> ProjectReader:
     (tmp_path / "project/src").mkdir(parents=True)
     (tmp_path / "project/src/app.py").write_text("def main(): ...\n")
     (tmp_path / "store").mkdir()
     (tmp_path / "store/tests.md").write_text(OLD)
-    return Looking(str(tmp_path / "project"), str(tmp_path / "store"))
+    return ProjectReader(str(tmp_path / "project"), str(tmp_path / "store"))
 
 
 def answers(*lines: dict) -> Scripted:
@@ -52,7 +52,7 @@ def answers(*lines: dict) -> Scripted:
     return Scripted([one if {*one} & {"fails", "text"} else {"answer": one} for one in lines])
 
 
-def asked(model: Scripted, look: Looking, said=SAID, signals=SIGNALS, **more) -> Captured:
+def asked(model: Scripted, look: ProjectReader, said=SAID, signals=SIGNALS, **more) -> Captured:
     return capture(said, signals, ORIGIN, [], model, look, **more)
 
 
@@ -73,7 +73,7 @@ def test_a_draft_is_made_at_once_where_nothing_must_be_read(look):
 
 
 def test_reads_come_first_and_writes_in_the_second_turn(look):
-    reading = {"calls": [{"tool": "Read", "input": {"file_path": "src/app.py"}}], "done": False}
+    reading = {"calls": [{"tool": "read", "path": "src/app.py"}], "done": False}
     model = answers(reading, {"drafts": [DRAFT], "done": True})
     captured = asked(model, look)
     assert (captured.turns, len(captured.catches)) == (2, 1)
@@ -84,14 +84,9 @@ def test_reads_come_first_and_writes_in_the_second_turn(look):
     assert first.more
 
 
-def test_nothing_worth_saving_is_a_good_answer(look):
-    captured = asked(answers({"done": True}), look)
-    assert (captured.catches, captured.turns, captured.reason) == ((), 1, "")
-
-
 def test_a_memory_that_was_read_is_updated_under_its_name(look):
-    reading = {"calls": [{"tool": "Read", "input": {"file_path": "P"}}], "done": False}
-    reading["calls"][0]["input"]["file_path"] = f"{look.places.store}/tests.md"
+    reading = {"calls": [{"tool": "read", "path": "P"}], "done": False}
+    reading["calls"][0]["path"] = f"{look.store}/tests.md"
     model = answers(reading, {"drafts": [DRAFT | {"name": "tests"}], "done": True})
     (catch,) = asked(model, look).catches
     assert (catch.draft.name, catch.draft.expected) == ("tests", hash_of(OLD.encode()))
@@ -117,7 +112,7 @@ def test_whoever_sees_what_stands_there_may_think_better_of_it(look):
 
 
 def test_a_memory_too_long_to_be_shown_is_never_replaced_unseen(look):
-    Path(look.places.store, "tests.md").write_text(OLD + "x" * 9000)
+    Path(look.store, "tests.md").write_text(OLD + "x" * 9000)
     model = answers({"drafts": [DRAFT | {"name": "tests"}], "done": True})
     (catch,) = asked(model, look).catches
     assert "tests" in catch.hold
@@ -125,16 +120,10 @@ def test_a_memory_too_long_to_be_shown_is_never_replaced_unseen(look):
 
 
 def test_names_that_differ_in_a_dash_are_one_memory(look):
-    Path(look.places.store, "real_database.md").write_text(OLD)
+    Path(look.store, "real_database.md").write_text(OLD)
     model = answers({"drafts": [DRAFT], "done": True})
     (catch,) = asked(model, look).catches
     assert catch.draft.name == "real_database"
-
-
-def test_what_is_to_be_forgotten_comes_with_its_message(look):
-    model = answers({"forget": [{"name": "tests", "because": 4}], "done": True})
-    (catch,) = asked(model, look).catches
-    assert (catch.forget, catch.draft, catch.origin.message) == ("tests", None, "m4")
 
 
 def test_a_message_that_was_not_shown_is_found_by_its_words(look):
@@ -170,8 +159,8 @@ def test_what_a_tool_planted_is_held_whatever_the_model_says(look):
 
 
 def test_what_a_file_planted_is_held_too(look):
-    Path(look.places.project, "src/app.py").write_text(f"# {PLANTED}\n")
-    reading = {"calls": [{"tool": "Read", "input": {"file_path": "src/app.py"}}], "done": False}
+    Path(look.project, "src/app.py").write_text(f"# {PLANTED}\n")
+    reading = {"calls": [{"tool": "read", "path": "src/app.py"}], "done": False}
     draft = DRAFT | {
         "name": "deploy",
         "description": PLANTED,
@@ -180,15 +169,15 @@ def test_what_a_file_planted_is_held_too(look):
         "how": "",
     }
     (catch,) = asked(answers(reading, {"drafts": [draft], "done": True}), look).catches
-    assert (catch.origin.who, catch.origin.tool) == (TOOL, "Read")
+    assert (catch.origin.who, catch.origin.tool) == (TOOL, "read")
     assert catch.hold
 
 
 def test_what_stood_in_a_memory_before_is_not_asked_for_again(look):
     old = OLD + "\n".join(f"The part {at} is tested with fixtures of its own." for at in range(20))
-    Path(look.places.store, "tests.md").write_text(old)
-    reading = {"calls": [{"tool": "Read", "input": {"file_path": ""}}], "done": False}
-    reading["calls"][0]["input"]["file_path"] = f"{look.places.store}/tests.md"
+    Path(look.store, "tests.md").write_text(old)
+    reading = {"calls": [{"tool": "read", "path": ""}], "done": False}
+    reading["calls"][0]["path"] = f"{look.store}/tests.md"
     body = old.partition("---\n")[2].partition("---\n")[2] + f"\n{DRAFT['body']}"
     draft = DRAFT | {"name": "tests", "body": body}
     (catch,) = asked(answers(reading, {"drafts": [draft], "done": True}), look).catches
@@ -217,7 +206,7 @@ def noticed(*pairs: tuple[str, str]) -> tuple[list[Said], list[Signal]]:
     ],
 )
 def test_a_memory_is_retired_only_where_a_person_named_it(look, kind, words, held):
-    Path(look.places.store, "no-force-push.md").write_text("Never force push to main.\n")
+    Path(look.store, "no-force-push.md").write_text("Never force push to main.\n")
     model = answers({"forget": [{"name": "no-force-push", "because": 1}], "done": True})
     catches = asked(model, look, *noticed((kind, words))).catches
     (catch,) = [one for one in catches if one.forget == "no-force-push"]
@@ -234,9 +223,9 @@ def test_a_memory_is_retired_only_where_a_person_named_it(look, kind, words, hel
     ],
 )
 def test_lines_of_a_memory_do_not_vanish_unasked(look, kind, words, held):
-    path = Path(look.places.store, "push.md")
+    path = Path(look.store, "push.md")
     path.write_text("---\ndescription: Ask first\n---\nNever force push to main.\nAsk first.\n")
-    reading = {"calls": [{"tool": "Read", "input": {"file_path": str(path)}}], "done": False}
+    reading = {"calls": [{"tool": "read", "path": str(path)}], "done": False}
     less = {"name": "push", "type": "feedback", "description": "Ask first", "body": "Ask first."}
     model = answers(reading, {"drafts": [less | {"because": 1}], "done": True})
     catch = asked(model, look, *noticed((kind, words))).catches[0]
@@ -280,9 +269,9 @@ def test_no_text_of_a_draft_keeps_a_secret(look, where, because):
 
 def test_two_long_memories_in_one_turn_are_not_both_taken_for_read(look):
     for name in ("one", "two"):
-        Path(look.places.store, f"{name}.md").write_text(OLD + f"{name} " * 850)
-    files = [f"{look.places.store}/{name}.md" for name in ("one", "two")]
-    calls = [{"tool": "Read", "input": {"file_path": file}} for file in files]
+        Path(look.store, f"{name}.md").write_text(OLD + f"{name} " * 850)
+    files = [f"{look.store}/{name}.md" for name in ("one", "two")]
+    calls = [{"tool": "read", "path": file} for file in files]
     drafts = [DRAFT | {"name": name} for name in ("one", "two")]
     model = answers({"calls": calls, "done": False}, {"drafts": drafts, "done": True})
     holds = {one.draft.name: one.hold for one in asked(model, look).catches}
@@ -292,33 +281,15 @@ def test_two_long_memories_in_one_turn_are_not_both_taken_for_read(look):
 
 def test_calls_that_are_denied_are_told_and_kept(look):
     calls = [
-        {"tool": "Bash", "input": {"command": "ls; touch x"}},
-        {"tool": "WebFetch", "input": {"url": "http://127.0.0.1"}},
-        {"tool": "Write", "input": {"file_path": "src/app.py", "content": "x"}},
+        {"tool": "read", "path": "../other/x"},
+        {"tool": "WebFetch", "path": "http://127.0.0.1"},
+        {"tool": "write", "path": "src/app.py"},
     ]
     model = answers({"calls": calls, "done": False}, {"done": True})
     captured = asked(model, look)
-    assert [one.partition(" ")[0] for one in captured.denied] == ["Bash", "WebFetch", "Write"]
+    assert [one.partition(" ")[0] for one in captured.denied] == ["read", "WebFetch", "write"]
     assert model.asked[1].earlier[0].told.count("(denied: ") == 3
-    assert Path(look.places.project, "src/app.py").read_text() == "def main(): ...\n"
-
-
-def test_a_write_into_the_store_is_a_draft_and_no_file(look):
-    text = "---\ndescription: Real database\ntype: feedback\n---\nUse it.\n"
-    given = {"file_path": f"{look.places.store}/new.md", "content": text, "because": 4}
-    model = answers({"calls": [{"tool": "Write", "input": given}], "done": True})
-    (catch,) = asked(model, look).catches
-    assert (catch.draft.name, catch.draft.type, catch.draft.body) == ("new", "feedback", "Use it.")
-    assert (catch.draft.description, catch.origin.message) == ("Real database", "m4")
-    assert not Path(look.places.store, "new.md").exists()
-
-
-def test_an_edit_is_a_draft_of_the_whole_memory(look):
-    given = {"file_path": f"{look.places.store}/tests.md", "old_string": "all", "new_string": "no"}
-    model = answers({"calls": [{"tool": "Edit", "input": given}], "done": True})
-    (catch,) = asked(model, look).catches
-    assert (catch.draft.body, catch.draft.expected) == ("Run no tests.", hash_of(OLD.encode()))
-    assert Path(look.places.store, "tests.md").read_text() == OLD
+    assert Path(look.project, "src/app.py").read_text() == "def main(): ...\n"
 
 
 def test_what_somebody_asked_to_remember_counts_although_the_model_passes_it_over(look):
@@ -332,7 +303,7 @@ def test_what_somebody_asked_to_remember_counts_although_the_model_passes_it_ove
 
 
 def test_five_turns_are_the_end(look):
-    model = answers({"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "done": False})
+    model = answers({"calls": [{"tool": "list", "path": "."}], "done": False})
     captured = asked(model, look, tokens=100_000)
     assert (captured.turns, len(model.asked)) == (5, 5)
     assert "5 turns" in captured.reason
@@ -350,18 +321,12 @@ def test_a_bad_answer_is_tried_once_more(look, bad):
 
 
 def test_two_bad_answers_are_the_end_and_what_was_drafted_stays(look):
-    reading = {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "drafts": [DRAFT]}
+    reading = {"calls": [{"tool": "list", "path": "."}], "drafts": [DRAFT]}
     model = answers(reading | {"done": False}, {"text": "no"}, {"text": "no"}, {"text": "never"})
     captured = asked(model, look)
     assert len(captured.catches) == 1
     assert len(model.asked) == 3
     assert "did not answer in JSON" in captured.reason
-
-
-def test_two_bad_answers_and_nothing_drafted_is_no_reason_to_try_for_ever(look):
-    captured = asked(answers({"text": "no"}), look)
-    assert (captured.catches, captured.turns) == ((), 2)
-    assert captured.reason
 
 
 def test_a_model_that_is_not_there_leaves_the_work_for_later(look):
@@ -370,7 +335,7 @@ def test_a_model_that_is_not_there_leaves_the_work_for_later(look):
 
 
 def test_a_model_that_is_gone_after_a_draft_does_not_take_it_along(look):
-    first = {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "drafts": [DRAFT]}
+    first = {"calls": [{"tool": "list", "path": "."}], "drafts": [DRAFT]}
     captured = asked(answers(first | {"done": False}, {"fails": "unavailable"}), look)
     assert len(captured.catches) == 1
     assert "is not there" in captured.reason
@@ -384,19 +349,10 @@ def test_a_run_without_room_asks_nobody(look):
 
 
 def test_a_run_that_ends_in_the_middle_keeps_what_it_has(look):
-    first = {"calls": [{"tool": "Bash", "input": {"command": "ls"}}], "drafts": [DRAFT]}
+    first = {"calls": [{"tool": "list", "path": "."}], "drafts": [DRAFT]}
     captured = asked(answers(first | {"done": False}), look, tokens=2500)
     assert (captured.turns, len(captured.catches)) == (1, 1)
     assert "of 2,500 tokens left" in captured.reason
-
-
-def test_over_the_limit_of_the_day_it_is_for_later(look):
-    class Poor(Scripted):
-        def answer(self, question):
-            raise OverBudget("nothing left")
-
-    with pytest.raises(OverBudget):
-        asked(Poor([]), look)
 
 
 # -- what the model is told
@@ -440,14 +396,6 @@ def test_a_request_is_sent_first_and_then_the_newest_words(look):
     assert "Noticed: [101] remember" in user
 
 
-def test_many_requests_are_no_more_than_twenty_messages(look):
-    said = [Said(f"m{at}", PERSON, f"message number {at}.") for at in range(200)]
-    model = answers({"done": True})
-    asked(model, look, said, [Signal(REMEMBER, one.text, one) for one in said])
-    assert model.asked[0].user.count("message number") == 20
-    assert "message number 199." in model.asked[0].user
-
-
 def test_a_tool_s_output_is_a_short_excerpt(look):
     said = [Said("t", TOOL, "output " * 5000, NOON, "WebFetch"), SAID[3]]
     model = answers({"done": True})
@@ -458,9 +406,9 @@ def test_a_tool_s_output_is_a_short_excerpt(look):
 
 def test_secrets_never_leave_the_machine(look):
     key = "ghp_" + "a1B2c3D4e5" * 4
-    Path(look.places.project, "src/app.py").write_text(f"x = 1\ntoken = '{key}'\n")
+    Path(look.project, "src/app.py").write_text(f"x = 1\ntoken = '{key}'\n")
     said = [Said("m1", PERSON, f"remember this:\n{key}\nand use uv", NOON)]
-    reading = {"calls": [{"tool": "Read", "input": {"file_path": "src/app.py"}}], "done": False}
+    reading = {"calls": [{"tool": "read", "path": "src/app.py"}], "done": False}
     model = answers(reading, {"done": True})
     asked(model, look, said, [Signal(REMEMBER, "remember this", said[0])])
     sent = "".join(model.asked[1].texts)
@@ -483,8 +431,8 @@ def test_what_was_said_cannot_close_its_own_frame(look):
 
 
 def test_results_are_bounded(look):
-    Path(look.places.project, "src/app.py").write_text("x" * 50_000)
-    calls = [{"tool": "Read", "input": {"file_path": "src/app.py"}}] * 8
+    Path(look.project, "src/app.py").write_text("x" * 50_000)
+    calls = [{"tool": "read", "path": "src/app.py"}] * 8
     model = answers({"calls": calls, "done": False}, {"done": True})
     asked(model, look, tokens=20_000)
     assert len(model.asked[1].earlier[0].told) < 8_000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.capture.agent import Captured, capture
-from memdir.capture.agent_tools import Looking
+from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.hot.memory import read_memory
@@ -97,7 +97,7 @@ def typical() -> tuple[list[Said], list[Signal]]:
 
 
 @pytest.fixture
-def look(tmp_path: Path) -> Looking:
+def look(tmp_path: Path) -> ProjectReader:
     (tmp_path / "project").mkdir()
     (tmp_path / "store").mkdir()
     for at in range(20):
@@ -105,7 +105,7 @@ def look(tmp_path: Path) -> Looking:
         body = f"{text}.\n\n**Why:** dumps grow old.\n**How to apply:** in tests/{at}.\n"
         head = f"---\nname: feedback {at}\ndescription: {text}\ntype: feedback\n---\n"
         (tmp_path / f"store/feedback_{at}.md").write_text(head + body)
-    return Looking(str(tmp_path / "project"), str(tmp_path / "store"))
+    return ProjectReader(str(tmp_path / "project"), str(tmp_path / "store"))
 
 
 def metered(address: str, ledger: Ledger, limits: Limits = LIMITS) -> Metered:
@@ -113,15 +113,15 @@ def metered(address: str, ledger: Ledger, limits: Limits = LIMITS) -> Metered:
     return Metered(model, ledger, limits, "capture", "s1")
 
 
-def run(model: Metered, look: Looking) -> Captured:
+def run(model: Metered, look: ProjectReader) -> Captured:
     said, signals = typical()
-    store = Path(look.places.store)
+    store = Path(look.store)
     known = [read_memory(one.name, one.read_bytes(), NOON) for one in sorted(store.iterdir())]
     return capture(said, signals, Origin("claude-code", "s1"), known, model, look, total=120)
 
 
-def script(look: Looking, least: int) -> Counting:
-    reading = {"tool": "Read", "input": {"file_path": f"{look.places.store}/feedback_3.md"}}
+def script(look: ProjectReader, least: int) -> Counting:
+    reading = {"tool": "read", "path": f"{look.store}/feedback_3.md"}
     replies = [{"calls": [reading], "done": False}, {"drafts": DRAFTS, "done": True}]
     return Counting([Reply(data=one) for one in replies], least=least)
 
@@ -184,7 +184,7 @@ def test_at_the_limit_no_byte_leaves_the_machine(look, tmp_path):
 @needs_extra
 def test_a_run_spends_no_more_than_it_may_although_nothing_is_cached(look, tmp_path):
     ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
-    listing = {"calls": [{"tool": "Bash", "input": {"command": "ls -l"}}], "done": False}
+    listing = {"calls": [{"tool": "list", "path": "."}], "done": False}
     with serve_script(Counting([Reply(data=listing)], least=10**9)) as counting:
         captured = run(metered(counting.address, ledger), look)
     assert captured.turns == 2

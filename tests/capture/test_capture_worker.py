@@ -325,7 +325,7 @@ def test_a_worker_that_is_killed_again_and_again_loses_nothing_and_saves_nothing
     for number, talk in enumerate(talks):
         talk.say(f"Remember that the service s{number} listens on port 80{number}0.", "Yes.")
         put(client, talk)
-    words = [sys.executable, "-I", "-S", str(client.start.with_name("worker.py"))]
+    words = [sys.executable, "-I", "-S", str(client.start), "worker"]
     for delay in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5):
         run = subprocess.Popen([*words, str(client.project)], env=client.env)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -19,6 +19,7 @@ from memdir.capture.progress import (
     Journal,
     Plan,
     Progress,
+    balance,
 )
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import Cursor
@@ -96,9 +97,9 @@ def entries(count: int, start: int = 0, decision: str = SAVED) -> list[Entry]:
 
 
 def test_the_journal_stays_small_and_its_sums_stay_right(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "MOST_BYTES", 4_000)
-    monkeypatch.setattr(progress, "KEPT", 5)
-    journal = Journal(str(tmp_path / "journal"))
+    monkeypatch.setattr(progress, "MAX_JOURNAL_BYTES", 4_000)
+    monkeypatch.setattr(progress, "KEPT_DECISIONS", 5)
+    journal = Journal(str(tmp_path))
     journal.add([Entry("waits", RECEIVED, 1.0)])
     for number in range(300):
         journal.add(entries(1, number, HELD if number % 3 else SAVED))
@@ -111,7 +112,7 @@ def test_the_journal_stays_small_and_its_sums_stay_right(tmp_path, monkeypatch):
 
 
 def test_half_a_line_is_cut_off_by_the_next_one(tmp_path):
-    journal = Journal(str(tmp_path / "journal"))
+    journal = Journal(str(tmp_path))
     journal.add(entries(1))
     with (tmp_path / "journal").open("a") as file:
         file.write('{"id": "half')
@@ -138,7 +139,7 @@ def test_half_a_line_is_cut_off_by_the_next_one(tmp_path):
     ],
 )
 def test_a_line_of_the_journal_that_is_none_is_named_and_hides_no_other(tmp_path, line):
-    journal = Journal(str(tmp_path / "journal"))
+    journal = Journal(str(tmp_path))
     journal.add([Entry("a", RECEIVED, 1.0), Entry("a", SAVED, 2.0)])
     with (tmp_path / "journal").open("a") as file:
         file.write(line + "\n")
@@ -166,3 +167,37 @@ def test_how_far_a_conversation_came_lies_on_disk_by_name(tmp_path):
     (file,) = (tmp_path / "captures/sessions").iterdir()
     assert json.loads(file.read_text())["cursor"] == {"id": "m1", "offset": 7}
     assert kept.load("s1").cursor == Cursor("m1", 7)
+
+
+def lines(*pairs: str) -> list[Entry]:
+    return [Entry(id, what, 0.0) for id, what in (pair.split() for pair in pairs)]
+
+
+def test_what_was_received_is_saved_refused_held_or_waits():
+    account = balance(
+        lines("a received", "b received", "c received", "d received")
+        + lines("a saved", "b refused", "c held")
+    )
+    assert (account.received, account.saved, account.refused, account.held) == (4, 1, 1, 1)
+    assert [one.id for one in account.waiting] == ["d"]
+    assert account.balances
+
+
+def test_a_thing_received_twice_counts_once():
+    account = balance(lines("a received", "a received", "a saved"))
+    assert (account.received, account.saved, account.balances) == (1, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("a received", "a saved", "a saved"), "a: saved, then saved"),
+        (("a received", "a held", "a refused"), "a: held, then refused"),
+        (("a saved",), "a: saved, but never received"),
+        (("a received", "a lost"), "a: 'lost' is no decision"),
+    ],
+)
+def test_lines_that_contradict_each_other_do_not_balance(wrong, said):
+    account = balance(lines(*wrong))
+    assert not account.balances
+    assert account.problems == (said,)

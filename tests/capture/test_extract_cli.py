@@ -7,14 +7,13 @@ import pytest
 from memdir.hot.place import project_name
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout
-from tests.helpers.terminal import memdir, process, tree
+from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
 OSLO = "Please remember: the staging cluster is in Oslo."
 TUESDAY = "Remember that we deploy only on Tuesdays. The release team is in then."
 NO_MOCKS = "From now on don't mock the database in tests."
-READABLE = "Always prefer readable code over clever code."
 NO_FORCE = "Never force-push to main, you always do that!"
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
 FIELDS = ("before", "after", "changes", "batch", "lost")
@@ -61,47 +60,6 @@ def test_a_program_gets_the_fields_of_the_contract(talk, store):
     assert [one["path"] for one in said["patches"]] == ["CLAUDE.md"]
 
 
-def test_a_second_run_changes_nothing_and_says_so_to_a_program(talk, store):
-    talk(OSLO, "Noted.", NO_MOCKS)
-    memdir("extract")
-    before = tree(store)
-    said = memdir("extract", "--json").json
-    assert (said["changes"], said["batch"], tree(store)) == ([], "", before)
-    assert said["before"] == said["after"]
-
-
-def test_a_person_sees_values_first_in_80_columns_and_the_next_steps(talk):
-    long = "Always prefer plain names over " + "very " * 20 + "short ones."
-    talk(
-        OSLO,
-        "Noted.",
-        NO_MOCKS,
-        "Right.",
-        READABLE,
-        "Yes.",
-        long,
-        "Fine.",
-        "Forget about the crow.",
-    )
-    answer = memdir("extract")
-    assert max(map(len, answer.text.split("\n"))) <= 80
-    heads = [head for head in ("Values", "Memories", "Left out") if f"\n{head}\n" in answer.text]
-    assert heads == ["Values", "Memories", "Left out"]
-    places = [answer.text.index(f"\n{head}\n") for head in heads]
-    assert places == sorted(places)
-    assert "memdir review" in answer.text
-    assert "memdir undo --batch extract-" in answer.text
-
-
-def test_the_undo_that_is_advised_takes_everything_back(talk, store):
-    talk(OSLO, "Noted.", TUESDAY)
-    answer = memdir("extract")
-    batch = next(word for word in answer.text.split() if word.startswith("extract-"))
-    assert len(list(store.glob("*.md"))) == 3
-    assert memdir("undo", "--batch", batch).code == 0
-    assert [path.name for path in store.glob("*.md") if path.name != "MEMORY.md"] == []
-
-
 def test_the_patches_are_files_that_git_applies(talk, repository, tmp_path):
     talk(NO_FORCE, "Sorry.", SQLITE)
     folder = tmp_path / "patches"
@@ -121,31 +79,11 @@ def test_the_patches_are_files_that_git_applies(talk, repository, tmp_path):
     assert "SQLite" in (repository.folder / "docs/knowledge/decisions.md").read_text()
 
 
-def test_patches_are_shown_and_no_page_is_written(talk, repository):
-    talk(NO_FORCE)
-    before = (repository.folder / "CLAUDE.md").read_bytes()
-    answer = memdir("extract")
-    assert "+- Never force-push to main" in answer.text
-    assert "memdir extract --patches DIR" in answer.text
-    assert (repository.folder / "CLAUDE.md").read_bytes() == before
-
-
 def test_a_folder_that_cannot_be_made_for_patches_is_an_error_in_words(talk, tmp_path):
     talk(NO_FORCE)
     (tmp_path / "file").write_text("")
     answer = memdir("extract", "--patches", str(tmp_path / "file"), "--json")
     assert (answer.code, "patch cannot be written" in answer.error["message"]) == (1, True)
-
-
-def test_a_dry_run_writes_nothing_and_shows_what_would_be(talk, home, tmp_path):
-    talk(OSLO, "Noted.", NO_MOCKS, "Right.", NO_FORCE)
-    before = tree(home)
-    answer = memdir("extract", "--dry-run", "--patches", str(tmp_path / "patches"))
-    assert (answer.code, tree(home)) == (0, before)
-    assert not (tmp_path / "patches").exists()
-    assert "would be: 1 saved, 1 held, 1 proposed" in answer.text
-    assert "+the staging cluster is in Oslo." in answer.text
-    assert answer.text.endswith("dry run: nothing was written\n")
 
 
 def test_a_dry_run_shows_held_texts_whole_and_heads_what_follows_a_patch(talk):
@@ -189,39 +127,6 @@ def test_a_refusal_names_no_option_that_extract_does_not_have(talk):
     assert "--allow-secret" not in memdir("extract").text
 
 
-def test_a_secret_is_told_to_nobody(talk):
-    key = "AKIA" + "QWERTYUIOPASDFGH"
-    talk(f"Remember: the key of the bucket is {key}.")
-    for words in (("extract",), ("extract", "--json")):
-        answer = memdir(*words)
-        assert key not in answer.text + answer.stderr
-        assert "secret" in answer.text
-
-
-def test_another_project_gets_its_own_and_the_advice_names_it(talk, tmp_path, home):
-    other = tmp_path / "bakery"
-    (other / ".git").mkdir(parents=True)
-    talk(OSLO)
-    talk(TUESDAY, "Noted.", NO_MOCKS, cwd=other.resolve(), number=2)
-    answer = memdir("extract", "--all-projects")
-    assert answer.code == 0
-    assert "bakery" in answer.text and "shop" in answer.text
-    folder = home / ".claude/projects" / project_name(str(other.resolve())) / "memory"
-    assert f"memdir review --project {other.resolve()}" in answer.text
-    assert len(list(folder.glob("we-deploy*.md"))) == 1
-
-
-def test_nothing_said_is_one_line(talk):
-    talk("Please list the files.", "Done.")
-    assert memdir("extract").text == "1 session read: nothing worth keeping was said\n"
-
-
-def test_no_sessions_at_all_is_no_error():
-    answer = memdir("extract", "--json")
-    assert (answer.code, answer.json["routed"], answer.json["lost"]) == (0, [], [])
-    assert memdir("extract").text == "no sessions of this project were found\n"
-
-
 @pytest.mark.parametrize(
     ("words", "code", "kind"),
     [
@@ -238,21 +143,6 @@ def test_what_cannot_be_asked_is_said_in_words(talk, words, code, kind):
     answer = memdir("extract", *words, "--json")
     assert (answer.code, answer.error["code"]) == (code, kind)
     assert answer.error["next"]
-
-
-def test_a_session_may_be_named_and_a_day_given(talk):
-    talk(OSLO)
-    talk(TUESDAY, number=2)
-    assert memdir("extract", "0001", "--dry-run", "--json").json["sessions"] == 1
-    assert memdir("extract", "--since", "1d", "--dry-run", "--json").json["sessions"] == 2
-    assert memdir("extract", "--client", "claude-code", "--json").json["sessions"] == 2
-
-
-def test_the_command_runs_as_a_process_of_its_own(talk, store):
-    talk(OSLO)
-    answer = process("extract", "--json")
-    assert (answer.code, answer.stderr) == (0, "")
-    assert (store / "the-staging-cluster-is-in-oslo.md").exists()
 
 
 def test_hostile_words_move_no_cursor(talk):

@@ -73,13 +73,6 @@ def test_a_session_that_went_on_is_asked_about_again(past):
     assert past.extract(model=True).tokens > 0
 
 
-def test_a_session_in_which_nothing_was_said_costs_nothing(past):
-    past.session("Please list the files.", "Done.", "Thanks, run the tests.")
-    script(past, answer(REAL))
-    made = past.extract(model=True)
-    assert (made.tokens, made.items) == (0, [])
-
-
 def test_over_the_budget_the_rest_waits_and_what_was_asked_for_is_saved(past):
     past.session(NO_MOCKS)
     past.session(NO_MOCKS.replace("database", "clock"), "Right.", OSLO)
@@ -103,12 +96,6 @@ def test_without_a_model_in_the_settings_that_is_said(past):
     past.session(NO_MOCKS)
     with pytest.raises(BadInput, match="no model"):
         past.extract(model=True)
-
-
-def test_a_model_is_not_asked_unless_somebody_wants_it(past):
-    past.session(NO_MOCKS)
-    script(past, answer(REAL))
-    assert past.extract().tokens == 0
 
 
 def test_a_models_draft_is_routed_like_any_other(past):

@@ -75,11 +75,6 @@ def test_an_entry_of_a_page_says_its_heading_once(past):
     assert past.extract().patches == []
 
 
-def test_a_patch_that_was_not_applied_is_proposed_again(past):
-    past.session(NO_FORCE)
-    assert past.extract().patches == past.extract().patches != []
-
-
 def test_what_claude_md_says_already_is_left_out(past):
     past.git.commit({"CLAUDE.md": "# Rules\n\n- Never force-push to main.\n"})
     past.session("Never force-push to main.")
@@ -122,12 +117,6 @@ def test_what_is_no_page_gets_no_patch_and_nobody_waits_for_it(past, kind):
     made = past.extract()
     (one,) = made.items
     assert (made.patches, one.outcome) == ([], HOLD)
-
-
-def test_a_session_of_another_project_is_proposed_there(past):
-    past.session(NO_FORCE, cwd=past.bakery)
-    (patch,) = past.extract(every=True).patches
-    assert patch.root == str(past.bakery)
 
 
 def test_a_line_cannot_break_out_of_its_patch(past):

@@ -63,16 +63,8 @@ def test_a_second_time_the_lines_join_the_same_section():
     assert with_lines(first, ["Two."]) == f"# Rules\n\n{LEARNED}\n\n- One.\n- Two.\n".encode()
 
 
-def test_a_new_page_begins_with_its_title():
-    assert with_section(None, "## A", "text", "# Notes") == b"# Notes\n\n## A\n\ntext\n"
-
-
 def test_line_ends_of_the_file_are_kept():
     assert b"\n" not in with_lines(b"# Rules\r\n", ["One."]).replace(b"\r\n", b"")
-
-
-def test_the_same_text_needs_no_patch():
-    assert patch("CLAUDE.md", b"a\n", b"a\n") == ""
 
 
 @pytest.mark.parametrize(

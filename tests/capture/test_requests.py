@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture import typed
 from memdir.capture.drafts import FROM_AGENT, catches
 from memdir.capture.signals import Origin, notice
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
@@ -91,9 +90,3 @@ def test_the_type_of_a_memory_follows_from_how_it_begins(text, type):
 @pytest.mark.parametrize("text", ["/memdir:remember we use pnpm", "!git log", "<bash-input>x"])
 def test_a_command_is_no_request(text):
     assert made(text) == []
-
-
-def test_a_very_long_message_takes_no_longer_than_its_length():
-    long = "remember that " * 200_000
-    assert len(typed.sentences(long)) <= typed.MAX_SENTENCES
-    assert len(notice([Said("a", PERSON, long)])) <= 12

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.inbox import Held, Inbox, open_inbox
+from memdir.capture.inbox import Held, open_inbox
 from memdir.capture.signals import Catch, Origin
 from memdir.config.config import read_config
 from memdir.format.draft import Draft
@@ -37,22 +37,6 @@ def hold(
     return open_inbox(app).hold(Catch(origin, draft), reason, time.time())
 
 
-def test_an_empty_inbox_says_so():
-    assert memdir("review").text == "nothing waits for a review\n"
-    assert memdir("review", "--json").json["held"] == []
-
-
-def test_what_waits_is_listed_with_its_reason_and_its_origin():
-    held = hold()
-    text = memdir("review").text
-    for part in (held.id, "today", "project", "The pelican job", "tool WebFetch", "t comes from a"):
-        assert part in text
-    assert all(len(line) <= 80 for line in text.splitlines())
-    (one,) = memdir("review", "--json").json["held"]
-    assert one["id"] == held.id and one["draft"]["body"] == BODY
-    assert one["origin"]["tool"] == "WebFetch" and one["reason"] == "it comes from a tool"
-
-
 def test_drafts_with_one_reason_are_listed_below_it_with_two_lines_of_text():
     long = "The pelican job restarts every cluster. " * 6
     hold(long, description="About pelicans")
@@ -77,24 +61,6 @@ def test_a_secret_in_a_held_draft_is_not_listed():
     assert "ghp_a1B2" not in memdir("review").text
 
 
-def test_show_says_nothing_of_a_dry_run_that_nobody_asked_for_and_fits_the_screen():
-    held = hold("The pelican job restarts " + "very " * 18 + "many clusters.")
-    text = memdir("review", "show", held.id).text
-    assert "dry run" not in text
-    assert len(text.splitlines()[0]) <= 80
-    assert "dry run" in memdir("review", "approve", held.id, "--dry-run").text
-
-
-def test_it_is_shown_as_a_diff_with_where_it_comes_from():
-    held = hold()
-    answer = memdir("review", "show", held.id[:6])
-    for part in ("claude-code", "5b1f0a22-aaaa", "msg-7", "WebFetch", "it comes from a tool"):
-        assert part in answer.text
-    assert f"+{BODY}" in answer.text and "--- /dev/null" in answer.text
-    found = memdir("review", "show", held.id, "--json").json
-    assert f"+{BODY}" in found["files"][0]["diff"]
-
-
 def test_nothing_of_a_draft_can_command_the_terminal():
     held = hold("Text \x1b]0;title\x07 \u202e and more.")
     for words in ((), ("show", held.id), ("reject", held.id)):
@@ -117,14 +83,6 @@ def test_approved_it_is_a_memory_that_says_where_it_comes_from(store):
     assert held.id in memdir("review").text
 
 
-def test_a_dry_run_of_an_approval_shows_the_diff_and_keeps_it_waiting(store):
-    held = hold()
-    text = memdir("review", "approve", "--all", "--dry-run").text
-    assert BODY in text and "nothing was written" in text
-    assert memdir("review", "--json").json["held"][0]["id"] == held.id
-    assert not store.exists()
-
-
 def test_what_is_refused_still_waits_and_the_command_says_why():
     held = hold("The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
     answer = memdir("review", "approve", held.id)
@@ -132,20 +90,6 @@ def test_what_is_refused_still_waits_and_the_command_says_why():
     assert "ghp_a1B2" not in answer.text
     assert "--allow-secret" not in answer.text  # review has no such option
     assert memdir("review", "approve", held.id, "--json").json["held"][0]["change"] == "held"
-
-
-def test_rejected_it_is_not_asked_again_and_the_answer_says_how_to_put_it_back():
-    held = hold()
-    answer = memdir("review", "reject", held.id)
-    assert answer.code == 0 and "rejected: The pelican job" in answer.text
-    assert f"memdir review restore {held.id}" in answer.text
-    hold()
-    assert memdir("review").text == "nothing waits for a review\n"
-    assert held.id in memdir("review", "list", "--rejected").text
-    assert [one["id"] for one in memdir("review", "--rejected", "--json").json["held"]] == [held.id]
-    assert memdir("review", "restore", held.id[:6]).code == 0
-    assert held.id in memdir("review").text
-    assert memdir("review", "list", "--rejected").text == "nothing was rejected of late\n"
 
 
 @pytest.mark.parametrize("action", ["approve", "reject"])
@@ -161,26 +105,12 @@ def test_all_of_them_are_decided_on_only_with_a_yes(action):
     assert memdir("review", action, "--all").text == "nothing waits for a review\n"
 
 
-def test_an_id_that_several_drafts_have_lists_them():
-    ids = [hold(f"Thing {at} to know.").id for at in range(20)]
-    first = next(id[0] for id in ids if sum(other[0] == id[0] for other in ids) > 1)
-    answer = memdir("review", "show", first)
-    assert answer.code == 1
-    assert sum(id in answer.stderr.replace("\n", " ") for id in ids) > 1
-
-
 def test_an_editor_that_changes_nothing_has_changed_nothing(monkeypatch):
     held = hold(why="The disk fills up.")
     monkeypatch.setenv("EDITOR", "true")
     answer = memdir("review", "edit", held.id)
     assert answer.code == 0 and f"{held.id} is as it was; it still waits" in answer.text
     assert memdir("review", "--json").json["held"][0]["draft"]["why"] == "The disk fills up."
-
-
-def test_the_log_names_the_review_of_an_approved_draft():
-    held = hold()
-    memdir("review", "approve", held.id)
-    assert f"save (review {held.id})" in memdir("log").text
 
 
 def test_it_may_be_edited_by_options(tmp_path):
@@ -227,11 +157,6 @@ def test_what_makes_no_sense_is_wrong_usage(words):
     assert memdir("review", *words).code == 2
 
 
-def test_an_id_that_nobody_has_is_named():
-    answer = memdir("review", "approve", "feedfacefeed", "--json")
-    assert (answer.code, answer.error["code"]) == (1, "missing")
-
-
 def test_a_damaged_draft_is_reported_and_the_others_are_listed(home):
     held, other = hold(), hold("Another thing to know.")
     (path,) = home.rglob(f"{other.id}.json")
@@ -255,17 +180,3 @@ def test_no_hook_ever_tells_an_agent_what_is_held(tmp_path: Path):
         told += client.run(event, json.dumps(given).encode())
     assert b"pelican" not in told
     assert b"other" in told.lower()
-
-
-def test_what_waits_is_read_once_to_be_listed(monkeypatch):
-    ids = [hold(f"Rule {number} is to be kept.", reason=f"r{number}").id for number in range(6)]
-    reads: list[str] = []
-    whole = Inbox._read
-
-    def counted(self, id, *more):
-        reads.append(id)
-        return whole(self, id, *more)
-
-    monkeypatch.setattr(Inbox, "_read", counted)
-    assert len(memdir("review", "--json").json["held"]) == 6
-    assert sorted(reads) == sorted(ids)

@@ -148,14 +148,6 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     assert open_inbox(opened.app()).list() == []
 
 
-def test_a_dry_run_of_an_undo_leaves_the_inbox_alone(opened):
-    hold(opened)
-    approve(opened)
-    done = review.undo(opened.app(dry_run=True))
-    assert open_inbox(opened.app()).list() == []
-    assert any("would wait for a review again" in text for text in done.remarks)
-
-
 def test_undoing_that_undo_settles_the_draft_again(opened):
     opened.save("Something else altogether.", "other")
     hold(opened)
@@ -164,15 +156,6 @@ def test_undoing_that_undo_settles_the_draft_again(opened):
     review.undo(opened.app(), look.log(opened.app())[0].id)
     assert any("pelican" in path for path in opened.files())
     assert open_inbox(opened.app()).list() == []
-
-
-def test_an_undo_of_something_else_puts_no_draft_back(opened):
-    hold(opened)
-    approve(opened)
-    opened.save("Something else altogether.", "other")
-    review.undo(opened.app())
-    assert open_inbox(opened.app()).list() == []
-    assert any("pelican" in path for path in opened.files())
 
 
 def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
@@ -203,16 +186,6 @@ def test_a_rejected_draft_can_be_put_back(opened):
     assert open_inbox(app).list() == [held]
     with pytest.raises(Missing, match="was rejected of late"):
         review.find_rejected(app, [held.id])
-
-
-def test_a_rejected_draft_is_gone_and_the_journal_says_what_it_was(opened):
-    held = hold(opened)
-    review.reject(opened.app(), [held])
-    inbox = open_inbox(opened.app())
-    assert inbox.list() == []
-    assert [(one["how"], one["what"]) for one in inbox.settled()] == [("rejected", BODY)]
-    with pytest.raises(Missing):
-        review.find_held(opened.app(), [held.id])
 
 
 def test_the_journal_names_no_secret(opened):
@@ -274,7 +247,7 @@ def test_an_approval_that_is_killed_anywhere_saves_once_and_loses_nothing(tmp_pa
         approve(opened)  # the person says yes again to what is still there
         bodies = [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
         assert len(bodies) == 1, calls
-        assert open_inbox(opened.app()).list() == [] and open_inbox(opened.app()).broken() == [], (
+        assert open_inbox(opened.app()).list() == [] and open_inbox(opened.app()).look()[1] == [], (
             calls
         )
         assert opened.index.count("\n") == 1, calls

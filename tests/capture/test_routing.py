@@ -7,15 +7,12 @@ import pytest
 from memdir.capture.route import (
     CLAUDE_MD,
     KNOWLEDGE,
-    LONG,
     MEMORY,
-    NOT_ASKED,
     SKIP,
     VALUE,
     Known,
     Text,
     nearly_same,
-    rank,
     route,
     standing_line,
 )
@@ -84,17 +81,6 @@ def test_each_thing_goes_where_it_belongs(body, type, to):
     assert routed(body, type).to == to
 
 
-def test_every_destination_has_a_reason():
-    bodies = ["Readable over clever.", "Never force-push to main.", "The cluster is called heron."]
-    assert all(routed(body).reason for body in bodies)
-
-
-def test_what_is_too_long_for_a_memory_is_longer_than_the_limit():
-    short = "Background of the billing rewrite."
-    assert routed(short, "project").to == MEMORY
-    assert routed((short + " ") * (LONG // len(short) + 1), "project").to == KNOWLEDGE
-
-
 def test_a_choice_without_a_type_becomes_a_value():
     found = routed("Readable code over clever code.")
     assert found.catch.draft.type == "value"
@@ -131,24 +117,6 @@ def test_what_no_person_said_never_reaches_a_page_and_is_never_saved_at_once(who
     found = routed(body, asked=True, who=who, tool="WebFetch" if who == TOOL else "")
     assert found.to in (VALUE, MEMORY)
     assert found.catch.hold
-
-
-def test_a_memory_nobody_asked_for_is_held():
-    catch = caught("The staging cluster is called pelican.", "reference", hold="")
-    assert route(catch, NOTHING, RULES).catch.hold == NOT_ASKED
-
-
-def test_a_secret_is_skipped_and_not_repeated():
-    key = "AKIA" + "QWERTYUIOPASDFGH"
-    found = routed(f"The key for the bucket is {key}.", asked=True)
-    assert (found.to, key in found.reason) == (SKIP, False)
-    assert "secret" in found.reason
-
-
-def test_what_claude_md_says_already_is_skipped():
-    rules = Rules(now=0.0, day=RULES.day, claude_md="# Rules\n\n- Never force-push to main.\n")
-    found = routed("Never force-push to main.", rules=rules)
-    assert (found.to, "CLAUDE.md" in found.reason) == (SKIP, True)
 
 
 @pytest.mark.parametrize(
@@ -216,23 +184,6 @@ def test_two_drafts_that_say_nearly_the_same_are_told_from_two_things(one, other
     assert nearly_same(Draft(other), Draft(one)) is near
 
 
-def test_a_draft_that_cannot_be_taken_is_skipped_with_the_rule():
-    found = routed("   ", asked=True)
-    assert (found.to, found.reason) == (SKIP, "the text is empty")
-
-
-def test_values_come_first_and_what_is_skipped_last():
-    bodies = ["Skip it for now.", "Never force-push to main.", "The cluster is heron.", "a over b"]
-    bodies[3] = "Readable over clever."
-    found = sorted([routed(body) for body in bodies], key=rank)
-    assert [one.to for one in found] == [VALUE, MEMORY, CLAUDE_MD, SKIP]
-
-
-def test_what_may_be_saved_comes_before_what_waits():
-    waits, asked = routed("The cluster is heron."), routed("The queue is called crow.", asked=True)
-    assert sorted([waits, asked], key=rank) == [asked, waits]
-
-
 @pytest.mark.parametrize(
     ("body", "line"),
     [
@@ -243,8 +194,3 @@ def test_what_may_be_saved_comes_before_what_waits():
 )
 def test_the_line_for_claude_md_leaves_out_who_it_was_said_to(body, line):
     assert standing_line(Draft(body)) == line
-
-
-def test_a_long_text_is_routed_at_once():
-    body = "prefer " * 20_000 + "over"
-    assert routed(body).to in (SKIP, KNOWLEDGE, VALUE, MEMORY)

@@ -19,7 +19,6 @@ from memdir.hot.run import NESTED
 from memdir.models.model import (
     BadAnswer,
     Model,
-    ModelFailed,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
@@ -218,12 +217,6 @@ def test_without_a_schema_the_text_is_the_answer(member):
     assert (answer.text, answer.data) == ("Just words.", None)
 
 
-def test_json_in_a_fence_is_read(member):
-    assert member.ask(Reply('Sure:\n```json\n{"memories": ["b.md"]}\n```')).data == {
-        "memories": ["b.md"]
-    }
-
-
 def test_tokens_that_nobody_counted_are_estimated(member):
     answer = member.ask(Reply(data=DATA, usage=(20 if member.name == "claude" else 0, 0)))
     assert answer.input_tokens > 0
@@ -266,11 +259,6 @@ def test_the_limit_holds_and_nothing_is_left_running(member):
 def test_no_key_shows_in_what_a_model_says_of_itself(member):
     member.say(Reply(data=DATA))
     assert KEY not in repr(member.open()) + str(member.open())
-
-
-def test_every_failure_has_a_code_of_its_own():
-    codes = [kind.code for kind in (ModelFailed, *ModelFailed.__subclasses__())]
-    assert len(set(codes)) == len(codes) == 5
 
 
 # -- the members over HTTP

@@ -3,7 +3,9 @@
 import os
 from pathlib import Path
 
-from memdir.capture.extract import Chosen, Extraction, extract
+from memdir.capture.extract import Extraction, extract
+from memdir.capture.inbox import open_inbox
+from memdir.capture.past_sessions import Chosen
 from memdir.config.config import read_config
 from memdir.hot.place import project_name
 from memdir.store.writer import App, open_app
@@ -80,7 +82,7 @@ class Sessions:
 
     def held(self, project: Path | None = None) -> list[str]:
         """What waits for a review, as texts."""
-        waiting = self.app(project).inbox().list()
+        waiting = open_inbox(self.app(project)).list()
         return [held.catch.draft.body for held in waiting if held.catch.draft]
 
 

@@ -37,11 +37,6 @@ def test_a_call_may_take_what_is_left_and_no_more(wanted, spent, session, reason
     assert bool(told) == bool(reason)
 
 
-def test_a_limit_of_nothing_allows_nothing():
-    assert too_much(1, Spent(), Limits(0, 1000), "s")
-    assert too_much(1, Spent(), Limits(1000, 0), "s")
-
-
 def test_an_estimate_counts_all_that_is_sent_and_the_longest_answer():
     schema = {"type": "object"}  # 18 characters as JSON
     assert estimate(Question("s" * 10, "u" * 12, schema, 256)) == Usage(10, 256)

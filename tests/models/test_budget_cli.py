@@ -31,15 +31,6 @@ def spend(ledger: Ledger, session: str = "s1", **more: object) -> None:
     ledger.settle(call, **{**values, **more})
 
 
-def test_without_a_call_the_limits_are_told():
-    answer = memdir("budget")
-    assert answer.code == 0
-    assert "0 of 100,000" in answer.text
-    assert "at most 20,000 tokens" in answer.text
-    assert "at most 8,000 tokens" in answer.text
-    assert "No model is set" in answer.text
-
-
 def test_a_program_gets_limits_spent_and_entries(ledger):
     spend(ledger, produced="saved 2, held 1")
     spend(ledger, "s2")
@@ -66,37 +57,6 @@ def test_limits_come_from_the_settings(monkeypatch):
     assert "0 of 0" in memdir("budget").text
 
 
-def test_bars_grow_and_everything_fits_the_screen(ledger, monkeypatch):
-    def bar() -> int:
-        return memdir("budget").text.splitlines()[0].count("█")
-
-    monkeypatch.setenv("COLUMNS", "80")
-    assert bar() == 0
-    spend(ledger, usage=Usage(1, 0))
-    assert bar() == 1
-    spend(ledger, usage=Usage(49_999, 0), produced="saved " + "a-long-name, " * 20)
-    assert bar() == 15
-    spend(ledger, usage=Usage(10**9, 10**6, 10**9, 1234.5), produced="held\x1b[31m 1")
-    assert bar() == 30
-    text = memdir("budget").text
-    assert max(map(len, text.splitlines())) <= 80
-    assert "\x1b" not in text
-
-
-def test_a_few_calls_are_shown_and_all_on_demand(ledger):
-    for at in range(12):
-        spend(ledger, produced=f"nr {at}.")
-    assert "nr 11." in memdir("budget").text
-    assert "nr 0." not in memdir("budget").text
-    assert "shown: 10 of 12" in memdir("budget").text
-    assert "nr 0." in memdir("budget", "--limit", "0").text
-
-
-def test_a_call_that_failed_says_how(ledger):
-    spend(ledger, outcome="model_timeout")
-    assert "model_timeou" in memdir("budget").text
-
-
 def test_a_broken_ledger_is_an_error_with_a_way_on(ledger):
     spend(ledger)
     with open(ledger.path, "ab") as file:
@@ -104,10 +64,3 @@ def test_a_broken_ledger_is_an_error_with_a_way_on(ledger):
     answer = memdir("budget", "--json")
     assert (answer.code, answer.error["code"]) == (1, "ledger_broken")
     assert "mv " in answer.error["next"]
-
-
-def test_looking_changes_nothing(ledger):
-    spend(ledger)
-    before = Path(ledger.path).read_bytes()
-    memdir("budget")
-    assert Path(ledger.path).read_bytes() == before

@@ -10,7 +10,6 @@ from memdir.models.model import (
     answered,
     member_and_name,
     misfits,
-    tokens_of,
 )
 
 NAMES = {"type": "array", "items": {"type": "string"}}
@@ -60,10 +59,6 @@ def test_a_rule_that_nothing_checks_may_not_stand_in_a_schema():
         misfits("x", {"type": "string", "pattern": "y"})
 
 
-def test_limits_of_length_are_left_to_the_one_who_asks():
-    assert misfits(["x", "y"], {**NAMES, "maxItems": 1}) == []
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -84,16 +79,6 @@ def test_no_json_is_a_bad_answer_that_keeps_its_cost(text):
     with pytest.raises(BadAnswer, match="did not answer in JSON") as failure:
         answered(Question("s", "u", SCHEMA), text, "m", Usage(7, 3))
     assert failure.value.usage == Usage(7, 3)
-
-
-def test_tokens_are_a_quarter_of_the_characters_rounded_up():
-    assert [tokens_of(text) for text in ("", "a", "abcd", "abcde")] == [0, 1, 1, 2]
-    assert tokens_of("ab", "cd", "e") == 2
-
-
-def test_uncounted_tokens_are_estimated():
-    answer = answered(Question("s" * 40, "u" * 40), "t" * 8, "m", Usage())
-    assert answer.usage == Usage(20, 2)
 
 
 @pytest.mark.parametrize(

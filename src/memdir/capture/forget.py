@@ -1,4 +1,4 @@
-"""What a "forget" means."""
+"""What "forget …" means: which memory it names, and what a model may take away for it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from memdir.format.draft import Draft
 from memdir.hot.memory import read
 from memdir.hot.words import STOP, Words, stem
 
-# What a person said that lets a model take something away, and whether it was done.
-
 MET = 0.5  # share of a wish's words that a draft has which meets it
 KEPT = 0.5  # share of a line's words that are still there where it was only put in other words
 # Words of any wish to forget; they name no memory.
@@ -23,7 +21,7 @@ UNNAMED = "nobody asked to forget {}"
 TAKEN_AWAY = "it takes lines away that nobody asked to change"
 
 
-def terms_grounds(text: str) -> frozenset[str]:
+def name_terms(text: str) -> frozenset[str]:
     """The words of a text that tell it from others."""
     return frozenset(Words().count(text.replace("-", " ").replace("_", " "))[0])
 
@@ -32,32 +30,32 @@ def unwanted_by(
     name: str, text: str, others: Iterable[str], signals: Sequence[Signal]
 ) -> Signal | None:
     """Where a person wanted this memory forgotten, in words that name no other one better."""
-    mine = terms_grounds(name) | terms_grounds(read(text).get("description"))
+    mine = name_terms(name) | name_terms(read(text).get("description"))
     for signal in signals:
         if signal.kind != FORGET or signal.said.who != PERSON or signal.doubtful:
             continue
-        wanted = terms_grounds(signal.quote) - terms_grounds(_ANY)
+        wanted = name_terms(signal.quote) - name_terms(_ANY)
         shared = len(wanted & mine)
-        if shared and all(len(wanted & terms_grounds(one)) <= shared for one in others):
+        if shared and all(len(wanted & name_terms(name)) <= shared for name in others):
             return signal
     return None
 
 
 def takes_away(draft: Draft, old: str, cited: Said | None, signals: Sequence[Signal]) -> str:
     """Why a person must agree to what is gone from a memory; empty where one asked for it."""
-    left = terms_grounds(_text(draft))
-    lines = [words for line in read(old).body.splitlines() if (words := terms_grounds(line))]
+    left = name_terms(_text(draft))
+    lines = [words for line in read(old).body.splitlines() if (words := name_terms(line))]
     gone = [words for words in lines if len(words & left) < KEPT * len(words)]
     if not gone:
         return ""
     if cited is None or cited.who != PERSON:
         return TAKEN_AWAY
     meant = [item for item in signals if item.said == cited and not item.doubtful]
-    asked = [terms_grounds(item.quote) for item in meant if item.kind in (FORGET, RULE)]
-    if any(words & terms_grounds(draft.name).union(*lines) for words in asked):
+    asked = [name_terms(item.quote) for item in meant if item.kind in (FORGET, RULE)]
+    if any(words & name_terms(draft.name).union(*lines) for words in asked):
         return ""
     # Any other message must be about each line that is gone.
-    said = terms_grounds(own_words(cited.text))
+    said = name_terms(own_words(cited.text))
     return "" if all(said & words for words in gone) else TAKEN_AWAY
 
 
@@ -66,18 +64,18 @@ def met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> 
 
     What a person asked for is not done where it is held; all else is held anyway.
     """
-    wanted = terms_grounds(signal.quote) - terms_grounds(_ANY)
+    wanted = name_terms(signal.quote) - name_terms(_ANY)
     asked = signal.asked_for
-    beside = [one for one in signals if one.asked_for == asked and one.said == signal.said]
+    beside = [item for item in signals if item.asked_for == asked and item.said == signal.said]
     for catch in catches:
         here = catch.origin.message == signal.said.id
         if catch.hold and asked and signal.said.who == PERSON:
             continue
         if signal.kind == FORGET and catch.forget:
-            if here and (len(beside) == 1 or terms_grounds(catch.forget) & wanted):
+            if here and (len(beside) == 1 or name_terms(catch.forget) & wanted):
                 return True
         elif catch.draft is not None and (signal.kind != FORGET or catch.draft.expected):
-            shared = len(wanted & terms_grounds(_text(catch.draft)))
+            shared = len(wanted & name_terms(_text(catch.draft)))
             # The only wish of a message may be put in other words.
             least = 1 if here and len(beside) == 1 else MET * len(wanted)
             if shared >= max(least, 1) or (here and not wanted):
@@ -89,11 +87,9 @@ def _text(draft: Draft) -> str:
     return "\n".join((draft.name, draft.description, draft.body, draft.why, draft.how))
 
 
-# What somebody wants forgotten: which words name it, and which drafts it takes back.
-
-MOST = 4_000  # characters that are compared
-QUOTED = 60  # characters of a quotation that tell its place
-SHORTEST = 4  # letters of a word that alone can name a thing
+MAX_CHARACTERS = 4_000  # that are compared
+QUOTE_CHARACTERS = 60  # of a quotation that tell its place
+MIN_LETTERS = 4  # of a word that alone can name a thing
 _WORD = re.compile(r"[^\W_]{1,64}")
 # "what I said about X" means X.
 _TOLD = re.compile(
@@ -133,43 +129,18 @@ _ENDS = re.compile(
     re.I,
 )
 # Words that one wish after the other is about: alone they name nothing.
-_VAGUE = frozenset(
-    map(
-        stem,
-        (
-            *(
-                "thing",
-                "things",
-                "stuff",
-                "rule",
-                "memory",
-                "note",
-                "idea",
-                "part",
-                "point",
-                "last",
-            ),
-            *("test", "tests", "code", "file", "files", "build", "bug", "fix", "error", "branch"),
-            *("commit", "project", "change", "task", "work", "earlier", "before", "said"),
-            *(
-                "cluster",
-                "server",
-                "database",
-                "script",
-                "config",
-                "module",
-                "function",
-                "repository",
-            ),
-            *("message", "question", "answer", "everything", "anything", "nothing", "something"),
-        ),
-    )
+_VAGUE_WORDS = (
+    "thing things stuff rule memory note idea part point last test tests code file files build bug"
+    " fix error branch commit project change task work earlier before said cluster server database"
+    " script config module function repository message question answer everything anything nothing"
+    " something"
 )
+_VAGUE = frozenset(map(stem, _VAGUE_WORDS.split()))
 
 
 def meant(wish: str) -> str:
     """The words of a wish that name what is to be forgotten; all of them where none is plain."""
-    text = " ".join(wish[:MOST].split())
+    text = " ".join(wish[:MAX_CHARACTERS].split())
     for opening in (_TOLD, _TOLD_ELSEWHERE, _ABOUT):
         if found := opening.match(text):
             named = found["german"] if opening is _TOLD_ELSEWHERE else ""
@@ -189,36 +160,34 @@ def taken_back(draft: Draft, wish: str) -> bool:
         return True
     about = draft_module.first_sentence(draft.description or draft.body)
     (word,) = wanted
-    return len(word) >= SHORTEST and word not in _VAGUE and wanted <= terms(f"{name} {about}")
+    return len(word) >= MIN_LETTERS and word not in _VAGUE and wanted <= terms(f"{name} {about}")
 
 
 def order(catches: Sequence[Catch], said: Sequence[Said]) -> list[tuple[int, int]]:
     """Where in a conversation each of them was said: the message, and the place in it."""
-    at = {one.id: number for number, one in enumerate(said) if one.text}
-    texts = {one.id: " ".join(one.text[:MOST].split()) for one in said if one.text}
-    return [
-        (at.get(id, -1), texts.get(id, "").find(catch.origin.quote[:QUOTED].rstrip("…")))
-        for catch in catches
-        for id in (catch.origin.message,)
-    ]
+    numbers = {item.id: number for number, item in enumerate(said) if item.text}
+    texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
+    places = []
+    for catch in catches:
+        id, quote = catch.origin.message, catch.origin.quote[:QUOTE_CHARACTERS].rstrip("…")
+        places.append((numbers.get(id, -1), texts.get(id, "").find(quote)))
+    return places
 
 
 def taken_back_later(catches: Sequence[Catch], said: Sequence[Said]) -> dict[int, int]:
     """Which drafts a later wish of the same conversation takes back, and which wish that is."""
-    wishes = [at for at, one in enumerate(catches) if one.forget and not one.hold]
-    if not wishes:
-        return {}
-    when, found = order(catches, said), dict[int, int]()
-    for at, one in enumerate(catches):
-        if one.draft is None:
-            continue
-        for wish in wishes:
-            if when[at] < when[wish] and taken_back(one.draft, catches[wish].forget):
-                found[at] = wish
-    return found
+    wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
+    when = order(catches, said) if wishes else []
+    return {
+        index: wish
+        for index, catch in enumerate(catches)
+        for wish in wishes
+        if catch.draft and when[index] < when[wish]
+        if taken_back(catch.draft, catches[wish].forget)
+    }
 
 
 def terms(text: str) -> frozenset[str]:
     """The stems of the words that tell something."""
-    words = _WORD.findall(text[:MOST].lower())
+    words = _WORD.findall(text[:MAX_CHARACTERS].lower())
     return frozenset(stem(word) for word in words if word not in STOP)

@@ -1,4 +1,4 @@
-"""Approve, edit, reject; an undone approval waits again."""
+"""Drafts that wait for a person: approve, rewrite, reject; an undone approval waits again."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ from memdir.store import ports
 from memdir.store.changes import _untold, put_back, rebuild_index, retire, save, take_back
 from memdir.store.look import find_all, readable_log
 from memdir.store.ports import Logged
-from memdir.store.writer import App, Desk, Done, Told, day_of
+from memdir.store.writer import App, Done, Told, day_of
 from memdir.text import secrets
-
-# What an undo means for drafts: whoever takes an approval back decides on the draft anew.
 
 
 def reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
@@ -70,38 +68,29 @@ def _earlier(app: App, logged: Logged) -> Iterator[Logged]:
             continue  # the history has lost it
 
 
-# Everything that changes a store: lock, commit what others did, act, tell, commit ours.
-
-
 def undo(
     app: App, change: str = "", batch: str = "", since: float | None = None, told: Told = _untold
 ) -> Done:
     """undo → index, unless the index itself was put back; drafts that were approved wait again"""
     explicit = bool(change or batch or since is not None)
-
-    def act(desk: Desk) -> list[Change]:
+    with app.changing(ports.UNDO) as desk:
         # What others did last is what may be undone.
+        unseen = app.history.unseen(app.store) if app.dry_run and not explicit else None
         if not app.dry_run:
             app.history.catch_up(app.store)
-        elif not explicit:
-            unseen = app.history.unseen(app.store)
-            if unseen:
-                desk.remarks.append("this takes back what others did since the last change")
-                return put_back(app, desk, unseen)
-        done: list[Change] = []
+        if unseen:
+            desk.remarks.append("this takes back what others did since the last change")
+            desk.changes += put_back(app, desk, unseen)
         passed: set[str] = set()
-        while not done:
-            log = (one for one in readable_log(app, since) if one.id not in passed)
+        while not desk.changes and not unseen:
+            log = (logged for logged in readable_log(app, since) if logged.id not in passed)
             chosen = ports.to_undo(log, change, batch, since, app.now())
-            done = take_back(app, desk, chosen, explicit)
+            desk.changes += take_back(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
         desk.remarks += reopen_drafts(app, desk.undone)
-        return done
+    told(desk.done)
+    return desk.done
 
-    return app.change(ports.UNDO, act, told)
-
-
-# What waits for a person's yes: look, approve, rewrite, reject, put back what was rejected.
 
 FORGET = "forget: "
 

@@ -1,4 +1,8 @@
-"""Memory, CLAUDE.md, page or nowhere."""
+"""Where something that a past session taught belongs: a memory, a page for people, or nowhere.
+
+Values first: files move and interfaces change, but what somebody holds to be better stays. What
+CLAUDE.md or a page for people should say is only proposed, and only in a person's own words.
+"""
 
 from __future__ import annotations
 
@@ -21,25 +25,21 @@ from memdir.format.draft import Draft, Rules, Wishes
 from memdir.format.names import name_for
 from memdir.hot import memory, safe
 from memdir.hot.place import below
-from memdir.store.ports import ADDED, ARCHIVE, TRASH, Logged
+from memdir.store.ports import ADDED, ARCHIVE, TRASH
 from memdir.store.writer import CLAUDE_MD as WRITER_CLAUDE_MD
 from memdir.store.writer import App, open_app
 from memdir.text import similar
 
-# Where something that a past session taught belongs: a memory, a page for people, or nowhere.
-#
-# Values first: files move and interfaces change, but what somebody holds to be better stays. What
-# CLAUDE.md or a page for people should say is only proposed, and only in a person's own words.
-
 VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP = "value", "memory", "claude_md", "knowledge", "skip"
 ORDER = (VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP)  # as they are shown and saved
 STORED, PROPOSED = (VALUE, MEMORY), (CLAUDE_MD, KNOWLEDGE)
+KNOWLEDGE_FOLDER = "docs/knowledge"
 NOT_ASKED = "said in a past session, but nobody asked to remember it"
-LONGEST_LINE = 300  # characters of what CLAUDE.md may be asked to say: every session reads it
-LONG = 1_500  # characters; more is a page for people
-MOST = 4_000  # characters of a draft that the forms are looked for in
-FEWEST = 3  # words that can be found elsewhere by no accident
-MOST_WORDS = 80  # of a line that may say the same as one sentence
+MAX_LINE_CHARACTERS = 300  # of what CLAUDE.md may be asked to say: every session reads it
+PAGE_CHARACTERS = 1_500  # more is a page for people
+SEARCHED_CHARACTERS = 4_000  # of a draft that the forms are looked for in
+MIN_WORDS = 3  # that can be found elsewhere by no accident
+MAX_LINE_WORDS = 80  # of a line that may say the same as one sentence
 HALF = 0.5  # share of a draft's words that make it the one learned from the same message
 
 _TYPES_OF_VALUES = ("value", "preference")
@@ -129,15 +129,14 @@ class Known:
         self.add(*texts)
 
     def add(self, *texts: Text) -> None:
-        """From now on these are said, too."""
-        for one in texts:
-            self._texts.append((one, similar.words(one.text)))
-            for line in one.text.splitlines():
+        for text in texts:
+            self._texts.append((text, similar.words(text.text)))
+            for line in text.text.splitlines():
                 words = similar.words(line)
-                if similar.FEWEST_WORDS <= len(words) <= MOST_WORDS:
+                if similar.FEWEST_WORDS <= len(words) <= MAX_LINE_WORDS:
                     for word in words:
                         self._having.setdefault(word, []).append(len(self._lines))
-                    self._lines.append((one.where, words))
+                    self._lines.append((text.where, words))
 
     def where(self, catch: Catch) -> str:
         """Where it stands already, else the empty string; its opposite is something new."""
@@ -145,13 +144,14 @@ class Known:
         if draft is None:
             return ""
         mine = similar.words(draft.body)
-        for one, words in self._texts:
-            if len(mine) >= FEWEST and mine <= words and exclusions.why_not(draft.body, one.text):
-                return one.where
-            if _same_source(one, catch) and len(mine & words) >= HALF * len(mine):
-                return one.where
-            if mine and mine == words:
-                return one.where
+        source = (catch.origin.session, catch.origin.message)
+        for text, words in self._texts:
+            whole = len(mine) >= MIN_WORDS and mine <= words
+            if (mine and mine == words) or (whole and exclusions.why_not(draft.body, text.text)):
+                return text.where
+            same_source = all(source) and source == (text.session, text.message)
+            if same_source and len(mine & words) >= HALF * len(mine):
+                return text.where
         first = draft_module.first_sentence(draft.body)
         return self._twin(first) or self._twin(draft.description)
 
@@ -165,8 +165,8 @@ class Known:
             return ""
         few = len(mine) - int(len(mine) * similar.SAME) + 1
         rarest = sorted(mine, key=lambda word: len(self._having.get(word, ())))[:few]
-        for at in sorted({at for word in rarest for at in self._having.get(word, ())}):
-            where, words = self._lines[at]
+        for number in sorted({line for word in rarest for line in self._having.get(word, ())}):
+            where, words = self._lines[number]
             same = len(mine & words) >= similar.SAME * len(mine | words)
             if same and not _DENIES & (words ^ mine):
                 return where
@@ -189,8 +189,11 @@ def route(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
     if draft is None:
         what = f"a past session wanted {catch.forget[:80]!r} forgotten"
         return Routed(SKIP, catch, f"{what}; memdir forget puts it away where it still stands")
-    reason = _refusal(draft, rules) or _elsewhere(known.where(catch))
-    reason = reason or ("" if asked else _passing(draft))
+    where = known.where(catch)
+    reason = _refusal(draft, rules) or (f"{where} says it already" if where else "")
+    text = f"{draft.description}\n{draft.body}"[:SEARCHED_CHARACTERS]
+    if not reason and not asked and _PASSING.search(text) and not _LASTS.search(text):
+        reason = "it was said for that moment only"
     if reason:
         return Routed(SKIP, catch, reason)
     to, reason = _destination(draft, catch, "" if kind == REMEMBER and catch.hold else kind)
@@ -208,13 +211,12 @@ def rank(routed: Routed) -> tuple[int, bool]:
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
 
-def nearly_same(one: Draft, other: Draft) -> bool:
+def nearly_same(first: Draft, second: Draft) -> bool:
     """May the two be one memory? All words that tell something but one are the same, or a name."""
-    titles = [
-        draft_module.first_sentence(draft.description or draft.body) for draft in (one, other)
-    ]
+    texts = [draft.description or draft.body for draft in (first, second)]
+    titles = [draft_module.first_sentence(text) for text in texts]
     small, large = sorted(map(terms, titles), key=len)
-    if FEWEST - 1 <= len(small) >= len(large) - 1 and small <= large:
+    if MIN_WORDS - 1 <= len(small) >= len(large) - 1 and small <= large:
         return True
     return name_for(titles[0], "") == name_for(titles[1], "") != ""
 
@@ -232,45 +234,34 @@ def standing_line(draft: Draft) -> str:
 
 
 def _destination(draft: Draft, catch: Catch, kind: str) -> tuple[str, str]:
-    asked = kind == REMEMBER
-    text = f"{draft.body}\n{draft.why}"[:MOST]
+    text = f"{draft.body}\n{draft.why}"[:SEARCHED_CHARACTERS]
     said = f"{catch.origin.quote}\n{text}"
+    first = draft_module.first_sentence(draft.body)
+    body = draft.body[:SEARCHED_CHARACTERS]
     person = catch.origin.who == PERSON
-    if person and _FOR_CLAUDE_MD.search(said) and _is_short(draft):
+    unasked = person and kind != REMEMBER
+    short = len(standing_line(draft)) <= MAX_LINE_CHARACTERS
+    # X over Y; of a decision it is what was decided, no value.
+    choice = draft.type not in ("decision", "reference", "project") and (
+        _CHOICE.search(first) or _OVER.match(first)
+    )
+    if draft.type in _TYPES_OF_PAGES:
+        page = bool(draft.why or _REASON.search(text))
+    else:
+        page = len(draft.body) > PAGE_CHARACTERS and draft.type not in ("feedback", "user")
+    if person and short and _FOR_CLAUDE_MD.search(said):
         return CLAUDE_MD, "a person wanted it in CLAUDE.md"
     if person and _FOR_PAGE.search(said):
         return KNOWLEDGE, "a person wanted it written down for others"
-    if draft.type == "value" or _is_choice(draft):
+    if draft.type == "value" or choice:
         return VALUE, "what somebody holds to be better stays, whatever becomes of the code"
-    if person and not asked and _is_short(draft) and _is_standing(draft.body):
+    if unasked and short and (_GRAVE.search(body) or _EVERYWHERE.search(body)):
         return CLAUDE_MD, "it is meant for every conversation, and much hangs on it"
     if draft.type in _TYPES_OF_VALUES:
         return VALUE, "a way of doing things that is to stay"
-    if person and not asked and _is_page(draft, text):
+    if unasked and page:
         return KNOWLEDGE, "a decision with its reason, which people will want to read too"
     return MEMORY, "an agent should know it next time"
-
-
-def _is_choice(draft: Draft) -> bool:
-    """X over Y, in the first sentence; of a decision it is what was decided, no value."""
-    first = draft_module.first_sentence(draft.body)
-    if draft.type in ("decision", "reference", "project"):
-        return False
-    return bool(_CHOICE.search(first) or _OVER.match(first))
-
-
-def _is_standing(text: str) -> bool:
-    return bool(_GRAVE.search(text[:MOST]) or _EVERYWHERE.search(text[:MOST]))
-
-
-def _is_short(draft: Draft) -> bool:
-    return len(standing_line(draft)) <= LONGEST_LINE
-
-
-def _is_page(draft: Draft, text: str) -> bool:
-    if draft.type in _TYPES_OF_PAGES:
-        return bool(draft.why or _REASON.search(text))
-    return len(draft.body) > LONG and draft.type not in ("feedback", "user")
 
 
 def _refusal(draft: Draft, rules: Rules) -> str:
@@ -281,28 +272,9 @@ def _refusal(draft: Draft, rules: Rules) -> str:
     return draft_module.refusal(draft, rules, Wishes())
 
 
-def _elsewhere(where: str) -> str:
-    return f"{where} says it already" if where else ""
-
-
-def _passing(draft: Draft) -> str:
-    text = f"{draft.description}\n{draft.body}"[:MOST]
-    if _PASSING.search(text) and not _LASTS.search(text):
-        return "it was said for that moment only"
-    return ""
-
-
-def _same_source(text: Text, catch: Catch) -> bool:
-    source = (catch.origin.session, catch.origin.message)
-    return all(source) and source == (text.session, text.message)
-
-
-# What was learned and then undone: nobody wants it back unasked, whoever finds it again.
-
-
 @dataclass(frozen=True)
 class Undone:
-    """A learned memory that was taken back, and when: what is said again later is new."""
+    """A captured memory that was undone, and when: what is said again later is new."""
 
     text: Text
     time: float
@@ -317,7 +289,11 @@ def find_undone(app: App) -> list[Undone]:
             if logged.id not in times:
                 times.update(dict.fromkeys(logged.cause.undoes, logged.time))
             elif not logged.cause.undoes:
-                found += [Undone(text, times[logged.id]) for text in _learned(app, logged)]
+                for kind, path in logged.paths:
+                    data = app.history.content(logged.id, path) if kind == ADDED else None
+                    text = learned_text(path, data) if data else None
+                    if text and text.message:
+                        found.append(Undone(text, times[logged.id]))
     except MemdirError:
         return found  # the history is broken, as `memdir doctor` says: so far it is known
     return found
@@ -325,9 +301,10 @@ def find_undone(app: App) -> list[Undone]:
 
 def undone_on(app: App, catch: Catch) -> str:
     """The day on which this very thing, from the same message, was undone; empty for any other."""
-    for one in find_undone(app) if catch.origin.message else ():
-        if one.text.message == catch.origin.message and Known([one.text]).where(catch):
-            return safe.iso_day(one.time)
+    for undone in find_undone(app) if catch.origin.message else ():
+        text = undone.text
+        if text.message == catch.origin.message and Known([text]).where(catch):
+            return safe.iso_day(undone.time)
     return ""
 
 
@@ -338,19 +315,6 @@ def learned_text(path: str, data: bytes, where: str = "") -> Text:
     said = f"{values.get('description', '')}\n{document.body}"
     source = (values.get("metadata.session", ""), values.get("metadata.message", ""))
     return Text(path + where, said, *source)
-
-
-def _learned(app: App, logged: Logged) -> Iterator[Text]:
-    for kind, path in logged.paths:
-        data = app.history.content(logged.id, path) if kind == ADDED else None
-        text = learned_text(path, data) if data else None
-        if text is not None and text.message:
-            yield text
-
-
-# The project that a past session was about: its store, what is known there, its pages.
-
-KNOWLEDGE_FOLDER = "docs/knowledge"
 
 
 @dataclass(frozen=True)
@@ -403,7 +367,7 @@ class Places:
         rules = replace(app.rules(), claude_md=memory.decode(page.data or b""))
         texts = [*_memories(app), *_waiting(app), *_pages(root)]
         known = Known([*texts, Text(WRITER_CLAUDE_MD, rules.claude_md)])
-        undone = tuple((one.time, Known([one.text])) for one in find_undone(app))
+        undone = tuple((item.time, Known([item.text])) for item in find_undone(app))
         return Place(app, root, rules, known, page, undone)
 
 

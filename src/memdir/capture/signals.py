@@ -1,4 +1,4 @@
-"""Signal, Origin, Catch; explicit wishes, then the classifier; phrase lists in phrases.toml."""
+"""Requests of a person to remember or forget something, found without a model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from memdir.capture.typed import Sentence, joined, sentence, sentences
 from memdir.clients.conversation import PERSON, Said
 from memdir.format.draft import Draft
 from memdir.text.secrets import find_secrets
-
-# What capture notices in a conversation, and what it makes of it.
 
 # What a person asks for: a rule ("from now on …", "never …") is held until they agree.
 REMEMBER, FORGET, RULE = "remember", "forget", "rule"
@@ -73,8 +71,6 @@ def day_of(said: Said | None) -> datetime.date | None:
         return None
 
 
-# What the agent that captures is told: the messages, the memories and results, all as data.
-
 SECRET = "[left out: it looks like a secret]"
 
 
@@ -94,8 +90,6 @@ def masked(text: str) -> str:
             lines[secret.line - 1 : end + 1] = [SECRET] * (end + 2 - secret.line)
     return "\n".join(lines)
 
-
-# Requests of a person to remember or to forget something, found without a model.
 
 MAX_SIGNALS = 12  # of one message; who asks for more than that has pasted it
 MAX_LISTED = 10  # sentences behind "remember these:"

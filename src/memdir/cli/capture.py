@@ -69,13 +69,13 @@ def _where_it_was_said(session: Session, request: Request) -> Session:
     named = asked.dir is not None or asked.project is not None
     if named or source is not ParameterSource.DEFAULT:
         return session
-    found = project_of(session.app, request)
-    if found.problem:
+    project, problem = project_of(session.app, request)
+    if problem:
         here = session.short(_project(session.config))
-        session.screen.tell(f"{found.problem}; what it says goes to {here}")
-    if not found.project:
+        session.screen.tell(f"{problem}; what it says goes to {here}")
+    if not project:
         return session
-    asked = replace(asked, project=found.project)
+    asked = replace(asked, project=project)
     return Session(session.screen, asked, asked.config())
 
 

@@ -126,7 +126,7 @@ def _look(session: Session, app: App, rejected: bool) -> int:
 
 def _look_closely(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> int:
     """Each with what approving it would change."""
-    screen, broken = session.screen, open_inbox(app).broken()
+    screen, broken = session.screen, open_inbox(app).look()[1]
     found = [Settled(held, "", review_module.preview(app, held, wishes)) for held in chosen]
     fields = _look_fields(app, chosen, broken)
     fields["changes"] = [change_fields(c) for one in found for c in one.done.changes]

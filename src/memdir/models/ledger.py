@@ -1,20 +1,23 @@
-"""Spent tokens; a model within its budget."""
+"""The ledger of what was spent on models, and a model that is asked only within its budget.
+
+One JSON line per event, appended and never rewritten. A call has two lines with one id: `reserved`
+with the estimate before it is made, and its outcome with the true figures afterwards. The last
+line of an id counts, so a process that was killed in between has spent its estimate. A third line
+may tell what became of the answer.
+"""
 
 from __future__ import annotations
 
 import datetime
-import errno
 import json
 import math
 import os
 import secrets
-import stat
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol, cast
+from dataclasses import asdict, dataclass, replace
+from typing import cast
 
 from memdir.errors import BadInput, MemdirError
-from memdir.hot.disk import failure
 from memdir.models.budget import (
     ANSWERED,
     Call,
@@ -30,30 +33,23 @@ from memdir.models.budget import (
     too_much_for_run,
 )
 from memdir.models.model import Answer, Model, ModelFailed, Question, Usage, member_and_name
-from memdir.store import registry
+from memdir.store import registry, state
 from memdir.store.lock import Lock
 from memdir.store.writer import App
 
-# The ledger: what was spent on models, one JSON line per event, appended and never rewritten.
-#
-# A call has two lines with one id: `reserved` with the estimate before it is made, and its outcome
-# with the true figures afterwards. The last line of an id counts, so a process that was killed in
-# between has spent its estimate. A third line may tell what became of the answer.
-
 FILE = "ledger.jsonl"
-LARGEST_BYTES = 64 * 1024 * 1024  # some 150,000 calls
-LONGEST_LINE = 64 * 1024  # bytes
-LONGEST_PRODUCED = 500  # characters
-LINE_START = b'{"id": "'
+MAX_FILE_BYTES = 64 * 1024 * 1024  # some 150,000 calls
+MAX_LINE_BYTES = 64 * 1024
+MAX_PRODUCED_CHARACTERS = 500
 LOCK_SECONDS = 1.0  # it is held for the time of a few writes
-FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+LINE_START = b'{"id": "'
 
 
 class Ledger:
     """Only the holder of its lock reads and appends: two processes cannot both take the rest."""
 
     def __init__(self, folder: str, now: Callable[[], float]) -> None:
-        self.path = os.path.join(folder, FILE)
+        self.folder, self.path = folder, os.path.join(folder, FILE)
         self.now = now
         self._lock = Lock(self.path + ".lock", LOCK_SECONDS, LOCK_SECONDS)
 
@@ -74,14 +70,10 @@ class Ledger:
 
     def settle(self, call: Call, usage: Usage, outcome: str, produced: str = "") -> None:
         """What the call really cost; may be called again once it is known what came of it."""
-        settled = replace(
-            call,
-            time=self.now(),
-            usage=usage,
-            outcome=outcome,
-            produced=produced[:LONGEST_PRODUCED],
-        )
+        produced = produced[:MAX_PRODUCED_CHARACTERS]
+        settled = replace(call, time=self.now(), usage=usage, outcome=outcome, produced=produced)
         with self._lock.held("memdir ledger", lambda _: None):
+            self.calls()  # a damaged ledger stays as it is
             self._append(settled)
 
     def spent(self, day: str, session: str) -> Spent:
@@ -91,46 +83,25 @@ class Ledger:
     def calls(self) -> list[Call]:
         """Every call once, in the order they were reserved."""
         try:
-            with open(self.path, "rb", opener=_open_to_read) as file:
-                data = file.read(LARGEST_BYTES + 1)
-        except FileNotFoundError:
-            return []
+            lines, torn = state.read_lines(self.folder, FILE, MAX_FILE_BYTES)
         except OSError as error:
             raise self._broken(f"cannot be read: {error.strerror}") from None
-        if len(data) > LARGEST_BYTES:
-            raise self._broken(f"it is larger than {LARGEST_BYTES:,} bytes")
-        *lines, torn = data.split(b"\n")
         calls: dict[str, Call] = {}
         for number, line in enumerate(lines, 1):
             try:
                 call = read(line)
-            except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+            except state.DAMAGE:
                 raise self._broken(f"line {number} cannot be read") from None
             calls[call.id] = call
         # What stands behind the last line end is a write that was cut off: its call was not made,
         # or its estimate stands. Anything else there is garbage like any other.
-        if len(torn) > LONGEST_LINE or not LINE_START.startswith(torn[: len(LINE_START)]):
+        if len(torn) > MAX_LINE_BYTES or not LINE_START.startswith(torn[: len(LINE_START)]):
             raise self._broken(f"line {len(lines) + 1} cannot be read")
         return [*calls.values()]
 
     def _append(self, call: Call) -> None:
-        try:
-            handle = os.open(self.path, FLAGS, 0o600)
-            try:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise self._broken("is no file")
-                os.fchmod(handle, 0o600)
-                _cut_torn_line(handle)
-                line = write(call) + b"\n"
-                if os.write(handle, line) != len(line):
-                    raise OSError(
-                        errno.ENOSPC, os.strerror(errno.ENOSPC)
-                    )  # what did not fit is cut off next time
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-        except OSError as error:
-            raise failure(error, self.path, "the ledger cannot be written") from None
+        with state.explained(self.path, "the ledger cannot be written"):
+            state.append(self.folder, FILE, write(call) + b"\n")
 
     def _broken(self, what: str) -> LedgerBroken:
         hint = f"look at it, then move it away: mv {self.path} {self.path}.old"
@@ -146,21 +117,9 @@ def day_of(now: float) -> str:
 def write(call: Call) -> bytes:
     """One line, without its end."""
     time = datetime.datetime.fromtimestamp(call.time, datetime.UTC).isoformat()
-    line = {
-        "id": call.id,
-        "time": time,
-        "day": call.day,
-        "purpose": call.purpose,
-        "model": call.model,
-        "session": call.session,
-        "input_tokens": call.usage.input_tokens,
-        "output_tokens": call.usage.output_tokens,
-        "cached_tokens": call.usage.cached_tokens,
-        "cost": call.usage.cost,
-        "outcome": call.outcome,
-        "produced": call.produced,
-    }
-    return json.dumps(line).encode("ascii")
+    texts = {key: getattr(call, key) for key in ("day", "purpose", "model", "session")}
+    line = {"id": call.id, "time": time, **texts, **asdict(call.usage)}
+    return json.dumps({**line, "outcome": call.outcome, "produced": call.produced}).encode("ascii")
 
 
 def read(line: bytes) -> Call:
@@ -183,48 +142,11 @@ def read(line: bytes) -> Call:
     return Call(id, time, day, purpose, model, session, usage, outcome, produced)
 
 
-def _cut_torn_line(handle: int) -> None:
-    """Take away a line that a killed writer left unfinished; we hold the lock."""
-    size = os.fstat(handle).st_size
-    if not size or os.pread(handle, 1, size - 1) == b"\n":
-        return
-    start = max(size - LONGEST_LINE - 1, 0)
-    end = os.pread(handle, size - start, start).rfind(b"\n")
-    if end < 0 and start:
-        raise OSError(errno.EFBIG, "its last line is too long")
-    os.ftruncate(handle, start + end + 1)
-
-
-def _open_to_read(path: str, flags: int) -> int:
-    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(errno.EINVAL, "it is no file")
-    return handle
-
-
-# What the steps need from the world. Adapters fit these shapes; nobody inherits from them.
-
-
-class LedgerPort(Protocol):
-    """What was spent on models. A call is reserved before it is made and settled afterwards."""
-
-    def reserve(
-        self, purpose: str, model: str, session: str, wanted: Usage, limits: Limits
-    ) -> Call: ...
-    def settle(self, call: Call, usage: Usage, outcome: str, produced: str = ...) -> None: ...
-    def spent(self, day: str, session: str) -> Spent: ...
-    def calls(self) -> list[Call]: ...
-
-
-# A model that is asked only while the budget lasts, with every call in the ledger.
-
-
 class Metered:
     """Reserve, ask, settle; over budget nothing is asked. Its calls together are one run."""
 
     def __init__(
-        self, model: Model, ledger: LedgerPort, limits: Limits, purpose: str, session: str = ""
+        self, model: Model, ledger: Ledger, limits: Limits, purpose: str, session: str = ""
     ) -> None:
         self.model = model
         self.ledger = ledger
@@ -272,9 +194,6 @@ class Metered:
             # The answer is paid for and worth keeping; its estimate stays in the ledger, and the
             # next reservation meets the same trouble before anything is spent.
             return
-
-
-# What models may cost, and what they did cost.
 
 
 @dataclass(frozen=True)

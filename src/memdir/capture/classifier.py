@@ -1,1 +1,0 @@
-"""Worth it? which type? two weight files."""
