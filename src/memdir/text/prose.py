@@ -192,10 +192,9 @@ def _line(reader: _Reader, number: int, line: str) -> Iterator[Block]:
 
 # The lines of a body: headings outside of code, sections below them, groups of a good size.
 
-OVERLONG = 200  # lines of a file; more is read only in part, or not at all
-HEADER_ROOM = 14  # lines that a header and the way back may take
-MOST = OVERLONG - HEADER_ROOM  # lines of one part
-AIM = 120  # lines of a group of sections
+MAX_FILE_LINES = 200  # more is read only in part, or not at all
+MAX_PART_LINES = MAX_FILE_LINES - 14  # a header and the way back take the rest
+GROUP_LINES = 120  # of sections that share a part
 
 
 @dataclass(frozen=True)
@@ -203,14 +202,7 @@ class Section:
     """A heading (empty for what stands above the first one) and its lines, the heading's first."""
 
     title: str
-    level: int
     lines: tuple[str, ...]
-
-    @property
-    def size(self) -> int:
-        """Lines with something on them, the heading not counted."""
-        filled = sum(1 for line in self.lines if line.strip())
-        return filled - bool(self.title)
 
 
 def level_of(line: str) -> int:
@@ -260,7 +252,7 @@ def sections(lines: Sequence[str], level: int) -> list[Section]:
     for start, end in pairwise(bounds):
         headed = start in cuts
         title = heading_text(lines[start]) if headed else ""
-        found.append(Section(title, level if headed else 0, tuple(lines[start:end])))
+        found.append(Section(title, tuple(lines[start:end])))
     return [one for one in found if one.title or any(line.strip() for line in one.lines)]
 
 
@@ -273,7 +265,7 @@ def split_level(lines: Sequence[str]) -> int:
     return 0
 
 
-def grouped(found: Sequence[Section], aim: int = AIM) -> list[list[Section]]:
+def grouped(found: Sequence[Section], aim: int = GROUP_LINES) -> list[list[Section]]:
     """Neighbours together up to the aim, so that no part is a scrap."""
     groups: list[list[Section]] = []
     size = 0
@@ -288,7 +280,7 @@ def grouped(found: Sequence[Section], aim: int = AIM) -> list[list[Section]]:
     return groups
 
 
-def runs(lines: Sequence[str], most: int = MOST) -> list[list[str]]:
+def runs(lines: Sequence[str], most: int = MAX_PART_LINES) -> list[list[str]]:
     """Lines without headings cut between blocks; code, tables and nested lists stay whole."""
     found: list[list[str]] = [[]]
     layer = [name for name, _ in layers(lines)]
