@@ -190,8 +190,8 @@ def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
         line = lines[at]
         if fence:
             found.append((CODE, line))
-            fence = "" if _closes(line, fence) else fence
-        elif fence := _opened_fence(line):
+            fence = "" if closes_fence(line, fence) else fence
+        elif fence := opened_fence(line):
             fenced_from = at
             found.append((CODE, line))
         elif closable and _starts_comment(line):
@@ -216,9 +216,10 @@ def _header_lines(lines: "Sequence[str]") -> int:
     return 0
 
 
-def _opened_fence(line: str) -> str:
-    """The fence that starts a code block on this line, else the empty string."""
-    body = line.lstrip()
+def opened_fence(line: str) -> str:
+    """The fence that starts a code block on this line, also in a list or quote; else nothing."""
+    body = line.lstrip(" \t>")
+    body = body[max(item_start(body), 0) :]
     if not body.startswith(_FENCES):
         return ""
     rest = body.lstrip(body[0])
@@ -226,8 +227,8 @@ def _opened_fence(line: str) -> str:
     return "" if body[0] in rest and body[0] == "`" else body[: len(body) - len(rest)]
 
 
-def _closes(line: str, fence: str) -> bool:
-    body = line.strip()
+def closes_fence(line: str, fence: str) -> bool:
+    body = line.strip().lstrip("> ")
     return len(body) >= len(fence) and not body.strip(fence[0])
 
 

@@ -11,7 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
-from memdir.text.markdown import CODE, OPEN, TEXT, item_start, layers, structure
+from memdir.text.markdown import (
+    CODE,
+    OPEN,
+    TEXT,
+    closes_fence,
+    item_start,
+    layers,
+    opened_fence,
+    structure,
+)
 
 # A memory's text in blocks: what belongs to one paragraph, list item, table row or code block.
 #
@@ -24,7 +33,6 @@ LONGEST_LEAD = 300  # characters of a line that introduces others
 PROSE, FENCED, ROW, HEADING = "prose", "fenced", "row", "heading"
 HIDDEN = "\x01"  # stands for every character of a code span where words are looked for
 
-_FENCE = re.compile(r" {0,12}(?:[-*+>] {0,3})?(`{3,20}|~{3,20})")
 _ITEM = re.compile(r"\s{0,40}(?:[-*+•]|\d{1,4}[.)])\s")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
 _LABEL = re.compile(r"\s{0,8}\*\*[^*\n]{1,80}\*\*")  # **Why:** … begins a thought of its own
@@ -144,10 +152,10 @@ def _body(lines: list[str], at: int) -> Iterator[Block]:
     reader = _Reader()
     while at < len(lines):
         line = lines[at]
-        fence = _FENCE.match(line)
-        if fence is not None and "`" not in line[fence.end() :]:
+        if fence := opened_fence(line):
             yield from reader.close()
-            end = _fence_end(lines, at, fence[1])
+            closing = (n for n in range(at + 1, len(lines)) if closes_fence(lines[n], fence))
+            end = next(closing, len(lines))
             for start in range(at + 1, end, MOST_LINES):
                 reader.open, reader.first = lines[start : min(start + MOST_LINES, end)], start + 1
                 yield from reader.close(FENCED)
@@ -156,15 +164,6 @@ def _body(lines: list[str], at: int) -> Iterator[Block]:
         yield from _line(reader, at + 1, line)
         at += 1
     yield from reader.close()
-
-
-def _fence_end(lines: list[str], at: int, mark: str) -> int:
-    """The line that closes the code block; without one it runs to the end."""
-    for number in range(at + 1, len(lines)):
-        text = lines[number].strip().lstrip("> ")
-        if text.startswith(mark) and not text.strip(mark[0]):
-            return number
-    return len(lines)
 
 
 def _line(reader: _Reader, number: int, line: str) -> Iterator[Block]:
@@ -323,7 +322,6 @@ def _empty(line: str) -> bool:
 # Of a body; what comes behind them is not compared.
 MOST_CHARACTERS = 40_000
 MOST_SENTENCES = 2_000
-_FENCES = ("```", "~~~")
 _STARTS = re.compile(r"\s{0,40}(?:[-*+>|]\s|\d{1,3}[.)]\s|#{1,6}\s|\||\*\*)")
 # A full stop ends a sentence only where the next one starts: `e.g. this` goes on.
 _ENDS = re.compile(r"(?<=[.!?][\s*_)\"'`])\s{0,4}(?=[^a-z\s])|(?<=[;。！？])\s{0,4}|\s—\s|\s--\s")
@@ -362,12 +360,12 @@ def _blocks(body: str, first_line: int) -> Iterator[tuple[int, str, bool]]:
     start, fence = first_line, ""
     for number, line in enumerate(body.split("\n"), first_line):
         bare = line.strip()
-        fenced = bare.startswith(_FENCES) and (not fence or bare.startswith(fence))
-        if held and (fenced or fence or not bare or _STARTS.match(line)):
+        opened = "" if fence else opened_fence(line)
+        if held and (opened or not bare or _STARTS.match(line)):
             yield start, "\n".join(held), False
             held = []
-        if fenced:
-            fence = "" if fence else bare[:3]
+        if opened or (fence and closes_fence(line, fence)):
+            fence = opened
         elif fence:
             if bare:
                 yield number, bare, True
