@@ -17,7 +17,7 @@ FIELDS = {"memories", "pointers", "abstained", "reason", "text", "characters", "
 
 
 @pytest.fixture(autouse=True)
-def told():
+def told(project):
     for words in (
         ("remember", FACT, "--type", "project", "--name", "pelican"),
         ("remember", "Prefer short answers in reviews.", "--type", "feedback", "--name", "tone"),

@@ -54,7 +54,8 @@ _PHRASE = pattern(
         | (?:black|good|patch|cyber|easter|bank\ holiday) [ ] {_DAY_NAME}
         | (?:the {_GAP})? (?:first|second|third|fourth|last) {_GAP} {_ANY_DAY} {_GAP}
               (?:of|in) {_GAP} (?:the|each|every|a) {_GAP} (?:month|quarter|year|sprint)
-        | than {_GAP} (?:last|this|next) {_GAP} {_PERIOD} | (?:once|twice|times) {_GAP} in {_GAP} \w+
+        | than {_GAP} (?:last|this|next) {_GAP} {_PERIOD}
+        | (?:once|twice|times) {_GAP} in {_GAP} \w+
         | as[ ]soon[ ]as | (?:too|how)[ ]soon | (?:most|least)[ ]recently
         | (?:{_CUE} {_GAP})? {_DAY_NAME} {_GAP} (?: {_MEETING} | demos? | reviews? | releases
               | deploys | mornings | afternoons | evenings | nights )\b
