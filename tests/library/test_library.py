@@ -33,13 +33,6 @@ def test_recall_gives_what_an_agent_should_read(folder):
     assert [one.memory.path for one in recalled.injected.bodies] == ["release.md"]
 
 
-def test_a_session_is_told_nothing_twice(folder):
-    memory = Memdir.open(dir=str(folder))
-    assert memory.recall(PROMPT, session="one").text
-    assert memory.recall(PROMPT, session="one").text == ""
-    assert memory.recall(PROMPT, session="two").text
-
-
 @pytest.mark.parametrize(
     ("prompt", "abstained", "reason"),
     [
@@ -51,19 +44,6 @@ def test_a_session_is_told_nothing_twice(folder):
 def test_an_answer_says_why_there_is_nothing_to_tell(folder, prompt, abstained, reason):
     answer = Memdir.open(dir=str(folder)).recall(prompt)
     assert (answer.abstained, answer.reason, bool(answer.text)) == (abstained, reason, not reason)
-
-
-def test_an_answer_without_memories_says_so(tmp_path):
-    answer = Memdir.open(dir=str(tmp_path)).recall(PROMPT)
-    assert (answer.text, bool(answer.reason)) == ("", True)
-
-
-def test_a_model_that_does_not_exist_is_answered_with_those_that_do(folder, tmp_path):
-    environ = {"HOME": str(tmp_path), "MEMDIR_MODEL": "nonsense:one"}
-    answer = Memdir.open(dir=str(folder), environ=environ).recall(PROMPT, model=True)
-    assert answer.text and answer.selected
-    assert "nonsense" in answer.selected.reason
-    assert "scripted" in answer.selected.reason
 
 
 def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
