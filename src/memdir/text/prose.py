@@ -1,7 +1,4 @@
-"""A memory's text in blocks: what belongs to one paragraph, list item, table row or code block.
-
-Whether a span is a claim depends on the sentence around it, and sentences run over line ends.
-"""
+"""A memory's text in blocks (paragraph, list item, table row, code), sections and sentences."""
 
 from __future__ import annotations
 
@@ -21,10 +18,6 @@ from memdir.text.markdown import (
     opened_fence,
     structure,
 )
-
-# A memory's text in blocks: what belongs to one paragraph, list item, table row or code block.
-#
-# Whether a span is a claim depends on the sentence around it, and sentences run over line ends.
 
 LONGEST_TEXT = 1_000_000  # characters of a memory that are looked at
 LONGEST_LINE = 20_000  # characters of a line; what is longer is data, not language
@@ -189,8 +182,6 @@ def _line(reader: _Reader, number: int, line: str) -> Iterator[Block]:
         reader.add(number, line)
 
 
-# The lines of a body: headings outside of code, sections below them, groups of a good size.
-
 MAX_FILE_LINES = 200  # more is read only in part, or not at all
 MAX_PART_LINES = MAX_FILE_LINES - 14  # a header and the way back take the rest
 GROUP_LINES = 120  # of sections that share a part
@@ -316,8 +307,6 @@ def _empty(line: str) -> bool:
     body = line.strip()
     return not body or (len(body) > 2 and not body.strip(body[0] + " ") and body[0] in "-*_")
 
-
-# The sentences of a memory's body, each with its line; code stands line by line.
 
 # Of a body; what comes behind them is not compared.
 MOST_CHARACTERS = 40_000
