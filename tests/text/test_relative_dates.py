@@ -221,3 +221,15 @@ def test_any_text_is_taken_and_only_dates_are_new(text, day):
     assert isinstance(unresolved, tuple)
     if not re.search(r"day|week|tomorrow", text, re.IGNORECASE):
         assert written == text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["after Thursday ", "in 3 ", "1 ", " ", "\n", "`", "`` ` ", "[[", "```\n", "the day after "],
+)
+def test_a_long_text_is_read_to_its_end(piece):
+    """A search that is not linear would not come back from this."""
+    text, _ = make_absolute(
+        "~~~\n~~~\nYesterday we met.\n\n" + piece * (250_000 // len(piece)), MONDAY
+    )
+    assert "2026-03-01 we met." in text
