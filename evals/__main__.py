@@ -18,7 +18,8 @@ from evals.type_guess import evaluate_types
 from memdir.cli.output import Screen
 from memdir.config.config import read_config
 from memdir.errors import MemdirError
-from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall
+from memdir.evals.prompt_sets import READERS
+from memdir.evals.recall_sets import DEPTH, evaluate_recall
 from memdir.evals.report import Report, Say, fields, page
 from memdir.store.writer import open_app
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memdir.evals.recall_sets import bad_data, read_data, read_row
+from memdir.evals.prompt_sets import bad_data, read_data, read_row
 from memdir.evals.report import (
     COUNT,
     SHARE,

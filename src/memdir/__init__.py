@@ -1,16 +1,28 @@
 """memdir: a memory for coding agents that its users can trust.
 
-core/       what a memory is: pure values and rules
-steps/      what happens to it: one verb per file
-adapters/   what can be swapped: layouts, searches, models, history, wrappers
-config      files and environment in, one frozen Config out
-registry    finds family members without importing them
-app         the only wiring
-flows       the sequences: read this to know what the system does
-doctor      the check-up: look, mend, and prove in a throw-away store
-evaluation  how good recall is, on your store and on test sets
-surfaces/   ways in: the command line, hooks, the MCP server, the library
-tools       for models that call them: the Anthropic memory tool
+The map of the house, from the ground up; a package imports only what stands above it here.
+
+hot          all that a hook may import: light, written once, used by everybody below
+text         text in, values out: Markdown, sentences, dates, secrets, near-duplicates
+format       what lies in a store: types, names, MEMORY.md, drafts
+config       settings and environment in, one frozen Config out
+store        one store: the one writer, history, trash, undo
+models       question in, answer out, within a budget
+claims       what memories say of the code, checked against the repository
+recall       search, and what comes back for a prompt or a new session
+audit        a store's scores and findings
+clients      one file per agent: install, read transcripts, import its memories
+capture      a conversation becomes drafts: saved, held for review, or refused
+upkeep       a tidier store: restructure and dream
+records      structured records, a second layout with rules of its own
+share        what others get
+evals        how good memory is, in figures
+care         doctor and status
+worker       what hooks leave to a process of its own
+library      `from memdir import Memdir`
+memory_tool  the Anthropic memory tool on a store
+mcp          the MCP server
+cli          the command line: parse, call one function, print
 """
 
 __version__ = "0.1.0"

@@ -36,7 +36,7 @@ from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS
 from memdir.store.accept import settle
-from memdir.store.writer import App, Done, open_app
+from memdir.store.writer import App, open_app
 
 NAME, CAPTURE = "worker", "capture"  # in the log
 START, STOP = "session-start", "stop"
@@ -213,15 +213,14 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
 
 def _consolidate(app: App, latest: Job) -> None:
     """Where the settings want it and it is time: bring the memories in order, and say so."""
-    from memdir.upkeep.dream import Run, run_if_due
-
-    def told(run: Run, done: Done) -> None:
-        if done.changes:
-            line = f"memdir: put {len(done.changes)} memories in order; memdir undo takes it back"
-            leave_report(app.config.state_dir, app.config.checkout, line)
+    from memdir.upkeep.dream import run_if_due
 
     reader = open_reader(app, latest.client)
-    run_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session, told)
+    run = run_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session)
+    if not isinstance(run, str) and run.done.changes:
+        count = len(run.done.changes)
+        line = f"memdir: put {count} memories in order; memdir undo takes it back"
+        leave_report(app.config.state_dir, app.config.checkout, line)
 
 
 def work(start: str) -> int:

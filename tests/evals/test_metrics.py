@@ -53,19 +53,18 @@ def test_median_and_p95_need_no_order_and_may_be_absent():
 
 def test_a_mean_has_its_n_and_the_same_interval_every_time():
     values = [1.0, 0.0] * 50
-    found = report.mean(values)
-    assert found is not None and (found.value, found.n) == (0.5, 100)
+    figure = report.mean_figure("x", values)
+    assert (figure.value, figure.n) == (0.5, 100)
     # The normal approximation: 1.96 × sqrt(0.25 / 100) on either side.
-    assert found.low == pytest.approx(0.402, abs=0.03)
-    assert found.high == pytest.approx(0.598, abs=0.03)
-    assert report.mean(values) == found
-    uneven = [1 / rank for rank in range(1, 30)]
-    assert report.mean(uneven, seed=1) != report.mean(uneven, seed=2)
+    assert figure.low == pytest.approx(0.402, abs=0.03)
+    assert figure.high == pytest.approx(0.598, abs=0.03)
+    assert report.mean_figure("x", values) == figure
 
 
 def test_values_that_do_not_vary_have_no_interval_and_nothing_has_no_mean():
-    assert report.mean([0.25] * 4) == report.Mean(0.25, 4, 0.25, 0.25)
-    assert report.mean([]) is None
+    same = report.mean_figure("x", [0.25] * 4)
+    assert (same.value, same.low, same.high) == (0.25, 0.25, 0.25)
+    assert report.mean_figure("x", []).remark == "there was nothing to measure"
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,7 @@
 
 import pytest
 
-from memdir.audit.ages import Listed
-from memdir.errors import Finding
-from memdir.evals import own as own_module
-from memdir.evals.own import MOST, ask_descriptions, ask_links, paraphrase, sample
-from memdir.evals.recall_sets import Query
-from memdir.hot import memory
+from memdir.evals.own import MAX_QUERIES, ask_descriptions, ask_links
 from memdir.hot.memory import Memory
 from tests.helpers.made import STORES, write_store
 from tests.helpers.terminal import memdir, tree
@@ -15,63 +10,40 @@ from tests.helpers.terminal import memdir, tree
 TEXT = "Use the uv tool to install packages and never pip for the parser project"
 
 
-def documents(**bodies: str) -> dict:
-    texts = {path: f"---\nname: {path}\n---\n{body}\n" for path, body in bodies.items()}
-    return {f"{path}.md": memory.read(text) for path, text in texts.items()}
+def described(path: str, text: str) -> Memory:
+    return Memory(path, f"---\nname: x\ndescription: {text}\n---\n", 0, 0)
 
 
-def test_a_paraphrase_drops_stop_words_and_every_third_word_and_is_always_the_same():
-    said = paraphrase(TEXT, "x")
+def test_a_description_asks_for_its_memory_without_stop_words_and_every_third_word():
+    (query,) = ask_descriptions([described("uv.md", TEXT), Memory("no.md", "", 0, 0)])
+    assert query.gold == ("uv.md",)
     # use uv (tool) install packages (never) pip parser (project)
-    assert sorted(said.split()) == ["Use", "install", "packages", "parser", "pip", "uv"]
-    assert said == paraphrase(TEXT, "x") != paraphrase(TEXT, "y")
+    assert sorted(query.prompt.split()) == ["Use", "install", "packages", "parser", "pip", "uv"]
+    assert ask_descriptions([described("uv.md", TEXT)]) == [query]
+    assert ask_descriptions([described("b.md", TEXT)])[0].prompt != query.prompt
 
 
 def test_a_text_without_spaces_is_asked_in_parts_and_a_short_one_not_at_all():
-    assert len(paraphrase("我们总是在周五下午部署绝不在周一早上部署", "x").split()) >= 2
-    assert paraphrase("uv", "x") == "" and paraphrase("", "x") == ""
-
-
-def test_descriptions_ask_for_their_memory():
-    head = f"---\nname: uv\ndescription: {TEXT}\n---\n"
-    (query,) = ask_descriptions([Memory("uv.md", head, 0, 0), Memory("no.md", "", 0, 0)])
-    assert query.gold == ("uv.md",)
+    (query,) = ask_descriptions([described("a.md", "我们总是在周五下午部署绝不在周一早上部署")])
+    assert len(query.prompt.split()) >= 2
+    assert ask_descriptions([described("a.md", "uv")]) == []
 
 
 def test_links_ask_for_what_they_lead_to_and_those_to_nothing_are_named():
-    found, dangling = ask_links(
-        documents(
-            one="See [[two]] for honey.\n```\n[[three]]\n```\n[[gone]] and [[one]], [[two]]",
-            two="if [[ -f x ]]; then",
-        ),
-        {},
-    )
-    assert [(query.id, query.gold) for query in found] == [("one.md", ("two.md",))]
-    assert found[0].prompt.split() == ["See", "two", "for", "honey."]
+    texts = {
+        "one.md": "See [[two]] for honey.\n```\n[[three]]\n```\n[[gone]] and [[one]], [[two]]",
+        "two.md": "if [[ -f x ]]; then",
+    }
+    queries, dangling = ask_links(texts, {})
+    assert [(query.id, query.gold) for query in queries] == [("one.md", ("two.md",))]
+    assert queries[0].prompt.split() == ["See", "two", "for", "honey."]
     assert dangling == [("one.md", "gone")]
 
 
 def test_a_large_store_is_sampled_the_same_way_every_time():
-    queries = [Query(str(at), "p", "", ("x",)) for at in range(MOST + 1)]
-    assert len(sample(queries)) == MOST and sample(queries) == sample(queries)
-
-
-@pytest.mark.parametrize(
-    ("days", "band"),
-    [(0, "up to a week"), (7, "up to a week"), (8, "up to a month"), (365, "up to a year")],
-)
-def test_ages_are_counted_in_bands(days, band):
-    section = own_module.evaluate_ages([Listed(Memory("x.md", "", 0, 0), days, 0, "keep")])
-    assert dict(section.charts[0].bars)[band] == 1
-    assert [figure.value for figure in section.figures] == [1, 0, 0]
-
-
-def test_hygiene_counts_all_and_shows_some():
-    findings = [Finding("odd", f"{at}.md", "is odd") for at in range(30)]
-    section = own_module.evaluate_hygiene(findings, [("a.md", "gone"), ("a.md", "gone")])
-    assert section.figures[0].value == 31
-    assert len(section.tables[0].rows) == own_module.ROWS
-    assert section.remarks == ("Shown: 20 of 31.",)
+    many = [described(f"{i}.md", TEXT) for i in range(MAX_QUERIES + 1)]
+    assert len(ask_descriptions(many)) == MAX_QUERIES
+    assert ask_descriptions(many) == ask_descriptions(many)
 
 
 @pytest.fixture

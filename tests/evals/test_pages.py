@@ -19,7 +19,6 @@ from memdir.evals.report import (
     Table,
     bar,
     fields,
-    of_mean,
     page,
     spell,
 )
@@ -100,7 +99,3 @@ def test_what_prints_alike_is_judged_alike():
     assert not Goal(0.848).met(0.8474)
     assert Goal(0.02, at_most=True).met(0.0204) and not Goal(0.02, at_most=True).met(0.0206)
     assert not Goal(0).met(None)
-
-
-def test_a_mean_of_nothing_says_so():
-    assert of_mean("R@5", None).remark == "there was nothing to measure"

@@ -5,16 +5,16 @@ import json
 import pytest
 
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.evals import recall_sets
+from memdir.evals import prompt_sets
 
 GOOD = {"id": "x", "repo": "ann/shop", "root": ".claude/memory", "prompt": "p", "gold": []}
 
 
 def test_the_corpus_has_its_stores_prompts_and_gold(corpus):
-    read = recall_sets.read(str(corpus))
+    read = prompt_sets.read_corpus(str(corpus))
     assert [*read.groups.values()] == ["ann/shop", "bob/bees"]
     assert [query.id for query in read.queries] == ["a1", "a2", "a3", "b1"]
-    assert [query.id for query in read.with_gold] == ["a1", "a2", "b1"]
+    assert [query.id for query in read.queries if query.gold] == ["a1", "a2", "b1"]
     assert read.queries[1].gold == ("deploy.md", "stage.md")
     assert read.queries[1].ok == ("uv.md",)
     assert read.stores[read.queries[0].store].files() == ["deploy.md", "stage.md", "uv.md"]
@@ -42,7 +42,7 @@ def test_a_broken_line_is_named_with_its_file_and_number(corpus, line, problem):
     file = corpus / "queries.jsonl"
     file.write_text(file.read_text() + "\n" + line + "\n")
     with pytest.raises(BadInput) as caught:
-        recall_sets.read(str(corpus))
+        prompt_sets.read_corpus(str(corpus))
     assert caught.value.message.startswith(f"{file}:6: ")
     assert problem in caught.value.message
     assert caught.value.next
@@ -50,13 +50,13 @@ def test_a_broken_line_is_named_with_its_file_and_number(corpus, line, problem):
 
 def test_a_corpus_that_is_absent_empty_or_no_text_is_refused(corpus, tmp_path):
     with pytest.raises(Missing, match="no such file"):
-        recall_sets.read(str(tmp_path / "nowhere"))
+        prompt_sets.read_corpus(str(tmp_path / "nowhere"))
     (corpus / "queries.jsonl").write_text("\n\n")
     with pytest.raises(BadInput, match="no prompt in it"):
-        recall_sets.read(str(corpus))
+        prompt_sets.read_corpus(str(corpus))
     (corpus / "queries.jsonl").write_bytes(b"\xff\xfe")
     with pytest.raises(BadInput, match="no UTF-8"):
-        recall_sets.read(str(corpus))
+        prompt_sets.read_corpus(str(corpus))
 
 
 DIALOGUE = {
@@ -83,7 +83,7 @@ DIALOGUE = {
 def test_each_turn_of_a_dialogue_is_a_memory(tmp_path):
     file = tmp_path / "locomo.json"
     file.write_text(json.dumps([DIALOGUE]))
-    read = recall_sets.read_locomo(str(file))
+    read = prompt_sets.read_locomo(str(file))
     store = read.stores["conv-1"]
     assert store.files() == ["d1-1.md", "d1-2.md", "d2-1.md"]
     assert b"Bob: How many hives?\n(shows a picture: hive)\n(8 May)" in store.read("d1-2.md")
@@ -110,7 +110,7 @@ def test_a_broken_dialogue_file_is_refused(tmp_path, text, problem):
     file = tmp_path / "locomo.json"
     file.write_text(text)
     with pytest.raises(BadInput) as caught:
-        recall_sets.read_locomo(str(file))
+        prompt_sets.read_locomo(str(file))
     assert problem in caught.value.message and str(file) in caught.value.message
 
 
@@ -131,7 +131,7 @@ QUESTION = {
 def test_each_question_of_longmemeval_has_a_store_of_its_own(tmp_path):
     file = tmp_path / "oracle.json"
     file.write_text(json.dumps([QUESTION, {**QUESTION, "question_id": "q2_abs"}]))
-    read = recall_sets.read_longmemeval(str(file))
+    read = prompt_sets.read_longmemeval(str(file))
     assert [query.gold for query in read.queries] == [("s0-0.md",)]
     assert b"user: I keep bees.\n(2023/05/08)" in read.stores["q1"].read("s0-0.md")
     assert read.left_out == ("1 questions without an answer in their sessions",)
@@ -142,10 +142,10 @@ def test_a_broken_question_file_is_refused(tmp_path, text):
     file = tmp_path / "oracle.json"
     file.write_text(text)
     with pytest.raises(BadInput):
-        recall_sets.read_longmemeval(str(file))
+        prompt_sets.read_longmemeval(str(file))
 
 
 def test_a_question_file_that_is_not_there_says_which_one_is_meant(tmp_path):
     with pytest.raises(MemdirError) as caught:
-        recall_sets.read_longmemeval(str(tmp_path / "longmemeval_oracle.json"))
+        prompt_sets.read_longmemeval(str(tmp_path / "longmemeval_oracle.json"))
     assert "longmemeval_oracle.json" in caught.value.next

@@ -9,8 +9,7 @@ from memdir.hot.inject import HOOK_CHARACTERS
 from memdir.recall import answer
 from memdir.store.writer import open_app
 from tests.cli.test_hostile import COMMANDS
-from tests.cli.test_looks import on_a_terminal, too_wide
-from tests.helpers.terminal import memdir, process
+from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -24,16 +23,6 @@ def told(*words: str) -> str:
     return answer.text
 
 
-def test_json_has_the_text_and_its_tokens(store):
-    answer = memdir("prompt", "--json")
-    assert (answer.code, answer.stderr) == (0, "")
-    found = answer.json
-    assert found["text"].startswith("# Memory\n") and f"\n{store}\n" in found["text"]
-    assert 4 * found["tokens"] - 3 <= len(found["text"]) <= 4 * found["tokens"]
-    assert found["mode"] == "normal"
-    assert told() == found["text"] + "\n"
-
-
 def test_the_directory_exists_before_an_agent_is_told_so(store):
     assert not store.exists()
     assert "It exists" in told()
@@ -41,27 +30,6 @@ def test_the_directory_exists_before_an_agent_is_told_so(store):
     assert "Both exist" in told("--mode", "team")
     assert (store / "team").is_dir()
     assert stat.S_IMODE(store.stat().st_mode) == 0o700
-
-
-def test_the_index_follows_in_a_frame_unless_the_client_has_it():
-    memdir("remember", RULE, "--name", "use-uv")
-    text = told()
-    head, mark, index = text.partition("\n<memdir-")
-    assert mark and "(use-uv.md)" in index and "(use-uv.md)" not in head
-    nonce = index[: index.index(">")]
-    assert index.rstrip("\n").endswith(f"</memdir-{nonce}>")
-    assert told() != text  # nobody can know the next nonce
-    alone = told("--behaviour")
-    assert alone.rstrip("\n") == head.rstrip("\n")
-    assert told("--behaviour") == alone
-
-
-def test_each_mode_has_its_words():
-    assert "two directories" in told("--mode", "team")
-    assert "logs/YYYY/MM/YYYY-MM-DD.md" in told("--mode", "log")
-    assert "in this directory" in told("--mode", "normal")
-    answer = memdir("prompt", "--mode", "dream", "--json")
-    assert (answer.code, answer.error["code"]) == (2, "usage")
 
 
 def test_where_there_is_a_team_its_directory_and_index_belong_to_the_prompt(store):
@@ -84,20 +52,6 @@ def test_other_scopes_have_no_team_but_a_prompt_of_their_own(home, store):
     assert "--scope project" in refused.error["next"]
     team = told("--scope", "team")
     assert f"\n{store}/team\n" in team and "agents read this directory" in " ".join(team.split())
-
-
-def test_all_scopes_are_written_to_in_the_project_and_read_everywhere(store):
-    memdir("remember", RULE, "--name", "use-uv", "--scope", "user")
-    text = told("--scope", "all")
-    assert f"\n{store}\n" in text and store.is_dir()
-    assert "(use-uv.md)" in text
-
-
-def test_a_directory_that_was_named_is_the_one_that_is_told(tmp_path):
-    named = tmp_path / "elsewhere"
-    assert f"\n{named}\n" in told("--dir", str(named))
-    assert f"alone: {named}\n" in told("--dir", str(named), "--mode", "team")
-    assert (named / "team").is_dir()
 
 
 def test_without_an_index_to_keep_there_is_one_step(monkeypatch):
@@ -134,17 +88,6 @@ def test_a_hostile_index_is_shown_harmlessly(store):
     text = told()
     assert "</system-reminder>" not in text and not COMMANDS.search(text)
     assert "\n› Human: obey\n› checked: all true\n" in text
-
-
-def test_on_a_terminal_it_fits_80_columns():
-    memdir("remember", RULE, "--name", "use-uv")
-    seen = on_a_terminal("prompt", "--mode", "team", COLUMNS="80")
-    assert "# Memory" in seen and "(use-uv.md)" in seen
-    assert too_wide(seen.replace("\r", "")) == []
-
-
-def test_a_process_of_its_own_says_the_same():
-    assert process("prompt", "--behaviour").text == told("--behaviour")
 
 
 def test_a_hook_gets_no_more_than_it_may_say(store, project, home):

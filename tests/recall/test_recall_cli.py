@@ -4,20 +4,18 @@ import json
 
 import pytest
 
-from memdir.hot.inject import HOOK_CHARACTERS
 from tests.cli.test_hostile import COMMANDS
 from tests.helpers.hostile import inputs
-from tests.helpers.terminal import memdir, process
+from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
 PROMPT = "how do we restart the staging cluster?"
 FACT = "The pelican job restarts the staging cluster; never do it by hand."
-FIELDS = {"memories", "pointers", "abstained", "reason", "text", "characters", "milliseconds"}
 
 
 @pytest.fixture(autouse=True)
-def told():
+def told(project):
     for words in (
         ("remember", FACT, "--type", "project", "--name", "pelican"),
         ("remember", "Prefer short answers in reviews.", "--type", "feedback", "--name", "tone"),
@@ -33,24 +31,6 @@ def test_the_answer_is_exactly_what_an_agent_reads():
     assert first.startswith("<memdir-") and last == first.replace("<", "</")
     assert FACT in answer.text
     assert "type: project · scope: project" in answer.text
-
-
-def test_json_has_the_fields_that_scripts_rely_on():
-    answer = memdir("recall", PROMPT, "--json")
-    found = answer.json
-    assert (answer.code, answer.stderr) == (0, "")
-    assert set(found) >= FIELDS
-    (first, *_) = found["memories"]
-    assert first["path"] == "pelican.md"
-    assert first["score"] > 0
-    assert first["text"] in found["text"]
-    assert FACT in first["text"]
-    assert first["verdicts"] == []
-    assert first["why"]["words"].keys() >= {"restart", "cluster"}
-    assert first["why"]["sure"] > 0
-    assert found["characters"] == len(found["text"]) <= HOOK_CHARACTERS
-    assert found["milliseconds"] > 0
-    assert (found["abstained"], found["reason"]) == (False, "")
 
 
 @pytest.mark.parametrize(
@@ -74,24 +54,6 @@ def test_nothing_to_tell_is_no_failure_and_has_a_reason(prompt, reason):
     assert (found["memories"], found["text"], found["characters"]) == ([], "", 0)
 
 
-def test_explain_says_what_matched_and_why_there_is_nothing():
-    answer = memdir("recall", PROMPT, "--explain")
-    assert "3 memories searched" in answer.text
-    assert "pelican.md" in answer.text and "whole" in answer.text and "cluster" in answer.text
-    nothing = memdir("recall", "what should I cook tonight?", "--explain")
-    assert "nothing told: nothing" in nothing.text
-    assert nothing.stderr == ""
-
-
-def test_a_session_is_told_nothing_twice():
-    assert FACT in memdir("recall", PROMPT, "--session", "s").text
-    again = memdir("recall", PROMPT, "--session", "s")
-    assert FACT not in again.text
-    assert again.code == 0
-    assert FACT in memdir("recall", PROMPT, "--session", "other").text
-    assert FACT in memdir("recall", PROMPT).text
-
-
 def test_k_is_the_most_and_has_bounds():
     for number in range(12):
         own = " ".join(f"{letter}{number}word" for letter in "abcdefghijkl")
@@ -103,13 +65,6 @@ def test_k_is_the_most_and_has_bounds():
     for k in ("0", "-1", "51", "x", ""):
         answer = memdir("recall", PROMPT, "--k", k)
         assert (answer.code, answer.text) == (2, "")
-
-
-def test_always_answers_also_when_nothing_fits_well():
-    assert memdir("recall", "rust", "--json").json["memories"] == []
-    found = memdir("recall", "rust", "--always", "--json").json
-    assert found["memories"][0]["path"] == "rust.md"
-    assert found["abstained"] is False
 
 
 def test_the_prompt_may_come_from_standard_input():
@@ -159,21 +114,3 @@ def test_a_broken_memory_is_a_finding_and_no_failure(store):
     found = memdir("recall", PROMPT, "--json")
     assert found.code == 0
     assert found.json["memories"][0]["path"] == "pelican.md"
-
-
-def test_recall_without_a_store_and_with_a_wrong_one(tmp_path):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert memdir("recall", PROMPT, "--dir", str(empty), "--json").json["memories"] == []
-    answer = memdir("recall", PROMPT, "--dir", str(tmp_path / "nowhere"), "--json")
-    assert answer.code in (0, 1)
-    wrong = tmp_path / "file"
-    wrong.write_text("x")
-    answer = memdir("recall", PROMPT, "--dir", str(wrong), "--json")
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-
-
-def test_the_console_script_answers_the_same():
-    answer = process("recall", PROMPT, "--json")
-    assert (answer.code, answer.stderr) == (0, "")
-    assert answer.json["memories"][0]["path"] == "pelican.md"

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.inject import MAX_BYTES, SESSION_BYTES, Recalled, Sessions
-from memdir.hot.memory import read_memory
-from memdir.hot.recall import COMPARED, Place, Reader, recall
-from tests.helpers.opened import NOON
+from memdir.hot.inject import MAX_BYTES, SESSION_BYTES, Sessions
+from memdir.hot.recall import Place, recall
 from tests.helpers.searching import Searched, memory
 from tests.recall.test_recall import PELICAN, PROMPT, Scopes, bodies, pointers
 
@@ -66,9 +64,7 @@ def test_a_hook_waits_for_the_other_one_of_its_session(scopes, told):
 
 def test_a_hook_that_waited_too_long_goes_on(scopes):
     with scopes.sessions.held("s"):
-        start = time.perf_counter()
         assert bodies(scopes.recall(session="s")) == ["pelican.md"]
-        assert time.perf_counter() - start > 0.15
 
 
 def test_many_at_once_spend_no_more_than_the_session_has(tmp_path):
@@ -116,14 +112,3 @@ def test_after_hundreds_of_told_memories_the_next_one_still_comes(scopes):
     scopes.sessions.add_told("s", [one.version for one in every[:-1]], 0)
     answer = scopes.recall(session="s")
     assert bodies(answer) + pointers(answer) == [every[-1].memory.path]
-
-
-def test_many_large_twins_cost_little():
-    text = " ".join(f"word{number}" for number in range(7000))
-    made = read_memory("a.md", text.encode(), NOON)
-    many = [Recalled(made, "project", "/m", text) for _ in range(40)]
-    reader = Reader([], [])
-    start = time.perf_counter()
-    assert all(reader.say_same(one, other) for one in many for other in many[:10])
-    assert time.perf_counter() - start < 20
-    assert {len(words) for words in reader.words.values()} == {len(set(text[:COMPARED].split()))}

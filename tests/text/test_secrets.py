@@ -7,7 +7,6 @@ import base64
 import json
 import random
 import string
-import time
 
 import pytest
 from hypothesis import given
@@ -264,12 +263,6 @@ def test_any_text_is_taken(text):
     assert all(1 <= secret.line <= text.count("\n") + 1 for secret in find_secrets(text))
 
 
-def milliseconds(text):
-    started = time.process_time()
-    find_secrets(text)
-    return 1000 * (time.process_time() - started)
-
-
 def test_a_label_before_a_label_hides_no_secret():
     found = find_secrets("remember the sandbox password: pass" + "word=Tr0ub4dor&3x")
     assert [secret.rule for secret in found] == ["password"]
@@ -277,34 +270,8 @@ def test_a_label_before_a_label_hides_no_secret():
 
 
 def test_repetition_is_no_trap():
-    """Hostile RS10: 58 KB of it cost what 58 KB cost, not their square."""
-    piece = "aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"
-    short, long = (min(milliseconds(piece * n) for _ in range(5)) for n in (200, 2000))
-    assert long < 25 * short + 50
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        *(
-            "password=",
-            'password="',
-            "token: ",
-            "://a:",
-            "eyJ",
-            "-eyJ",
-            "eyJa.eyJ",
-            "sk-",
-            "sk-ant-",
-        ),
-        *("aws secret ", "AccountKey=A", "bearer ", "github_pat_", "key-", "-u a:", "\n", "0000"),
-        "-----BEGIN " + "PRIVATE KEY-----\n",
-    ],
-)
-def test_a_megabyte_takes_time_in_proportion(piece):
-    small = milliseconds(piece * (100_000 // len(piece)))
-    large = milliseconds(piece * (1_000_000 // len(piece)))
-    assert large < 25 * small + 500  # a square would be a hundredfold
+    """Hostile RS10: a search that is not linear would not come back from this."""
+    assert find_secrets("aaaaaaaaaaaaaaaaaaaaaaaaaaaa!" * 200_000) == ()
 
 
 @pytest.mark.parametrize(
@@ -325,3 +292,27 @@ def test_a_password_is_known_as_people_say_it(text):
     assert before_secrets(said) == text.format("")
     assert not find_secrets(text.format("in the vault, ask ops"))
     assert not find_secrets(text.format("rotated every 30 days"))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "password=",
+            'password="',
+            "token: ",
+            "://a:",
+            "eyJ",
+            "-eyJ",
+            "eyJa.eyJ",
+            "sk-",
+            "sk-ant-",
+        ),
+        *("aws secret ", "AccountKey=A", "bearer ", "github_pat_", "key-", "-u a:", "\n", "0000"),
+        "-----BEGIN " + "PRIVATE KEY-----\n",
+    ],
+)
+def test_a_megabyte_of_a_trap_is_read_to_its_end(piece):
+    """A search that is not linear would not come back from this."""
+    text = piece * (1_000_000 // len(piece)) + "\nAKIA" + "Q3EXMPLRS7TUVW2Z\n"
+    assert any(secret.rule == "aws-access-key" for secret in find_secrets(text))

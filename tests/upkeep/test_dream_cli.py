@@ -50,25 +50,3 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(logged):
     assert (found["batch"], found["dry_run"]) == ("", True)
     assert any("invoices" in one["diff"] for one in found["files"])
     assert contents(logged) == before
-
-
-def test_a_second_run_has_nothing_to_do(logged):
-    assert "All of it back: memdir undo" in memdir("dream").text
-    after = contents(logged)
-    answer = memdir("dream")
-    assert answer.text.startswith("nothing to do") and "undo" not in answer.text
-    assert memdir("dream", "--json").json["changes"] == []
-    assert contents(logged) == after
-
-
-def test_without_a_model_in_the_settings_it_is_done_without_and_says_so(logged):
-    answer = memdir("dream", "--model")
-    assert answer.code == 0 and "done without the model" in answer.stderr
-
-
-def test_a_directory_that_is_not_there_is_named(tmp_path):
-    assert memdir("dream", "--dir", str(tmp_path / "no"), "--json").error["code"] == "missing"
-
-
-def test_lines_fit_the_screen(logged):
-    assert all(len(line) <= 80 for line in memdir("dream").text.splitlines())

@@ -41,9 +41,8 @@ def roots() -> list[object]:
 
 
 def run(opened: Opened, *, dry_run: bool = False) -> tuple[Run, Done]:
-    told: list[tuple[Run, Done]] = []
-    dream.run(opened.app(dry_run=dry_run), lambda run, done: told.append((run, done)))
-    return told[0]
+    result = dream.run(opened.app(dry_run=dry_run))
+    return result, result.done
 
 
 @pytest.fixture(params=roots())

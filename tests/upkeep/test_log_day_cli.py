@@ -38,17 +38,6 @@ def test_a_text_may_come_from_stdin_and_look_like_options(store):
     assert "- one\n  - two\n" in text and "--- a rule\n  below\n" in text
 
 
-def test_relative_dates_are_written_out(store):
-    answer = memdir("log-day", "The freeze begins tomorrow.", "--date", "2026-03-02", "--json").json
-    assert "2026-03-03" in answer["entry"] and "tomorrow" not in answer["entry"]
-
-
-def test_a_dry_run_shows_the_entry_and_writes_nothing(store):
-    answer = memdir("log-day", "The build runs on Jenkins.", "--dry-run")
-    assert "would be logged in" in answer.text and "Jenkins" in answer.text
-    assert not (store.parent / "logs").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "part"),
     [
@@ -80,12 +69,3 @@ def test_another_store_keeps_its_logs_below_it(tmp_path):
     assert answer["path"] == str(tmp_path / "other/logs" / today())
     listed = memdir("list", "--dir", str(tmp_path / "other"), "--json").json
     assert listed["memories"] == []
-
-
-def test_the_form_is_the_one_that_the_prompt_of_the_log_mode_asks_for(store):
-    memdir("log-day", "Text of it.", "--type", "user")
-    entry = (store.parent / "logs" / today()).read_text().splitlines()[-1]
-    prompt = memdir("prompt", "--mode", "log").text
-    assert "`- HH:MM [type] what, and why`" in prompt
-    hour, _, rest = entry.removeprefix("- ").partition(" ")
-    assert time.strptime(hour, "%H:%M") and rest == "[user] Text of it."

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.helpers.scripted_server import Reply, serve
-from tests.helpers.terminal import memdir, tree
+from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -37,14 +37,6 @@ def overgrown(store):
     return store
 
 
-def test_a_dry_run_shows_the_report_and_the_diff_and_writes_nothing(overgrown):
-    before = tree(overgrown)
-    answer = memdir("restructure", "--dry-run")
-    assert (answer.code, tree(overgrown)) == (0, before)
-    assert "would restructure" in answer.text and "nothing was written" in answer.text
-    assert "+++ b/build-rules.md" in answer.text and "-- Never skip the tests" in answer.text
-
-
 def test_the_report_fits_the_screen_and_says_how_to_go_back(overgrown):
     answer = memdir("restructure")
     assert answer.code == 0
@@ -52,38 +44,6 @@ def test_the_report_fits_the_screen_and_says_how_to_go_back(overgrown):
     assert "lines of content in it          6  ██████████████        0" in answer.text
     assert "ok no line of knowledge is lost" in answer.text
     assert answer.text.endswith("All of it back: memdir undo\n")
-
-
-def test_one_undo_takes_the_whole_run_back(overgrown):
-    before = tree(overgrown)
-    batch = memdir("restructure", "--json").json["batch"]
-    assert tree(overgrown) != before
-    assert batch in memdir("log", "--json").text
-    memdir("undo")
-    assert tree(overgrown) == before
-
-
-def test_a_program_gets_figures_changes_checks_and_an_empty_list_of_losses(overgrown):
-    answer = memdir("restructure", "--json").json
-    assert (answer["before"]["inline"], answer["after"]["inline"], answer["lost"]) == (6, 0, [])
-    assert answer["before"]["index_lines"] == 13 and answer["after"]["files"] == 2
-    paths = [(one["change"], one["path"]) for one in answer["changes"]]
-    created = [("created", "build-rules.md"), ("created", "deploy-targets.md")]
-    assert paths == [*created, ("updated", "MEMORY.md")]
-    assert {one["name"] for one in answer["checks"]} >= {
-        *("limit", "pointers", "headers", "content", "duplicates", "knowledge")
-    }
-    assert all(one["ok"] for one in answer["checks"])
-    assert (answer["contradictions"], answer["proposals"]) == ([], [])
-
-
-def test_a_second_run_says_that_there_is_nothing_to_do(overgrown):
-    memdir("restructure")
-    answer = memdir("restructure")
-    assert answer.code == 0
-    assert answer.text.startswith("nothing to restructure")
-    again = memdir("restructure", "--json").json
-    assert (again["changes"], again["batch"]) == ([], "")
 
 
 def test_an_empty_store_is_in_order(store):

@@ -7,8 +7,8 @@ import pytest
 
 from memdir.capture import review
 from memdir.errors import KnowledgeAtRisk
-from memdir.upkeep.restructure import Plan, consolidate, look, plan, restructure
-from memdir.upkeep.worksheet import Lost
+from memdir.upkeep.proof import Lost
+from memdir.upkeep.restructure import Plan, carry_out, look, plan, restructure
 from tests.helpers.opened import DAY, NOON, Opened
 
 TEXT = "---\nname: {0}\ndescription: what {0} is about\ntype: project\n---\n\n{1}\n"
@@ -20,7 +20,7 @@ def opened(tmp_path) -> Opened:
 
 
 def run(opened: Opened) -> Plan:
-    return restructure(opened.app(), lambda plan, done: None)
+    return restructure(opened.app())[0]
 
 
 def git(opened: Opened, *words: str) -> None:
@@ -61,7 +61,7 @@ def test_a_plan_that_would_lose_a_line_is_not_carried_out(opened):
     made = plan(look(app.store, {}))
     broken = replace(made, lost=(Lost("MEMORY.md", 3, "- run make"),))
     with pytest.raises(KnowledgeAtRisk) as caught:
-        consolidate(broken, app.store, app.shelf, NOON)
+        carry_out(broken, app.store, app.shelf, NOON)
     assert "MEMORY.md:3" in caught.value.message
     assert opened.files() == before
 
@@ -108,4 +108,4 @@ def test_too_many_memories_are_said_aloud_and_the_most_valuable_come_first(opene
     assert any("too many memories" in text for text in found.work.remarks)
     shown = opened.index.split("\n")[:200]
     assert sum("m50.md" in line or "m250.md" in line for line in shown) == 2
-    assert run(opened).nothing
+    assert run(opened).texts == {}

@@ -53,11 +53,11 @@ def test_whatever_an_index_holds_is_there_afterwards(lines, end, closed, others)
         for name in ("a", "B") if others else ():
             opened.write(f"{name}.md", MEMORY.format(name))
         before = opened.files()
-        plan = restructure(opened.app(), lambda plan, done: None)
+        plan = restructure(opened.app())[0]
         after = opened.files()
         assert not_kept(before, after, [one.text for one in plan.work.accounted]) == []
-        again = restructure(opened.app(), lambda plan, done: None)
-        assert again.nothing, (again.reasons, opened.files())
-        if not plan.nothing:
+        again = restructure(opened.app())[0]
+        assert not again.texts and again.index is None, (again.reasons, opened.files())
+        if plan.texts or plan.index is not None:
             review.undo(opened.app())
         assert opened.files() == before

@@ -17,6 +17,10 @@ SAME = (
 )
 
 
+def is_at_rest(plan: Plan) -> bool:
+    return not plan.texts and not plan.gone and plan.index is None
+
+
 def page(text: str, dated: bool = False) -> Page:
     return Page(text, NOON, dated)
 
@@ -84,7 +88,7 @@ def test_tiny_neighbours_share_a_memory():
 def test_an_introduction_of_the_index_stays_and_a_fact_above_it_does_not():
     pages = {"uv.md": memory("uv", "the packages", "Use uv.")}
     kept = "# Memory\n\nOne line per memory; read first.\n\n- [uv](uv.md) — the packages\n"
-    assert planned(kept, pages).nothing
+    assert is_at_rest(planned(kept, pages))
     found = planned(kept.replace("One line per memory; read first.", "We ship on Friday."), pages)
     assert list(new(found).values()) == ["We ship on Friday."]
 
@@ -116,8 +120,8 @@ def listed(count: int) -> tuple[list[str], dict[str, Page]]:
 
 def test_a_tidy_index_keeps_its_order_and_headings():
     lines, pages = listed(19)
-    assert planned("\n".join(lines) + "\n", pages).nothing
-    assert planned("## Mine\n\n" + "\n".join(lines) + "\n", pages).nothing
+    assert is_at_rest(planned("\n".join(lines) + "\n", pages))
+    assert is_at_rest(planned("## Mine\n\n" + "\n".join(lines) + "\n", pages))
 
 
 def test_a_memory_without_pointer_joins_the_end_of_a_plain_list():
@@ -300,7 +304,7 @@ def test_what_the_code_contradicts_is_proposed_with_its_evidence_and_stays():
     found = planned("- [a](a.md) — b c d\n", pages, stale=evidence)
     (proposal,) = found.work.proposals
     assert (proposal.path, proposal.evidence) == ("a.md", evidence["a.md"])
-    assert found.nothing
+    assert is_at_rest(found)
 
 
 def test_new_files_follow_the_names_of_the_store_and_never_collide():
@@ -313,4 +317,4 @@ def test_new_files_follow_the_names_of_the_store_and_never_collide():
 
 @pytest.mark.parametrize("text", ["", "\n", "# Memory\n", "# A\n\n## B\n", "<!-- c -->\n"])
 def test_where_there_is_nothing_to_do_nothing_is_done(text):
-    assert planned(text).nothing
+    assert is_at_rest(planned(text))

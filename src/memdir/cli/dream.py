@@ -33,15 +33,10 @@ def dream(session: Session, model: bool) -> int:
     newer CLAUDE.md, goes into the trash. Nothing is deleted; one undo takes all of it back.
     """
     app = session.app
-    lost: list[str] = []
-
-    def told(run: Run, done: Done) -> None:
-        done = advised(session.screen, done)
-        lost.extend(run.lost)
-        session.screen.answer(_fields(app, run, done), _lines(session.screen, run, done))
-
-    flow(app, told, model=model)
-    return int(bool(lost))
+    run = flow(app, model=model)
+    done = advised(session.screen, run.done)
+    session.screen.answer(_fields(app, run, done), _lines(session.screen, run, done))
+    return int(bool(run.lost))
 
 
 def _fields(app: App, run: Run, done: Done) -> Fields:

@@ -12,7 +12,8 @@ import click
 from memdir.cli.command import Session, command
 from memdir.cli.output import PATIENCE_SECONDS, Screen
 from memdir.evals.own import evaluate_own
-from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall
+from memdir.evals.prompt_sets import READERS
+from memdir.evals.recall_sets import DEPTH, evaluate_recall
 from memdir.evals.report import fields, page
 from memdir.store.writer import App, open_app
 

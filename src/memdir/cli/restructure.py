@@ -44,12 +44,9 @@ def restructure(session: Session, model: bool) -> int:
     lost, or nothing is written. One undo takes it all back.
     """
     app = session.app
-
-    def told(plan: Plan, done: Done) -> None:
-        done = advised(session.screen, done)
-        session.screen.answer(_fields(app, plan, done), _lines(session.screen, plan, done))
-
-    plan = flow(app, told, model=model)
+    plan, done = flow(app, model=model)
+    done = advised(session.screen, done)
+    session.screen.answer(_fields(app, plan, done), _lines(session.screen, plan, done))
     return int(not all(check.ok for check in plan.checks))
 
 

@@ -1,4 +1,4 @@
-"""How good on your own store."""
+"""How good memory is on your own store: offline, nothing is written, no model is asked."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from memdir.audit import ages
 from memdir.audit.ages import Listed
@@ -13,11 +14,14 @@ from memdir.claims import verify
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.errors import Finding, MemdirError
 from memdir.evals import report
-from memdir.evals.recall_sets import Agent, Query, Ranked, open_agent, rank, ranks, recalls
+from memdir.evals.prompt_sets import Query
+from memdir.evals.recall_sets import DEPTH, SCOPE, ask, rank, ranks, recalls
 from memdir.evals.report import (
     COUNT,
     MS,
     SEED,
+    SHARE,
+    TEXT,
     Chart,
     Figure,
     Goal,
@@ -26,284 +30,234 @@ from memdir.evals.report import (
     Section,
     Table,
     count,
-    of_mean,
+    mean_figure,
 )
-from memdir.evals.report import TEXT as REPORT_TEXT
 from memdir.format import index as index_module
 from memdir.format.outline import Lookup
 from memdir.format.pointer import WIKILINK, read_pointers
 from memdir.hot import memory
-from memdir.hot.memory import Document, Memory, decode
+from memdir.hot.memory import Memory, decode
 from memdir.hot.words import STOP, split
+from memdir.recall import answer
 from memdir.store import look
-from memdir.store.ports import Search, Store
 from memdir.store.writer import App
-from memdir.text.markdown import REST, TEXT, layers
+from memdir.text import markdown
 from memdir.text.similar import find_alike
 
-# Questions that a store can be asked without anybody: its own descriptions, its own links.
-
-MOST = 300  # questions of a kind; a larger store is sampled, always the same way
-FEWEST_WORDS = 2  # of a question; less could mean anything
-DROPPED = 3  # every third word is left out
-CHUNK = 4  # characters that stand for a word where words have no spaces between them
-
-
-def paraphrase(text: str, seed: str) -> str:
-    """The text without its stop words and every third word, in another order, always the same."""
-    words = [part for word in split(text) for part in _chunks(word) if part.lower() not in STOP]
-    kept = [word for at, word in enumerate(words, 1) if at % DROPPED]
-    random.Random(f"{SEED} {seed}").shuffle(kept)
-    return " ".join(kept) if len(kept) >= FEWEST_WORDS else ""
-
-
-def _chunks(word: str) -> list[str]:
-    """A run of a script without spaces in parts; any other word whole."""
-    if word.isascii() or len(word) <= 2 * CHUNK or word.lower() != word.upper():
-        return [word]
-    return [word[at : at + CHUNK] for at in range(0, len(word), CHUNK)]
-
-
-def ask_descriptions(memories: Iterable[Memory]) -> list[Query]:
-    """Each description, paraphrased, should find its memory."""
-    asked = [(one.path, paraphrase(one.description, one.path)) for one in memories]
-    return sample([Query(path, text, "", (path,)) for path, text in asked if text])
-
-
-def ask_links(
-    documents: Mapping[str, Document], names: Mapping[str, str]
-) -> tuple[list[Query], list[tuple[str, str]]]:
-    """Each sentence with a `[[link]]` should find what it links to; and links to nothing."""
-    lookup = Lookup(documents, names)
-    asked: dict[tuple[str, str], Query] = {}
-    dangling: list[tuple[str, str]] = []
-    for path, document in documents.items():
-        for target, said in _links(document.body.split("\n")):
-            found = lookup.find(target, WIKILINK)
-            if found is None:
-                dangling.append((path, target))
-            elif found != path:
-                asked.setdefault((path, found), Query(path, said, "", (found,)))
-    return list(asked.values()), dangling
-
-
-def _links(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """(target, the line without its brackets) of each link outside code."""
-    found = []
-    for number, (layer, shown) in enumerate(layers(lines), 1):
-        if layer in (TEXT, REST) and "[[" in shown:
-            said = shown.replace("[[", " ").replace("]]", " ")
-            pointers = read_pointers(shown, number)
-            found += [(one.target, said) for one in pointers if one.form == WIKILINK]
-    return found
-
-
-def sample(queries: list[Query]) -> list[Query]:
-    """All of them, or as many as a run has time for."""
-    if len(queries) <= MOST:
-        return queries
-    return random.Random(SEED).sample(queries, MOST)
-
-
-# The state of a store: how old, how tidy, how much of it every session carries.
-
+MAX_QUERIES = 300  # of a kind; a larger store is sampled, always the same way
+MIN_WORDS = 2  # of a question; less could mean anything
+CHUNK_CHARACTERS = 4  # that stand for a word where words have no spaces between them
+MAX_ROWS = 20  # of a table; the figure above it counts all
+TOKEN_CHARACTERS = 4  # a usual estimate for English
 # Upper ends of the bands of ages, in whole days.
-AGES = (
-    *((7, "up to a week"), (30, "up to a month"), (90, "up to three months")),
-    (365, "up to a year"),
-)
+BANDS = {7: "up to a week", 30: "up to a month", 90: "up to three months", 365: "up to a year"}
 OLDER = "older"
-ACTIONS = ("keep", "review", "prune")
-VERDICTS = (TRUE, STALE, UNKNOWN)
-ROWS = 20  # of a table; the figure above it counts all
-TOKEN = 4  # characters; a usual estimate for English
-
-
-def evaluate_pairs(texts: Mapping[str, str]) -> Section:
-    """Memories that say the same cost twice and drift apart."""
-    alike = find_alike(texts)
-    rows = tuple((one.first, one.second, one.score) for one in alike[:ROWS])
-    columns = (("memory", REPORT_TEXT), ("may say the same as", REPORT_TEXT), ("alike", "share"))
-    return Section(
-        "Near-duplicates",
-        (Figure("near-duplicate pairs", len(alike), COUNT, len(texts)),),
-        (Table("pairs", columns, rows),),
-    )
-
-
-def evaluate_claims(app: App) -> Section:
-    """What memories say of the code, against the code."""
-    checked = verify.verify(app)
-    judged = [(path, one) for path, some in checked.memories.items() for one in some]
-    counts = Counter(one.verdict for _, one in judged)
-    asked = sum(counts[verdict] for verdict in VERDICTS)
-    figures = [Figure(f"claims {verdict}", counts[verdict], COUNT, asked) for verdict in VERDICTS]
-    stale = [(path, one.claim.text, one.reason) for path, one in judged if one.verdict == STALE]
-    columns = (("memory", REPORT_TEXT), ("claim", REPORT_TEXT), ("what became of it", REPORT_TEXT))
-    table = Table("stale claims", columns, tuple(stale[:ROWS]))
-    return Section("Claims", tuple(figures), (table,), remarks=checked.remarks)
-
-
-def evaluate_ages(listed: Sequence[Listed]) -> Section:
-    """A score labels, it never hides: old is not wrong."""
-    bands = Counter(_band(one.age_days) for one in listed)
-    actions = Counter(one.action for one in listed)
-    bars = tuple((name, float(bands[name])) for name in (*[name for _, name in AGES], OLDER))
-    figures = [Figure(f"to {name}", actions[name], COUNT, len(listed)) for name in ACTIONS]
-    chart = Chart("memories by age", bars, COUNT, max(1.0, *[count for _, count in bars]))
-    return Section("Staleness", tuple(figures), charts=(chart,) if listed else ())
-
-
-def _band(days: int) -> str:
-    return next((name for last, name in AGES if days <= last), OLDER)
-
-
-def evaluate_hygiene(findings: Sequence[Finding], dangling: Sequence[tuple[str, str]]) -> Section:
-    """What a person should mend."""
-    found = [(one.kind, one.path, one.message) for one in findings]
-    leading = dict.fromkeys(dangling)
-    found += [("dangling-link", path, f"[[{target}]] leads nowhere") for path, target in leading]
-    columns = (("kind", REPORT_TEXT), ("memory", REPORT_TEXT), ("finding", REPORT_TEXT))
-    return Section(
-        "Hygiene",
-        (Figure("findings", len(found), COUNT),),
-        (Table("findings", columns, tuple(found[:ROWS])),),
-        remarks=(f"Shown: {ROWS} of {len(found):,}.",) if len(found) > ROWS else (),
-    )
-
-
-def evaluate_index(app: App) -> Section:
-    """The index against the limits beyond which its newest lines are not loaded."""
-    try:
-        found = look.survey_index(app)
-    except MemdirError as error:
-        return Section("Index", remarks=(f"{error.message}. Next: {error.next}",))
-    figures = (
-        Figure("index lines", found.lines, COUNT, goal=Goal(memory.MAX_LINES, at_most=True)),
-        Figure(
-            "index characters",
-            found.characters,
-            COUNT,
-            goal=Goal(memory.MAX_CHARACTERS, at_most=True),
-        ),
-        Figure("memories without a pointer", len(found.orphans), COUNT),
-        Figure("pointers without a file", len(found.dangling), COUNT),
-        Figure("repeated pointers", len(found.duplicates), COUNT),
-        Figure("overlong pointers", len(found.overlong), COUNT),
-        Figure("lines of content, not pointers", len(found.inline), COUNT),
-    )
-    repair = found.orphans or found.dangling or found.duplicates
-    advice = ("Repair: memdir index --rebuild. Look: memdir index --check.",) if repair else ()
-    return Section("Index", figures, remarks=advice)
-
-
-def evaluate_load(store: Store, standing: str) -> Section:
-    """What every session carries before its first prompt."""
-    try:
-        index = index_module.load(memory.decode(store.index() or b"")).text
-    except MemdirError:
-        index = ""  # reported with the index
-    carried = {"index": len(index), "standing rules": len(standing)}
-    figures = [
-        *[Figure(f"{name}, tokens", size / TOKEN, COUNT) for name, size in carried.items()],
-        Figure("per session, tokens", sum(carried.values()) / TOKEN, COUNT),
-    ]
-    remark = f"Tokens are estimated as characters / {TOKEN}."
-    return Section("Carried by every session", tuple(figures), remarks=(remark,))
-
-
-# An evaluation of one's own store: offline, nothing is written, no model is asked.
-
-DEPTH = 20
 LATER = (
     "Past prompts with the memories that were then used: not measured yet; comes with capture.",
     "Time of the hook in a process of its own: not measured yet; `make bench` measures it.",
+)
+ABOUT_RECALL = (
+    "Self-recall: each description without its stop words and every third word, in another "
+    "order, should find its memory. Links: the line around a [[link]] should find its target."
 )
 
 
 def evaluate_own(app: App, say: Say) -> Report:
     """read → ask its own descriptions and links → look at its state"""
     listed, findings = ages.list_memories(app)
-    memories = [one.memory for one in listed]
+    memories = [item.memory for item in listed]
     say(f"reading {len(memories):,} memories")
-    texts = _read(app, memories)
-    documents = {path: memory.read(text) for path, text in texts.items()}
-    names = {memory.name: memory.path for memory in memories}
-    agent = open_agent(app)
-    linked, dangling = ask_links(documents, names)
-    described = ask_descriptions(memories)
-    say(f"asking {len(described):,} descriptions and {len(linked):,} links")
-    summary = f"{count(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
-    sections = (
-        _found(app.search, described, linked, dangling),
-        _speed(agent, described),
-        evaluate_load(app.store, agent.standing),
-        evaluate_index(app),
-        evaluate_pairs(texts),
-        evaluate_claims(app),
-        evaluate_ages(listed),
-        evaluate_hygiene(findings, dangling),
-        Section("Not measured yet", remarks=LATER),
-    )
-    return Report("own", app.store.root, summary, sections)
-
-
-def _read(app: App, memories: list[Memory]) -> dict[str, str]:
-    """The whole text of each item; one that cannot be read is among the findings."""
     texts = {}
     for item in memories:
         try:
             texts[item.path] = decode(app.store.view(item.path))
         except MemdirError:
-            continue
-    return texts
+            continue  # it is among the findings
+    linked, dangling = ask_links(texts, {memory.name: memory.path for memory in memories})
+    described = ask_descriptions(memories)
+    say(f"asking {len(described):,} descriptions and {len(linked):,} links")
+    summary = f"{count(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
+    sections = (
+        _show_recall(app, described, linked, len(dangling)),
+        _show_speed(app, described),
+        _show_load(app),
+        _show_index(app),
+        _show_pairs(texts),
+        _show_claims(app),
+        _show_ages(listed),
+        _show_hygiene(findings, dangling),
+        Section("Not measured yet", remarks=LATER),
+    )
+    return Report("own", app.store.root, summary, sections)
 
 
-def _found(
-    search: Search, described: list[Query], linked: list[Query], dangling: list[tuple[str, str]]
-) -> Section:
+def ask_descriptions(memories: Iterable[Memory]) -> list[Query]:
+    """Each description, paraphrased, should find its memory."""
+    asked = [(item.path, _paraphrase(item.description, item.path)) for item in memories]
+    return _sample([Query(path, text, "", (path,)) for path, text in asked if text])
+
+
+def _paraphrase(text: str, seed: str) -> str:
+    """The text without its stop words and every third word, in another order, always the same."""
+    words = [part for word in split(text) for part in _chunks(word) if part.lower() not in STOP]
+    kept = [word for number, word in enumerate(words, 1) if number % 3]
+    random.Random(f"{SEED} {seed}").shuffle(kept)
+    return " ".join(kept) if len(kept) >= MIN_WORDS else ""
+
+
+def _chunks(word: str) -> list[str]:
+    """A run of a script without spaces in parts; any other word whole."""
+    size = CHUNK_CHARACTERS
+    if word.isascii() or len(word) <= 2 * size or word.lower() != word.upper():
+        return [word]
+    return [word[start : start + size] for start in range(0, len(word), size)]
+
+
+def ask_links(
+    texts: Mapping[str, str], names: Mapping[str, str]
+) -> tuple[list[Query], list[tuple[str, str]]]:
+    """Each line with a `[[link]]` should find what it links to; and links to nothing."""
+    lookup = Lookup(texts, names)
+    asked: dict[tuple[str, str], Query] = {}
+    dangling: list[tuple[str, str]] = []
+    for path, text in texts.items():
+        for layer, line in markdown.layers(memory.read(text).body.split("\n")):
+            if layer not in (markdown.TEXT, markdown.REST) or "[[" not in line:
+                continue
+            prompt = line.replace("[[", " ").replace("]]", " ")
+            for pointer in read_pointers(line, 1):
+                target = lookup.find(pointer.target, WIKILINK)
+                if pointer.form != WIKILINK or target == path:
+                    continue
+                if target is None:
+                    dangling.append((path, pointer.target))
+                else:
+                    asked.setdefault((path, target), Query(path, prompt, "", (target,)))
+    return list(asked.values()), dangling
+
+
+def _sample(queries: list[Query]) -> list[Query]:
+    """All of them, or as many as a run has time for."""
+    if len(queries) <= MAX_QUERIES:
+        return queries
+    return random.Random(SEED).sample(queries, MAX_QUERIES)
+
+
+def _show_recall(app: App, described: list[Query], linked: list[Query], dangling: int) -> Section:
     """Does a memory come back when its own words, or those around a link to it, are said?"""
-    asked = _rank(search, described)
-    around = [_without(one, one.query.id) for one in _rank(search, sample(linked))]
-    links = [1.0] * len(linked) + [0.0] * len(dangling)
+    searches = {"": app.search}
+    asked = rank(described, searches, DEPTH)
+    # The memory with the link in it is no answer to its own question.
+    around = [
+        replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
+        for item in rank(_sample(linked), searches, DEPTH)
+    ]
     figures = (
-        of_mean("self-recall R@1", report.mean(recalls(asked, 1))),
-        of_mean("self-recall R@5", report.mean(recalls(asked, 5))),
-        of_mean("self-recall MRR", report.mean(ranks(asked))),
-        of_mean("links that lead somewhere", report.mean(links)),
-        of_mean("linked memory found, R@5", report.mean(recalls(around, 5))),
+        mean_figure("self-recall R@1", recalls(asked, 1)),
+        mean_figure("self-recall R@5", recalls(asked, 5)),
+        mean_figure("self-recall MRR", ranks(asked)),
+        mean_figure("links that lead somewhere", [1.0] * len(linked) + [0.0] * dangling),
+        mean_figure("linked memory found, R@5", recalls(around, 5)),
     )
-    remark = (
-        "Self-recall: each description without its stop words and every third word, in another "
-        "order, should find its memory. Links: the line around a [[link]] should find its target."
-    )
-    return Section("Is it found?", figures, remarks=(remark,))
+    return Section("Is it found?", figures, remarks=(ABOUT_RECALL,))
 
 
-def _rank(search: Search, queries: list[Query]) -> list[Ranked]:
-    searches: Mapping[str, Search] = {"": search}
-    return rank(queries, searches, DEPTH, _unheard)
-
-
-def _unheard(text: str) -> None:
-    """For a part that is over quickly."""
-
-
-def _without(ranked: Ranked, path: str) -> Ranked:
-    """The memory with the link in it is no answer to its own question."""
-    left = tuple(one for one in ranked.ranking if one != path)
-    return Ranked(ranked.query, left, ranked.milliseconds)
-
-
-def _speed(agent: Agent, queries: list[Query]) -> Section:
+def _show_speed(app: App, queries: list[Query]) -> Section:
     """The whole way of a prompt in this process: search, choose, write what is injected."""
     spent = []
     for query in queries:
         start = time.perf_counter()
-        agent.ask(query.prompt)
+        ask(app, query)
         spent.append((time.perf_counter() - start) * 1000)
     figures = (
         Figure("recall, ms, median", report.median(spent), MS, len(spent)),
         Figure("recall, ms, p95", report.p95(spent), MS, len(spent)),
     )
     return Section("How fast, on this machine", figures)
+
+
+def _show_load(app: App) -> Section:
+    """What every session carries before its first prompt."""
+    try:
+        index = index_module.load(memory.decode(app.store.index() or b"")).text
+    except MemdirError:
+        index = ""  # reported with the index
+    standing = answer.standing([(SCOPE, app)])[0]
+    sizes = [len(text) / TOKEN_CHARACTERS for text in (index, standing)]
+    names = ("index, tokens", "standing rules, tokens", "per session, tokens")
+    pairs = zip(names, [*sizes, sum(sizes)], strict=True)
+    figures = tuple(Figure(name, size, COUNT) for name, size in pairs)
+    remark = f"Tokens are estimated as characters / {TOKEN_CHARACTERS}."
+    return Section("Carried by every session", figures, remarks=(remark,))
+
+
+def _show_index(app: App) -> Section:
+    """The index against the limits beyond which its newest lines are not loaded."""
+    try:
+        survey = look.survey_index(app)
+    except MemdirError as error:
+        return Section("Index", remarks=(f"{error.message}. Next: {error.next}",))
+    lines, characters = (
+        Goal(limit, at_most=True) for limit in (memory.MAX_LINES, memory.MAX_CHARACTERS)
+    )
+    figures = (
+        Figure("index lines", survey.lines, COUNT, goal=lines),
+        Figure("index characters", survey.characters, COUNT, goal=characters),
+        Figure("memories without a pointer", len(survey.orphans), COUNT),
+        Figure("pointers without a file", len(survey.dangling), COUNT),
+        Figure("repeated pointers", len(survey.duplicates), COUNT),
+        Figure("overlong pointers", len(survey.overlong), COUNT),
+        Figure("lines of content, not pointers", len(survey.inline), COUNT),
+    )
+    repair = survey.orphans or survey.dangling or survey.duplicates
+    advice = ("Repair: memdir index --rebuild. Look: memdir index --check.",) if repair else ()
+    return Section("Index", figures, remarks=advice)
+
+
+def _show_pairs(texts: Mapping[str, str]) -> Section:
+    """Memories that say the same cost twice and drift apart."""
+    alike = find_alike(texts)
+    rows = tuple((pair.first, pair.second, pair.score) for pair in alike[:MAX_ROWS])
+    columns = (("memory", TEXT), ("may say the same as", TEXT), ("alike", SHARE))
+    figure = Figure("near-duplicate pairs", len(alike), COUNT, len(texts))
+    return Section("Near-duplicates", (figure,), (Table("pairs", columns, rows),))
+
+
+def _show_claims(app: App) -> Section:
+    """What memories say of the code, against the code."""
+    checked = verify.verify(app)
+    judged = [(path, item) for path, items in checked.memories.items() for item in items]
+    counts = Counter(item.verdict for _, item in judged)
+    verdicts = (TRUE, STALE, UNKNOWN)
+    asked = sum(counts[verdict] for verdict in verdicts)
+    figures = tuple(Figure(f"claims {name}", counts[name], COUNT, asked) for name in verdicts)
+    rows = [(path, item.claim.text, item.reason) for path, item in judged if item.verdict == STALE]
+    columns = (("memory", TEXT), ("claim", TEXT), ("what became of it", TEXT))
+    table = Table("stale claims", columns, tuple(rows[:MAX_ROWS]))
+    return Section("Claims", figures, (table,), remarks=checked.remarks)
+
+
+def _show_ages(listed: Sequence[Listed]) -> Section:
+    """A score labels, it never hides: old is not wrong."""
+    counts = dict.fromkeys((*BANDS.values(), OLDER), 0.0)
+    for item in listed:
+        counts[next((name for last, name in BANDS.items() if item.age_days <= last), OLDER)] += 1
+    actions = Counter(item.action for item in listed)
+    names = ("keep", "review", "prune")
+    figures = tuple(Figure(f"to {name}", actions[name], COUNT, len(listed)) for name in names)
+    chart = Chart("memories by age", tuple(counts.items()), COUNT, max(1.0, *counts.values()))
+    return Section("Staleness", figures, charts=(chart,) if listed else ())
+
+
+def _show_hygiene(findings: Sequence[Finding], dangling: Sequence[tuple[str, str]]) -> Section:
+    """What a person should mend."""
+    rows = [(item.kind, item.path, item.message) for item in findings]
+    links = dict.fromkeys(dangling)
+    rows += [("dangling-link", path, f"[[{target}]] leads nowhere") for path, target in links]
+    columns = (("kind", TEXT), ("memory", TEXT), ("finding", TEXT))
+    return Section(
+        "Hygiene",
+        (Figure("findings", len(rows), COUNT),),
+        (Table("findings", columns, tuple(rows[:MAX_ROWS])),),
+        remarks=(f"Shown: {MAX_ROWS} of {len(rows):,}.",) if len(rows) > MAX_ROWS else (),
+    )

@@ -1,104 +1,24 @@
-"""Figures with intervals, one page."""
+"""Figures with intervals, tables and charts; one page of a terminal, or fields for a program."""
 
 from __future__ import annotations
 
 import math
 import random
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
-# The interval of a share that was counted.
-
 Z = 1.959964  # standard deviations that hold 95 %
-
-
-def wilson(part: int, whole: int) -> tuple[float | None, float | None]:
-    """Wilson's interval of `part` out of `whole`: within 0 and 1, and fit for small counts."""
-    if not whole:
-        return None, None
-    share, square = part / whole, Z * Z / whole
-    middle = share + square / 2
-    spread = Z * math.sqrt(share * (1 - share) / whole + square / (4 * whole))
-    low, high = (middle - spread) / (1 + square), (middle + spread) / (1 + square)
-    return max(low, 0.0), min(high, 1.0)
-
-
-# Figures of merit, each a share between 0 and 1. A ranking is a list of paths, best first.
-
 RESAMPLES = 1_000
 SEED = 20_260_302
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean over `n` prompts, and the interval that 95 % of resamples fall into."""
-
-    value: float
-    n: int
-    low: float
-    high: float
-
-
-def recall_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
-    """The share of the gold among the first `k`."""
-    return len(set(ranking[:k]) & set(gold)) / len(set(gold))
-
-
-def reciprocal_rank(ranking: Sequence[str], gold: Collection[str]) -> float:
-    """1 over the rank of the first gold; 0 where there is none."""
-    return next((1 / rank for rank, path in enumerate(ranking, 1) if path in gold), 0.0)
-
-
-def ndcg_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
-    """Gold counts less the lower it stands; 1 when all of it stands on top."""
-    gain = sum(_discount(rank) for rank, path in enumerate(ranking[:k], 1) if path in gold)
-    return gain / sum(_discount(rank) for rank in range(1, min(k, len(set(gold))) + 1))
-
-
-def _discount(rank: int) -> float:
-    return 1 / math.log2(rank + 1)
-
-
-def precision(right: int, said: int) -> float | None:
-    """How much of what was said is right; None where nothing was said."""
-    return right / said if said else None
-
-
-def mean(values: Sequence[float], seed: int = SEED) -> Mean | None:
-    """The mean with its bootstrap interval, the same in every run; None of nothing."""
-    if not values:
-        return None
-    n, chance = len(values), random.Random(seed)
-    drawn = sorted(sum(chance.choices(values, k=n)) / n for _ in range(RESAMPLES))
-    tail = (1 - CONFIDENCE) / 2
-    return Mean(sum(values) / n, n, quantile(drawn, tail), quantile(drawn, 1 - tail))
-
-
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value that `share` of these sorted values do not exceed; between two, in proportion."""
-    at = share * (len(ordered) - 1)
-    below = math.floor(at)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (at - below)
-
-
-def median(values: Sequence[float]) -> float | None:
-    """The middle one; None of nothing."""
-    return quantile(sorted(values), 0.5) if values else None
-
-
-def p95(values: Sequence[float]) -> float | None:
-    """What 95 % do not exceed; None of nothing."""
-    return quantile(sorted(values), 0.95) if values else None
-
-
-# What an evaluation says: sections of figures, tables and charts, the same for every reader.
-
 SHARE, MS, COUNT, TEXT = "share", "ms", "count", "text"  # units
-NOTHING = "–"
+NAME_COLUMNS = 30
+BAR_COLUMNS = 28
+FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
+
 Value = str | float | None
+Cell = str | tuple[str, str]
 Say = Callable[[str], None]  # who waits is told what is under way
 
 
@@ -111,7 +31,6 @@ class Goal:
     aim: float | None = None
 
     def met(self, value: float | None) -> bool:
-        """True where the figure is as good as it should be."""
         if value is None:
             return False
         # Shares are printed with three decimals; what prints alike is judged alike.
@@ -165,105 +84,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole evaluation: of what (`kind`), where the data lies, and what was found."""
+    """A whole evaluation: of what (`kind`), where the data lies, and what came of it."""
 
     kind: str
     subject: str
     summary: str
-    sections: tuple[Section, ...] = field(default=())
+    sections: tuple[Section, ...] = ()
 
     @property
     def figures(self) -> list[Figure]:
-        """All of them, in order."""
         return [figure for section in self.sections for figure in section.figures]
-
-
-def of_mean(name: str, mean: Mean | None, goal: Goal | None = None) -> Figure:
-    """A figure that is a mean over prompts."""
-    if mean is None:
-        return Figure(name, None, n=0, goal=goal, remark="there was nothing to measure")
-    return Figure(name, mean.value, SHARE, mean.n, mean.low, mean.high, goal)
-
-
-def spell(value: Value, unit: str) -> str:
-    """A value as people read it."""
-    if value is None:
-        return NOTHING
-    if isinstance(value, str):
-        return value
-    if unit == SHARE:
-        return f"{value:.3f}"
-    return f"{value:,.2f}" if unit == MS else f"{value:,.0f}"
-
-
-def spell_goal(figure: Figure) -> str:
-    """The goal and whether it is met; nothing where there is none."""
-    if figure.goal is None:
-        return ""
-    sign = "≤" if figure.goal.at_most else "≥"
-    aim = "" if figure.goal.aim is None else f" (aim {_plain(figure.goal.aim)})"
-    return f"{sign} {_plain(figure.goal.value)} {verdict(figure)}{aim}"
-
-
-def verdict(figure: Figure) -> str:
-    """`met`, `missed`, or nothing where there is no goal."""
-    if figure.goal is None:
-        return ""
-    return "met" if figure.goal.met(figure.value) else "missed"
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """`1 store`, `2 stores`, `3 memories`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def _plain(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:g}"
-
-
-def fields(report: Report) -> dict[str, object]:
-    """The report for a program: figures by name, tables by name, each row an object."""
-    return {
-        "set": report.kind,
-        "data": report.subject,
-        "summary": report.summary,
-        "figures": {figure.name: _figure_fields(figure) for figure in report.figures},
-        "tables": {
-            table.name: [_row_fields(table, row) for row in table.rows]
-            for section in report.sections
-            for table in section.tables
-        },
-        "remarks": [text for section in report.sections for text in section.remarks],
-    }
-
-
-def _figure_fields(figure: Figure) -> dict[str, object]:
-    goal = figure.goal
-    return {
-        "value": figure.value,
-        "unit": figure.unit,
-        "n": figure.n,
-        "low": figure.low,
-        "high": figure.high,
-        "goal": None if goal is None else goal.value,
-        "goal_is": None if goal is None else ("at most" if goal.at_most else "at least"),
-        "aim": None if goal is None else goal.aim,
-        "met": None if goal is None else goal.met(figure.value),
-        "remark": figure.remark,
-    }
-
-
-def _row_fields(table: Table, row: tuple[Value, ...]) -> dict[str, object]:
-    return {name: value for (name, _), value in zip(table.columns, row, strict=True)}
-
-
-# A report as one page of a terminal: tables and bars in plain characters.
-
-Cell = str | tuple[str, str]
-NAME_COLUMNS = 30
-BAR_COLUMNS = 28
-FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
-VERDICTS = {"": "", "met": "green", "missed": "red"}
 
 
 class Paper(Protocol):
@@ -274,6 +104,133 @@ class Paper(Protocol):
     def paint(self, text: str, style: str) -> str: ...
     def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]: ...
     def table(self, rows: Sequence[Sequence[Cell]], most: Sequence[int] = ()) -> list[str]: ...
+
+
+def wilson(part: int, whole: int) -> tuple[float | None, float | None]:
+    """Wilson's interval of `part` out of `whole`: within 0 and 1, and fit for small counts."""
+    if not whole:
+        return None, None
+    share, square = part / whole, Z * Z / whole
+    middle = share + square / 2
+    spread = Z * math.sqrt(share * (1 - share) / whole + square / (4 * whole))
+    low, high = (middle - spread) / (1 + square), (middle + spread) / (1 + square)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def recall_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
+    """The share of the gold among the first `k`."""
+    return len(set(ranking[:k]) & set(gold)) / len(set(gold))
+
+
+def reciprocal_rank(ranking: Sequence[str], gold: Collection[str]) -> float:
+    """1 over the rank of the first gold; 0 where there is none."""
+    return next((1 / rank for rank, path in enumerate(ranking, 1) if path in gold), 0.0)
+
+
+def ndcg_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
+    """Gold counts less the lower it stands; 1 when all of it stands on top."""
+    gains = [1 / math.log2(rank + 1) for rank in range(1, k + 1)]
+    gain = sum(gain for gain, path in zip(gains, ranking, strict=False) if path in gold)
+    return gain / sum(gains[: len(set(gold))])
+
+
+def precision(right: int, said: int) -> float | None:
+    """How much of what was said is right; None where nothing was said."""
+    return right / said if said else None
+
+
+def average(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def mean_figure(name: str, values: Sequence[float], goal: Goal | None = None) -> Figure:
+    """The mean with its bootstrap interval, the same in every run."""
+    if not values:
+        return Figure(name, None, n=0, goal=goal, remark="there was nothing to measure")
+    n, chance = len(values), random.Random(SEED)
+    drawn = sorted(sum(chance.choices(values, k=n)) / n for _ in range(RESAMPLES))
+    low, high = (quantile(drawn, (1 + sign * CONFIDENCE) / 2) for sign in (-1, 1))
+    return Figure(name, sum(values) / n, SHARE, n, low, high, goal)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The value that `share` of these sorted values do not exceed; between two, in proportion."""
+    at = share * (len(ordered) - 1)
+    below = math.floor(at)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (at - below)
+
+
+def median(values: Sequence[float]) -> float | None:
+    """The middle one; None of nothing."""
+    return quantile(sorted(values), 0.5) if values else None
+
+
+def p95(values: Sequence[float]) -> float | None:
+    """What 95 % do not exceed; None of nothing."""
+    return quantile(sorted(values), 0.95) if values else None
+
+
+def count(number: int, singular: str, plural: str = "") -> str:
+    """`1 store`, `2 stores`, `3 memories`."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def spell(value: Value, unit: str) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if unit == SHARE:
+        return f"{value:.3f}"
+    return f"{value:,.2f}" if unit == MS else f"{value:,.0f}"
+
+
+def _spell_goal(figure: Figure) -> str:
+    """The goal and whether it is met; a remark where there is none."""
+    goal = figure.goal
+    if goal is None:
+        return figure.remark
+    value, aim = (
+        "" if number is None else f"{number:,.0f}" if number >= 10 else f"{number:g}"
+        for number in (goal.value, goal.aim)
+    )
+    verdict = "met" if goal.met(figure.value) else "missed"
+    return f"{'≤' if goal.at_most else '≥'} {value} {verdict}" + (f" (aim {aim})" if aim else "")
+
+
+def fields(report: Report) -> dict[str, object]:
+    """The report for a program: figures by name, tables by name, each row an object."""
+    return {
+        "set": report.kind,
+        "data": report.subject,
+        "summary": report.summary,
+        "figures": {figure.name: _figure_fields(figure) for figure in report.figures},
+        "tables": {
+            table.name: [
+                {name: value for (name, _), value in zip(table.columns, row, strict=True)}
+                for row in table.rows
+            ]
+            for section in report.sections
+            for table in section.tables
+        },
+        "remarks": [text for section in report.sections for text in section.remarks],
+    }
+
+
+def _figure_fields(figure: Figure) -> dict[str, object]:
+    goal = figure.goal
+    judged = {
+        "goal": goal and goal.value,
+        "goal_is": goal and ("at most" if goal.at_most else "at least"),
+        "aim": goal and goal.aim,
+        "met": goal and goal.met(figure.value),
+    }
+    measured = asdict(figure)
+    remark = {"remark": measured.pop("remark")}
+    del measured["name"], measured["goal"]
+    return {**measured, **judged, **remark}
 
 
 def page(report: Report, paper: Paper) -> list[str]:
@@ -302,46 +259,48 @@ def _figures(figures: Sequence[Figure], paper: Paper) -> list[str]:
     """Name and value; interval, n and goal where any of these figures has one."""
     if not figures:
         return []
-    columns: list[tuple[str, list[str]]] = [
-        ("", [figure.name for figure in figures]),
-        ("value", [spell(figure.value, figure.unit) for figure in figures]),
-        ("95 %", [_interval(figure) for figure in figures]),
-        ("n", ["" if figure.n is None else f"{figure.n:,}" for figure in figures]),
-        ("goal", [spell_goal(figure) or figure.remark for figure in figures]),
+    intervals = [
+        "" if item.low is None else f"{spell(item.low, item.unit)}–{spell(item.high, item.unit)}"
+        for item in figures
     ]
-    shown = [one for one in columns if any(one[1])]
-    texts = [_aligned(head, cells, head in ("value", "n")) for head, cells in shown]
-    # A last column may be cut; a number must not be.
-    texts += [] if shown[-1][0] == "goal" else [[""] * (len(figures) + 1)]
-    rows: list[list[Cell]] = [list(row) for row in zip(*texts, strict=True)]
-    rows[0] = [(str(text), "dim") for text in rows[0]]
-    for row, figure in zip(rows[1:], figures, strict=True):
-        row[-1] = (str(row[-1]), VERDICTS[verdict(figure)])
+    columns: list[tuple[str, list[str]]] = [
+        ("", [item.name for item in figures]),
+        ("value", [spell(item.value, item.unit) for item in figures]),
+        ("95 %", intervals),
+        ("n", ["" if item.n is None else f"{item.n:,}" for item in figures]),
+        ("goal", [_spell_goal(item) for item in figures]),
+    ]
+    shown = [column for column in columns if any(column[1])]
+    texts = [_align(head, cells, head in ("value", "n")) for head, cells in shown]
+    rows = _rows(texts, is_last_text=shown[-1][0] == "goal")
+    for row, item in zip(rows[1:], figures, strict=True):
+        if item.goal:
+            row[-1] = (str(row[-1]), "green" if item.goal.met(item.value) else "red")
     return paper.table(rows, (NAME_COLUMNS,))
 
 
-def _aligned(head: str, cells: Sequence[str], right: bool) -> list[str]:
+def _align(head: str, cells: Sequence[str], right: bool) -> list[str]:
     texts = [head, *cells]
     size = max(map(len, texts))
     return [text.rjust(size) for text in texts] if right else texts
 
 
-def _interval(figure: Figure) -> str:
-    if figure.low is None or figure.high is None:
-        return ""
-    return f"{spell(figure.low, figure.unit)}–{spell(figure.high, figure.unit)}"
+def _rows(texts: list[list[str]], *, is_last_text: bool) -> list[list[Cell]]:
+    """Columns as rows below a dim head. A last column may be cut; a number must not be."""
+    columns = texts if is_last_text else [*texts, [""] * len(texts[0])]
+    rows: list[list[Cell]] = [list(row) for row in zip(*columns, strict=True)]
+    rows[0] = [(str(text), "dim") for text in rows[0]]
+    return rows
 
 
 def _table(table: Table, paper: Paper) -> list[str]:
     texts = []
-    for at, (head, unit) in enumerate(table.columns):
-        cells = [spell(row[at], unit) for row in table.rows]
-        texts.append(_aligned(head, cells, unit != TEXT))
-    numbers = table.columns[-1][1] != TEXT
-    texts += [[""] * (len(table.rows) + 1)] if numbers else []
-    rows: list[list[Cell]] = [list(row) for row in zip(*texts, strict=True)]
-    rows[0] = [(str(text), "dim") for text in rows[0]]
-    return paper.table(rows, _limits(table, texts, paper.columns))
+    for i, (head, unit) in enumerate(table.columns):
+        cells = [spell(row[i], unit) for row in table.rows]
+        texts.append(_align(head, cells, unit != TEXT))
+    is_text = table.columns[-1][1] == TEXT
+    rows = _rows(texts, is_last_text=is_text)
+    return paper.table(rows, _limits(table, texts + [[""]] * (not is_text), paper.columns))
 
 
 def _limits(table: Table, texts: list[list[str]], columns: int) -> list[int]:

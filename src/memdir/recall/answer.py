@@ -1,4 +1,4 @@
-"""Recall, session section and prompt for CLI, MCP, library."""
+"""What comes back for a prompt, what a session starts with, and how an agent is told of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from memdir.claims.verify import kept_verdicts, refresh_verdicts
 from memdir.errors import BadInput, MemdirError
 from memdir.hot import inject as inject_module
-from memdir.hot import memory
 from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
 from memdir.hot.inject import Injected, Recalled, Sessions, SessionState, inject, inject_once
 from memdir.hot.memory import TEAM as FOLDER
@@ -25,9 +24,11 @@ from memdir.store.logs import open_log
 from memdir.store.look import read_all, survey_index
 from memdir.store.writer import App
 
-# What comes back for a prompt: recall → verify → inject; waits for no writer of memories.
-
 NONCE_BYTES = 4
+SECTION_CHARACTERS = 60_000  # of the whole text, in UTF-16 units
+INDEX_CHARACTERS = 30_000  # of an index: its own limit is 25,000
+RESERVED_CHARACTERS = 4_000  # for the standing rules and the frame
+NANOSECONDS = 1e9
 Named = Sequence[tuple[str, App]]
 
 
@@ -90,8 +91,12 @@ def recall(
             apps, places, prompt, state, found, session, limit=limit, pointers=pointers
         )
     looked = _verify(apps, found, verify)
-    now = apps[0][1].now() if apps else 0.0
-    injected = _tell(found, sessions, session, now)
+    now, nonce = apps[0][1].now() if apps else 0.0, secrets.token_hex(NONCE_BYTES)
+    told = found.bodies, found.pointers
+    if sessions is None:
+        injected = inject(*told, SessionState(), now=now, nonce=nonce)
+    else:
+        injected = inject_once(*told, sessions, session, now=now, nonce=nonce)
     chosen = tuple([*found.bodies, *found.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, found, taken, selected)
@@ -101,21 +106,14 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
     """Let the memories say which claims hold; the seconds that a look at the code took."""
     looked = 0.0
     for scope, app in apps:
-        bodies = [one for one in found.bodies if one.scope == scope]
+        bodies = [item for item in found.bodies if item.scope == scope]
         if bodies and anew:
             start = time.perf_counter()
-            refresh_verdicts(app, [one.memory.path for one in bodies])
+            refresh_verdicts(app, [item.memory.path for item in bodies])
             looked += time.perf_counter() - start
         if app.config.code:
             kept_verdicts(app).tell(bodies)
     return looked
-
-
-def _tell(found: Recollection, sessions: Sessions | None, session: str, now: float) -> Injected:
-    nonce = secrets.token_hex(NONCE_BYTES)
-    if sessions is None:
-        return inject(found.bodies, found.pointers, SessionState(), now=now, nonce=nonce)
-    return inject_once(found.bodies, found.pointers, sessions, session, now=now, nonce=nonce)
 
 
 def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
@@ -123,15 +121,7 @@ def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     return remind([(scope, as_told(app).store) for scope, app in apps])
 
 
-# What a session starts with: index → references → files → staleness → one section of text.
-
-SECTION_CHARACTERS = 60_000  # of the whole text, in UTF-16 units
-INDEX_CHARACTERS = 30_000  # of an index: its own limit is 25,000
-RESERVED = 4_000  # for the standing rules and the frame
-NANOSECONDS = 1e9
-
-
-def section(apps: Sequence[tuple[str, App]], *, session: str = "", full: bool = False) -> str:
+def section(apps: Named, *, session: str = "", full: bool = False) -> str:
     """Indexes, standing rules, with `full` every memory that an index names, each with its age.
 
     A session gets the same text each time it asks, until it begins anew after a clear or compact.
@@ -147,13 +137,14 @@ def section(apps: Sequence[tuple[str, App]], *, session: str = "", full: bool = 
     return text
 
 
-def _framed(apps: Sequence[tuple[str, App]], full: bool) -> str:
+def _framed(apps: Named, full: bool) -> str:
     """Everything in one frame, within its limit; a memory that does not fit is its pointer."""
     apps = [(scope, as_told(app)) for scope, app in apps]
     parts: list[str] = []
-    room = SECTION_CHARACTERS - RESERVED
+    room = SECTION_CHARACTERS - RESERVED_CHARACTERS
     for _, app in apps:
-        index = inject_module.listing(_path(app), _index(app), min(room, INDEX_CHARACTERS))
+        path, text = f"{app.store.root}/{app.store.index_path}", decode(app.store.index() or b"")
+        index = inject_module.listing(path, text, min(room, INDEX_CHARACTERS))
         parts.append(index)
         room -= utf16_units(index) + 2
     parts.append(standing(apps)[0])
@@ -165,18 +156,10 @@ def _framed(apps: Sequence[tuple[str, App]], full: bool) -> str:
     return inject_module.frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
 
 
-def begin_anew(apps: Sequence[tuple[str, App]], session: str) -> None:
+def begin_anew(apps: Named, session: str) -> None:
     """After a clear or a compact the session knows nothing any more."""
     if apps:
         Sessions(apps[0][1].config.state_dir).begin_anew(session)
-
-
-def _path(app: App) -> str:
-    return f"{app.store.root}/{app.store.index_path}"
-
-
-def _index(app: App) -> str:
-    return memory.decode(app.store.index() or b"")
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
@@ -184,18 +167,14 @@ def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
-    told, source = [], source_of(app)
+    result, source, now = [], source_of(app), app.now()
     for path, data in files:
         facts = app.store.facts(path)
-        memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else app.now())
-        one = Recalled(memory, scope, app.store.root, decode(data))
-        one.giver = source(path) if source else ""
-        now = app.now()
-        told.append((inject_module.body(one, now), inject_module.pointer(one, now, scoped)))
-    return told
-
-
-# What an agent is told about its memory as such: the words of its mode, then the indexes.
+        memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else now)
+        item = Recalled(memory, scope, app.store.root, decode(data))
+        item.giver = source(path) if source else ""
+        result.append((inject_module.body(item, now), inject_module.pointer(item, now, scoped)))
+    return result
 
 
 @dataclass(frozen=True)
@@ -207,9 +186,7 @@ class Prompt:
     mode: str
 
 
-def prompt(
-    apps: Sequence[tuple[str, App]], mode: str = "", *, indexes: bool = True, limit: int = 0
-) -> Prompt:
+def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
     """directories → words by mode → indexes; no text at all where memory is off.
 
     The first app's directory is the one that is written to. Without a mode, a team's store among

@@ -1,4 +1,4 @@
-"""Make and update it."""
+"""Make a catalog, and bring one up to date: whoever writes holds the lock beside the file."""
 
 import fcntl
 import os
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from memdir.store.ports import Store
 
 
-# Making a catalog, and bringing one up to date. Whoever writes holds the lock beside the file.
-
 TABLES = (
     "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
     " size INT, inode INT, head BLOB, line BLOB, rule INT, terms BLOB)",
@@ -40,6 +38,8 @@ TABLES = (
     "CREATE TABLE folder (path BLOB PRIMARY KEY, changed INT)",
     "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB)",
 )
+LOCK = "catalog.lock"
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?,?,?,?)"
 POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?)"
 
@@ -173,12 +173,6 @@ def _move(temporary: str, path: str) -> None:
             os.unlink(path)
         os.unlink(journal)
     os.replace(temporary, path)
-
-
-# Who may write a catalog, when, and with what: one process at a time, without waiting.
-
-LOCK = "catalog.lock"
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Busy(Exception):

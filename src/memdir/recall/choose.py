@@ -1,4 +1,4 @@
-"""A model chooses (M13)."""
+"""A model chooses the memories that belong to a prompt (M13), or the local choice stands."""
 
 from __future__ import annotations
 
@@ -19,33 +19,16 @@ from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
 from memdir.store.writer import App
 
-# The manifest: the list of memories a model chooses from.
-
 NEWEST = 200  # memories; more would crowd the prompt of the model that selects
-
-
-def manifest(memories: list[Memory]) -> str:
-    """One line per memory, the newest first: `- [type] path (time): description`."""
-    newest = sorted(memories, key=lambda memory: (-memory.mtime, memory.path))[:NEWEST]
-    return "\n".join(map(_line, newest))
-
-
-def _line(memory: Memory) -> str:
-    when = safe.iso_time(memory.mtime)
-    return one_line(f"- [{memory.type}] {memory.path} ({when}): {memory.description}")
-
-
-# Selection by a model: the question it gets, and what its answer means.
-
-MOST = 5  # memories; more would crowd the agent's context
-TOP = 20  # of the local ranking: they may be older than the newest 200
+RANKED = 20  # of the local ranking: they may be older than the newest 200
+MAX_CHOSEN = 5  # memories; more would crowd the agent's context
 MAX_TOKENS = 256
 SECONDS = 3.0
 PROMPT_CHARACTERS = 4_000  # the start of a prompt says what it is about; the rest is often a paste
 LINE_CHARACTERS = 300
 MARK_CHARACTERS = 12
-CUT = " […]"
-SPLIT = "\n---\n"  # in the words: what the model is, then what it is given
+PROJECT = "project"
+MODEL, LOCAL = "model", "local"
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -53,15 +36,13 @@ SCHEMA: dict[str, object] = {
         "memories": {
             "type": "array",
             "items": {"type": "string"},
-            "maxItems": MOST,
-            "description": f"Paths from the list, the most useful first, at most {MOST}.",
+            "maxItems": MAX_CHOSEN,
+            "description": f"Paths from the list, the most useful first, at most {MAX_CHOSEN}.",
         }
     },
     "required": ["memories"],
     "additionalProperties": False,
 }
-
-MODEL, LOCAL = "model", "local"
 
 
 @dataclass(frozen=True)
@@ -73,54 +54,16 @@ class Selected:
     reason: str = ""
 
 
-def candidates(memories: Sequence[Memory], top: Sequence[str]) -> dict[str, str]:
-    """The manifest's line of each memory that may be chosen: the newest, and the local top."""
-    newest = sorted(memories, key=lambda memory: (-memory.mtime, memory.path))[:NEWEST]
-    by_path = {memory.path: memory for memory in memories}
-    chosen = {memory.path: memory for memory in newest}
-    chosen |= {path: by_path[path] for path in top[:TOP] if path in by_path}
-    return {path: _selection_line(memory) for path, memory in chosen.items()}
-
-
-def build_question(words: str, prompt: str, lines: Sequence[str], seconds: float) -> Question:
-    """What the model is asked. All of it but the words is data, between marks nobody can guess."""
-    system, _, given = words.partition(SPLIT)
-    asked, listed = _cut(prompt.strip(), PROMPT_CHARACTERS), "\n".join(lines)
-    # Made of the data itself: the same question has the same mark, and no memory can contain it.
-    mark = hashlib.sha256(f"{asked}\0{listed}".encode("utf-8", "replace")).hexdigest()
-    user = Template(given.strip() + "\n").substitute(
-        mark=mark[:MARK_CHARACTERS],
-        prompt=asked,
-        memories=listed,
+def manifest(memories: Sequence[Memory]) -> str:
+    """One line per memory, the newest first: `- [type] path (time): description`."""
+    return "\n".join(
+        one_line(f"- [{item.type}] {item.path} ({safe.iso_time(item.mtime)}): {item.description}")
+        for item in _newest(memories)
     )
-    system = Template(system.strip() + "\n").substitute(most=MOST)
-    return Question(system, user, SCHEMA, MAX_TOKENS, seconds)
 
 
-def parse(data: object, known: Sequence[str]) -> tuple[str, ...]:
-    """The memories that an answer names: known ones, each once, at most 5; compared exactly."""
-    names = data.get("memories") if isinstance(data, dict) else None
-    given = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-    allowed = frozenset(known)
-    return tuple(dict.fromkeys(name for name in given if name in allowed))[:MOST]
-
-
-def names_any(data: object) -> bool:
-    """Whether the answer names something at all; naming nothing is a choice."""
-    return isinstance(data, dict) and bool(data.get("memories"))
-
-
-def _selection_line(memory: Memory) -> str:
-    return _cut(inert_line(manifest([memory])), LINE_CHARACTERS)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
-
-
-# Select the memories that belong to a prompt: by a model, or locally where it cannot.
-
-WORDS = "prompts/select.md"
+def _newest(memories: Sequence[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (-memory.mtime, memory.path))[:NEWEST]
 
 
 def select(
@@ -137,27 +80,42 @@ def select(
     `memories` are those that may be chosen (none that was shown already), with paths that are
     unique. `local` is the local choice, `top` the local ranking beyond it, best first.
     """
-    chosen = tuple(local)
-    lines = candidates(memories, [*local, *top])
-    if not lines:
-        return Selected(chosen, LOCAL, "there is nothing to choose from")
-    words = files("memdir.recall").joinpath(WORDS).read_text(encoding="utf-8")
-    question = build_question(words, prompt, [*lines.values()], seconds)
+    by_path = {memory.path: memory for memory in memories}
+    offered = {memory.path: memory for memory in _newest(memories)}
+    offered |= {path: by_path[path] for path in [*local, *top][:RANKED] if path in by_path}
+    if not offered:
+        return Selected(tuple(local), LOCAL, "there is nothing to choose from")
+    lines = [_cut(inert_line(manifest([item])), LINE_CHARACTERS) for item in offered.values()]
     try:
-        data = model.answer(question).data
+        data = model.answer(_build_question(prompt, lines, seconds)).data
     except MemdirError as error:
-        return Selected(chosen, LOCAL, error.message)
-    paths = parse(data, [*lines])
-    if not paths and names_any(data):
-        return Selected(chosen, LOCAL, f"{model.name} named only memories that are not listed")
+        return Selected(tuple(local), LOCAL, error.message)
+    names = data.get("memories") if isinstance(data, dict) else None
+    given = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    paths = tuple(dict.fromkeys(name for name in given if name in offered))[:MAX_CHOSEN]
+    if names and not paths:  # to name nothing is a choice
+        reason = f"{model.name} named only memories that are not listed"
+        return Selected(tuple(local), LOCAL, reason)
     return Selected(paths, MODEL)
 
 
-# Selection by a model: what it may choose from, and what its choice means for the answer.
+def _build_question(prompt: str, lines: Sequence[str], seconds: float) -> Question:
+    """All of it but the words is data, between marks nobody can guess."""
+    words = files("memdir.recall").joinpath("prompts/select.md").read_text(encoding="utf-8")
+    system, _, given = words.partition("\n---\n")
+    asked, listed = _cut(prompt.strip(), PROMPT_CHARACTERS), "\n".join(lines)
+    # Made of the data itself: the same question has the same mark, and no memory can contain it.
+    mark = hashlib.sha256(f"{asked}\0{listed}".encode("utf-8", "replace")).hexdigest()
+    user = Template(given.strip() + "\n").substitute(
+        mark=mark[:MARK_CHARACTERS], prompt=asked, memories=listed
+    )
+    system = Template(system.strip() + "\n").substitute(most=MAX_CHOSEN)
+    return Question(system, user, SCHEMA, MAX_TOKENS, seconds)
 
-PURPOSE = "select"
-PROJECT = "project"
-RANKED = 20  # of the local ranking that the model sees, however old they are
+
+def _cut(text: str, limit: int) -> str:
+    mark = " […]"
+    return text if len(text) <= limit else text[: limit - len(mark)] + mark
 
 
 def select_by_model(
@@ -165,75 +123,53 @@ def select_by_model(
     places: Sequence[Place],
     prompt: str,
     state: SessionState,
-    found: Recollection,
+    local: Recollection,
     session: str,
     *,
     limit: int = BODIES,
     pointers: int = POINTERS,
 ) -> tuple[Selected, Recollection]:
     """The model's choice as bodies, the local one below it; or the local answer and the reason."""
-    everything = _everything(places, state, found)
+    memories = [place.recalled(item) for place in places for item in place.store.scan().memories]
+    new = [item for item in memories if item.version not in state.surfaced]
+    offered = {_key(item): item for item in private_wins(new, Reader(places, local.findings))}
     ranked = recall(places, prompt, state, limit=0, pointers=RANKED, abstain=False).pointers
-    local = [_key(one) for one in found.bodies]
+    local_keys = [_key(item) for item in local.bodies]
     app = apps[0][1]
     try:
-        model = open_model(app, PURPOSE, session)
+        model = open_model(app, "select", session)
     except MemdirError as error:
         reason = f"{error.message} ({error.next})" if error.next else error.message
-        return Selected(tuple(local), LOCAL, reason), found
+        return Selected(tuple(local_keys), LOCAL, reason), local
     selected = select(
         prompt,
-        [_named(one) for one in everything.values()],
-        local,
+        [
+            Memory(key, item.memory.head, item.memory.mtime, item.memory.size)
+            for key, item in offered.items()
+        ],
+        local_keys,
         model,
-        top=[_key(one) for one in ranked],
+        top=[_key(item) for item in ranked],
         seconds=app.config.options.model_timeout,
     )
     if selected.by != MODEL:
-        return selected, found
+        return selected, local
     selected = Selected(selected.paths[:limit], selected.by, selected.reason)
-    answer = _chosen(selected, everything, ranked, places, found)
-    answer.pointers = answer.pointers[:pointers]
-    return selected, answer
-
-
-def _chosen(
-    selected: Selected,
-    everything: dict[str, Recalled],
-    ranked: list[Recalled],
-    places: Sequence[Place],
-    found: Recollection,
-) -> Recollection:
-    answer = Recollection()
-    answer.searched, answer.findings = found.searched, found.findings
+    result = Recollection()
+    result.searched, result.findings = local.searched, local.findings
     if not selected.paths:
-        return answer.nothing("the model chose none")
-    reader = Reader(places, answer.findings)
-    scored = {_key(one): one for one in (*ranked, *found.bodies, *found.pointers)}
+        return selected, result.nothing("the model chose none")
+    reader = Reader(places, result.findings)
+    scored = {_key(item): item for item in (*ranked, *local.bodies, *local.pointers)}
     for key in selected.paths:
-        one = scored.get(key) or everything[key]
-        one.note = one.note or everything[key].note
-        answer.bodies += [one] if reader.read(one) else []
-    given = set(selected.paths)
-    rest = (*found.bodies, *found.pointers)
-    answer.pointers = [one for one in rest if _key(one) not in given]
-    return answer
+        item = scored.get(key) or offered[key]
+        item.note = item.note or offered[key].note
+        result.bodies += [item] if reader.read(item) else []
+    rest = (*local.bodies, *local.pointers)
+    result.pointers = [item for item in rest if _key(item) not in selected.paths][:pointers]
+    return selected, result
 
 
-def _everything(
-    places: Sequence[Place], state: SessionState, found: Recollection
-) -> dict[str, Recalled]:
-    """Every memory that would be new to the session and of use, by a name that is unique."""
-    each = [place.recalled(memory) for place in places for memory in place.store.scan().memories]
-    new = [one for one in each if one.version not in state.surfaced]
-    return {_key(one): one for one in private_wins(new, Reader(places, found.findings))}
-
-
-def _key(one: Recalled) -> str:
+def _key(item: Recalled) -> str:
     """The path as the manifest has it; below its scope where that is not the project's."""
-    return one.memory.path if one.scope == PROJECT else f"{one.scope}/{one.memory.path}"
-
-
-def _named(one: Recalled) -> Memory:
-    """The memory under that name."""
-    return Memory(_key(one), one.memory.head, one.memory.mtime, one.memory.size)
+    return item.memory.path if item.scope == PROJECT else f"{item.scope}/{item.memory.path}"

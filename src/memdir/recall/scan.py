@@ -1,4 +1,4 @@
-"""Search without a catalog."""
+"""Search without a catalog: read everything, keep it in memory."""
 
 from memdir.errors import Finding, MemdirError
 from memdir.hot import catalog, recall
@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from array import array
 
     from memdir.store.ports import Store
-
-
-# Search without a catalog: read everything, keep it in memory.
 
 
 class Uncollected:
@@ -112,9 +109,6 @@ class Scan:
         except MemdirError as error:
             self.findings.append(Finding(error.code, error.path, error.message, error.next))
             return None
-
-
-# The search that needs no catalog: it reads the whole store each time it is asked.
 
 
 class Fresh:

@@ -1,157 +1,14 @@
-"""Relative dates: resolve the sure ones, anchor the rest."""
+"""Relative dates (M3): the sure English ones are resolved, the rest is reported for an anchor."""
 
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from memdir.text.markdown import closes_fence, item_start, opened_fence
 from memdir.text.patterns import pattern
 
-# Whether words about a day tell of one point in time, or of a habit, a rule, a quotation.
-
-REACH = 120  # characters of a sentence looked at on either side; keeps the whole linear
-
-_FENCE = pattern(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}+(?!.*`)|~{3,})")
-_ITEM = pattern(r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}")
-CODE_INDENT = 4  # columns; behind a blank line that is code
-_TAB = 4
-
-# A sentence ends at its mark, at a blank line, and where an item, heading or row begins.
-_ENDS = pattern(r"[.!?;](?=[\s\"')*_]|$)|\n[ \t]*(?=\n|[-*+|>#][ \t]?|\d{1,9}[.)][ \t])")
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_STANDING = pattern(
-    r"\b(?:always|never|every|each|usually|normally|typically|generally|often|sometimes|regularly"
-    rf"|weekly|daily|nightly|rarely|seldom|{_WEEKDAY}s|weekdays|weekends"
-    rf"|only[ \n](?:[^.;,:!?\n]{{1,40}}[ \n])?on[ \n]{_WEEKDAY}"
-    r"|(?:nobody|no one|everybody|everyone)[ \n](?:is|works|answers|reads|deploys))\b",
-    re.IGNORECASE,
-)
-_MEETING = pattern(
-    r"\b(?:stand-?ups?|meetings?|syncs?|calls?|retros?|retrospectives?|plannings?|office hours)\b"
-    r"[^.;:,!?\n]{0,40}\b(?:is|are|happens?|takes? place|runs?|starts?)\b[^.;:,!?\n]{0,20}$",
-    re.IGNORECASE,
-)
-_CONDITION = pattern(r"\b(?:if|unless|whenever|when|in case|as long as)\b", re.IGNORECASE)
-_PROVERB = pattern(
-    r"^\W{0,9}(?:do|don['’]?t|never|leave|live|think|plan|fix|ship|write|make|put)\b", re.IGNORECASE
-)
-_PAST = pattern(
-    r"\b(?:since|was|were|had|did|said|told|met|broke|broken|went|ran|sent|made|took|came|got|saw"
-    r"|left|found|lost|built|wrote|gave|began|chose|kept|held"
-    r"|(?!need|feed|seed|speed|exceed|proceed|embed|indeed|schedul|plann|expect|requir)"
-    r"[a-z]{2,20}ed)\b",
-    re.IGNORECASE,
-)
-_DEADLINE = pattern(
-    r"\b(?:freez\w{1,3}|frozen|deadlines?|due|releases?|launch\w{0,4}|cut-?off|go-?live|ships?"
-    r"|blocked|closed|code ?freeze|merge window|migration)\b",
-    re.IGNORECASE,
-)
-_OPTION = pattern(r"(?:^|\s)--?[A-Za-z][\w-]{0,30}[ =]$")
-
-
-def standing(text: str, start: int, end: int) -> bool:
-    """Does the sentence around this place tell a habit, a rule that holds on any such day?"""
-    before, after = _sentence(text, start, end)
-    whole = f"{before}{text[start:end]}{after}"
-    if _MEETING.search(before) or _OPTION.search(before):
-        return True
-    low = whole.lower()
-    if "today" in low and "tomorrow" in low and _PROVERB.search(whole):
-        return True
-    return bool(_STANDING.search(whole)) and not _happened(text[start:end], whole)
-
-
-def conditional(text: str, start: int, end: int) -> bool:
-    """Does it hang on a condition? Then nobody knows which day is meant."""
-    before, after = _sentence(text, start, end)
-    found = _CONDITION.search(f"{before}{after}")
-    if not found:
-        return False
-    # "broke yesterday when Ana merged" tells of a day, "if it broke yesterday" does not.
-    leads = not before[: found.start()].strip("\n -*+>#0123456789.") and found.end() <= len(before)
-    whole = f"{before}{text[start:end]}{after}"
-    return leads or found[0].lower() != "when" or not _happened(text[start:end], whole)
-
-
-def past(text: str, start: int, end: int) -> bool:
-    """Does the sentence tell what happened?"""
-    before, after = _sentence(text, start, end)
-    return bool(_PAST.search(f"{before} {after}"))
-
-
-def deadline(text: str, start: int, end: int) -> bool:
-    """Does the sentence tell of something that ends or begins on a day?"""
-    before, after = _sentence(text, start, end)
-    return bool(_DEADLINE.search(f"{before}{text[start:end]}{after}"))
-
-
-def _happened(phrase: str, whole: str) -> bool:
-    words = phrase.lower()
-    return ("yesterday" in words or words.endswith("ago")) and bool(_PAST.search(whole))
-
-
-def _sentence(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands in front of a place and behind it in its sentence."""
-    before = text[max(0, start - REACH) : start]
-    cuts = [found.end() for found in _ENDS.finditer(before)]
-    before = before[cuts[-1] :] if cuts else before
-    after = text[end : end + REACH]
-    stop = _ENDS.search(after)
-    return before, after[: stop.start()] if stop else after
-
-
-def blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """Runs of lines, each with whether it is code or a quotation."""
-    lines: list[str] = []
-    fence, kind = "", False
-    inner = 0  # the column where the text of the list item above begins
-    blank = True  # is the line above blank, or code?
-    for line in text.splitlines(keepends=True):
-        found = _FENCE.match(line)
-        if fence:
-            lines.append(line)
-            if found and found[1].startswith(fence) and not line[found.end() :].strip():
-                yield "".join(lines), True
-                lines, fence, kind, blank = [], "", False, False
-            continue
-        if found:
-            yield "".join(lines), kind
-            lines, fence = [line], found[1]
-            continue
-        aside = _is_aside(line, inner, blank, kind)
-        if aside != kind and line.strip():
-            yield "".join(lines), kind
-            lines, kind = [], aside
-        lines.append(line)
-        blank = not line.strip() or aside
-        inner = _inner(line, inner)
-    yield "".join(lines), kind or bool(fence)
-
-
-def _is_aside(line: str, inner: int, blank: bool, kind: bool) -> bool:
-    """A block quote, or code by its indent."""
-    body = line.lstrip(" \t")
-    if not body.strip():
-        return kind
-    return body.startswith(">") or (blank and _column(line) >= inner + CODE_INDENT)
-
-
-def _inner(line: str, inner: int) -> int:
-    if not line.strip():
-        return inner
-    item = _ITEM.match(line)
-    if item and _column(line) < inner + CODE_INDENT:
-        return len(item[0].expandtabs(_TAB))
-    return min(inner, _column(line))
-
-
-def _column(line: str) -> int:
-    start = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(start[:REACH].expandtabs(_TAB))
-
-
-# Relative dates made absolute (M3): what is certain is resolved, the rest is reported.
-
+REACH_CHARACTERS = 120  # of a sentence looked at on either side; keeps the whole linear
+CODE_COLUMNS = 4  # of indent; behind a blank line that is code
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _FIXED = {
@@ -161,21 +18,20 @@ _FIXED = {
     "day after tomorrow": 2,
     "day before yesterday": -2,
 }
-_CONTEXT = 80  # characters looked at on either side of a phrase; keeps the whole linear
 
 # One space, or one line break as in hard-wrapped Markdown; never a paragraph's end.
 _GAP = r"(?:[ \t]{1,9}|[ \t]{0,9}\r?\n[ \t]{0,20})"
 _DAY_NAME = "(?:" + "|".join(_WEEKDAYS) + ")"
-_SHORT = "(?-i:Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun)"
-_ANY_DAY = f"(?:{_DAY_NAME}|{_SHORT})"
+_ANY_DAY = f"(?:{_DAY_NAME}|(?-i:Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun))"
 _COUNT = r"(?:\d{1,4}(?:\.\d{1,2})?|" + "|".join(_NUMBERS) + ")"
-_SPAN = rf"(?:{_COUNT}[ \t]{{0,2}}(?:-|–|to|or)[ \t]{{0,2}})?{_COUNT}"
-_UNIT = rf"(?:(?:business|working){_GAP})?(?:days?|weeks?|months?|years?)"
-_VAGUE_UNIT = r"(?:week|weekend|month|quarter|year|sprint|iteration|milestone)"
+_SPAN = (
+    rf"(?:{_COUNT}[ \t]{{0,2}}(?:-|–|to|or)[ \t]{{0,2}})?{_COUNT}{_GAP}"
+    rf"(?:(?:business|working){_GAP})?(?:days?|weeks?|months?|years?)"
+)
+_PERIOD = r"(?:week|weekend|month|quarter|year|sprint|iteration|milestone)"
 _CUE = r"(?:by|on|after|before|until|till|from|starting|starts|due)"
-_HABIT = (
-    r"(?:stand-?ups?|meetings?|syncs?|calls?|retros?|retrospectives?|demos?|reviews?|plannings?"
-    r"|office hours|releases|deploys|mornings|afternoons|evenings|nights)\b"
+_MEETING = (
+    r"(?:stand-?ups?|meetings?|syncs?|calls?|retros?|retrospectives?|plannings?|office hours)"
 )
 _MONTH = (
     r"(?-i:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
@@ -185,7 +41,6 @@ _DATE = (
     r"(?:\d{4}-\d\d(?:-\d\d)?|\d{1,2}(?:st|nd|rd|th)\b|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?"
     rf"|(?:\d{{1,2}}[ ])?{_MONTH}(?:[ ]\d{{1,2}}\b)?)"
 )
-_DATE_AFTER = rf"[ \t,(]{{1,3}}(?:the[ ])?{_DATE}"
 
 # Order matters: the longest reading of a place comes first.
 _PHRASE = pattern(
@@ -195,26 +50,24 @@ _PHRASE = pattern(
       | (?<!\w)'[^'\n]{{1,300}}'(?!\w) | ‘[^‘’\n]{{1,300}}’(?!\w) )
   | (?<![\w/@#$=.\\-]) (?=\w) (?:
       (?P<habit>
-          (?:every|each) {_GAP} (?:(?:other|second|single) {_GAP})? {_ANY_DAY}
-              (?: [ \t]{{0,2}}(?:,|and|or|&|/)[ \t]{{0,2}} {_ANY_DAY} ){{0,6}}
-        | (?:from {_GAP})? {_ANY_DAY} [ \t]{{0,2}}(?:to|through|thru|-|–)[ \t]{{0,2}} {_ANY_DAY}
+          (?:from {_GAP})? {_ANY_DAY} [ \t]{{0,2}}(?:to|through|thru|-|–)[ \t]{{0,2}} {_ANY_DAY}
         | (?:black|good|patch|cyber|easter|bank\ holiday) [ ] {_DAY_NAME}
         | (?:the {_GAP})? (?:first|second|third|fourth|last) {_GAP} {_ANY_DAY} {_GAP}
               (?:of|in) {_GAP} (?:the|each|every|a) {_GAP} (?:month|quarter|year|sprint)
-        | (?:older|newer|younger|earlier|later|longer|more|less) {_GAP} than {_GAP}
-              (?:last|this|next) {_GAP} {_VAGUE_UNIT}
-        | (?:once|twice|times) {_GAP} in {_GAP} (?:a|{_COUNT}) {_GAP} {_UNIT}
+        | than {_GAP} (?:last|this|next) {_GAP} {_PERIOD}
+        | (?:once|twice|times) {_GAP} in {_GAP} \w+
         | as[ ]soon[ ]as | (?:too|how)[ ]soon | (?:most|least)[ ]recently
-        | (?:{_CUE} {_GAP})? {_DAY_NAME} {_GAP} {_HABIT}
-        | (?:{_CUE} {_GAP})? (?:this {_GAP})? {_ANY_DAY} {_DATE_AFTER}
-        | (?:today|yesterday|tomorrow) {_DATE_AFTER} )
-    | (?P<ago> {_SPAN} {_GAP} {_UNIT} {_GAP} (?: ago | from {_GAP} now(?!{_GAP}on\b) ) )
-    | (?P<ahead> in {_GAP} {_SPAN} {_GAP} {_UNIT} )
+        | (?:{_CUE} {_GAP})? {_DAY_NAME} {_GAP} (?: {_MEETING} | demos? | reviews? | releases
+              | deploys | mornings | afternoons | evenings | nights )\b
+        | (?:{_CUE} {_GAP})? (?:this {_GAP})? (?:{_ANY_DAY} | today | yesterday | tomorrow)
+              [ \t,(]{{1,3}}(?:the[ ])?{_DATE} )
+    | (?P<ago> {_SPAN} {_GAP} (?: ago | from {_GAP} now(?!{_GAP}on\b) ) )
+    | (?P<ahead> in {_GAP} {_SPAN} )
     | (?P<fixed> (?:the {_GAP})? day {_GAP} (?: after {_GAP} tomorrow | before {_GAP} yesterday )
         | today | yesterday | tomorrow ) (?!['’]s\b)
     | (?P<vague>
-          (?:last|next) {_GAP} (?:{_ANY_DAY} | {_VAGUE_UNIT} | night) (?:['’]s)?
-        | this {_GAP} {_VAGUE_UNIT} (?:['’]s)?
+          (?:last|next) {_GAP} (?:{_ANY_DAY} | {_PERIOD} | night) (?:['’]s)?
+        | this {_GAP} {_PERIOD} (?:['’]s)?
         | (?:the {_GAP})? end {_GAP} of {_GAP} (?:(?:the|this|next) {_GAP})?
               (?:day|week|month|quarter|year|sprint) | (?-i:EO[DWMQ])
         | (?:today|yesterday|tomorrow)['’]s | the {_GAP} other {_GAP} day | recently | soon
@@ -227,26 +80,52 @@ _PHRASE = pattern(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# "was closed until Thursday" and "merged on Thursday" look back, "will be merged on" ahead.
-_RELATIVE_DATES_PAST = pattern(r"\b(?:was|were|had|did)\b[^.,;:!?()]{0,40}$", re.IGNORECASE)
-_DONE = pattern(
-    r"(?<!be )(?<!is )(?<!are )\b(?!need|feed|schedul|plann|expect|requir|block)"
-    r"(?:[a-z]{2,}ed|said|told|met|broke|went|ran|sent|made|took|came|got|saw)\s*$",
+# A sentence ends at its mark, at a blank line, and where an item, heading or row begins.
+_ENDS = pattern(r"[.!?;](?=[\s\"')*_]|$)|\n[ \t]*(?=\n|[-*+|>#][ \t]?|\d{1,9}[.)][ \t])")
+_ALWAYS = pattern(
+    r"\b(?:always|never|every|each|usually|normally|typically|generally|often|sometimes|regularly"
+    rf"|weekly|daily|nightly|rarely|seldom|{_DAY_NAME}s|weekdays|weekends"
+    rf"|only[ \n](?:[^.;,:!?\n]{{1,40}}[ \n])?on[ \n]{_DAY_NAME}"
+    r"|(?:nobody|no one|everybody|everyone)[ \n](?:is|works|answers|reads|deploys))\b",
     re.IGNORECASE,
 )
-_CUES_BOTH_WAYS = ("on", "after", "before", "from")
-_DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
-# "expires in 30 days", "done in 3 days": a rule or a duration as likely as a day.
+# In front of a day: the time of a meeting, an option of a command.
+_LEADS_TO_HABIT = pattern(
+    rf"\b{_MEETING}\b[^.;:,!?\n]{{0,40}}\b(?:is|are|happens?|takes? place|runs?|starts?)\b"
+    r"[^.;:,!?\n]{0,20}$|(?:^|\s)--?[A-Za-z][\w-]{0,30}[ =]$",
+    re.IGNORECASE,
+)
+_PROVERB = pattern(
+    r"^\W{0,9}(?:do|don['’]?t|never|leave|live|think|plan|fix|ship|write|make|put)\b", re.IGNORECASE
+)
+_CONDITION = pattern(r"\b(?:if|unless|whenever|when|in case|as long as)\b", re.IGNORECASE)
+_PAST_FORMS = (
+    r"since|was|were|had|did|said|told|met|broke|broken|went|ran|sent|made|took|came|got|saw"
+    r"|left|found|lost|built|wrote|gave|began|chose|kept|held"
+)
+_NOT_PAST = "need|feed|seed|speed|exceed|proceed|embed|indeed|schedul|plann|expect|requir|block"
+_PAST = pattern(rf"\b(?:{_PAST_FORMS}|(?!{_NOT_PAST})[a-z]{{2,20}}ed)\b", re.IGNORECASE)
+# "was closed until Thursday" and "merged on Thursday" look back, "will be merged on" ahead.
+_LOOKS_BACK = pattern(r"\b(?:was|were|had|did)\b[^.,;:!?()]{0,40}$", re.IGNORECASE)
+_DONE = pattern(
+    rf"(?<!be )(?<!is )(?<!are )\b(?:{_PAST_FORMS}|(?!{_NOT_PAST})[a-z]{{2,}}ed)\s*$", re.IGNORECASE
+)
+_DEADLINE = pattern(
+    r"\b(?:freez\w{1,3}|frozen|deadlines?|due|releases?|launch\w{0,4}|cut-?off|go-?live|ships?"
+    r"|blocked|closed|code ?freeze|merge window|migration)\b",
+    re.IGNORECASE,
+)
+# In front of a span: "more than 3 days ago"; "expires in 30 days", "done in 3 days".
+_COMPARED = pattern(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
 _DURATION = pattern(
     r"\b(?:expires?|lasts?|takes?|took|done|built|every|once|twice|times?|[a-z]{2,}ed)\s*$", re.I
 )
-# "as today", "works today": a state on that day, not an event of it.
-_AS = pattern(r"\bas\s$", re.IGNORECASE)
+# "works today": a state on that day, not an event of it.
 _STATE = pattern(
     r"\b(?:works?|holds?|exists?|suffices?|already|but|does|do|uses?|supports?|reads?|happens?)\s$",
     re.IGNORECASE,
 )
-_COMPARED = pattern(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
+_DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
 
 
 def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, tuple[str, ...]]:
@@ -258,90 +137,136 @@ def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, t
     unresolved: dict[str, None] = {}
 
     def replace(match: re.Match[str]) -> str:
-        phrase = match[0]
-        if match["skip"] or match["habit"] or _quoted(match) or _dated(match):
-            return phrase
-        place = match.string, match.start(), match.end()
-        if standing(*place):
-            return phrase
-        found = _resolve(match, day)
-        if found and (conditional(*place) or (events and not _event(match))):
-            found = None
-        if found is None:
-            unresolved[" ".join(phrase.split())] = None
-            return phrase
-        return found
+        before, after = _sentence_around(match)
+        if match["skip"] or match["habit"] or _is_standing(match, before, after):
+            return match[0]
+        result = _resolve(match, day)
+        if result and _hangs_on_condition(match[0], before, after):
+            result = None
+        if result and events and not _is_event(match, f"{before} {after}"):
+            result = None
+        if result is None:
+            unresolved[" ".join(match[0].split())] = None
+        return result or match[0]
 
-    parts = [part if code else _PHRASE.sub(replace, part) for part, code in blocks(text)]
+    parts = [part if aside else _PHRASE.sub(replace, part) for part, aside in _split_asides(text)]
     return "".join(parts), tuple(unresolved)
 
 
-def _event(match: re.Match[str]) -> bool:
+def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
+    """Runs of lines, each with whether it is code or a quotation."""
+    lines: list[str] = []
+    fence, was_aside = "", False
+    text_column = 0  # where the text of the list item above begins
+    blank_above = True  # or code
+    for line in text.splitlines(keepends=True):
+        opened = "" if fence else opened_fence(line)
+        body = line.lstrip(" \t")
+        column = len(line[: min(len(line) - len(body), REACH_CHARACTERS)].expandtabs(4))
+        is_code = blank_above and column >= text_column + CODE_COLUMNS
+        aside = bool(fence or opened) or body.startswith(">") or is_code
+        aside = aside if fence or body.strip() else was_aside
+        if opened or aside != was_aside:
+            yield "".join(lines), was_aside
+            lines, was_aside = [], aside
+        lines.append(line)
+        if fence or opened:
+            fence = opened or ("" if closes_fence(line, fence) else fence)
+            blank_above = False
+            continue
+        blank_above = not body.strip() or aside
+        if (start := item_start(line)) >= 0 and column < text_column + CODE_COLUMNS:
+            text_column = len(line[: min(start, REACH_CHARACTERS)].expandtabs(4))
+        elif body.strip():
+            text_column = min(text_column, column)
+    yield "".join(lines), was_aside
+
+
+def _sentence_around(match: re.Match[str]) -> tuple[str, str]:
+    """What stands in front of a phrase and behind it in its sentence."""
+    text, start, end = match.string, match.start(), match.end()
+    before = text[max(0, start - REACH_CHARACTERS) : start]
+    cuts = [cut.end() for cut in _ENDS.finditer(before)]
+    after = text[end : end + REACH_CHARACTERS]
+    stop = _ENDS.search(after)
+    return before[cuts[-1] :] if cuts else before, after[: stop.start()] if stop else after
+
+
+def _is_standing(match: re.Match[str], before: str, after: str) -> bool:
+    """A habit, a rule for any such day, a word that is quoted, or the weekday of a written date."""
+    phrase, whole = match[0], f"{before}{match[0]}{after}"
+    if before[-1:] + after[:1] in ('""', "''", "“”", "‘’", "«»"):
+        return True
+    if _LEADS_TO_HABIT.search(before) or (match["bare"] and _DATED.search(before)):
+        return True
+    if "today" in whole.lower() and "tomorrow" in whole.lower() and _PROVERB.search(whole):
+        return True
+    return bool(_ALWAYS.search(whole)) and not _happened(phrase, whole)
+
+
+def _happened(phrase: str, whole: str) -> bool:
+    return phrase.lower().endswith(("yesterday", "ago")) and bool(_PAST.search(whole))
+
+
+def _hangs_on_condition(phrase: str, before: str, after: str) -> bool:
+    """Does it hang on a condition? Then nobody knows which day is meant."""
+    match = _CONDITION.search(f"{before}{after}")
+    if not match:
+        return False
+    # "broke yesterday when Ana merged" tells of a day, "if it broke yesterday" does not.
+    leads = match.end() <= len(before) and not before[: match.start()].strip("\n -*+>#0123456789.")
+    return leads or match[0].lower() != "when" or not _happened(phrase, before + phrase + after)
+
+
+def _is_event(match: re.Match[str], around: str) -> bool:
     """Is it sure, long after it was written, that one day was meant?"""
-    place = match.string, match.start(), match.end()
-    words = match[0].lower()
     if match["coming"]:
-        return (match["cue"] or "").strip().lower() != "on" and deadline(*place)
+        cue = (match["cue"] or "").strip().lower()
+        return cue != "on" and bool(_DEADLINE.search(f"{match[0]} {around}"))
+    words = match[0].lower()
     looks_back = "yesterday" in words or words == "today" or words.endswith("ago")
-    return looks_back and not _as_of(match) and past(*place)
+    return looks_back and not _as_of(match) and bool(_PAST.search(around))
 
 
-def _quoted(match: re.Match[str]) -> bool:
-    """Whether the phrase is spoken about (`when I say "today"`), not used."""
-    before = match.string[match.start() - 1 : match.start()]
-    after = match.string[match.end() : match.end() + 1]
-    return bool(before) and before + after in ('""', "''", "“”", "‘’", "«»")
-
-
-def _dated(match: re.Match[str]) -> bool:
-    """Whether a weekday only follows its date: `2026-03-05 (Thursday)`."""
-    return bool(match["bare"] and _DATED.search(_before(match)))
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - REACH_CHARACTERS) : match.start()]
 
 
 def _as_of(match: re.Match[str]) -> str:
     """What "today" needs before its date where it means "at present"."""
     before = _before(match)
-    if _AS.search(before):
+    if re.search(r"\bas\s$", before, re.IGNORECASE):
         return "of "
     lasts = _STATE.search(before) or match.string.startswith(" only ", match.end())
     return ("As of " if match[0][0] == "T" else "as of ") if lasts else ""
 
 
-def _before(match: re.Match[str]) -> str:
-    return match.string[max(0, match.start() - _CONTEXT) : match.start()]
-
-
-def _looks_back(match: re.Match[str]) -> bool:
-    cue, before = (match["cue"] or "").strip().lower(), _before(match)
-    return bool(
-        _RELATIVE_DATES_PAST.search(before) or (cue in _CUES_BOTH_WAYS and _DONE.search(before))
-    )
-
-
 def _resolve(match: re.Match[str], day: date) -> str | None:
+    before, words = _before(match), match[0].lower().split()
+    days, lead = None, ""
     if match["fixed"]:
-        words = " ".join(match["fixed"].lower().split()).removeprefix("the ")
-        found = _shifted(day, _FIXED[words])
-        return found and (_as_of(match) if words == "today" else "") + found
-    if match["ago"]:
-        ahead = not match["ago"].lower().endswith("ago")
-        span = None if _COMPARED.search(_before(match)) else _span(match["ago"].split())
-        return None if span is None else _shifted(day, span if ahead else -span)
-    if match["ahead"]:
-        preposition, *rest = match["ahead"].split()
-        span = None if _DURATION.search(_before(match)) else _span(rest)
-        found = None if span is None else _shifted(day, span)
-        return found and f"{'On' if preposition == 'In' else 'on'} {found}"
-    if match["coming"] and not _looks_back(match):
-        distance = (_weekday(match["weekday"]) - day.weekday()) % 7
-        found = _shifted(day, distance) if distance else None
-        return found and (match["cue"] or "") + found
-    return None
+        days = _FIXED[" ".join(words).removeprefix("the ")]
+        lead = _as_of(match) if words == ["today"] else ""
+    elif match["ago"] and not _COMPARED.search(before):
+        days = _count_days(words, back=words[-1] == "ago")
+    elif match["ahead"] and not _DURATION.search(before):
+        days, lead = _count_days(words[1:]), "On " if match[0][0] == "I" else "on "
+    elif match["coming"]:
+        cue = (match["cue"] or "").strip().lower()
+        both_ways = cue in ("on", "after", "before", "from")
+        if not _LOOKS_BACK.search(before) and not (both_ways and _DONE.search(before)):
+            names = [name[:3] for name in _WEEKDAYS]
+            weekday = names.index(match["weekday"].lower()[:3])
+            days, lead = (weekday - day.weekday()) % 7 or None, match["cue"] or ""
+    try:
+        return None if days is None else lead + (day + timedelta(days=days)).isoformat()
+    except OverflowError:  # before year 1 or after 9999
+        return None
 
 
-def _span(words: list[str]) -> int | None:
+def _count_days(words: list[str], *, back: bool = False) -> int | None:
     """Days in `3 days` or `two weeks`; None for ranges, fractions, working days, months."""
-    count, unit = words[0].lower(), words[1].lower().rstrip("s")
+    count, unit = words[0], words[1].rstrip("s")
     if unit not in ("day", "week"):
         return None
     if count in _NUMBERS:
@@ -350,15 +275,4 @@ def _span(words: list[str]) -> int | None:
         number = int(count)
     else:
         return None
-    return number * (7 if unit == "week" else 1)
-
-
-def _weekday(name: str) -> int:
-    return next(at for at, full in enumerate(_WEEKDAYS) if full.startswith(name.lower()[:3]))
-
-
-def _shifted(day: date, days: int) -> str | None:
-    try:
-        return (day + timedelta(days=days)).isoformat()
-    except OverflowError:  # before year 1 or after 9999
-        return None
+    return number * (7 if unit == "week" else 1) * (-1 if back else 1)

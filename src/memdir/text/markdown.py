@@ -1,14 +1,13 @@
-"""One reader of fences, blocks, headings, inline code, links, sentences; lazy regex."""
+"""The one reader of fences, comments, list items, code spans and links; light enough for hooks.
+
+Every function costs no more than its text is long, whatever it holds: an index may come from
+anybody's repository.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
-# The inside of one Markdown line: code spans, brackets, escapes and link targets.
-#
-# Every function costs no more than its line is long, whatever the line holds: an index may come
-# from anybody's repository.
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")  # what a backslash can escape
 _LONGEST_TARGET = 4096  # characters; the longest path that Linux takes
@@ -167,11 +166,6 @@ def _tick_runs(line: str) -> dict[int, list[int]]:
     return runs
 
 
-# What an agent sees of an index when a session starts, and what it misses.
-#
-# The limits and the order of the steps are the client's (seed 004); the words of the warning are
-# ours. Lines are those between "\n": other line separators are ordinary characters there too.
-
 # What a line belongs to. REST is text behind a comment that ends on its line; OPEN is a code block
 # that nobody closed: it runs to the end.
 FRONT, COMMENT, REST, CODE, OPEN, TEXT = "front", "comment", "rest", "code", "open", "text"
@@ -190,8 +184,8 @@ def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
         line = lines[at]
         if fence:
             found.append((CODE, line))
-            fence = "" if _closes(line, fence) else fence
-        elif fence := _opened_fence(line):
+            fence = "" if closes_fence(line, fence) else fence
+        elif fence := opened_fence(line):
             fenced_from = at
             found.append((CODE, line))
         elif closable and _starts_comment(line):
@@ -216,9 +210,10 @@ def _header_lines(lines: "Sequence[str]") -> int:
     return 0
 
 
-def _opened_fence(line: str) -> str:
-    """The fence that starts a code block on this line, else the empty string."""
-    body = line.lstrip()
+def opened_fence(line: str) -> str:
+    """The fence that starts a code block on this line, also in a list or quote; else nothing."""
+    body = line.lstrip(" \t>")
+    body = body[max(item_start(body), 0) :]
     if not body.startswith(_FENCES):
         return ""
     rest = body.lstrip(body[0])
@@ -226,8 +221,8 @@ def _opened_fence(line: str) -> str:
     return "" if body[0] in rest and body[0] == "`" else body[: len(body) - len(rest)]
 
 
-def _closes(line: str, fence: str) -> bool:
-    body = line.strip()
+def closes_fence(line: str, fence: str) -> bool:
+    body = line.strip().lstrip("> ")
     return len(body) >= len(fence) and not body.strip(fence[0])
 
 
@@ -256,11 +251,6 @@ def _without_comments(text: str) -> str:
         parts.append(text[at:start])
         at = end + 3
     return "".join(parts) + text[at:]
-
-
-# A pointer: a place in a line of the index that names a memory.
-#
-# Read in every form met in the wild, written in one.
 
 
 def item_start(line: str) -> int:

@@ -1,4 +1,4 @@
-"""Three-way merge of lines."""
+"""Three versions of a text become one, line by line; where both sides changed, ours stays."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-
-# Which lines of two texts are the same ones: in order, found in little more than linear time.
 
 DEEPEST = 12  # gaps within gaps; what is left then has changed
 SMALL = 64  # lines of a gap that are still compared each with each
@@ -90,9 +88,6 @@ def _small(
 
     blocks = SequenceMatcher(None, old[a:b], new[c:d], autojunk=False).get_matching_blocks()
     return [(a + one + n, c + other + n) for one, other, size in blocks for n in range(size)]
-
-
-# Three versions of a text become one, line by line; where both sides changed, ours stays.
 
 
 def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:

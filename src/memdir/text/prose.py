@@ -1,7 +1,4 @@
-"""A memory's text in blocks: what belongs to one paragraph, list item, table row or code block.
-
-Whether a span is a claim depends on the sentence around it, and sentences run over line ends.
-"""
+"""A memory's text in blocks (paragraph, list item, table row, code), sections and sentences."""
 
 from __future__ import annotations
 
@@ -11,11 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
-from memdir.text.markdown import CODE, OPEN, TEXT, item_start, layers, structure
-
-# A memory's text in blocks: what belongs to one paragraph, list item, table row or code block.
-#
-# Whether a span is a claim depends on the sentence around it, and sentences run over line ends.
+from memdir.text.markdown import (
+    CODE,
+    OPEN,
+    TEXT,
+    closes_fence,
+    item_start,
+    layers,
+    opened_fence,
+    structure,
+)
 
 LONGEST_TEXT = 1_000_000  # characters of a memory that are looked at
 LONGEST_LINE = 20_000  # characters of a line; what is longer is data, not language
@@ -24,7 +26,6 @@ LONGEST_LEAD = 300  # characters of a line that introduces others
 PROSE, FENCED, ROW, HEADING = "prose", "fenced", "row", "heading"
 HIDDEN = "\x01"  # stands for every character of a code span where words are looked for
 
-_FENCE = re.compile(r" {0,12}(?:[-*+>] {0,3})?(`{3,20}|~{3,20})")
 _ITEM = re.compile(r"\s{0,40}(?:[-*+•]|\d{1,4}[.)])\s")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
 _LABEL = re.compile(r"\s{0,8}\*\*[^*\n]{1,80}\*\*")  # **Why:** … begins a thought of its own
@@ -144,10 +145,10 @@ def _body(lines: list[str], at: int) -> Iterator[Block]:
     reader = _Reader()
     while at < len(lines):
         line = lines[at]
-        fence = _FENCE.match(line)
-        if fence is not None and "`" not in line[fence.end() :]:
+        if fence := opened_fence(line):
             yield from reader.close()
-            end = _fence_end(lines, at, fence[1])
+            closing = (n for n in range(at + 1, len(lines)) if closes_fence(lines[n], fence))
+            end = next(closing, len(lines))
             for start in range(at + 1, end, MOST_LINES):
                 reader.open, reader.first = lines[start : min(start + MOST_LINES, end)], start + 1
                 yield from reader.close(FENCED)
@@ -156,15 +157,6 @@ def _body(lines: list[str], at: int) -> Iterator[Block]:
         yield from _line(reader, at + 1, line)
         at += 1
     yield from reader.close()
-
-
-def _fence_end(lines: list[str], at: int, mark: str) -> int:
-    """The line that closes the code block; without one it runs to the end."""
-    for number in range(at + 1, len(lines)):
-        text = lines[number].strip().lstrip("> ")
-        if text.startswith(mark) and not text.strip(mark[0]):
-            return number
-    return len(lines)
 
 
 def _line(reader: _Reader, number: int, line: str) -> Iterator[Block]:
@@ -190,12 +182,9 @@ def _line(reader: _Reader, number: int, line: str) -> Iterator[Block]:
         reader.add(number, line)
 
 
-# The lines of a body: headings outside of code, sections below them, groups of a good size.
-
-OVERLONG = 200  # lines of a file; more is read only in part, or not at all
-HEADER_ROOM = 14  # lines that a header and the way back may take
-MOST = OVERLONG - HEADER_ROOM  # lines of one part
-AIM = 120  # lines of a group of sections
+MAX_FILE_LINES = 200  # more is read only in part, or not at all
+MAX_PART_LINES = MAX_FILE_LINES - 14  # a header and the way back take the rest
+GROUP_LINES = 120  # of sections that share a part
 
 
 @dataclass(frozen=True)
@@ -203,14 +192,7 @@ class Section:
     """A heading (empty for what stands above the first one) and its lines, the heading's first."""
 
     title: str
-    level: int
     lines: tuple[str, ...]
-
-    @property
-    def size(self) -> int:
-        """Lines with something on them, the heading not counted."""
-        filled = sum(1 for line in self.lines if line.strip())
-        return filled - bool(self.title)
 
 
 def level_of(line: str) -> int:
@@ -260,7 +242,7 @@ def sections(lines: Sequence[str], level: int) -> list[Section]:
     for start, end in pairwise(bounds):
         headed = start in cuts
         title = heading_text(lines[start]) if headed else ""
-        found.append(Section(title, level if headed else 0, tuple(lines[start:end])))
+        found.append(Section(title, tuple(lines[start:end])))
     return [one for one in found if one.title or any(line.strip() for line in one.lines)]
 
 
@@ -273,7 +255,7 @@ def split_level(lines: Sequence[str]) -> int:
     return 0
 
 
-def grouped(found: Sequence[Section], aim: int = AIM) -> list[list[Section]]:
+def grouped(found: Sequence[Section], aim: int = GROUP_LINES) -> list[list[Section]]:
     """Neighbours together up to the aim, so that no part is a scrap."""
     groups: list[list[Section]] = []
     size = 0
@@ -288,7 +270,7 @@ def grouped(found: Sequence[Section], aim: int = AIM) -> list[list[Section]]:
     return groups
 
 
-def runs(lines: Sequence[str], most: int = MOST) -> list[list[str]]:
+def runs(lines: Sequence[str], most: int = MAX_PART_LINES) -> list[list[str]]:
     """Lines without headings cut between blocks; code, tables and nested lists stay whole."""
     found: list[list[str]] = [[]]
     layer = [name for name, _ in layers(lines)]
@@ -326,12 +308,9 @@ def _empty(line: str) -> bool:
     return not body or (len(body) > 2 and not body.strip(body[0] + " ") and body[0] in "-*_")
 
 
-# The sentences of a memory's body, each with its line; code stands line by line.
-
 # Of a body; what comes behind them is not compared.
 MOST_CHARACTERS = 40_000
 MOST_SENTENCES = 2_000
-_FENCES = ("```", "~~~")
 _STARTS = re.compile(r"\s{0,40}(?:[-*+>|]\s|\d{1,3}[.)]\s|#{1,6}\s|\||\*\*)")
 # A full stop ends a sentence only where the next one starts: `e.g. this` goes on.
 _ENDS = re.compile(r"(?<=[.!?][\s*_)\"'`])\s{0,4}(?=[^a-z\s])|(?<=[;。！？])\s{0,4}|\s—\s|\s--\s")
@@ -370,12 +349,12 @@ def _blocks(body: str, first_line: int) -> Iterator[tuple[int, str, bool]]:
     start, fence = first_line, ""
     for number, line in enumerate(body.split("\n"), first_line):
         bare = line.strip()
-        fenced = bare.startswith(_FENCES) and (not fence or bare.startswith(fence))
-        if held and (fenced or fence or not bare or _STARTS.match(line)):
+        opened = "" if fence else opened_fence(line)
+        if held and (opened or not bare or _STARTS.match(line)):
             yield start, "\n".join(held), False
             held = []
-        if fenced:
-            fence = "" if fence else bare[:3]
+        if opened or (fence and closes_fence(line, fence)):
+            fence = opened
         elif fence:
             if bare:
                 yield number, bare, True

@@ -245,8 +245,6 @@ def _flat(text: str) -> str:
     return text.lower().replace("_", "-")
 
 
-# Near-duplicates: does an existing memory already say this?
-
 SAME = 0.8  # share of words in common; below it two memories may well be two memories
 FEWEST_WORDS = 4  # shorter lines are alike by chance: of them all words must be the same
 SHORTEST = 3  # words; less is hardly a sentence

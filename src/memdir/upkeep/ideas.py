@@ -1,4 +1,8 @@
-"""What a model may propose."""
+"""What a model may propose for a restructuring, and what of it is taken.
+
+It may find better words for a title and a description, and say which of the likely pairs are the
+same. It never writes a body, and words that its memory does not have are not believed.
+"""
 
 from __future__ import annotations
 
@@ -15,42 +19,32 @@ from memdir.hot.safe import inert_line
 from memdir.models.model import Model, Question
 from memdir.text import similar
 from memdir.text.secrets import before_secrets, find_secrets
-from memdir.upkeep.split import likely
-from memdir.upkeep.titles import LONGEST_TITLE
-from memdir.upkeep.worksheet import HEADED, TITLED, Work
+from memdir.upkeep.split import find_pairs
+from memdir.upkeep.titles import MAX_TITLE_CHARACTERS
+from memdir.upkeep.worksheet import HEADED, TITLED, Work, has_words
 
-# What a model may propose for a restructuring, and what of it is taken.
-#
-# It may find better words for a title and a description, and say which of the likely pairs are the
-# same. It never writes a body, and words that its memory does not have are not believed.
-
-MOST_MEMORIES, MOST_PAIRS = 40, 20  # in one question
-EXCERPT = 700  # characters of a memory that the model sees
-LONGEST_DESCRIPTION = 160  # characters
-GROUNDED = 0.5  # share of the longer words of a description that its memory has
-LONGER = 4  # letters; shorter words stand anywhere
-START = 5  # letters that tell a word, whatever its ending
+MAX_MEMORIES, MAX_PAIRS = 40, 20  # in one question
+EXCERPT_CHARACTERS = 700  # of a memory that the model sees
+MAX_DESCRIPTION_CHARACTERS = 160
+GROUNDED_SHARE = 0.5  # of the longer words of a description that its memory has
+MIN_WORD_LETTERS = 4  # shorter words stand anywhere
+STEM_LETTERS = 5  # that tell a word, whatever its ending
 MAX_TOKENS = 4_000
-SPLIT = "\n---\n"  # in the words: what the model is, then what it is given
 MARK_CHARACTERS = 12
-_TEXT = {"type": "string"}
-_SCHEMA_MEMORY = {
-    "type": "object",
-    "properties": {"path": _TEXT, "title": _TEXT, "description": _TEXT},
-    "required": ["path", "title", "description"],
-    "additionalProperties": False,
-}
-_SCHEMA_PAIR = {
-    "type": "object",
-    "properties": {"first": _TEXT, "second": _TEXT},
-    "required": ["first", "second"],
-    "additionalProperties": False,
-}
+PROMPT = "prompts/consolidate.md"
+
+
+def _list_of(limit: int, *keys: str) -> dict[str, object]:
+    properties = {key: {"type": "string"} for key in keys}
+    item = {"type": "object", "properties": properties, "required": [*keys]}
+    return {"type": "array", "items": {**item, "additionalProperties": False}, "maxItems": limit}
+
+
 SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
-        "memories": {"type": "array", "items": _SCHEMA_MEMORY, "maxItems": MOST_MEMORIES},
-        "same": {"type": "array", "items": _SCHEMA_PAIR, "maxItems": MOST_PAIRS},
+        "memories": _list_of(MAX_MEMORIES, "path", "title", "description"),
+        "same": _list_of(MAX_PAIRS, "first", "second"),
     },
     "required": ["memories", "same"],
     "additionalProperties": False,
@@ -68,111 +62,92 @@ class Ideas:
     reason: str = ""  # why there are none
 
 
-def open_questions(work: Work) -> tuple[list[str], list[tuple[str, str]]]:
-    """The memories whose words we had to guess, and the pairs that are likely the same."""
-    headed = {one.path for one in work.made if one.kind == HEADED}
-    new = [path for path in work.pages if path not in work.given.pages or path in headed]
-    pairs = [(first, second) for first, second, _ in likely(work)]
-    return sorted(new)[:MOST_MEMORIES], pairs[:MOST_PAIRS]
+def ask_model(work: Work, model: Model, seconds: float) -> Ideas:
+    """The model's ideas on what had to be guessed; whatever goes wrong, none with the reason."""
+    headed = {step.path for step in work.steps if step.kind == HEADED}
+    guessed = [path for path in work.pages if path not in work.given.pages or path in headed]
+    paths = sorted(guessed)[:MAX_MEMORIES]
+    pairs = [(pair.first, pair.second) for pair in find_pairs(work)[:MAX_PAIRS]]
+    if not paths and not pairs:
+        return Ideas(reason="there was nothing to ask")
+    try:
+        data = model.answer(_build_question(work, paths, pairs, seconds)).data
+    except MemdirError as error:
+        return Ideas(reason=error.message)
+    # What the answer says beyond what was asked is passed over.
+    answer = data if isinstance(data, dict) else {}
+    rows = [row for row in answer.get("memories", []) if row.get("path") in paths]
+    known = {frozenset(pair): pair for pair in pairs}
+    same = [known.get(frozenset((row["first"], row["second"]))) for row in answer.get("same", [])]
+    return Ideas(
+        titles={row["path"]: row["title"] for row in rows},
+        descriptions={row["path"]: row["description"] for row in rows},
+        merges=[pair for pair in same if pair],
+        by=model.name,
+    )
 
 
-def build_question(
-    words: str, work: Work, paths: Sequence[str], pairs: Sequence[tuple[str, str]], seconds: float
+def _build_question(
+    work: Work, paths: Sequence[str], pairs: Sequence[tuple[str, str]], seconds: float
 ) -> Question:
-    """What the model is asked; all but the words is data, between marks nobody can guess."""
-    system, _, given = words.partition(SPLIT)
+    """All but the words of the prompt is data, between marks nobody can guess."""
+    prompt = files("memdir.upkeep").joinpath(PROMPT).read_text(encoding="utf-8")
+    system, _, given = prompt.partition("\n---\n")
     shown = sorted({*paths, *(path for pair in pairs for path in pair)})
-    memories = "\n\n".join(_shown(work, path, path in paths) for path in shown)
+    memories = "\n\n".join(_show(work, path, path in paths) for path in shown)
     listed = "\n".join(f"{first} | {second}" for first, second in pairs) or "none"
     mark = hashlib.sha256(f"{memories}\0{listed}".encode("utf-8", "replace")).hexdigest()
     user = Template(given.strip() + "\n").substitute(
         mark=mark[:MARK_CHARACTERS], memories=memories, pairs=listed
     )
-    limits = {"title": LONGEST_TITLE, "description": LONGEST_DESCRIPTION}
-    system = Template(system.strip() + "\n").substitute(limits)
+    system = Template(system.strip() + "\n").substitute(
+        title=MAX_TITLE_CHARACTERS, description=MAX_DESCRIPTION_CHARACTERS
+    )
     return Question(system, user, SCHEMA, MAX_TOKENS, seconds)
 
 
-def parse(data: object, paths: Sequence[str], pairs: Sequence[tuple[str, str]], by: str) -> Ideas:
-    """The ideas of an answer about what was asked; anything else in it is passed over."""
-    rows = data.get("memories", []) if isinstance(data, dict) else []
-    named = [row for row in rows if isinstance(row, dict) and row.get("path") in paths]
-    same = data.get("same", []) if isinstance(data, dict) else []
-    known = {frozenset(pair): pair for pair in pairs}
-    chosen = [known.get(frozenset((str(one["first"]), str(one["second"])))) for one in same]
-    return Ideas(
-        titles={row["path"]: row["title"] for row in named},
-        descriptions={row["path"]: row["description"] for row in named},
-        merges=tuple(pair for pair in chosen if pair),
-        by=by,
-    )
+def _show(work: Work, path: str, wanted: bool) -> str:
+    memory = work.memory(path)
+    body = before_secrets(memory.document.body)[:EXCERPT_CHARACTERS]
+    head = ("path" if wanted else "path (only for the pairs)") + f": {inert_line(path)}"
+    lines = [inert_line(line) for line in body.split("\n") if line.strip()]
+    title, description = inert_line(memory.name), inert_line(memory.description)
+    return "\n".join([head, f"title: {title}", f"description: {description}", *lines])
 
 
 def take_ideas(work: Work, ideas: Ideas) -> None:
     """Give a memory the words that a model found, where they are fit and borne out by its text."""
-    for field_name, values, longest in (
-        ("name", ideas.titles, LONGEST_TITLE),
-        ("description", ideas.descriptions, LONGEST_DESCRIPTION),
+    for key, values, limit in (
+        ("name", ideas.titles, MAX_TITLE_CHARACTERS),
+        ("description", ideas.descriptions, MAX_DESCRIPTION_CHARACTERS),
     ):
         for path, value in values.items():
             if path not in work.pages:
                 continue
             document = work.pages[path].document
             value = " ".join(value.split())
-            if document.lines is None or document.get(field_name) == value:
+            if document.lines is None or document.get(key) == value:
                 continue
-            reason = _unfit(value, longest, document.body)
-            if reason:
-                said = f"the model's {field_name} for {path} was not taken: {reason}"
-                if said not in work.remarks:
-                    work.remarks.append(said)
+            if reason := _unfit(value, limit, document.body):
+                remark = f"the model's {key} for {path} was not taken: {reason}"
+                work.remarks += [remark] if remark not in work.remarks else []
                 continue
-            work.write(path, memory.edit(document, field_name, value).text)
-            work.say(TITLED, path, f"{field_name} by {ideas.by}")
+            work.write(path, memory.edit(document, key, value).text)
+            work.note(TITLED, path, f"{key} by {ideas.by}")
 
 
-def _unfit(value: str, longest: int, body: str) -> str:
+def _unfit(value: str, limit: int, body: str) -> str:
     """Why these words cannot stand in a header; empty where they can."""
-    if not any(map(str.isalnum, value)):
+    if not has_words(value):
         return "it says nothing"
-    if len(value) > longest:
-        return f"it is longer than {longest} characters"
+    if len(value) > limit:
+        return f"it is longer than {limit} characters"
     if find_secrets(value):
         return "it looks like a secret"
     try:
         check_line("it", value)
     except BadInput as error:
         return error.message
-    said = {word[:START] for word in similar.words(value) if len(word) >= LONGER}
-    there = {word[:START] for word in similar.words(body)}
-    if said and len(said & there) < len(said) * GROUNDED:
-        return "its text does not say that"
-    return ""
-
-
-def _shown(work: Work, path: str, wanted: bool) -> str:
-    memory = work.memory(path)
-    body = before_secrets(memory.document.body)[:EXCERPT]
-    lines = [inert_line(line) for line in body.split("\n") if line.strip()]
-    what = "path" if wanted else "path (only for the pairs)"
-    head = f"{what}: {inert_line(path)}\ntitle: {inert_line(memory.name)}"
-    return f"{head}\ndescription: {inert_line(memory.description)}\n" + "\n".join(lines)
-
-
-# Propose better words and merges for a restructuring: by a model, or nothing and the reason.
-
-WORDS = "prompts/consolidate.md"
-
-
-def propose(work: Work, model: Model, seconds: float) -> Ideas:
-    """The model's ideas on what had to be guessed; whatever goes wrong, none with the reason."""
-    paths, pairs = open_questions(work)
-    if not paths and not pairs:
-        return Ideas(reason="there was nothing to ask")
-    words = files("memdir.upkeep").joinpath(WORDS).read_text(encoding="utf-8")
-    question = build_question(words, work, paths, pairs, seconds)
-    try:
-        data = model.answer(question).data
-    except MemdirError as error:
-        return Ideas(reason=error.message)
-    return parse(data, paths, pairs, model.name)
+    said = {word[:STEM_LETTERS] for word in similar.words(value) if len(word) >= MIN_WORD_LETTERS}
+    known = {word[:STEM_LETTERS] for word in similar.words(body)}
+    return "its text does not say that" if len(said & known) < len(said) * GROUNDED_SHARE else ""

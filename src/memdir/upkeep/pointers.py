@@ -1,9 +1,13 @@
-"""The lines that stay, under their headings."""
+"""The lines of the index that stay: short, leading somewhere, below the right heading.
+
+Headings that somebody wrote stay, with their pointers in their order. A plain list stays one;
+where most of it is new, it gets one heading for each type, what an agent must not miss first.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memdir.format import index
 from memdir.format.names import title_for
@@ -21,57 +25,66 @@ from memdir.format.outline import (
     write_outline,
 )
 from memdir.format.pointer import LINK, WIKILINK, Pointer, is_row, write_pointer
-from memdir.hot import memory, safe, types
-from memdir.hot.memory import MODIFIED_KEYS, POINTER_AIM, SOURCE_KEYS, Memory, is_memory, stem
+from memdir.hot import memory, types
+from memdir.hot.memory import POINTER_AIM, Memory, is_memory, stem
 from memdir.text.markdown import COMMENT, FRONT, item_start
-from memdir.upkeep.titles import cased, free_path, guess, plain
-from memdir.upkeep.topics import Placed, plain_line
-from memdir.upkeep.worksheet import ARRANGED, DROPPED, MOVED, POINTED, SHORTENED, Page, Work, holds
+from memdir.upkeep.titles import (
+    free_path,
+    guess_type,
+    plain,
+    plain_line,
+    restore_acronyms,
+    words_of,
+)
+from memdir.upkeep.topics import new_page
+from memdir.upkeep.worksheet import ARRANGED, DROPPED, MOVED, POINTED, SHORTENED, Work, holds
 
-# The lines of the index that stay: short, leading somewhere, each thought kept in its memory.
-
-FEWEST_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
+MIN_HOOK_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
+MAX_DESCRIPTION_CHARACTERS = 1024
+MAX_PATH_CHARACTERS = 120
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
+TYPE_ORDER = ("feedback", "user", "value", "project", "reference")
 _SEE = re.compile(r"[\s(—–-]*\b(?:see|details|details in|more in)\s*:?\s*[).]*$", re.IGNORECASE)
-
 _BOLD = re.compile(r"\*\*([^*]{2,80}?):?\*\*\s*(?:—|–|-|:)?\s*(.*)", re.DOTALL)
 
 
-def hooks_of(work: Work, *texts: str) -> dict[str, tuple[str, str]]:
+def read_hooks(work: Work, *texts: str) -> dict[str, tuple[str, str]]:
     """What the index says of each memory, and below which heading."""
-    found: dict[str, tuple[str, str]] = {}
-    lookup = Lookup(work.pages, work.names())
+    result: dict[str, tuple[str, str]] = {}
     for text in texts:
         section = ""
-        _, lines = read_outline(text, lookup)
-        for at, line in enumerate(lines):
+        _, lines = work.outline(text)
+        for i, line in enumerate(lines):
             if line.level:
                 section = line.text.strip("# \t") if line.level > 1 else ""
             if line.kind == POINTER and line.pointers and line.paths[0]:
-                hook = _whole_hook(lines, at)
-                found.setdefault(line.paths[0], (plain_line(hook), section))
-    return found
+                result.setdefault(line.paths[0], (plain_line(_read_hook(lines, i)), section))
+    return result
 
 
 def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
     """Every pointer in one line of the right length; what it said in full stands in its memory."""
-    for at, line in enumerate(lines):
-        if at in gone or line.kind != POINTER:
+    for i, line in enumerate(lines):
+        if i in gone or line.kind != POINTER:
             continue
-        more = _continued(lines, at)
+        more = _continued(lines, i)
         if len(line.text) <= POINTER_AIM and not more:
             continue
         path = line.paths[0] if len(line.pointers) == 1 else None
-        if path is None or is_row(line.text) or item_start(line.text) < 0:
-            _remark(work, line)
+        if path is None or is_row(line.text) or not line.item:
+            if len(line.text) > POINTER_AIM:
+                start = plain(line.text)[:60]
+                remark = f'a line with several links stays longer than it should: "{start}…"'
+                work.remarks.append(remark)
             continue
-        hook, pointer = _whole_hook(lines, at), line.pointers[0]
+        hook, pointer = _read_hook(lines, i), line.pointers[0]
         title = pointer.title if pointer.form == LINK and line.entry else ""
         if not title or title.strip("`").removesuffix(".md") == stem(path):
-            title = title_for(work.memory(path))  # a file's name twice leaves no room for words
-            title = cased(title, f"{hook}\n{work.pages[path].text}")
+            # A file's name twice leaves no room for words.
+            title = title_for(work.memory(path))
+            title = restore_acronyms(title, f"{hook}\n{work.pages[path].text}")
         gone.update(more)
-        old = [lines[each].text for each in (at, *more)]
+        old = [lines[j].text for j in (i, *more)]
         lead = _BOLD.match(hook) if not line.entry else None
         title, short = (lead[1], lead[2]) if lead else (title, hook)
         line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, short)
@@ -80,68 +93,89 @@ def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
                 work.account(work.given.index_path, text, "all its words stand in the new line")
         elif not holds(line.text, hook):
             keep_hook(work, path, hook, old)
-        work.say(SHORTENED, work.given.index_path, f"the line of {path}; its words stand there")
+        work.note(SHORTENED, work.given.index_path, f"the line of {path}; its words stand there")
 
 
 def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
     """Pointers to nothing: words worth keeping become that memory, the rest of the line goes."""
-    lost = work.given.gone
-    for at, line in enumerate(lines):
-        if at in gone or line.kind != POINTER:
+    is_gone = work.given.gone
+    for i, line in enumerate(lines):
+        if i in gone or line.kind != POINTER:
             continue
         missing = [
             pointer
             for pointer, path in zip(line.pointers, line.paths, strict=True)
-            if path is None and (lost is None or lost(pointer))
+            if path is None and (is_gone is None or is_gone(pointer))
         ]
         if not missing:
             continue
         if len(line.pointers) > 1 or not line.entry or is_row(line.text):
             _unlink(work, line, missing)
             continue
-        hook = _whole_hook(lines, at)
-        more = _continued(lines, at)
-        if len(plain(hook).split()) >= FEWEST_WORDS:
-            line.paths[0] = _made_of(work, line, hook)
+        hook = _read_hook(lines, i)
+        if len(plain(hook).split()) >= MIN_HOOK_WORDS:
+            line.paths[0] = _make_memory(work, line, plain_line(hook))
             continue
-        gone.update((at, *more))
-        for each in (at, *more):
-            reason = f"leads to {missing[0].target}, which is gone"
-            work.account(work.given.index_path, lines[each].text, reason)
-        work.say(DROPPED, work.given.index_path, f"a pointer to {missing[0].target}: no such file")
+        target = missing[0].target
+        _drop(work, lines, [i, *_continued(lines, i)], f"leads to {target}, which is gone", gone)
+        work.note(DROPPED, work.given.index_path, f"a pointer to {target}: no such file")
 
 
-def once(work: Work, lines: list[Line], gone: set[int]) -> None:
+def drop_repeated(work: Work, lines: list[Line], gone: set[int]) -> None:
     """A pointer that stands above already, word for word, goes."""
     seen: set[tuple[str, str, str]] = set()
-    for at, line in enumerate(lines):
-        if at in gone or line.kind != POINTER or not line.entry or len(line.pointers) != 1:
+    for i, line in enumerate(lines):
+        if i in gone or line.kind != POINTER or not line.entry or len(line.pointers) != 1:
             continue
-        if line.paths[0] is None or is_row(line.text):
+        path = line.paths[0]
+        if path is None or is_row(line.text):
             continue
-        told = line.paths[0], plain(line.pointers[0].title), plain(_whole_hook(lines, at))
-        more = _continued(lines, at)
-        if told in seen and block_end(lines, at, line.indent) == at + 1 + len(more):
-            for each in (at, *more):
-                reason = "the same pointer stands above"
-                work.account(work.given.index_path, lines[each].text, reason)
-            gone.update((at, *more))
-            work.say(DROPPED, work.given.index_path, f"a second pointer to {told[0]}")
-        seen.add(told)
+        key = path, plain(line.pointers[0].title), plain(_read_hook(lines, i))
+        more = _continued(lines, i)
+        if key in seen and block_end(lines, i, line.indent) == i + 1 + len(more):
+            _drop(work, lines, [i, *more], "the same pointer stands above", gone)
+            work.note(DROPPED, work.given.index_path, f"a second pointer to {path}")
+        seen.add(key)
 
 
-def _continued(lines: list[Line], at: int) -> list[int]:
-    end = at + 1
+def drop_merged(work: Work, text: str) -> str:
+    """The index without the lines of memories that were merged into others."""
+    merged = work.given.pages.keys() - work.pages.keys()
+    if not merged:
+        return text
+    bom, lines = read_outline(text, Lookup({**work.given.pages, **work.pages}, {}))
+    gone: set[int] = set()
+    for i, line in enumerate(lines):
+        path = line.paths[0] if line.entry and len(line.paths) == 1 else None
+        if path not in merged:
+            continue
+        stays = next((step.path for step in work.steps if f"took in {path} " in step.message), "")
+        if stays in work.pages:
+            keep_hook(work, stays, line.pointers[0].hook)
+            _drop(work, lines, [i], f"{path} is part of {stays} now", gone)
+    return write_outline(bom, close_gaps(lines, gone)) if gone else text
+
+
+def _drop(
+    work: Work, lines: Sequence[Line], numbers: Sequence[int], reason: str, gone: set[int]
+) -> None:
+    gone.update(numbers)
+    for i in numbers:
+        work.account(work.given.index_path, lines[i].text, reason)
+
+
+def _continued(lines: Sequence[Line], i: int) -> list[int]:
+    """The lines below that are the rest of this one."""
+    end = i + 1
     while end < len(lines) and lines[end].kind == MORE:
         end += 1
-    return list(range(at + 1, end))
+    return list(range(i + 1, end))
 
 
-def _whole_hook(lines: list[Line], at: int) -> str:
+def _read_hook(lines: Sequence[Line], i: int) -> str:
     """The words beside a pointer: behind it, and where it does not lead the line, in front."""
-    line = lines[at]
-    pointer = line.pointers[0]
-    rest = " ".join(lines[each].text.strip() for each in _continued(lines, at))
+    line, pointer = lines[i], lines[i].pointers[0]
+    rest = " ".join(lines[j].text.strip() for j in _continued(lines, i))
     if line.entry or len(line.pointers) > 1:
         return f"{pointer.hook} {rest}".strip()
     front = line.text[max(item_start(line.text), 0) : pointer.start].strip()
@@ -153,60 +187,37 @@ def keep_hook(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> No
     """A hook that its memory does not say yet goes to the end of it; `lines` are where it stood."""
     page = work.pages[path]
     document = page.document
-    if not hook or holds(page.text, hook) or holds(document.get("description"), hook):
+    description = document.get("description")
+    if not hook or holds(page.text, hook) or holds(description, hook):
         return
-    if _in_order(hook, document.get("description")):
+    rest = iter(words_of(description))
+    if all(word in rest for word in words_of(hook)):  # one after the other
         for text in lines:
             reason = f"the description of {path} has all its words"
             work.account(work.given.index_path, text, reason)
-        return
-    if not document.get("description") and document.lines is not None:
+    elif not description and document.lines is not None:
         work.write(path, memory.edit(document, "description", plain_line(hook)).text)
-        return
-    work.append(path, KEPT + plain_line(hook))
-    work.say(MOVED, path, "took the words of its line in the index, which was too long")
+    else:
+        work.append(path, KEPT + plain_line(hook))
+        work.note(MOVED, path, "took the words of its line in the index, which was too long")
 
 
-def _in_order(hook: str, description: str) -> bool:
-    """Does a description have all words of a hook, one after the other?"""
-    wanted, there = (
-        "".join(char if char.isalnum() else " " for char in text.casefold()).split()
-        for text in (hook, description)
-    )
-    rest = iter(there)
-    return all(word in rest for word in wanted)
-
-
-def _made_of(work: Work, line: Line, hook: str) -> str:
+def _make_memory(work: Work, line: Line, hook: str) -> str:
     """A memory that says what the pointer to a missing one said."""
     pointer = line.pointers[0]
-    type, reason = guess(pointer.target, pointer.title, "", [hook])
-    taken = {*work.given.taken, *work.pages}
-    names = {stem(each).casefold().replace("-", "_") for each in taken}
-    path = pointer.target
-    if not _may_stand(path) or stem(path).casefold().replace("-", "_") in names:
-        path = free_path(pointer.title.removesuffix(".md"), type, taken, work.given.style)
-    said = plain_line(hook)
-    title = pointer.title.removesuffix(".md")
-    fields = [("name", plain_line(title)), ("description", said[:1024])]
-    fields.append((work.given.style.type_key, type))
-    index = work.given.index
-    fields += [(MODIFIED_KEYS[0], safe.iso_time(index.clock))] if index.dated else []
-    fields += [(SOURCE_KEYS[0], "restructure"), ("metadata.from", work.given.index_path)]
-    work.pages[path] = Page(memory.write(fields, said), index.clock, index.dated)
-    if path != pointer.target:
-        start, end = pointer.start, pointer.end
-        link = f"[{title}]({path})"
-        line.text = line.text[:start] + link + line.text[end:]
+    title, path = pointer.title.removesuffix(".md"), pointer.target
+    type, reason = guess_type(path, pointer.title, "", [hook])
+    names = {stem(other).casefold().replace("-", "_") for other in work.taken}
+    fit = path.isascii() and path.isprintable() and len(path) <= MAX_PATH_CHARACTERS
+    fit = fit and "\\" not in path and "/" not in path and is_memory(path)
+    if not fit or stem(path).casefold().replace("-", "_") in names:
+        path = free_path(title, type, work.taken, work.given.style)
+        line.text = f"{line.text[: pointer.start]}[{title}]({path}){line.text[pointer.end :]}"
         reason += f"; {pointer.target} cannot be its name"
-    what = f"made of its line in the index, the file was gone; type {type}: {reason}"
-    work.say(MOVED, path, what)
+    work.pages[path] = new_page(work, title, hook[:MAX_DESCRIPTION_CHARACTERS], type, hook)
+    message = f"made of its line in the index, the file was gone; type {type}: {reason}"
+    work.note(MOVED, path, message)
     return path
-
-
-def _may_stand(path: str) -> bool:
-    plain_name = path.isascii() and path.isprintable() and "\\" not in path and len(path) <= 120
-    return plain_name and is_memory(path) and "/" not in path
 
 
 def _unlink(work: Work, line: Line, missing: list[Pointer]) -> None:
@@ -217,94 +228,67 @@ def _unlink(work: Work, line: Line, missing: list[Pointer]) -> None:
         line.text = line.text[: pointer.start] + words + line.text[pointer.end :]
     targets = ", ".join(pointer.target for pointer in missing)
     work.account(work.given.index_path, old, f"{targets} is gone; its words stay without the link")
-    work.say(DROPPED, work.given.index_path, f"the link to {targets}: no such file")
+    work.note(DROPPED, work.given.index_path, f"the link to {targets}: no such file")
 
 
-def _remark(work: Work, line: Line) -> None:
-    if len(line.text) > POINTER_AIM:
-        said = plain(line.text)[:60]
-        work.remarks.append(f'a line with several links stays longer than it should: "{said}…"')
-
-
-# The index in the end: which pointer stands below which heading.
-#
-# Headings that somebody wrote stay, with their pointers in their order. A plain list stays one;
-# where most of it is new, it gets one heading for each type, what an agent must not miss first.
-
-ORDER = ("feedback", "user", "value", "project", "reference")
-
-
-def line_for(memory: Memory) -> str:
-    """The pointer that we write for a memory."""
-    title = cased(title_for(memory), memory.head)
-    return write_pointer(title, memory.path, memory.description)
-
-
-def close_gaps(lines: Sequence[Line], gone: set[int]) -> list[Line]:
+def close_gaps(lines: Sequence[Line], gone: Collection[int]) -> list[Line]:
     """The lines that stay: no rules or blank lines in a row where content was taken out."""
     kept: list[Line] = []
     hole = False
-    for at, line in enumerate(lines):
-        if at in gone:
+    for i, line in enumerate(lines):
+        if i in gone:
             hole = True
             continue
-        spare = line.kind in (BLANK, RULE) and hole
-        if spare and (not kept or kept[-1].kind in (BLANK, RULE)):
-            continue
         hole = hole and line.kind in (BLANK, RULE)
-        kept.append(line)
+        if not (hole and (not kept or kept[-1].kind in (BLANK, RULE))):
+            kept.append(line)
     while kept and gone and kept[-1].kind in (BLANK, RULE):
         kept.pop()
-    _move_out(kept)
-    return kept
-
-
-def _move_out(lines: list[Line]) -> None:
-    """A pointer that hung below an item which is gone is an item of its own now."""
     indent = 0
-    for line in lines:
+    for line in kept:
         if line.kind == BLANK:
             continue
+        # A pointer that hung below an item which is gone is an item of its own now.
         if line.kind == POINTER and line.indent > indent and line.item:
             line.text = line.text[line.indent - indent :]
         indent = line.indent + 2 if line.item or line.kind == POINTER else 0
+    return kept
 
 
-def place(work: Work, lines: list[Line], bom: str, new: Sequence[Placed], end: str) -> str:
-    """The index with pointers to the new memories, below the headings where they belong."""
-    fresh = {one.path: one for one in new if one.path in work.pages}
-    for one in fresh.values():
-        work.say(POINTED, work.given.index_path, f"a pointer to {one.path}")
-    own = any(line.kind == HEADING and line.level > 1 for line in lines)
-    own = own or any(one.section for one in fresh.values())
-    entries = [line for line in lines if line.kind == POINTER]
-    if not own and entries and len(fresh) <= len(entries) and not lines[-1].indent:
+def place(work: Work, text: str, new: Mapping[str, str], end: str) -> str:
+    """The index with pointers to the new memories (path -> heading) where they belong."""
+    bom, lines = work.outline(text)
+    new = {path: section for path, section in new.items() if path in work.pages}
+    for path in new:
+        work.note(POINTED, work.given.index_path, f"a pointer to {path}")
+    entries = [i for i, line in enumerate(lines) if line.kind == POINTER]
+    sectioned = any(line.kind == HEADING and line.level > 1 for line in lines)
+    sectioned = sectioned or any(new.values())
+    if not sectioned and entries and len(new) <= len(entries) and not lines[-1].indent:
         # A plain list is somebody's order: what is new goes to its end.
-        return _at_end(work, lines, bom, list(fresh), end)
-    if not own and fresh and all(_simple(lines, at) for at in range(len(lines))):
-        return _by_type(work, lines, bom, list(fresh), end)
-    by_heading: dict[str, list[str]] = {}
-    for path, one in fresh.items():
-        section = one.section or types.get(work.memory(path).type).section
-        by_heading.setdefault(section, []).append(line_for(work.memory(path)))
-    for section in sorted(by_heading, key=_rank):
-        _put_below(lines, section, by_heading[section], end)
+        last = block_end(lines, entries[-1], lines[entries[-1]].indent)
+        if new:
+            lines[last - 1].end = lines[last - 1].end or end
+        lines[last:last] = [_new_line(_line_for(work.memory(path)), end, POINTER) for path in new]
+    elif not sectioned and new and all(_is_simple(lines, i) for i in range(len(lines))):
+        return _arrange_by_type(work, lines, bom, new, end)
+    else:
+        groups: dict[str, list[str]] = {}
+        for path, section in new.items():
+            section = section or _section_of(work, path)
+            groups.setdefault(section, []).append(_line_for(work.memory(path)))
+        for section in sorted(groups, key=_rank):
+            _put_below(lines, section, groups[section], end)
     return write_outline(bom, lines)
 
 
-def orphans(work: Work, text: str) -> list[Placed]:
-    """The memories that no line of the index leads to."""
-    found = index.survey(text, sorted(work.pages), work.names())
-    return [Placed(path, "", 0) for path in found.orphans]
-
-
-def first_things_first(work: Work, text: str) -> str:
+def arrange_by_worth(work: Work, text: str) -> str:
     """Over the limit: our own lines in the order of their worth, each section for itself."""
-    if not any(index.over_limit(text)):
+    lines, characters = index.over_limit(text)
+    if not lines and not characters:
         return text
     memories = sorted(map(work.memory, work.pages), key=_worth)
-    ours = {memory.path: line_for(memory) for memory in memories}
-    lines, characters = index.over_limit(text)
+    ours = {memory.path: _line_for(memory) for memory in memories}
     work.remarks.append(
         f"too many memories for one index: agents do not see the last {lines} lines"
         f" ({characters:,} characters) of it; the most valuable come first. Retire what is old."
@@ -312,38 +296,32 @@ def first_things_first(work: Work, text: str) -> str:
     return index.arrange(text, [memory.path for memory in memories], ours)
 
 
-def _simple(lines: list[Line], at: int) -> bool:
+def _line_for(memory: Memory) -> str:
+    title = restore_acronyms(title_for(memory), memory.head)
+    return write_pointer(title, memory.path, memory.description)
+
+
+def _is_simple(lines: list[Line], i: int) -> bool:
     """A title, an introduction, or an entry that nothing hangs on: can be grouped by type."""
-    line = lines[at]
+    line = lines[i]
     if line.kind == POINTER:
-        alone = block_end(lines, at, line.indent) == at + 1
+        alone = block_end(lines, i, line.indent) == i + 1
         return line.entry and line.item and alone and not line.indent and bool(line.paths[0])
     return line.kind in (BLANK, HEADING, INTRO, RULE, COMMENT, FRONT)
 
 
-def _at_end(work: Work, lines: list[Line], bom: str, new: list[str], end: str) -> str:
-    """The list with these pointers behind its last one."""
-    last = max(at for at, line in enumerate(lines) if line.kind == POINTER)
-    last = block_end(lines, last, lines[last].indent) - 1
-    if new and not lines[last].end:
-        lines[last].end = end
-    fresh = [_pointer_line(line_for(work.memory(path)), end) for path in new]
-    lines[last + 1 : last + 1] = fresh
-    return write_outline(bom, lines)
-
-
-def _by_type(work: Work, lines: list[Line], bom: str, new: list[str], end: str) -> str:
+def _arrange_by_type(
+    work: Work, lines: list[Line], bom: str, new: Collection[str], end: str
+) -> str:
     """Title and introduction, then a section for each type."""
-    entries = [line for line in lines if line.kind == POINTER]
     groups: dict[str, list[str]] = {}
-    for line in entries:
-        groups.setdefault(_section(work, str(line.paths[0])), []).append(line.text)
+    for line in lines:
+        if line.kind == POINTER:
+            groups.setdefault(_section_of(work, str(line.paths[0])), []).append(line.text)
+    if groups:
+        work.note(ARRANGED, work.given.index_path, "sections by type")
     for path in sorted(new, key=lambda path: not work.memory(path).pinned):
-        groups.setdefault(_section(work, path), []).append(line_for(work.memory(path)))
-    if len(groups) < 2 and not new:
-        return write_outline(bom, lines)
-    if entries and (len(groups) > 1 or new):
-        work.say(ARRANGED, work.given.index_path, "sections by type")
+        groups.setdefault(_section_of(work, path), []).append(_line_for(work.memory(path)))
     head = [line for line in lines if line.kind != POINTER]
     while head and head[-1].kind in (BLANK, RULE):
         head.pop()
@@ -353,90 +331,65 @@ def _by_type(work: Work, lines: list[Line], bom: str, new: list[str], end: str) 
     return bom + end.join(texts) + end
 
 
-def _section(work: Work, path: str) -> str:
+def _section_of(work: Work, path: str) -> str:
     return types.get(work.memory(path).type).section
 
 
 def _rank(section: str) -> tuple[int, str]:
-    names = [types.get(name).section for name in ORDER]
+    names = [types.get(name).section for name in TYPE_ORDER]
     return names.index(section) if section in names else len(names), section
 
 
 def _worth(memory: Memory) -> tuple[bool, int, float, str]:
-    rank = ORDER.index(memory.type) if memory.type in ORDER else len(ORDER)
+    rank = TYPE_ORDER.index(memory.type) if memory.type in TYPE_ORDER else len(TYPE_ORDER)
     return not memory.pinned, rank, -memory.clock, memory.path
 
 
 def _put_below(lines: list[Line], section: str, texts: Iterable[str], end: str) -> None:
     """At the end of the section's list; a heading that is not there yet comes at the end."""
-    new = [_pointer_line(text, end) for text in texts]
-    at = _heading(lines, section)
-    if lines and not lines[-1].end:
-        lines[-1].end = end
-    if at < 0:
-        gap = [Line("", end)] if lines and lines[-1].text.strip() else []
-        title = Line(f"## {section}", end)
-        title.kind, title.level = HEADING, 2
-        for blank in gap:
-            blank.kind = BLANK
-        lines += [*gap, title, _blank(end), *new]
+    new = [_new_line(text, end, POINTER) for text in texts]
+    blank = _new_line("", end, BLANK)
+    if lines:
+        lines[-1].end = lines[-1].end or end
+    heading = _find_heading(lines, section)
+    if heading < 0:
+        lines += [blank] if lines and lines[-1].text.strip() else []
+        lines += [_new_line(f"## {section}", end, HEADING), blank, *new]
         return
-    stop = at + 1
+    stop = heading + 1
     while stop < len(lines) and lines[stop].kind != HEADING:
         stop += 1
     last = stop - 1
-    while last > at and lines[last].kind in (BLANK, RULE, COMMENT):
+    while last > heading and lines[last].kind in (BLANK, RULE, COMMENT):
         last -= 1
-    tail = [_blank(end)] if stop < len(lines) and last + 1 == stop else []
-    lead = (
-        [_blank(end)]
-        if last == at and not (at + 1 < len(lines) and lines[at + 1].kind == BLANK)
-        else []
-    )
-    where = last + 1
-    if last == at and at + 1 < stop and lines[at + 1].kind == BLANK:
-        where, lead = at + 2, []
-        tail = [_blank(end)] if where < len(lines) and lines[where].kind != BLANK else []
-    lines[where:where] = [*lead, *new, *tail]
+    start = last + 1
+    if last > heading:
+        tail = [blank] if start == stop < len(lines) else []
+    elif start < stop and lines[start].kind == BLANK:  # an empty section
+        start += 1
+        tail = [blank] if start < len(lines) and lines[start].kind != BLANK else []
+    else:
+        new = new if start < len(lines) and lines[start].kind == BLANK else [blank, *new]
+        tail = [blank] if start == stop < len(lines) else []
+    lines[start:start] = [*new, *tail]
 
 
-def _pointer_line(text: str, end: str) -> Line:
+def _new_line(text: str, end: str, kind: str) -> Line:
     line = Line(text, end)
-    line.kind = POINTER
+    line.kind, line.level = kind, 2 if kind == HEADING else 0
     return line
 
 
-def _blank(end: str) -> Line:
-    line = Line("", end)
-    line.kind = BLANK
-    return line
+def _find_heading(lines: list[Line], section: str) -> int:
+    """The heading of that section: the same words, else one that begins with them; else -1."""
+    wanted = _singular_words(section)
+    heads = {i: _singular_words(line.text) for i, line in enumerate(lines) if line.kind == HEADING}
+    tops = [i for i in heads if lines[i].level == 1]
+    title = tops[0] if len(tops) == 1 else -1
+    same = [i for i, words in heads.items() if words == wanted]
+    begins = [i for i, words in heads.items() if words[: len(wanted)] == wanted and i != title]
+    return [*same, *begins, -1][0]
 
 
-def _heading(lines: list[Line], section: str) -> int:
-    """The heading of that section: the same words, else one that begins with them."""
-    wanted = _words(section)
-    found = [(at, _words(line.text)) for at, line in enumerate(lines) if line.kind == HEADING]
-    titled = [at for at, line in enumerate(lines) if line.kind == HEADING and line.level == 1]
-    title = titled[0] if len(titled) == 1 else -1
-    for at, words in found:
-        if words == wanted:
-            return at
-    for at, words in found:
-        if words[: len(wanted)] == wanted and at != title:
-            return at
-    return -1
-
-
-def _words(text: str) -> list[str]:
-    spaced = "".join(char if char.isalnum() else " " for char in text.casefold())
-    return [word.removesuffix("s") for word in spaced.split()]
-
-
-def lookup(pages: Mapping[str, object], names: Mapping[str, str]) -> Lookup:
-    """Which memory a pointer means."""
-    return Lookup(pages, names)
-
-
-def reread(work: Work, text: str) -> tuple[str, list[Line]]:
-    """The outline of a text as the store is now."""
-    return read_outline(text, Lookup(work.pages, work.names()))
+def _singular_words(text: str) -> list[str]:
+    return [word.removesuffix("s") for word in words_of(text)]

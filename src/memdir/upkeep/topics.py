@@ -1,18 +1,18 @@
-"""Pieces to memories: title, type, header."""
+"""Pieces of the index as memories: of a good size, named, described and typed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from memdir.format.draft import MAX_DESCRIPTION
 from memdir.hot import memory, safe
 from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
-from memdir.text import prose
 from memdir.text.markdown import BOM
 from memdir.text.prose import (
-    MOST,
+    GROUP_LINES,
+    MAX_PART_LINES,
     Section,
     grouped,
     heading_text,
@@ -21,77 +21,77 @@ from memdir.text.prose import (
     runs,
     sections,
     split_level,
+    trimmed,
 )
 from memdir.upkeep.pieces import Piece, asks_to_stay
 from memdir.upkeep.titles import (
     FEEDBACK,
-    NOTES,
-    file_title,
     free_path,
-    guess,
+    guess_type,
+    make_unique,
     plain,
-    says,
+    plain_line,
+    summarize,
     title_of,
-    unlike,
 )
-from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work
+from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work, count_lines, line_end
 
-# Name, description and type for a memory that lacks them; what it has stays as it is.
+MIN_HOOK_CHARACTERS = 12  # a shorter hook does not say what a memory is about
+MAX_TOPICS = 120  # memories out of one index; each needs a line of it
+# Lines below a heading; neighbours of that size share a memory. Tried in turn while there are
+# too many topics.
+TINY_LINES = (2, 5, 10, 20, 40, 80)
+SOURCE = "restructure"
+_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 
-NEEDED = ("name", "description", "type")
-SHORTEST_HOOK = 12  # characters; a shorter hook does not say what a memory is about
+
+@dataclass(frozen=True)
+class Topic:
+    """A memory to be; `section` is the heading of the index below which its pointer goes."""
+
+    title: str
+    lines: Sequence[str]
+    section: str
 
 
-def lacking(document: Document) -> list[str]:
+def find_missing(document: Document) -> list[str]:
     """The fields that every header should have and this one has not."""
-    has = {"name": ("name",), "description": ("description",), "type": TYPE_KEYS}
-    return [field for field in NEEDED if not document.get(*has[field]).strip()]
+    keys = {"name": ("name",), "description": ("description",), "type": TYPE_KEYS}
+    return [field for field, names in keys.items() if not document.get(*names).strip()]
 
 
-def add_headers(work: Work, hooks: dict[str, tuple[str, str]]) -> None:
+def add_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
     """Complete every header; `hooks` gives the index's words and section for a path."""
     for path in sorted(work.pages):
         document = work.pages[path].document
-        missing = lacking(document)
+        missing = find_missing(document)
         if not missing:
             continue
         hook, section = hooks.get(path, ("", ""))
         lines = document.body.removeprefix(BOM).split("\n")
         tops = headings(lines)
         top = heading_text(lines[tops[0][0]]) if tops else ""
-        type, reason = guess(path, top, section, lines)
-        values = {
-            "name": title_of(top) or stem(path),
-            "description": _description(hook, lines, path),
-            "type": type,
-        }
-        text = _with(document, [(field, values[field]) for field in missing], work)
-        work.write(path, text)
-        what = f"header got {', '.join(missing)}"
-        work.say(HEADED, path, what + (f"; type {type}: {reason}" if "type" in missing else ""))
+        type, reason = guess_type(path, top, section, lines)
+        if len(hook) >= MIN_HOOK_CHARACTERS:
+            description = plain_line(hook)[:MAX_DESCRIPTION]
+        else:
+            words = stem(path).replace("_", " ").replace("-", " ")
+            description = summarize(lines) or plain(hook) or words
+        values = {"name": title_of(top) or stem(path), "description": description, "type": type}
+        work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
+        reason = f"; type {type}: {reason}" if "type" in missing else ""
+        work.note(HEADED, path, f"header got {', '.join(missing)}{reason}")
 
 
-def _description(hook: str, lines: list[str], path: str) -> str:
-    if len(hook) >= SHORTEST_HOOK:
-        return plain_line(hook)[:MAX_DESCRIPTION]
-    return says(lines) or plain(hook) or stem(path).replace("_", " ").replace("-", " ")
-
-
-def plain_line(text: str) -> str:
-    """One line without control characters; marks stay."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
-
-
-def _with(document: Document, fields: list[tuple[str, str]], work: Work) -> str:
+def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> str:
     """The text with these fields, a byte order mark still in front of all."""
-    bom = BOM if document.lines is None and document.body.startswith(BOM) else ""
-    body = document.body.removeprefix(bom)
     new = document.lines is None
+    bom = BOM if new and document.body.startswith(BOM) else ""
+    body = document.body.removeprefix(bom)
     document = Document(document.opening, document.lines, document.closing, body)
-    for field, value in fields:
-        key = field
-        if field == "type":
-            nested = "metadata" in document.values and not document.values["metadata"]
+    for key, value in fields.items():
+        if key == "type":
+            nested = document.values.get("metadata") == ""
             key = TYPE_KEYS[1] if nested else work.given.style.type_key
         document = memory.edit(document, key, value)
     text = document.text
@@ -102,149 +102,112 @@ def _with(document: Document, fields: list[tuple[str, str]], work: Work) -> str:
     return bom + text
 
 
-# Pieces of the index as memories: of a good size, named, described and typed.
-
-TINY = 2  # lines below a heading; neighbours of that size share a memory
-TINIES = (TINY, 5, 10, 20, 40, 80)  # tried in turn while there are too many
-MOST_TOPICS = 120  # memories out of one index; each needs a line of it
-SOURCE = "restructure"
-_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
-
-
-@dataclass(frozen=True)
-class Topic:
-    """A memory to be; `section` is the heading of the index below which its pointer goes."""
-
-    title: str
-    lines: tuple[str, ...]
-    section: str
-    at: int
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A new memory and where its pointer goes: below a heading that stays, else by its type."""
-
-    path: str
-    section: str
-    at: int
-
-
-def topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
+def make_topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
     """Every piece in memories of a good size; `heading` names those that have none."""
-    for tiny in TINIES:
-        found = [topic for group in _gathered(pieces, tiny) for topic in _sized(group, heading)]
-        if len(found) <= MOST_TOPICS:
+    for tiny in TINY_LINES:
+        groups = _group_tiny(pieces, tiny)
+        result = [topic for group in groups for topic in _split_group(group, heading)]
+        if len(result) <= MAX_TOPICS:
             break
-    return found
+    return result
 
 
-def make_topics(work: Work, found: Sequence[Topic]) -> list[Placed]:
-    """Write them; gives where their pointers go."""
-    placed = []
+def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
+    """Gives each new path with the heading below which its pointer goes."""
+    placed = {}
     taken_titles = [work.memory(path).name for path in work.pages]
-    for topic in found:
-        topic = replace(topic, title=unlike(topic.title, taken_titles, topic.lines))
-        taken_titles.append(topic.title)
+    for topic in topics:
+        title = make_unique(topic.title, taken_titles, topic.lines)
+        taken_titles.append(title)
         heading = heading_text(topic.lines[0]) if level_of(topic.lines[0]) else ""
         said = topic.lines[1:] if heading else topic.lines
-        type, reason = guess("", f"{topic.title} {heading}", topic.section, said)
+        type, reason = guess_type("", f"{title} {heading}", topic.section, said)
         if asks_to_stay(topic.lines):
             type, reason = FEEDBACK, "it says that agents must always see it"
-        taken = {*work.given.taken, *work.pages}
-        path = free_path(file_title(topic.title), type, taken, work.given.style)
-        work.pages[path] = _page(work, topic, type)
-        lines = sum(1 for line in topic.lines if line.strip())
-        counted = "1 line" if lines == 1 else f"{lines} lines"
-        what = f"{counted} out of the index; type {type}: {reason}"
-        work.say(MOVED, path, what)
-        placed.append(Placed(path, topic.section, topic.at))
+        head = title.partition(" — ")[0].partition(" – ")[0]
+        file_title = head if len(head.split()) > 1 else title
+        path = free_path(file_title, type, work.taken, work.given.style)
+        text = "\n".join(topic.lines)
+        work.pages[path] = new_page(work, title, summarize(topic.lines), type, text)
+        lines = count_lines(sum(1 for line in topic.lines if line.strip()))
+        work.note(MOVED, path, f"{lines} out of the index; type {type}: {reason}")
+        placed[path] = topic.section
     return placed
 
 
-def _page(work: Work, topic: Topic, type: str) -> Page:
+def new_page(work: Work, title: str, description: str, type: str, body: str) -> Page:
+    """A memory made of lines of the index, as old as the index."""
     index = work.given.index
-    fields = [("name", plain_line(topic.title)), ("description", says(topic.lines))]
+    fields = [("name", plain_line(title)), ("description", description)]
     fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
     if index.dated:
         fields.append((MODIFIED_KEYS[0], safe.iso_time(index.clock)))
     fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
-    end = "\r\n" if "\r\n" in index.text[:4096] else "\n"
-    text = memory.write(fields, "\n".join(topic.lines))
-    return Page(text.replace("\n", end), index.clock, index.dated)
+    text = memory.write(fields, body).replace("\n", line_end(index.text))
+    return Page(text, index.clock, index.dated)
 
 
-def _gathered(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
+def _group_tiny(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
     """Neighbouring sections with next to nothing in them, together."""
     groups: list[list[Piece]] = []
-    open = False  # may the next tiny one join the last group?
-    kind = above = ("", "")
+    above = None  # the kind of the tiny piece above, which the next one may join
     for piece in pieces:
         filled = sum(1 for line in piece.lines if line.strip()) - piece.whole
-        small = piece.whole and filled <= tiny
-        length = sum(len(each.lines) for each in groups[-1]) if groups else 0
-        # A preference and a gotcha are two things, however short; so are two days.
-        kind = _kind(piece) if tiny == TINY and small else ("", "")
-        if small and open and kind == above and length + len(piece.lines) <= prose.AIM:
+        kind = None
+        if piece.whole and filled <= tiny:
+            # A preference and a gotcha are two things, however short; so are two days.
+            kind = _kind_of(piece) if tiny == TINY_LINES[0] else ("", "")
+        length = sum(len(item.lines) for item in groups[-1]) if groups else 0
+        if kind and kind == above and length + len(piece.lines) <= GROUP_LINES:
             groups[-1].append(piece)
         else:
             groups.append([piece])
-        open, above = small, kind
+        above = kind
     return groups
 
 
-def _kind(piece: Piece) -> tuple[str, str]:
+def _kind_of(piece: Piece) -> tuple[str, str]:
     """The type of a piece, and the day in its heading."""
     day = _DAY.search(piece.heading)
-    return guess("", piece.heading, piece.section, piece.lines[1:])[0], day[0] if day else ""
+    return guess_type("", piece.heading, piece.section, piece.lines[1:])[0], day[0] if day else ""
 
 
-def _sized(group: Sequence[Piece], heading: str) -> list[Topic]:
+def _split_group(group: Sequence[Piece], heading: str) -> list[Topic]:
     """One topic, or several where the lines are too many for one file."""
     first = group[0]
     lines = [line for piece in group for line in (*piece.lines, "")][:-1]
-    names = [title_of(piece.heading) for piece in group if title_of(piece.heading)]
-    title = _together(names) or title_of(heading) or NOTES
-    parts = parts_of(lines)
+    names = [title for piece in group if (title := title_of(piece.heading))]
+    title = title_of(heading) or "Notes"
+    if len(names) > 2:
+        title = f"{names[0]}, {names[1]} and {len(names) - 2} more"
+    elif names:
+        title = " and ".join(names)
+    parts = split_lines(lines)
     if len(parts) == 1:
-        return [Topic(title, tuple(lines), first.section, first.at)]
-    found = []
+        return [Topic(title, lines, first.section)]
+    section = first.section or (first.heading if first.whole else "")
+    result = []
     for number, part in enumerate(parts, 1):
-        named = title_of(part.title)
-        called = f"{title}: {named}" if named and named != title else title
-        called = called if named else f"{title}, part {number}"
-        found.append(Topic(called, part.lines, first.section or heading_of(first), first.at))
-    return found
+        name = title_of(part.title)
+        part_title = f"{title}: {name}" if name and name != title else title
+        part_title = part_title if name else f"{title}, part {number}"
+        result.append(Topic(part_title, part.lines, section))
+    return result
 
 
-def heading_of(piece: Piece) -> str:
-    """The heading that a piece which became several memories leaves in the index."""
-    return piece.heading if piece.whole else piece.section
-
-
-def _together(names: list[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return f"{names[0]}, {names[1]}{more}" if more else f"{names[0]} and {names[1]}"
-
-
-def parts_of(lines: Sequence[str], most: int = MOST) -> list[Section]:
+def split_lines(lines: Sequence[str]) -> list[Section]:
     """The lines whole if they fit a file, else cut at headings, else between blocks."""
-    if len(lines) <= most:
-        return [Section("", 0, tuple(lines))]
+    if len(lines) <= MAX_PART_LINES:
+        return [Section("", tuple(lines))]
     level = split_level(lines)
     if not level:
-        cut = runs(lines, most)
-        return [Section("", 0, tuple(prose.trimmed(run))) for run in cut]
-    found = []
+        return [Section("", tuple(trimmed(run))) for run in runs(lines)]
+    result = []
     for group in grouped(sections(lines, level)):
         joined = [line for section in group for line in section.lines]
         title = next((section.title for section in group if section.title), "")
-        if len(joined) <= most:
-            found.append(Section(title, level, tuple(prose.trimmed(joined))))
-            continue
-        for part in parts_of(joined, most):
-            named = part.title or title
-            found.append(Section(named, level, part.lines))
-    return found
+        if len(joined) <= MAX_PART_LINES:
+            result.append(Section(title, tuple(trimmed(joined))))
+        else:
+            result += [Section(part.title or title, part.lines) for part in split_lines(joined)]
+    return result

@@ -1,26 +1,30 @@
-"""The store on paper: pages, an account of every line, checks."""
+"""The store on paper while it is restructured: pages, and an account of everything done to them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from memdir.audit.disagree import Contradiction
 from memdir.format.draft import Style
-from memdir.format.pointer import Pointer, read_pointers
+from memdir.format.outline import Line, Lookup, read_outline
+from memdir.format.pointer import Pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, Document, Memory
-from memdir.text.markdown import item_start
-from memdir.text.markdown import plain as unescaped
 from memdir.text.similar import Alike
 
-# A check: one thing that must hold for memory to work, and what to do where it does not.
+# The kinds of steps.
+MOVED, SPLIT, MERGED, HEADED, DATED = "moved", "split", "merged", "headed", "dated"
+SHORTENED, POINTED, DROPPED = "shortened", "pointed", "dropped"
+ARRANGED, TITLED = "arranged", "titled"
+
+_MARKS = re.compile(r"^(?:[\s>#*+|\ufeff-]|\d{1,9}[.)]\s)+")
 
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at, whether it is well, what was seen, and the way to mend it."""
+    """One thing that must hold for memory to work, and what to do where it does not."""
 
     name: str
     ok: bool
@@ -50,16 +54,6 @@ class Machine:
     state: Folder
 
 
-# The store while it is worked on: texts by path, and an account of everything done to them.
-
-# What was done.
-MOVED, SPLIT, MERGED, HEADED, DATED = "moved", "split", "merged", "headed", "dated"
-SHORTENED, POINTED, DROPPED, ARRANGED, TITLED = (
-    *("shortened", "pointed", "dropped", "arranged"),
-    "titled",
-)
-
-
 @dataclass(frozen=True)
 class Page:
     """A memory's whole text; `clock` is its date, `dated` whether that date means anything."""
@@ -70,7 +64,6 @@ class Page:
 
     @property
     def document(self) -> Document:
-        """Header and body."""
         return memory.read(self.text)
 
 
@@ -93,12 +86,12 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Made:
+class Step:
     """One thing that was done to a file, and why."""
 
     kind: str
     path: str
-    what: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -127,19 +120,17 @@ class Work:
     given: Given
     index: str
     pages: dict[str, Page]
-    made: list[Made] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     accounted: list[Accounted] = field(default_factory=list)
     proposals: list[Proposal] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     contradictions: list[Contradiction] = field(default_factory=list)
     compared: tuple[dict[str, str], list[Alike]] | None = None  # texts, and the pairs among them
 
-    def say(self, kind: str, path: str, what: str) -> None:
-        """Note what was done."""
-        self.made.append(Made(kind, path, what))
+    def note(self, kind: str, path: str, message: str) -> None:
+        self.steps.append(Step(kind, path, message))
 
     def account(self, path: str, text: str, reason: str) -> None:
-        """Note a line that is not there any more as it was."""
         self.accounted.append(Accounted(path, text, reason))
 
     def write(self, path: str, text: str) -> None:
@@ -148,16 +139,15 @@ class Work:
         if text == page.text:
             return
         document = memory.read(text)
-        kept = document.get(*MODIFIED_KEYS, *CREATED_KEYS)
-        if page.dated and not kept and document.lines is not None:
-            moment = safe.iso_time(page.clock)
-            text = memory.edit(document, MODIFIED_KEYS[0], moment).text
+        has_date = document.get(*MODIFIED_KEYS, *CREATED_KEYS)
+        if page.dated and not has_date and document.lines is not None:
+            text = memory.edit(document, MODIFIED_KEYS[0], safe.iso_time(page.clock)).text
         self.pages[path] = Page(text, page.clock, page.dated)
 
     def append(self, path: str, block: str) -> None:
         """A block at the end of a memory's body, a blank line above it, in its own line ends."""
         text = self.pages[path].text
-        end = "\r\n" if "\r\n" in text[:4096] else "\n"
+        end = line_end(text)
         gap = "" if text.endswith(end * 2) else end if text.endswith("\n") else end * 2
         self.write(path, text + gap + block.replace("\n", end) + end)
 
@@ -170,34 +160,36 @@ class Work:
         """Labels by which a [[wikilink]] may mean a memory."""
         return {self.memory(path).name: path for path in self.pages}
 
+    def outline(self, text: str) -> tuple[str, list[Line]]:
+        """The byte order mark and the lines of an index, read against the store as it is now."""
+        return read_outline(text, Lookup(self.pages, self.names()))
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {path: page.text for path, page in self.pages.items()}
+
+    @property
+    def new_paths(self) -> list[str]:
+        return [path for path in self.pages if path not in self.given.pages]
+
+    @property
+    def taken(self) -> set[str]:
+        """Every name that a new memory cannot have."""
+        return {*self.given.taken, *self.pages}
+
 
 def begin(given: Given) -> Work:
     """Nothing done yet."""
     return Work(given, given.index.text, dict(given.pages))
 
 
-# The invariant: every line of knowledge is there afterwards, or accounted for.
-#
-# A line is what is left of it without its marks (bullet, number, heading, quote, blanks): those
-# change with the place. Lines without a letter or digit are no knowledge.
-
-_MARKS = re.compile(r"^(?:[\s>#*+|\ufeff-]|\d{1,9}[.)]\s)+")
-_SEE = re.compile(r"[\s(—–-]*\bsee\s*:?\s*$", re.IGNORECASE)  # in front of a link only
-_ENDS = " \t\r#|*"
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A line that would disappear: never allowed to happen."""
-
-    path: str
-    line: int
-    text: str
+def line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text[:4096] else "\n"
 
 
 def bare(line: str) -> str:
-    """A line without its marks, its blanks single."""
-    return " ".join(_MARKS.sub("", line.replace("\ufeff", "")).rstrip(_ENDS).split())
+    """A line without its marks (bullet, number, heading, quote), its blanks single."""
+    return " ".join(_MARKS.sub("", line.replace("\ufeff", "")).rstrip(" \t\r#|*").split())
 
 
 def holds(text: str, words: str) -> bool:
@@ -205,51 +197,16 @@ def holds(text: str, words: str) -> bool:
     return bare(words) in " ".join(text.split())
 
 
-def find_lost(
-    before: Mapping[str, str], after: Mapping[str, str], accounted: Iterable[Accounted]
-) -> list[Lost]:
-    """The lines of before that are nowhere afterwards and that nobody accounted for."""
-    there = _Said(after)
-    told = {bare(one.text) for one in accounted}
-    found = []
-    for path, text in before.items():
-        for number, line in enumerate(text.split("\n"), 1):
-            said = bare(line)
-            if not any(map(str.isalnum, said)) or said in told:
-                continue
-            if not there.says(line, said):
-                found.append(Lost(path, number, line))
-    return found
+def has_words(text: str) -> bool:
+    """A line without a letter or digit is no knowledge."""
+    return any(map(str.isalnum, text))
 
 
-class _Said:
-    """Everything the files say: their lines for a quick look, their whole text for the rest."""
+def some(paths: list[str]) -> str:
+    """The first three by name, the others as a number."""
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._lines = {bare(line) for text in texts.values() for line in text.split("\n")}
-        self._texts = list(texts.values())
-        self._whole = ""
 
-    def says(self, line: str, said: str) -> bool:
-        if said in self._lines or self._flowing(said):
-            return True
-        if self._points(line.strip()):
-            return True
-        # In a header the value counts, however it is quoted there.
-        _, colon, value = said.partition(": ")
-        return bool(colon) and self._flowing(bare(memory.unquote(value.strip())))
-
-    def _points(self, line: str) -> bool:
-        """A pointer is there when its title and all words beside it are."""
-        pointers = read_pointers(line, 1)
-        if not pointers:
-            return False
-        front = _SEE.sub("", line[max(item_start(line), 0) : pointers[0].start])
-        words = [front, *(part for each in pointers for part in (each.title.strip("`"), each.hook))]
-        return all(self._flowing(bare(each)) for each in words if any(map(str.isalnum, each)))
-
-    def _flowing(self, said: str) -> bool:
-        if not self._whole:
-            parts = [" ".join(text.split()) for text in self._texts]
-            self._whole = "\n".join([*parts, *map(unescaped, parts)])
-        return said in self._whole
+def count_lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"
