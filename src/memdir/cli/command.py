@@ -169,7 +169,7 @@ INSTEAD = {
     "import": "import DIR",
     **dict.fromkeys(("export", "share"), "export DIR"),
 }
-Run = Callable[..., Answer | int | None]
+Run = Callable[..., Any]  # gives an Answer, or an exit code where it has printed itself
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ class Session:
         source = click.get_current_context().get_parameter_source("scope")
         return source is not ParameterSource.DEFAULT
 
-    @property
+    @functools.cached_property
     def app(self) -> App:
         """The store that was asked for; `all` names no single one."""
         if self.config.scope.kind == "all":
@@ -290,7 +290,8 @@ class Session:
         for name, path in self.config.scopes.items() if self.asked.dir is None else ():
             if os.path.isdir(path) and path != self.config.store:
                 with suppress(MemdirError):
-                    yield name, open_app(self.asked.config(name), now=time.time, tell=str)
+                    config = self.asked.config(name)
+                    yield name, open_app(config, now=time.time, tell=lambda text: None)
 
     def _open(self, config: Config) -> App:
         tell, dry_run = self.screen.tell, self.asked.dry_run
@@ -328,7 +329,7 @@ def command(
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
             session = _begin(name, asked, json, records)
             with progress(session.screen, bulk), session.looking_further(name, options):
-                result = run(session, **options)
+                result: Answer | int | None = run(session, **options)
                 if isinstance(result, Answer):
                     session.screen.answer(result.fields, result.lines)
                     result = result.code

@@ -175,7 +175,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
         yield from diff_lines(screen, patch.text.rstrip("\n"))
     waits = [f"session {id}: {reason}" for id, reason in made.waiting.items()][:FEW]
     notes = screen.blocks("waits:", waits, style="yellow")
-    notes += screen.blocks("note:", map(screen.advise, made.remarks[:FEW]))
+    notes += screen.blocks("note:", [screen.advise(text) for text in made.remarks[:FEW]])
     notes += screen.blocks("lost:", made.lost, style="red")
     yield from ["", screen.paint("Worth knowing", "bold"), *notes] if notes else []
     if dry:

@@ -431,7 +431,8 @@ def advised(screen: Screen, done: Done) -> Done:
     from dataclasses import replace
 
     changes = tuple(replace(change, reason=screen.advise(change.reason)) for change in done.changes)
-    return replace(done, changes=changes, remarks=tuple(map(screen.advise, done.remarks)))
+    remarks = tuple(screen.advise(remark) for remark in done.remarks)
+    return replace(done, changes=changes, remarks=remarks)
 
 
 def done_answer(

@@ -44,7 +44,8 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> None:
     # The store to write to comes first, then the team's and what else was asked for.
     apps = dict(session.apps())
     if session.config.scope.kind in (PROJECT, ALL):
-        apps = {PROJECT: apps.pop(PROJECT, None) or session.at(scope=PROJECT).app, **apps}
+        project = apps.pop(PROJECT) if PROJECT in apps else session.at(scope=PROJECT).app
+        apps = {PROJECT: project, **apps}
         team = mode == TEAM or (not mode and os.path.isdir(session.config.scopes[FOLDER]))
         if team and FOLDER not in apps:
             apps[FOLDER] = session.at(scope=FOLDER).app

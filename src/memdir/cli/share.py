@@ -66,7 +66,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
         error.next = there(error.next)
         raise
     # Reasons are about the memory here, remarks about the store there.
-    remarks = tuple(map(there, shared.done.remarks))
+    remarks = tuple(there(remark) for remark in shared.done.remarks)
     shared = replace(shared, done=replace(advised(session.screen, shared.done), remarks=remarks))
     text = "\n".join(diff(path, old, new) for path, old, new in shared.diff)
     fields = {

@@ -107,9 +107,10 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
         raise click.UsageError("Say what: NAME..., or --expired.", click.get_current_context())
     app = session.app
     if not yes and not session.asked.dry_run:
+        words = shlex.join(names) or "--expired"
         raise BadInput(
             "purge cannot be taken back by restore; nothing was removed",
-            next=f"look with --dry-run, then: memdir purge {shlex.join(names) or '--expired'} --yes",
+            next=f"look with --dry-run, then: memdir purge {words} --yes",
         )
     says = "the history still has its versions; to remove these, too: memdir purge --help"
     done = changes.purge(app, names, expired)
