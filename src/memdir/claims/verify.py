@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memdir.claims.claim import STALE, TRUE, Judged
-from memdir.claims.find import find_claims
-from memdir.claims.judge import judge, wanted
-from memdir.claims.repo import Repo, open_git_repo, open_no_repo
 from memdir.hot import memory
 from memdir.hot.memory import Memory
 from memdir.hot.verdicts import Kept, Verdicts, facts_of
@@ -18,6 +15,7 @@ from memdir.store.look import find_all, read_all
 from memdir.store.writer import App, cache_folder
 
 if TYPE_CHECKING:
+    from memdir.claims.repo import Repo
     from memdir.hot.verdicts import Row
 
 
@@ -30,6 +28,8 @@ def _silent(text: str) -> None:
 
 def open_repo(app: App) -> Repo:
     """The code that this store's memories speak of; one that knows nothing without git."""
+    from memdir.claims.repo import open_git_repo, open_no_repo
+
     code = app.config.code
     return open_git_repo(code, app.config.cache_dir) if code else open_no_repo(code, "")
 
@@ -47,8 +47,6 @@ class Checked:
 
 def verify(app: App, names: Sequence[str] = (), say: Callable[[str], None] = _silent) -> Checked:
     """These memories (a name may also be a path), or all of them with their index."""
-    # MOVED  # its patterns cost every command's start
-
     files, findings = read_all(app, _paths(app, names) if names else None)
     texts = [(path, memory.decode(app.store.view(path, data))) for path, data in files]
     beside = frozenset(app.store.files())
@@ -141,6 +139,9 @@ def verify_claims(
 
     `folder` is where the store lies below the repository, if it does; `beside` its memories.
     """
+    from memdir.claims.find import find_claims  # its patterns cost every command's start
+    from memdir.claims.judge import judge, wanted
+
     below = f"{folder}/" if folder else ""
     found = {path: find_claims(text, below + path if below else "") for path, text in texts}
     seen = repo.look(wanted([one for claims in found.values() for one in claims]), say)

@@ -123,8 +123,6 @@ def recall(
 
 
 def _recall_fields(answer: Recall, now: float) -> Fields:
-    from memdir.recall.choose import LOCAL
-
     injected, found = answer.injected, answer.found
     whole = {id(item) for item in injected.bodies}
     return {
@@ -135,7 +133,7 @@ def _recall_fields(answer: Recall, now: float) -> Fields:
         "text": answer.text,
         "characters": len(answer.text),
         "near": [_memory_fields(item, False, now) for item in found.near],
-        "selected_by": answer.selected.by if answer.selected else LOCAL,
+        "selected_by": answer.selected.by if answer.selected else "local",
         "selection": answer.selected.reason if answer.selected else "",
         "searched": found.searched,
         "milliseconds": round(answer.milliseconds, 2),

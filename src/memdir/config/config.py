@@ -52,7 +52,6 @@ from memdir.hot.place import (
     project_name,
     write,
 )
-from memdir.hot.stop import CALLER
 
 # Which directory holds the memories of a scope, and which rule said so.
 
@@ -423,6 +422,8 @@ def _unclear(path: str) -> bool:
 
 
 def here_of(config: Config, around: Around) -> Here:
+    from memdir.hot.stop import CALLER
+
     holds = {
         SILENT: is_silent(config),
         # Of Claude Code; whoever else calls us has none of its own.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from memdir.claims.verify import kept_verdicts, refresh_verdicts
 from memdir.errors import BadInput, MemdirError
 from memdir.hot import inject as inject_module
 from memdir.hot import memory
@@ -18,12 +18,14 @@ from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, wants_nothing
 from memdir.hot.recall import recall as choose
 from memdir.hot.standing import remind
-from memdir.models.model import tokens_of
-from memdir.recall.choose import Selected, select_by_model
+from memdir.hot.verdicts import Verdicts
 from memdir.store.accept import as_told, source_of
 from memdir.store.logs import open_log
 from memdir.store.look import read_all, survey_index
-from memdir.store.writer import App
+from memdir.store.writer import App, cache_folder
+
+if TYPE_CHECKING:
+    from memdir.recall.choose import Selected
 
 # What comes back for a prompt: recall → verify → inject; waits for no writer of memories.
 
@@ -86,6 +88,8 @@ def recall(
     found = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
     if model and apps and not wants_nothing(prompt):
+        from memdir.recall.choose import select_by_model
+
         selected, found = select_by_model(
             apps, places, prompt, state, found, session, limit=limit, pointers=pointers
         )
@@ -103,16 +107,18 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
     for scope, app in apps:
         bodies = [one for one in found.bodies if one.scope == scope]
         if bodies and anew:
+            from memdir.claims.verify import refresh_verdicts
+
             start = time.perf_counter()
             refresh_verdicts(app, [one.memory.path for one in bodies])
             looked += time.perf_counter() - start
         if app.config.code:
-            kept_verdicts(app).tell(bodies)
+            Verdicts(cache_folder(app.config), app.config.code).tell(bodies)
     return looked
 
 
 def _tell(found: Recollection, sessions: Sessions | None, session: str, now: float) -> Injected:
-    nonce = secrets.token_hex(NONCE_BYTES)
+    nonce = os.urandom(NONCE_BYTES).hex()
     if sessions is None:
         return inject(found.bodies, found.pointers, SessionState(), now=now, nonce=nonce)
     return inject_once(found.bodies, found.pointers, sessions, session, now=now, nonce=nonce)
@@ -160,7 +166,7 @@ def _framed(apps: Sequence[tuple[str, App]], full: bool) -> str:
     asked = apps if full else []
     bodies = [pair for scope, app in asked for pair in _bodies(scope, app, len(apps) > 1)]
     places = [(scope, app.store.root) for scope, app in asked]
-    nonce = secrets.token_hex(NONCE_BYTES)
+    nonce = os.urandom(NONCE_BYTES).hex()
     above = "\n\n".join(filter(None, parts))
     return inject_module.frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
 
@@ -232,7 +238,9 @@ def prompt(
     logs = open_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
     read = _indexes([as_told(app) for _, app in apps]) if indexes else None
-    text = instruct(setting, read, nonce=secrets.token_hex(NONCE_BYTES), limit=limit)
+    text = instruct(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
+    from memdir.models.model import tokens_of
+
     return Prompt(text, tokens_of(text), mode)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import subprocess
 import zlib
 
 from memdir.errors import HistoryBroken
@@ -133,6 +131,9 @@ class Objects:
         return found[0] if found else ""
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
+        import shutil  # seldom needed, and slow to import
+        import subprocess
+
         git = shutil.which("git")
         if git is None and self._packs():
             raise HistoryBroken(
