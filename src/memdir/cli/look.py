@@ -62,7 +62,6 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
     what is pinned, `not accepted yet` what others wrote and no agent is told (memdir review).
     """
     from memdir.audit.ages import list_memories
-    from memdir.format.draft import check_type
     from memdir.store.accept import waiting_paths
 
     stores: list[tuple[str, App, list[Listed], frozenset[str]]] = []
@@ -72,7 +71,10 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
         items = [item for item in listed if type is None or item.memory.type == type]
         stores.append((scope, app, items, waiting_paths(app)))
         findings += broken
-    check_type(type or UNKNOWN)
+    if type is not None:
+        from memdir.format.draft import check_type
+
+        check_type(type)
     first = stores[0][1].store if stores else None
     fields: Fields = {
         "store": session.config.store,

@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memdir.errors import BadInput, Finding, Missing
-from memdir.hot.inject import SessionState
 from memdir.hot.memory import Memory, quote, unquote
-from memdir.hot.recall import Found
+
+if TYPE_CHECKING:
+    from memdir.hot.inject import SessionState
+    from memdir.hot.recall import Found
 
 # What the history says of a change, written as a commit message and read back.
 

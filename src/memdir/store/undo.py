@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from memdir.errors import Conflict, HistoryBroken, Missing
-from memdir.format.draft import SKIPPED, UNDONE, Change
 from memdir.hot.memory import decode, encode, stem
 from memdir.store.git_objects import Objects, read_commit, read_tree
 from memdir.store.ports import History, Logged, Store
-from memdir.text.merge import merge
+
+if TYPE_CHECKING:
+    from memdir.format.draft import Change
 
 # Reading a history: its changes, and the bytes that stood there. Nothing is written.
 
@@ -135,6 +137,8 @@ def _merge_index(
     """Take back the lines of one change, leave later ones; False where a place does not fit."""
     plan.merged = True
     texts = [decode(data or b"") for data in (after, wanted[path], before)]
+    from memdir.text.merge import merge
+
     merged, conflicts = merge(*texts)
     if wanted[path] is None or conflicts:
         plan.kept = True
@@ -148,6 +152,8 @@ def _put_back(path: str, data: bytes | None, store: Store) -> Change:
         store.drop(path)
     else:
         store.put(path, data)
+    from memdir.format.draft import UNDONE, Change
+
     return Change(UNDONE, stem(path), path, reason="gone again" if data is None else "")
 
 
@@ -156,6 +162,8 @@ def _told(done: list[Change], index_path: str, plan: Plan) -> list[Change]:
     if not plan.merged:
         return done
     others = [change for change in done if change.path != index_path]
+    from memdir.format.draft import SKIPPED, UNDONE, Change
+
     kind = UNDONE if index_path in plan.files else SKIPPED
     reason = KEPT if plan.kept else MERGED
     return [*others, Change(kind, stem(index_path), index_path, reason=reason)]

@@ -8,11 +8,10 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from memdir.config.config import Config
 from memdir.errors import HistoryBroken, MemdirError, Missing
-from memdir.format.draft import Change, Rules
 from memdir.hot.layout import Around
 from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
@@ -23,6 +22,9 @@ from memdir.store.lock import Lock
 from memdir.store.own_writes import OwnWrites
 from memdir.store.ports import ARCHIVE, TRASH, Cause, History, Logged, Shelf, Store
 from memdir.store.trash import Shelf as TrashShelf
+
+if TYPE_CHECKING:
+    from memdir.format.draft import Change, Rules
 
 # A store that overwrites nothing the history does not have: it goes to the trash first.
 
@@ -190,7 +192,7 @@ class Desk:
         )
 
 
-Act = Callable[[Desk], list[Change]]
+Act = Callable[[Desk], "list[Change]"]
 Told = Callable[[Done], None]
 
 
@@ -212,6 +214,8 @@ class App:
 
     def rules(self) -> Rules:
         """What this store and this moment decide about a save."""
+        from memdir.format.draft import Rules
+
         now = self.now()
         return Rules(
             now=now,
