@@ -2,9 +2,8 @@
 
 import pytest
 
-from memdir.care.doctor import examine, look_around
+from memdir.care.doctor import examine
 from memdir.store import changes, look
-from memdir.store.ports import Store
 from tests.helpers.opened import Opened, memory
 
 LINES = [
@@ -57,10 +56,7 @@ def test_it_is_reported_as_no_memory_and_not_as_dangling(opened, line):
 
 
 def checks(opened: Opened):
-    app = opened.app()
-    store: Store = app.store
-    machine = look_around(store.root, app.config.state_dir)
-    return examine(machine, (), store, app.shelf, app.history, app.lock)
+    return examine(opened.app())
 
 
 def test_the_same_memory_in_two_sections_keeps_both_lines_and_nothing_is_said(opened):
