@@ -23,7 +23,7 @@ SHELF = SLOW.format(module="trash", kind="Shelf", method="lay")
 
 
 @pytest.fixture(autouse=True)
-def saved():
+def saved(project):
     memdir("remember", "Use uv, never pip, to install packages.", "--name", "use-uv")
 
 

@@ -12,7 +12,6 @@ import click
 
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
-from memdir.audit.projects import GONE, Place, open_projects
 from memdir.audit.staleness import REVIEW
 from memdir.cli.command import Session, command
 from memdir.cli.output import (
@@ -30,6 +29,10 @@ from memdir.hot import safe
 from memdir.hot.memory import MAX_CHARACTERS
 from memdir.store.writer import App
 from memdir.text.terminal import count, cut_middle, line, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.audit.projects import Place
 
 FEW = 3  # findings of a kind that a person is shown
 ROWS = 12  # memories
@@ -92,6 +95,8 @@ def _audit_here(session: Session, wish: Wish) -> Iterator[Report]:
 
 
 def _audit_projects(session: Session, wish: Wish) -> Iterator[Report]:
+    from memdir.audit.projects import open_projects
+
     tell = session.screen.tell
     for place in open_projects(session.config, time.time, tell):
         result = look_over(place.app, wish, tell)
@@ -253,8 +258,8 @@ STRIPE = 20  # columns of the longest bar
 PROJECT_SHARE = 0.42  # of the line
 PROJECT = "title store=app.store.root gone memories types actions alerts index_findings tokens"
 CONSUMER = "store title path type score action age_days tokens"
-Project = tuple[Place, Audit]
-Item = tuple[Place, Audited]
+Project = tuple["Place", Audit]
+Item = tuple["Place", Audited]
 
 
 @command("dashboard", "memdir dashboard", bulk=True)
@@ -264,6 +269,8 @@ def dashboard(session: Session, limit: int) -> Answer:
 
     Stores are only looked at: nothing is written, created or checked against code.
     """
+    from memdir.audit.projects import open_projects
+
     places = open_projects(session.config, time.time, session.screen.tell)
     projects = [(place, look_over(place.app, Wish(brief=True))) for place in places]
     projects.sort(key=lambda project: (-project[1].load.total, project[0].title))
@@ -290,6 +297,8 @@ def dashboard(session: Session, limit: int) -> Answer:
 
 
 def _is_gone(place: Place) -> bool:
+    from memdir.audit.projects import GONE
+
     return any(finding.kind == GONE for finding in place.findings)
 
 

@@ -37,7 +37,7 @@ from memdir.format.names import check_name
 from memdir.hot import memory
 from memdir.hot.disk import failure
 from memdir.hot.memory import MODIFIED_KEYS, UNKNOWN, Document
-from memdir.store import changes, look
+from memdir.store import changes
 from memdir.store.writer import App, Done
 
 # A memory in the person's own editor: a private copy, saved with the hash that was read.
@@ -49,7 +49,9 @@ AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico",
 
 def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Done, str]:
     """Open the editor on a copy and save what came out; what cannot be saved is kept there."""
-    path, old, document = look.show(app, name)
+    from memdir.store.look import show
+
+    path, old, document = show(app, name)
     copy = _copy(os.path.basename(path), old)
     try:
         _run_editor(copy)
@@ -311,7 +313,9 @@ def edit(
         if text is not None and not text.strip():
             raise BadInput(f"{key} is empty", next=f"say what {key} should be")
     if why or how:
-        _, old, document = look.show(app, name)
+        from memdir.store.look import show
+
+        _, old, document = show(app, name)
         if_hash = if_hash or hash_of(old)
         body = set_reasons(document.body if body is None else body, why or "", how or "")
     revision = Revision("", fields, body, if_hash or "")

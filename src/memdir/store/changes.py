@@ -29,7 +29,6 @@ from memdir.hot import memory, safe
 from memdir.hot.memory import INDEX, TEAM, Memory, is_of_records, read_memory, stem
 from memdir.hot.place import RECORDS
 from memdir.store import ports
-from memdir.store.dry_run import DryRun
 from memdir.store.keep_index import index
 from memdir.store.look import expired_trash, find_all, shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelf, Shelved, Store
@@ -192,6 +191,8 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         shelf = OldArchive(desk.shelf, desk.store)
         desk.plan = [one.path for one in chosen]
+        from memdir.store.dry_run import DryRun
+
         dry = DryRun(desk.store)  # all can be restored, or nothing is
         for one in chosen:
             restore_memory(one, dry, shelf)

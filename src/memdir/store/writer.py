@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,6 @@ from memdir.hot.layout import Around
 from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
-from memdir.store.dry_run import DryRun, DryShelf
 from memdir.store.history import NoHistory, open_history, open_no_history
 from memdir.store.lock import Lock
 from memdir.store.own_writes import OwnWrites
@@ -25,6 +25,7 @@ from memdir.store.trash import Shelf as TrashShelf
 
 if TYPE_CHECKING:
     from memdir.format.draft import Change, Rules
+    from memdir.hot.recall import Found
 
 # A store that overwrites nothing the history does not have: it goes to the trash first.
 
@@ -235,6 +236,8 @@ class App:
         """
         cause = Cause(verb, actor=self.actor, batch=self.batch)
         if self.dry_run:
+            from memdir.store.dry_run import DryRun, DryShelf
+
             trial = DryRun(self.store)
             desk = Desk(trial, DryShelf(self.shelf), cause, dry_run=True)
             yield desk
@@ -301,6 +304,17 @@ class App:
             self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
 
+class LaterSearch:
+    """A search that is imported and opened when something is first looked for."""
+
+    def __init__(self, open_search: Callable[[], ports.Search]) -> None:
+        self.search = functools.cache(open_search)
+
+    def find(self, prompt: str, limit: int) -> Found:
+        """See `ports.Search`."""
+        return self.search().find(prompt, limit)
+
+
 def open_app(
     config: Config,
     *,
@@ -314,7 +328,13 @@ def open_app(
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
     open_past = open_history if options.history else open_no_history
-    search = registry.load("searches", options.search, config.own)
+    if options.search not in registry.members("searches", config.own):
+        registry.load("searches", options.search, config.own)  # says which there are
+
+    def open_search() -> ports.Search:
+        search = registry.load("searches", options.search, config.own)
+        return cast(ports.Search, search.open_search(store, cache_folder(config)))
+
     folder = state_folder(config)
     store = cast(Store, layout.open_store(config.store, options.max_file_bytes))
     return App(
@@ -323,7 +343,7 @@ def open_app(
         shelf=TrashShelf(folder),
         history=open_past(folder, now),
         lock=Lock(_lock_file(config), options.lock_notice_seconds, options.lock_seconds),
-        search=cast(ports.Search, search.open_search(store, cache_folder(config))),
+        search=LaterSearch(open_search),
         now=now,
         tell=tell,
         actor=actor,
