@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.cli.output import Advice, wrap_steps
+from memdir.cli.advice import Advice, wrap_steps
 from tests.helpers.terminal import Answer, memdir
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -20,7 +20,7 @@ from memdir.audit.inspect import (
     inspect_pairs,
     inspect_safety,
 )
-from memdir.claims import claim, urls
+from memdir.claims import claim
 from memdir.claims.claim import Judged
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
@@ -36,6 +36,10 @@ from memdir.store.commit_times import find_ignored
 from memdir.store.keep_index import Targets
 from memdir.store.ports import ARCHIVE, TRASH, Scan, Store
 from memdir.store.writer import App
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.claims.urls import Reply
 
 # What an audit says: each memory with its score and reasons, the findings, the token load.
 
@@ -305,6 +309,8 @@ def ask_web(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str
     """The verdicts with those on URLs renewed, and how many were asked."""
     wanted = [one.claim.text for judged in verdicts.values() for one in judged if _is_open_url(one)]
     unique = list(dict.fromkeys(wanted))
+    from memdir.claims import urls
+
     replies = urls.check_urls(unique, private=private)
     renewed = {
         path: [_by_reply(one, replies) if _is_open_url(one) else one for one in judged]
@@ -320,10 +326,12 @@ def _is_open_url(one: Judged) -> bool:
     return one.claim.kind == claim.URL and one.verdict != claim.NOT_A_CLAIM
 
 
-def _by_reply(one: Judged, replies: Mapping[str, urls.Reply]) -> Judged:
+def _by_reply(one: Judged, replies: Mapping[str, Reply]) -> Judged:
+    from memdir.claims.urls import MOST
+
     reply = replies.get(one.claim.text)
     if reply is None:
-        return replace(one, verdict=claim.UNKNOWN, reason=f"not checked (more than {urls.MOST})")
+        return replace(one, verdict=claim.UNKNOWN, reason=f"not checked (more than {MOST})")
     if not reply.status:
         return replace(one, verdict=claim.UNKNOWN, reason=reply.reason)
     if reply.status in _CLOSED:

@@ -13,10 +13,10 @@ import click
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
 from memdir.audit.staleness import REVIEW
+from memdir.cli.advice import Advice
 from memdir.cli.command import Session, command
 from memdir.cli.output import (
     FINDING,
-    Advice,
     Answer,
     Cell,
     Fields,

@@ -17,19 +17,11 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from click.core import ParameterSource
 
-from memdir.cli.output import Advice, Answer, Screen, progress
+from memdir.cli.advice import Advice
+from memdir.cli.output import Answer, Screen, progress
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.hot import memory
-from memdir.hot.memory import (
-    CREATED_KEYS,
-    MODIFIED_KEYS,
-    PINNED_KEYS,
-    SOURCE_KEYS,
-    TYPE_KEYS,
-    UNKNOWN,
-    VERIFIED_KEYS,
-)
 from memdir.hot.place import MAIN_SCOPES, RECORDS, SCOPE_FORMS
 from memdir.store.writer import App, open_app
 from memdir.text.patterns import pattern
@@ -38,8 +30,6 @@ from memdir.text.terminal import count
 if TYPE_CHECKING:
     import datetime
 
-    from memdir.format.draft import Draft
-
 # What a person hands in: texts, drafts and times; never more than the limit is read.
 
 STDIN = "-"
@@ -47,9 +37,6 @@ STDIN = "-"
 _RULE = pattern(r"(?i)\b(always|never|don['’]?t|do not|use|prefer|must)\b")
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-# What the store says of a memory itself; a draft cannot claim it.
-_OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
-_READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
 
 
 def guess_type(text: str) -> str:
@@ -100,31 +87,6 @@ def private_folder(prefix: str) -> str:
             f"no temporary folder can be made: {error.strerror}",
             next="set TMPDIR to a directory that you may write to",
         ) from None
-
-
-def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
-    """A draft from Markdown with a header, and what of it the store decides itself."""
-    from memdir.format.draft import Draft
-
-    document = memory.read(text)
-    for number, problem in document.problems:
-        raise BadInput(
-            f"{where}:{number}: {problem}; nothing was saved",
-            path=where,
-            next="write each header key once, as `key: value`",
-        )
-    values = document.values
-    if values.get(memory.NEST):
-        raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")
-    draft = Draft(
-        body=document.body.strip("\n"),
-        type=document.get(*TYPE_KEYS).strip().lower() or UNKNOWN,
-        name=values.get("name", ""),
-        description=values.get("description", ""),
-        pinned=document.get(*PINNED_KEYS).lower() in ("true", "yes", "1"),
-        extra=tuple((key, text) for key, text in values.items() if key not in _READ | _OURS),
-    )
-    return draft, sorted(key for key in values if key in _OURS)
 
 
 def read_day(text: str) -> datetime.date:

@@ -16,10 +16,10 @@ from memdir.capture.extract import HOLD, LEFT, SAVE, Chosen, Extraction, Item
 from memdir.capture.extract import extract as learn
 from memdir.capture.pages import write_patches
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
+from memdir.cli.advice import PROJECT
 from memdir.cli.command import Session, command, read_moment
 from memdir.cli.output import (
     DRY_RUN,
-    PROJECT,
     Answer,
     Fields,
     Screen,

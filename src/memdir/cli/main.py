@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import click
 
 from memdir import __version__
-from memdir.cli.output import Fields, ReaderGone, Screen, drop_output, wrap_steps
+from memdir.cli.advice import wrap_steps
+from memdir.cli.output import Fields, ReaderGone, Screen, drop_output
 from memdir.errors import Conflict, MemdirError
 from memdir.text.terminal import line, wrap
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import click
 
@@ -12,7 +12,7 @@ from memdir.capture.inbox import APPROVED, REJECTED, Held, open_inbox
 from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
 from memdir.cli import accept
-from memdir.cli.command import Session, command, read_draft, read_text
+from memdir.cli.command import Session, command, read_text
 from memdir.cli.output import (
     CHANGE,
     FINDING,
@@ -23,10 +23,10 @@ from memdir.cli.output import (
     done_lines,
     dry_files,
     finding_lines,
-    held_fields,
+    pick,
     pick_all,
 )
-from memdir.cli.save import ANYWAY, edit_text
+from memdir.cli.save import ANYWAY, edit_text, read_draft
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.errors import BadInput, Finding
 from memdir.format.draft import ANYWAY as INSIST
@@ -41,6 +41,7 @@ ACTIONS = (LIST, SHOW, APPROVE, ACCEPT, EDIT, REJECT, RESTORE)
 ID_COLUMNS, TYPE_COLUMNS = 12, 10
 TEXT_LINES = 2  # of a draft in the list
 LOG = "log"  # the client of what a log says
+HELD_DRAFT = "id time draft forget=catch.forget origin reason"
 
 
 @command("review", "memdir review approve 3f9c2ab41d07", changes=True)
@@ -127,10 +128,20 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
 
 def _list_fields(app: App, chosen: Sequence[Held], broken: Sequence[Finding]) -> Fields:
     return {
-        "held": [held_fields(held) for held in chosen],
+        "held": [_held_fields(held) for held in chosen],
         "findings": pick_all(broken, FINDING),
         "store": app.store.root,
     }
+
+
+def _held_fields(held: Held, **more: object) -> Fields:
+    """One draft that waits."""
+    draft = held.catch.draft
+    day = draft.day.isoformat() if draft and draft.day else ""
+    values = {**asdict(draft), "day": day, "extra": dict(draft.extra)} if draft else None
+    origin = asdict(held.catch.origin)
+    when = safe.iso_time(held.time)
+    return pick(held, HELD_DRAFT, time=when, draft=values, origin=origin, **more)
 
 
 def _change_fields(items: Sequence[Settled]) -> Fields:
@@ -160,7 +171,7 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
     result = "would be changed" if app.dry_run else "changed; it still waits"
     result = "is as it was; it still waits" if changed == held else result
     lines = [*_list_lines(session.screen, app, [changed])][2:]
-    fields = {"held": [held_fields(changed)], "store": app.store.root, "dry_run": app.dry_run}
+    fields = {"held": [_held_fields(changed)], "store": app.store.root, "dry_run": app.dry_run}
     return Answer(fields, [f"{held.id} {result}", *lines])
 
 
@@ -179,7 +190,7 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
     """What became of each, then what of it still waits."""
     changes = _change_fields(items)
     fields: Fields = {
-        "held": [held_fields(item.held, change=item.how or HELD) for item in items],
+        "held": [_held_fields(item.held, change=item.how or HELD) for item in items],
         "changes": changes["changes"],
         "remarks": [text for item in items for text in item.done.remarks],
         "waiting": len(open_inbox(app).list()),

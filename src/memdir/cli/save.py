@@ -16,7 +16,6 @@ from memdir.cli.command import (
     guess_type,
     private_folder,
     read_day,
-    read_draft,
     read_text,
 )
 from memdir.cli.output import Answer, done_answer, refused
@@ -36,7 +35,16 @@ from memdir.format.draft import ANYWAY as INSIST
 from memdir.format.names import check_name
 from memdir.hot import memory
 from memdir.hot.disk import failure
-from memdir.hot.memory import MODIFIED_KEYS, UNKNOWN, Document
+from memdir.hot.memory import (
+    CREATED_KEYS,
+    MODIFIED_KEYS,
+    PINNED_KEYS,
+    SOURCE_KEYS,
+    TYPE_KEYS,
+    UNKNOWN,
+    VERIFIED_KEYS,
+    Document,
+)
 from memdir.store import changes
 from memdir.store.writer import App, Done
 
@@ -165,6 +173,9 @@ def _difference(old: Document, new: Document, expected: str) -> Revision:
 ANYWAY = "Save although it seems to live elsewhere, or another memory says nearly the same."
 SECRET = "Save although it holds what looks like a secret; never into a shared scope."
 OFFERED = (INSIST, ALLOW_SECRET)
+# What the store says of a memory itself; a draft cannot claim it.
+_OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
+_READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
 
 
 @command(
@@ -260,6 +271,29 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
 def _saved(session: Session, app: App, done: Done, *says: str, **more: str) -> Answer:
     code = int(refused(done.changes))
     return done_answer(session, app, done, *says, more=more)._replace(code=code)
+
+
+def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
+    """A draft from Markdown with a header, and what of it the store decides itself."""
+    document = memory.read(text)
+    for number, problem in document.problems:
+        raise BadInput(
+            f"{where}:{number}: {problem}; nothing was saved",
+            path=where,
+            next="write each header key once, as `key: value`",
+        )
+    values = document.values
+    if values.get(memory.NEST):
+        raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")
+    draft = Draft(
+        body=document.body.strip("\n"),
+        type=document.get(*TYPE_KEYS).strip().lower() or UNKNOWN,
+        name=values.get("name", ""),
+        description=values.get("description", ""),
+        pinned=document.get(*PINNED_KEYS).lower() in ("true", "yes", "1"),
+        extra=tuple((key, text) for key, text in values.items() if key not in _READ | _OURS),
+    )
+    return draft, sorted(key for key in values if key in _OURS)
 
 
 @command("edit", 'memdir edit use-uv --description "uv manages the packages"', changes=True)

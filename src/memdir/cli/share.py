@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import click
 
+from memdir.cli.advice import Advice
 from memdir.cli.command import Session, command, read_text
 from memdir.cli.output import (
     DRY_RUN,
-    Advice,
     Answer,
     Fields,
     Screen,
