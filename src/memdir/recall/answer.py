@@ -20,7 +20,6 @@ from memdir.hot.recall import recall as choose
 from memdir.hot.standing import remind
 from memdir.hot.verdicts import Verdicts
 from memdir.store.accept import as_told, source_of
-from memdir.store.logs import open_log
 from memdir.store.look import read_all, survey_index
 from memdir.store.writer import App, cache_folder
 
@@ -235,6 +234,8 @@ def prompt(
     for app in (first, team) if team and mode == TEAM else (first,):
         app.store.make()
     config = first.config
+    from memdir.store.logs import open_log
+
     logs = open_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
     read = _indexes([as_told(app) for _, app in apps]) if indexes else None

@@ -33,7 +33,7 @@ from memdir.format.pointer import read_pointers, write_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, is_memory, stem
 from memdir.store.ports import Store
-from memdir.text import secrets, similar
+from memdir.text import secrets
 
 # Adopt a memory from elsewhere as it is: import, never overwrite.
 
@@ -210,6 +210,10 @@ def _existing(name: str, files: list[str]) -> str:
 
 def _twin(description: str, store: Store, files: list[str]) -> str:
     """The memory that already says this, by its line in the index or its description."""
+    if not files:
+        return ""
+    from memdir.text import similar
+
     try:
         text = memory.decode(store.index() or b"")
     except MemdirError:
