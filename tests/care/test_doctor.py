@@ -5,19 +5,13 @@ import re
 
 import pytest
 
-from memdir.care.doctor import _RUNS, examine, prove
-from memdir.clients.claude_code import command_line
-from memdir.clients.receipt import Host
-from memdir.clients.setup import hook_line
 from memdir.errors import Unwritable
-from memdir.format.draft import Change
-from memdir.upkeep.worksheet import Check, Folder, Machine
+from memdir.store import changes
 from tests.helpers.terminal import memdir, process, tree
 
 pytestmark = pytest.mark.usefixtures("project")
 
 RULE = "Use uv, never pip, to install packages."
-FINE = Folder("/here", exists=True, directory=True, writable=True, mode=0o700, free_bytes=1 << 40)
 
 
 def checks(*words: str) -> dict[str, dict]:
@@ -68,13 +62,14 @@ def test_a_client_that_runs_memdir_is_named_with_its_way(settings, way):
     assert "not set up" in checks()["setup"]["message"]
 
 
-def test_hooks_of_a_python_that_is_gone_are_outdated(settings):
+@pytest.mark.parametrize("gone", ["/gone/python3", "'/a folder with blanks/python3'"])
+def test_hooks_of_a_python_that_is_gone_are_outdated(settings, gone):
     memdir("setup", "claude-code", "--settings")
     text = settings.read_text()
     python = re.search(r"exec (\S+) -I", text)[1]
-    settings.write_text(text.replace(python, "/gone/python3"))
+    settings.write_text(text.replace(python, gone))
     found = checks()["setup"]
-    assert not found["ok"] and "/gone/python3 does not run" in found["message"]
+    assert not found["ok"] and f"{gone} does not run" in found["message"]
     assert found["fix"] == "run: memdir setup claude-code"
     assert memdir("setup", "claude-code").code == 0
     assert checks()["setup"]["ok"]
@@ -156,12 +151,6 @@ def test_broken_files_of_another_client_matter_only_where_memdir_is_in_them(home
     assert not found["ok"] and str(path) in found["message"] and found["fix"]
 
 
-def test_a_python_below_a_folder_with_blanks_is_found_in_the_hooks():
-    host = Host("/my tools/python3", "", "/a b/memdir", "/home/me", "/home/me/.claude", {})
-    for line in (hook_line(host, "codex", "prompt"), command_line(host, "prompt")):
-        assert _RUNS.findall(line) == ["'/my tools/python3'"]
-
-
 def test_no_git_is_no_failure(monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
     git = checks()["git"]
@@ -226,56 +215,49 @@ def test_a_history_that_is_off_is_said():
     assert history["ok"] and "switched off" in history["message"]
 
 
-@pytest.mark.parametrize(
-    ("folder", "said"),
-    [
-        (Folder("/x", True, False, True, 0o600, 1 << 40), "stands in the way"),
-        (Folder("/x", True, True, False, 0o500, 1 << 40), "not writable"),
-        (Folder("/x", True, True, True, 0o700, 1024), "only 1 KiB"),
-        (Folder("/x", True, True, True, 0o777, 1 << 40), "others may use it"),
-    ],
-)
-def test_a_directory_that_will_fail_is_said(folder, said):
-    class Nothing:
-        def __getattr__(self, name: str) -> object:
-            raise Unwritable("not asked here", next="nothing")
-
-    machine = Machine("3.11.0", "", folder, FINE)
-    found = {check.name: check for check in examine(machine, [], *[Nothing()] * 4)}
-    assert not found["store"].ok and said in found["store"].message and found["store"].fix
-    assert found["state"].ok
-    assert not found["lock"].ok  # what cannot be looked at is not well
+def test_a_store_that_is_a_file_is_said(store):
+    store.parent.mkdir(parents=True)
+    store.write_text("")
+    found = checks()
+    assert "stands in the way" in found["store"]["message"] and found["store"]["fix"]
+    assert found["state"]["ok"]
+    assert not found["index"]["ok"]  # what cannot be looked at is not well
 
 
-class Forgetful:
-    """A store that says it saved, and did not keep what it was given."""
+def test_a_store_that_others_may_write_to_is_said(store):
+    memdir("remember", RULE)
+    store.chmod(0o777)
+    found = checks()["store"]
+    assert "others may use it" in found["message"] and "chmod go-w" in found["fix"]
 
-    def __init__(self, keeps: bytes) -> None:
-        self.keeps = keeps
 
-    def read(self, path: str) -> bytes:
-        return self.keeps
-
-    def files(self) -> list[str]:
-        return []
-
-    def drop(self, path: str) -> None:
-        """Nothing was kept."""
+def test_a_full_disk_is_said(monkeypatch):
+    full = os.statvfs_result((1024, 1024, 100, 1, 1, 1, 1, 1, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda path: full)
+    assert "only 1 KiB" in checks()["store"]["message"]
 
 
 @pytest.mark.parametrize("keeps", [b"", b"half of it"])
-def test_the_proof_fails_for_a_store_that_does_not_keep_its_word(keeps):
-    change = Change("created", "proof", "proof.md", "a hash of something else")
-    found = prove(lambda: change, lambda: None, Forgetful(keeps), lambda: 0.0)
-    assert isinstance(found, Check) and not found.ok
+def test_the_proof_fails_for_a_store_that_does_not_keep_its_word(monkeypatch, keeps):
+    save = changes.save
+
+    def save_half(app, *given):
+        done = save(app, *given)
+        app.store.put(done.changes[0].path, keeps)
+        return done
+
+    monkeypatch.setattr(changes, "save", save_half)
+    found = checks()["proof"]
+    assert not found["ok"] and "not read back" in found["message"]
 
 
-def test_the_proof_fails_where_saving_fails():
-    def fails() -> Change:
+def test_the_proof_fails_where_saving_fails(monkeypatch):
+    def fail(*given):
         raise Unwritable("no space left", next="free some space")
 
-    found = prove(fails, lambda: None, Forgetful(b""), lambda: 0.0)
-    assert not found.ok and "no space left" in found.message
+    monkeypatch.setattr(changes, "save", fail)
+    found = checks()["proof"]
+    assert "no space left" in found["message"] and found["fix"] == "free some space"
 
 
 def test_the_proof_leaves_nothing_behind(tmp_path, monkeypatch):

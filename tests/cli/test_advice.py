@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.cli.output import Advice, wrap_steps
+from memdir.cli.advice import Advice, wrap_steps
 from tests.helpers.terminal import Answer, memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -80,11 +80,6 @@ def test_a_command_is_never_wrapped_and_stays_with_its_label(command):
     assert command in [line.strip().removesuffix(" for what holds") for line in lines]
 
 
-def test_prose_is_wrapped_as_ever():
-    lines = wrap_steps("memdir log lists them " + "and prose goes on " * 9, 40, "Next: ", "  ")
-    assert len(lines) > 4 and max(map(len, lines)) <= 40
-
-
 def test_what_is_suggested_after_a_save_works_as_it_stands(tmp_path):
     where = ("--dir", str(tmp_path / "a place"))
     said = " ".join(memdir("remember", RULE, "--name", "use-uv", *where).text.split())
@@ -136,12 +131,6 @@ def test_the_trash_of_another_scope_is_looked_into():
     assert memdir(*next_step(answer)).code == 0
 
 
-def test_restoring_what_stands_there_says_so():
-    save("use-uv")
-    answer = memdir("restore", "use-uv", "--json")
-    assert next_step(answer) == ["show", "use-uv"]
-
-
 def test_of_several_names_the_missing_one_is_looked_for():
     save("here")
     save("there", "--scope", "user")
@@ -186,19 +175,6 @@ def test_an_old_version_of_another_scope_is_found_by_the_next_step():
     change = memdir("log", "--scope", "user", "--json").json["changes"][0]["id"]
     answer = memdir("show", f"two@{change}", "--json")
     assert memdir(*next_step(answer)).code == 0
-
-
-def test_a_change_that_no_scope_has_is_missing():
-    save("one")
-    answer = memdir("undo", "deadbeef", "--scope", "all", "--json")
-    assert (answer.code, answer.error["code"]) == (1, "missing")
-
-
-def test_a_list_to_restore_from_says_how(store: Path):
-    save("one")
-    memdir("retire", "one")
-    assert "memdir restore NAME" in memdir("restore").text
-    assert "memdir restore --scope SCOPE NAME" in memdir("restore", "--scope", "all").text
 
 
 def test_a_name_with_a_blank_is_quoted(store: Path):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,17 +11,15 @@ from tests.helpers.terminal import tree
 pytestmark = pytest.mark.usefixtures("project")
 
 DEMO = ROOT / "examples/demo.py"
-LINES, SECONDS = 110, 60
+MAX_LINES = 110
 
 
 @pytest.mark.slow
 def test_the_demo_runs_and_is_short(tmp_path, home):
     before = tree(tmp_path, home)
-    start = time.monotonic()
     run = subprocess.run([sys.executable, str(DEMO)], capture_output=True, text=True, cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert time.monotonic() - start < SECONDS
-    assert len(run.stdout.splitlines()) <= LINES
+    assert len(run.stdout.splitlines()) <= MAX_LINES
     before_told, _, rest = run.stdout.partition("<memdir-")  # what an agent is told comes as it is
     ours = before_told + rest.partition("</memdir-")[2]
     assert max(map(len, ours.splitlines())) <= 80

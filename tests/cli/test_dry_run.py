@@ -59,15 +59,6 @@ def test_the_real_run_then_changes_what_was_shown(words, world, store):
     assert changed == {str(store / file["path"]) for file in shown["files"]}
 
 
-def test_the_diff_is_a_unified_diff(world):
-    text = memdir("edit", "use-uv", "--description", "another", "--dry-run").text
-    assert "--- a/use-uv.md\n+++ b/use-uv.md\n@@ " in text
-    assert "\n+description: another\n" in text
-    assert text.endswith("dry run: nothing was written\n")
-    gone = memdir("retire", "use-uv", "--dry-run").text
-    assert "--- a/use-uv.md\n+++ /dev/null\n" in gone
-
-
 def test_a_refusal_is_one_on_a_dry_run_too(world):
     answer = memdir("edit", "use-uv", "--description", "x", "--if-hash", "0" * 64, "--dry-run")
     assert answer.code == 1

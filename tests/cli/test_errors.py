@@ -1,7 +1,6 @@
 """What goes wrong is one sentence and a next step; a program gets the same as JSON."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.store import changes
+from memdir.audit import ages
 from tests.helpers.terminal import SCRIPT, memdir, process, tree
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -44,21 +43,6 @@ def save(name: str = "use-uv") -> str:
     return str(memdir("remember", RULE, "--name", name, "--json").json["hash"])
 
 
-def test_a_person_gets_a_sentence_and_a_next_step():
-    answer = memdir("show", "nothing-like-it")
-    assert (answer.code, answer.bytes) == (1, b"")
-    assert answer.stderr == (
-        "memdir: there is no memory 'nothing-like-it'\nNext: memdir list shows them\n"
-    )
-
-
-def test_a_program_gets_the_same_as_json():
-    answer = memdir("show", "nothing-like-it", "--json")
-    assert (answer.code, answer.stderr) == (1, "")
-    assert answer.error["code"] == "missing"
-    assert {"code", "message", "next"} <= answer.error.keys()
-
-
 @pytest.mark.parametrize(
     "words",
     [("no-such-command",), ("show",), ("list", "--no-such-option"), ("list", "--limit", "many")],
@@ -68,11 +52,6 @@ def test_wrong_usage_is_exit_code_2(words):
     assert (answer.code, answer.error["code"]) == (2, "usage")
     assert answer.error["next"].startswith("memdir")
     assert memdir(*words).stderr.startswith("memdir: ")
-
-
-@pytest.mark.parametrize("scope", ["nowhere", "agent:x", "agent:@user"])
-def test_an_unknown_scope_is_refused(scope):
-    assert memdir("list", "--scope", scope, "--json").error["code"] == "bad_input"
 
 
 def test_a_conflict_shows_both_texts_and_writes_nothing(store):
@@ -114,15 +93,6 @@ def test_a_held_lock_is_named_and_nothing_is_written(store, home):
     assert process("remember", "Another rule to always keep.", "--json").code == 0
 
 
-def test_a_store_that_cannot_be_written_says_so(store, tmp_path):
-    store.parent.mkdir(parents=True)
-    store.write_text("a file where the directory should be")
-    answer = memdir("remember", RULE, "--json")
-    assert answer.code == 1
-    assert answer.error["code"] in ("unwritable", "bad_input")
-    assert answer.error["next"]
-
-
 def test_a_read_only_file_system_says_so(tmp_path):
     place = tmp_path / "mounted"
     place.mkdir()
@@ -160,7 +130,7 @@ def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
     def broken(*_: object) -> None:
         raise RuntimeError("a planted mistake")
 
-    monkeypatch.setattr(changes, "list_memories", broken)
+    monkeypatch.setattr(ages, "list_memories", broken)
     answer = memdir("list")
     assert (answer.code, answer.bytes) == (3, b"")
     assert "Traceback" not in answer.stderr and "planted" not in answer.stderr
@@ -172,15 +142,26 @@ def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
 
 
 @pytest.mark.parametrize(
-    "words", [("list",), ("show", "nothing", "--json"), ("nonsense", "--json")]
+    "words",
+    [("list",), ("show", "nothing", "--json"), ("nonsense", "--json"), ("--help",), ("--version",)],
 )
-def test_a_closed_pipe_is_quiet(words):
+def test_a_reader_that_goes_away_hears_no_complaint(words):
+    """As in `memdir list | head -1`; the reader is gone before a byte is written."""
     save()
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*SCRIPT, *words], **streams) as pipe:
-        assert pipe.stdout and pipe.stderr
-        pipe.stdout.close()
-        assert (pipe.stderr.read(), pipe.wait()) == (b"", 141)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*SCRIPT, *words], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.stderr, done.returncode) == (b"", 141)
+
+
+def test_a_reader_that_has_enough_of_a_long_list_hears_no_complaint(store):
+    store.mkdir(parents=True)
+    for number in range(3000):
+        (store / f"m{number}.md").write_bytes(b"---\ndescription: one of many\n---\n")
+    words = ["sh", "-c", '"$@" list --json | head -1', "sh", *SCRIPT]
+    done = subprocess.run(words, capture_output=True)
+    assert (done.stdout, done.stderr) == (b"{\n", b"")
 
 
 def test_an_answer_that_cannot_be_written_is_a_failure_but_the_change_stands(store):
@@ -271,39 +252,5 @@ def test_an_interrupt_is_quiet(home, store):
         assert b"waiting" in waiting.stderr.readline()
         waiting.send_signal(signal.SIGINT)
         rest = waiting.stderr.read()
-        assert waiting.wait(timeout=20) == 130, rest
+        assert waiting.wait(timeout=60) == 130, rest
         assert b"Traceback" not in rest
-
-
-def test_the_acknowledgement_comes_before_the_history(store, home):
-    """A change is acknowledged when it is durable; the commit follows."""
-    save()
-    (history,) = home.glob(".local/state/memdir/stores/*/history.git/refs/heads/*")
-    before = history.read_bytes()
-    slow = (
-        "import sys, time\n"
-        "from memdir.store.history import GitHistory\n"
-        "real = GitHistory.record\n"
-        "def record(self, *given):\n    time.sleep(1.5)\n    return real(self, *given)\n"
-        "GitHistory.record = record\n"
-        "from memdir.cli.main import main\nmain()\n"
-    )
-    words = [sys.executable, "-c", slow, "touch", "use-uv", "--json"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as running:
-        assert running.stdout
-        assert b'"change": "updated"' in running.stdout.read(40)
-        assert history.read_bytes() == before
-        running.stdout.read()
-        assert running.wait() == 0
-    assert history.read_bytes() != before
-
-
-def test_no_message_of_ours_names_an_option_that_does_not_exist():
-    """Next steps are commands a person can type."""
-    known = process("--help").text + "".join(
-        process(command, "--help").text
-        for command in ("remember", "edit", "purge", "index", "doctor")
-    )
-    said = memdir("remember", RULE, "--name", "MEMORY").stderr + memdir("purge", "x").stderr
-    for option in re.findall(r"--[a-z-]+", said):
-        assert option in known

@@ -63,10 +63,6 @@ def test_every_output_fits_80_columns(words, filled):
     assert too_wide(answer.text + answer.stderr) == []
 
 
-def test_what_does_not_fit_would_be_found():
-    assert too_wide("x" * 81 + "\n" + "日 " * 30) == ["日 " * 30]
-
-
 @pytest.mark.parametrize("command", MODULES)
 def test_every_command_has_an_example(command):
     answer = memdir(command, "--help")
@@ -121,18 +117,6 @@ def test_columns_stay_in_line_with_wide_characters(filled):
     assert len({width(row[: row.index("today")]) for row in rows}) == 1
 
 
-def test_a_list_reads_well(store):
-    memdir("remember", "Use uv, never pip.", "--name", "use-uv")
-    (store / "old.md").write_text("---\nname: old\ntype: project\ncreated: 2020-01-01\n---\nx\n")
-    title, table = memdir("list").text.rstrip("\n").split("\n\n")
-    head, first, second = table.split("\n")
-    assert title.split()[:4] == ["project:", "2", "memories", "in"]
-    assert head.split() == ["name", "type", "age", "stale", "description"]
-    assert first.split()[:5] == ["use-uv", "feedback", "today", "▁", "0"]
-    assert second.split()[:2] == ["old", "project"] and " days ago " in second
-    assert re.search(r"█ (99|100)", second)
-
-
 def test_long_names_are_told_apart(store):
     names = [f"{'a-name-that-goes-on-' * 3}version-{number}" for number in (1, 2)]
     for name, more in zip(names, ((), ("--pin",)), strict=True):
@@ -140,32 +124,3 @@ def test_long_names_are_told_apart(store):
     said = memdir("list").text
     assert re.search(r"a-name-that.*…\S*version-1  ", said)
     assert re.search(r"a-name-that.*…\S*version-2 \* ", said)
-
-
-def test_types_are_readable_and_one_can_be_asked_for():
-    said = memdir("types").text
-    assert "…" not in said and "approved of." in said
-    assert not too_wide(said)
-    one = memdir("types", "feedback")
-    assert "90 days" in one.text and "**How to apply:**" in one.text
-    assert [found["name"] for found in memdir("types", "feedback", "--json").json["types"]] == [
-        "feedback"
-    ]
-    assert memdir("types", "gossip").code == 1
-
-
-def test_one_is_not_called_several(store, tmp_path):
-    (tmp_path / "from").mkdir()
-    (tmp_path / "from/one.md").write_text("---\nname: one\n---\nx\n")
-    assert "imported 1 of 1 memory\n" in memdir("import", str(tmp_path / "from")).text
-    (store / "MEMORY.md").unlink()
-    said = memdir("export", "--output", str(tmp_path / "out.zip")).text
-    assert said.startswith("wrote 1 file to")
-
-
-def test_purge_says_what_it_leaves(store):
-    memdir("remember", "Use tabs, always.", "--name", "tabs")
-    memdir("retire", "tabs")
-    said = memdir("purge", "tabs", "--yes").text
-    assert "the history still has its versions" in said
-    assert "history.git" in memdir("purge", "--help").text

@@ -13,18 +13,17 @@ pytestmark = pytest.mark.usefixtures("project")
 
 SLOW = (
     "import time\n"
-    "from memdir.adapters.{module} import {kind}\n"
+    "from memdir.store.{module} import {kind}\n"
     "real = {kind}.{method}\n"
     "def slow(self, *given):\n    time.sleep(1.6)\n    return real(self, *given)\n"
     "{kind}.{method} = slow\n"
     "from memdir.cli.main import main\nmain()\n"
 )
-SHELF = SLOW.format(module="shelf", kind="Shelf", method="lay")
-HISTORY = SLOW.format(module="history.git", kind="GitHistory", method="record")
+SHELF = SLOW.format(module="trash", kind="Shelf", method="lay")
 
 
 @pytest.fixture(autouse=True)
-def saved():
+def saved(project):
     memdir("remember", "Use uv, never pip, to install packages.", "--name", "use-uv")
 
 
@@ -45,10 +44,6 @@ def heard(program: str, *words: str) -> str:
 
 def test_work_that_takes_long_is_said_once():
     assert heard(SHELF, "retire", "use-uv") == "memdir: working …\r\n"
-
-
-def test_after_the_answer_only_the_history_is_waited_for():
-    assert heard(HISTORY, "retire", "use-uv") == "memdir: done; writing the history …\r\n"
 
 
 def test_a_program_hears_nothing():

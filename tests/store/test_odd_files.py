@@ -4,7 +4,7 @@ import pytest
 
 from memdir.audit import ages
 from memdir.capture import review
-from memdir.care.doctor import examine, look_around
+from memdir.care.doctor import examine
 from memdir.hot.layout import Markdown
 from memdir.store import changes, look
 from memdir.store.in_memory import InMemory
@@ -19,9 +19,7 @@ def opened(tmp_path):
 
 
 def said_by_doctor(opened: Opened) -> list[str]:
-    app = opened.app()
-    machine = look_around(app.store.root, app.config.state_dir)
-    checks = examine(machine, (), app.store, app.shelf, app.history, app.lock)
+    checks = examine(opened.app())
     return [check.message for check in checks if check.name == "memories" and not check.ok]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memdir.audit import staleness
 from memdir.audit.ages import clocks
@@ -20,7 +21,7 @@ from memdir.audit.inspect import (
     inspect_pairs,
     inspect_safety,
 )
-from memdir.claims import claim, urls
+from memdir.claims import claim
 from memdir.claims.claim import Judged
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
@@ -35,6 +36,9 @@ from memdir.store.commit_times import find_ignored
 from memdir.store.keep_index import Targets
 from memdir.store.ports import ARCHIVE, TRASH, Scan
 from memdir.store.writer import App
+
+if TYPE_CHECKING:
+    from memdir.claims.urls import Reply
 
 CHARACTERS_PER_TOKEN = 4
 MAX_PAIRED_CHARACTERS = 65_536  # of a memory that is compared with others; more is a document
@@ -279,6 +283,8 @@ def ask_web(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str
             for verdict in filter(_is_open_url, judged)
         )
     )
+    from memdir.claims import urls
+
     replies = urls.check_urls(asked, private=private)
     renewed = {
         path: [_by_reply(each, replies) if _is_open_url(each) else each for each in judged]
@@ -294,7 +300,9 @@ def _is_open_url(verdict: Judged) -> bool:
     return verdict.claim.kind == claim.URL and verdict.verdict != claim.NOT_A_CLAIM
 
 
-def _by_reply(verdict: Judged, replies: Mapping[str, urls.Reply]) -> Judged:
+def _by_reply(verdict: Judged, replies: Mapping[str, Reply]) -> Judged:
+    from memdir.claims import urls
+
     reply = replies.get(verdict.claim.text)
     if reply is None:
         reason = f"not checked (more than {urls.MAX_URLS})"

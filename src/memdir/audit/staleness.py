@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memdir.claims import claim
-from memdir.claims.claim import Judged
 from memdir.hot import safe
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory
+
+if TYPE_CHECKING:
+    from memdir.claims.claim import Judged
 
 REVIEW = 50  # points; reached after one half-life
 PRUNE = 75  # points; reached after two half-lives
 WORN_OUT = 100  # points; there are no more
 # Points that a stale claim of a kind adds (seed 000).
-MODIFIERS = {claim.PATH: 20, claim.SYMBOL: 30, claim.URL: 10, claim.BRANCH: 15}
+MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}
 
 
 class Moments(NamedTuple):
@@ -48,7 +49,7 @@ def stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
     """
     found: dict[str, Judged] = {}
     for item in judged:
-        if item.verdict == claim.STALE and item.claim.kind in MODIFIERS:
+        if item.verdict == "stale" and item.claim.kind in MODIFIERS:
             found.setdefault(item.claim.kind, item)
     return dict(sorted(found.items(), key=lambda pair: -MODIFIERS[pair[0]]))
 

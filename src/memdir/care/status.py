@@ -1,9 +1,10 @@
-"""How it goes with memory: what was captured, saved and told, what waits, what went wrong."""
+"""What memory did lately: captured, saved and told; what waits, what went wrong."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from memdir.capture.capture import captures_of
@@ -33,7 +34,7 @@ from memdir.store.writer import App
 
 WORKER_LOCK = "worker.lock"  # in the cache directory
 LOG_BYTES = 64 * 1024  # at the end of the log
-MOST_BYTES = 16 * 1024 * 1024  # of the queue that are counted
+MAX_QUEUE_BYTES = 16 * 1024 * 1024  # that are counted
 
 
 @dataclass(frozen=True)
@@ -77,27 +78,32 @@ def status(app: App) -> Status:
     totals, entries = captures.journal.read()
     plan = captures.plan()
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
-    known = {one.id for one in entries}
+    known = {entry.id for entry in entries}
     entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in known]
     newest = last_decision(entries, SAVED)
     save, name = _last_save(app)
     if newest and not app.history.on:
         save, name = newest.time, newest.name
     account = balance(entries, totals)
+    log = _read(os.path.join(config.state_dir, LOG), LOG_BYTES, last=True)
+    log_lines = log.decode("utf-8", "replace").splitlines()
     return Status(
         account=account,
-        waiting=tuple(_waiting(captures.load(one.session), one) for one in account.waiting),
-        review=_in_review(app),
+        waiting=tuple(_waiting(captures.load(entry.session), entry) for entry in account.waiting),
+        review=_known(open_inbox(app).count),
         set_up=_set_up(config),
-        queued=sum(_lines(os.path.join(config.state_dir, file)) for file in (NAME, TAKEN)),
+        queued=sum(
+            _read(os.path.join(config.state_dir, file), MAX_QUEUE_BYTES).count(b"\n")
+            for file in (NAME, TAKEN)
+        ),
         last_save=save,
         last_saved=name,
         last_recall=_last_told(os.path.join(config.state_dir, SESSIONS)),
         last_capture=max((one.time for one in captures.sessions()), default=0.0),
         worker=_is_held(os.path.join(config.cache_dir, WORKER_LOCK)),
-        last_trouble=_last_line(os.path.join(config.state_dir, LOG)),
+        last_trouble=log_lines[-1] if log_lines else "",
         day_tokens=config.options.day_tokens,
-        tokens_left=_left(app),
+        tokens_left=_known(lambda: _tokens_left(app)),
         damaged=tuple(captures.journal.damaged()),
         journal=captures.journal.path,
     )
@@ -107,10 +113,10 @@ def _waiting(known: Progress, entry: Entry) -> Waiting:
     return Waiting(entry.id, known.why or entry.reason, known.after, known.path)
 
 
-def _in_review(app: App) -> int | None:
-    """How many drafts wait in the inbox, whoever held them."""
+def _known(look: Callable[[], int]) -> int | None:
+    """What it says, or None where it cannot be read."""
     try:
-        return open_inbox(app).count()
+        return look()
     except MemdirError:
         return None
 
@@ -146,22 +152,15 @@ def _last_told(folder: str) -> float:
     return max(times, default=0.0)
 
 
-def _lines(path: str) -> int:
+def _read(path: str, limit: int, last: bool = False) -> bytes:
+    """The first or the last bytes of a file; nothing where there is none."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
-            return (file.read(MOST_BYTES) or b"").count(b"\n")
+            if last:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+            return file.read(limit) or b""
     except OSError:
-        return 0
-
-
-def _last_line(path: str) -> str:
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
-            lines = (file.read(LOG_BYTES) or b"").decode("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    return lines[-1] if lines else ""
+        return b""
 
 
 def _is_held(path: str) -> bool:
@@ -181,10 +180,6 @@ def _is_held(path: str) -> bool:
     return False
 
 
-def _left(app: App) -> int | None:
-    try:
-        now = app.now()
-        spent = Ledger(app.config.state_dir, app.now).spent(day_of(now), "").day
-    except MemdirError:
-        return None  # nobody knows what was spent, so no model is asked
+def _tokens_left(app: App) -> int:
+    spent = Ledger(app.config.state_dir, app.now).spent(day_of(app.now()), "").day
     return max(0, app.config.options.day_tokens - spent)

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memdir.claims.claim import STALE, TRUE, Judged
-from memdir.claims.find import find_claims
-from memdir.claims.judge import judge, wanted
-from memdir.claims.repo import Repo, open_git_repo, open_no_repo
 from memdir.hot import memory
 from memdir.hot.verdicts import Kept, Verdicts, facts_of
 from memdir.store.look import find_all, read_all
 from memdir.store.writer import App, cache_folder
 
 if TYPE_CHECKING:
+    from memdir.claims.repo import Repo
     from memdir.hot.verdicts import Row
 
 Say = Callable[[str], None]
@@ -36,6 +34,8 @@ class Checked:
 
 def open_repo(app: App) -> Repo:
     """The code that this store's memories speak of; one that knows nothing without git."""
+    from memdir.claims.repo import open_git_repo, open_no_repo
+
     code = app.config.code
     return open_git_repo(code, app.config.cache_dir) if code else open_no_repo(code, "")
 
@@ -72,6 +72,9 @@ def verify_claims(
 
     `folder` is where the store lies below the repository, if it does; `beside` its memories.
     """
+    from memdir.claims.find import find_claims  # its patterns cost every command's start
+    from memdir.claims.judge import judge, wanted
+
     found = {path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts}
     seen = repo.look(wanted([claim for claims in found.values() for claim in claims]), say)
     judged = {

@@ -1,4 +1,4 @@
-"""Audit, dashboard."""
+"""Audit, dashboard: what a person should know about a store, or about all of them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,27 @@ import click
 
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
-from memdir.audit.projects import GONE, Place, open_projects
 from memdir.audit.staleness import REVIEW
+from memdir.cli.advice import Advice
 from memdir.cli.command import Session, command
-from memdir.cli.output import Advice, Cell, Fields, Screen, finding_fields, finding_lines
+from memdir.cli.output import (
+    FINDING,
+    Answer,
+    Cell,
+    Fields,
+    Screen,
+    finding_lines,
+    pick,
+)
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.hot.memory import MAX_CHARACTERS
 from memdir.store.writer import App
 from memdir.text.terminal import count, cut_middle, line, width
 
-# audit: what a person should know about a store.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.audit.projects import Place
 
 FEW = 3  # findings of a kind that a person is shown
 ROWS = 12  # memories
@@ -36,12 +46,15 @@ BAR = 10  # columns for 100 points
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NAME_SHARE = 0.3  # of the line
 HEADINGS = ("stale", "", "memory", "type", "age", "tokens")
-REASONS = " " * 6  # before what stands below a memory
+REASON_INDENT = " " * 6
+NO_STORE = "there is no store yet: memdir remember TEXT makes one"
+LOAD = "index prompt total memories"
+MEMORY = "path type age_days score action tokens claims reasons store"
 
 
 @dataclass(frozen=True)
-class Looked:
-    """One store of a run."""
+class Report:
+    """The audit of one store of a run; without a scope it is one of many."""
 
     title: str
     scope: str
@@ -57,7 +70,7 @@ class Looked:
 @click.option("--all", "everything", is_flag=True, help="Every memory and every finding.")
 def audit(
     session: Session, deep: bool, online: bool, all_projects: bool, check: bool, everything: bool
-) -> int:
+) -> Answer:
     """Say which memories are worn out, and what is wrong with a store.
 
     The score of a memory is 0 when fresh and 100 when worn out: from 50 on it wants a look, from
@@ -65,376 +78,317 @@ def audit(
     changed, and a score hides nothing.
     """
     wish = Wish(deep, online, session.config.options.private_urls)
-    found = list(_everywhere(session, wish) if all_projects else _here(session, wish))
-    findings = [finding for one in found for finding in one.audit.findings]
-    lines: list[str] = []
-    if not session.screen.json:
-        for one in found:
-            lines += [""] if lines else []
-            lines += audit_lines(session, one, everything)
-        if all_projects and found:
-            lines += ["", "Next: memdir prune --dir STORE works through one of them"]
-        lines = lines or ["there is no store yet: memdir remember TEXT makes one"]
-    session.screen.answer(_answer(session, found), lines)
-    return int(check and bool(findings))
+    reports = list(_audit_projects(session, wish) if all_projects else _audit_here(session, wish))
+    findings = any(report.audit.findings for report in reports)
+    lines = _audit_lines(session, reports, everything, all_projects)
+    return Answer(_audit_fields(session, reports), lines, int(check and findings))
 
 
-def _here(session: Session, wish: Wish) -> Iterator[Looked]:
-    said: set[Finding] = set()
+def _audit_here(session: Session, wish: Wish) -> Iterator[Report]:
+    known: set[Finding] = set()
     for scope, app in session.apps():
-        found = look_over(app, wish, session.screen.tell)
+        result = look_over(app, wish, session.screen.tell)
         # The settings are those of all scopes; once is enough.
-        findings = tuple(finding for finding in found.findings if finding not in said)
-        said.update(app.config.findings)
-        yield Looked(scope, scope, app, replace(found, findings=findings))
+        findings = tuple(finding for finding in result.findings if finding not in known)
+        known.update(app.config.findings)
+        yield Report(scope, scope, app, replace(result, findings=findings))
 
 
-def _everywhere(session: Session, wish: Wish) -> Iterator[Looked]:
-    screen = session.screen
-    for place in open_projects(session.config, time.time, screen.tell):
-        found = look_over(place.app, wish, screen.tell)
-        findings = (*place.findings, *found.findings)
-        title = session.short(place.title)
-        yield Looked(title, "", place.app, replace(found, findings=findings))
+def _audit_projects(session: Session, wish: Wish) -> Iterator[Report]:
+    from memdir.audit.projects import open_projects
+
+    tell = session.screen.tell
+    for place in open_projects(session.config, time.time, tell):
+        result = look_over(place.app, wish, tell)
+        result = replace(result, findings=(*place.findings, *result.findings))
+        yield Report(session.short(place.title), "", place.app, result)
 
 
-def _answer(session: Session, found: Sequence[Looked]) -> Fields:
-    load = [one.audit.load for one in found]
-    whole = Load(
-        *(sum(getattr(one, key) for one in load) for key in ("index", "prompt", "memories"))
-    )
-    actions = Counter(memory.action for one in found for memory in one.audit.memories)
+def _audit_fields(session: Session, reports: Sequence[Report]) -> Fields:
+    loads = [report.audit.load for report in reports]
+    sums = [sum(getattr(load, key) for load in loads) for key in ("index", "prompt", "memories")]
+    memories = [(report, item) for report in reports for item in report.audit.memories]
     return {
         "store": session.config.store,
-        "memories": [_memory_fields(one, memory) for one in found for memory in one.audit.memories],
+        "memories": [
+            pick(
+                item,
+                MEMORY,
+                claims=pick(item.claims, "checked stale unknown"),
+                store=report.app.store.root,
+            )
+            for report, item in memories
+        ],
         "findings": [
-            {
-                **finding_fields(finding),
-                "fix": _advised(session, one, finding.fix),
-                "store": one.app.store.root,
-            }
-            for one in found
-            for finding in one.audit.findings
+            pick(
+                finding,
+                FINDING,
+                fix=_advise(session, report, finding.fix),
+                store=report.app.store.root,
+            )
+            for report in reports
+            for finding in report.audit.findings
         ],
-        "tokens": load_fields(whole),
+        "tokens": pick(Load(*sums), LOAD),
         "stores": [
-            {"title": one.title, "store": one.app.store.root, "tokens": load_fields(one.audit.load)}
-            for one in found
+            pick(report, "title store=app.store.root tokens", tokens=pick(report.audit.load, LOAD))
+            for report in reports
         ],
-        "actions": {action: actions[action] for action in ACTIONS},
-        "remarks": list(dict.fromkeys(text for one in found for text in one.audit.remarks)),
+        "actions": {action: sum(i.action == action for _, i in memories) for action in ACTIONS},
+        "remarks": list(dict.fromkeys(text for one in reports for text in one.audit.remarks)),
     }
 
 
-def load_fields(load: Load) -> Fields:
-    """Tokens for a program."""
-    return {
-        "index": load.index,
-        "prompt": load.prompt,
-        "total": load.total,
-        "memories": load.memories,
-    }
-
-
-def _memory_fields(one: Looked, memory: Audited) -> Fields:
-    claims = memory.claims
-    return {
-        "path": memory.path,
-        "type": memory.type,
-        "age_days": memory.age_days,
-        "score": memory.score,
-        "action": memory.action,
-        "tokens": memory.tokens,
-        "claims": {"checked": claims.checked, "stale": claims.stale, "unknown": claims.unknown},
-        "reasons": list(memory.reasons),
-        "store": one.app.store.root,
-    }
-
-
-def _advised(session: Session, one: Looked, text: str) -> str:
+def _advise(session: Session, report: Report, text: str) -> str:
     """A suggestion that names its store, where that is not the one asked for."""
-    if one.scope:
-        return session.screen.advise(text, one.scope)
-    asked = session.screen.advise
-    return Advice(asked.commands, one.app.store.root, home=asked.home)(text)
+    advise = session.screen.advise
+    if report.scope:
+        return advise(text, report.scope)
+    return Advice(advise.commands, report.app.store.root, home=advise.home)(text)
 
 
-def audit_lines(session: Session, one: Looked, everything: bool) -> list[str]:
+def _audit_lines(
+    session: Session, reports: Sequence[Report], everything: bool, all_projects: bool
+) -> Iterator[str]:
+    if not reports:
+        yield NO_STORE
+        return
+    for number, report in enumerate(reports):
+        yield from [""] if number else []
+        yield from _report_lines(session, report, everything)
+    if all_projects:
+        yield from ["", "Next: memdir prune --dir STORE works through one of them"]
+
+
+def _report_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
     """A store for a person: the sum, the memories, the findings, what it costs, what to do."""
-    screen, found = session.screen, one.audit
-    lines = [screen.paint(part, "bold") for part in screen.block("", _summary(one), "")]
-    lines += screen.block("in", session.short(one.app.store.root))
-    shown = [memory for memory in found.memories if everything or memory.action != "keep"]
+    screen, result, load = session.screen, report.audit, report.audit.load
+    root = report.app.store.root
+    actions = [f"{number} {action}" for action in ACTIONS if (number := result.count(action))]
+    total = count(len(result.memories), "memory", "memories")
+    parts = " · ".join([total, *actions, count(len(result.findings), "finding")])
+    for text in screen.block("", f"{report.title}: {parts}", ""):
+        yield screen.paint(text, "bold")
+    yield from screen.block("in", session.short(root))
+    shown = [item for item in result.memories if everything or item.action != "keep"]
     shown = shown if everything else shown[:ROWS]
     if shown:
         widest = int(screen.columns * NAME_SHARE)
-        head: list[Cell] = [(text, "dim") for text in HEADINGS]
-        first, *rows = screen.table([head, *[_row(memory, widest) for memory in shown]])
-        lines += ["", first]
-        for memory, row in zip(shown, rows, strict=True):
-            lines.append(row)
-            # The first says the age, which the row has.
-            for reason in memory.reasons[1:]:
-                lines += screen.block("", reason, REASONS)
-    left = len(found.memories) - len(shown)
-    if left and shown:
-        lines += [f"  and {count(left, 'other')}: --all shows them"]
-    lines += _finding_lines(session, one, everything)
-    lines += ["", *_load_lines(screen, found.load)]
-    root = one.app.store.root
-    for text in found.remarks:
-        lines += screen.block("note:", session.short(text.replace(root, session.short(root))))
-    return [*lines, *_next_lines(session, one)]
-
-
-def _summary(one: Looked) -> str:
-    found = one.audit
-    actions = [f"{number} {action}" for action in ACTIONS if (number := found.count(action))]
-    parts = [count(len(found.memories), "memory", "memories"), *actions]
-    parts.append(count(len(found.findings), "finding"))
-    return f"{one.title}: {' · '.join(parts)}"
-
-
-def bar(score: int) -> str:
-    """A score as a bar of ten columns."""
-    eighths = score * BAR * 8 // 100
-    full, part = divmod(eighths, 8)
-    return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
-
-
-def _row(memory: Audited, widest: int) -> list[Cell]:
-    style = STYLES[memory.action]
-    name = line(memory.path.removesuffix(".md"))
-    return [
-        (f"{bar(memory.score)} {memory.score:3}", style),
-        (memory.action, style),
-        (cut_middle(name, widest), "bold"),
-        memory.type,
-        safe.age_words(memory.age_days).removesuffix(" ago"),
-        f"{memory.tokens:>6,}",
-    ]
-
-
-def _finding_lines(session: Session, one: Looked, everything: bool) -> list[str]:
-    """Findings by kind: a few of each, and the way to mend the first, or all with theirs."""
-    screen, kinds = session.screen, dict[str, list[Finding]]()
-    for finding in one.audit.findings:
-        kinds.setdefault(finding.kind, []).append(finding)
-    lines: list[str] = []
-    for kind, found in sorted(kinds.items(), key=lambda pair: _weight(*pair)):
-        lines += ["", screen.paint(f"{kind} ({len(found)})", "cyan")]
-        shown = found if everything else found[:FEW]
-        for at, finding in enumerate(shown, 1):
-            bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
-            lines += finding_lines(screen, [bare])
-            more = len(found) - at
-            if more and at == len(shown):
-                lines += [f"  … and {more} more: --all"]
-            alike = at < len(shown) and (not everything or shown[at].fix == finding.fix)
-            if finding.fix and not alike:
-                fix = found[0].fix if not everything else finding.fix
-                lines += screen.block("fix:", _advised(session, one, fix), "    ")
-    return lines
-
-
-def _weight(kind: str, found: Sequence[Finding]) -> tuple[bool, int, str]:
-    """What can do harm first, then what there is most of."""
-    return kind not in SERIOUS, -len(found), kind
-
-
-def _load_lines(screen: Screen, load: Load) -> list[str]:
+        table = screen.table([_row(item, widest) for item in shown], headings=HEADINGS)
+        yield from ["", table[0]]
+        for item, row in zip(shown, table[1:], strict=True):
+            yield row
+            for reason in item.reasons[1:]:  # the first says the age, which the row has
+                yield from screen.block("", reason, REASON_INDENT)
+        left = len(result.memories) - len(shown)
+        yield from [f"  and {count(left, 'other')}: --all shows them"] if left else []
+    yield from _finding_lines(session, report, everything)
+    yield ""
     text = (
         f"every session carries ~{load.total:,} tokens (index {load.index:,}, the rest "
         f"{load.prompt:,}); all memories together have ~{load.memories:,}"
     )
-    return screen.block("tokens:", text)
-
-
-def _next_lines(session: Session, one: Looked) -> list[str]:
-    """What to type next, the most useful first."""
-    found, steps = one.audit, list[str]()
-    if found.count("prune"):
-        steps.append("memdir prune")
-    if found.count("review"):
-        steps.append("memdir touch NAME for what still holds")
-    looked = any(memory.claims.checked or memory.claims.unknown for memory in found.memories)
-    if one.app.config.code and not looked:
+    yield from screen.block("tokens:", text)
+    remarks = [session.short(text.replace(root, session.short(root))) for text in result.remarks]
+    yield from screen.blocks("note:", remarks)
+    steps = ["memdir prune"] if result.count("prune") else []
+    steps += ["memdir touch NAME for what still holds"] if result.count("review") else []
+    checked = any(item.claims.checked or item.claims.unknown for item in result.memories)
+    if report.app.config.code and not checked:
         steps.append("memdir audit --deep checks them against the code")
-    if not steps or not found.memories or not one.scope:
-        return []  # of many stores, the last line says it once
-    advised = [_advised(session, one, step) for step in steps]
-    return next_lines(session.screen, advised)
+    if steps and result.memories and report.scope:  # of many stores, the last line says it once
+        yield from _next_lines(screen, [_advise(session, report, step) for step in steps])
 
 
-def next_lines(screen: Screen, steps: Sequence[str]) -> list[str]:
+def bar(score: int) -> str:
+    """A score as a bar of ten columns."""
+    full, part = divmod(score * BAR * 8 // 100, 8)
+    return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
+
+
+def _row(item: Audited, widest: int) -> list[Cell]:
+    style = STYLES[item.action]
+    return [
+        (f"{bar(item.score)} {item.score:3}", style),
+        (item.action, style),
+        (cut_middle(line(item.path.removesuffix(".md")), widest), "bold"),
+        item.type,
+        safe.age_words(item.age_days).removesuffix(" ago"),
+        f"{item.tokens:>6,}",
+    ]
+
+
+def _finding_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
+    """Findings by kind: a few of each, and the way to mend the first, or all with theirs."""
+    screen, kinds = session.screen, dict[str, list[Finding]]()
+    for finding in report.audit.findings:
+        kinds.setdefault(finding.kind, []).append(finding)
+    # What can do harm first, then what there is most of.
+    order = sorted(kinds.items(), key=lambda pair: (pair[0] not in SERIOUS, -len(pair[1]), pair[0]))
+    for kind, findings in order:
+        yield from ["", screen.paint(f"{kind} ({len(findings)})", "cyan")]
+        shown = findings if everything else findings[:FEW]
+        for number, finding in enumerate(shown, 1):
+            bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
+            yield from finding_lines(screen, [bare])
+            more = len(findings) - number
+            if more and number == len(shown):
+                yield f"  … and {more} more: --all"
+            alike = number < len(shown) and (not everything or shown[number].fix == finding.fix)
+            if finding.fix and not alike:
+                fix = finding.fix if everything else findings[0].fix
+                yield from screen.block("fix:", _advise(session, report, fix), "    ")
+
+
+def _next_lines(screen: Screen, steps: Sequence[str]) -> Iterator[str]:
     """What to type next, on one line, or each on its own."""
     label, text = "Next:", " · ".join(steps)
     if width(f"{label} {text}") <= screen.columns:
-        return screen.block(label, text, "")
-    lines = screen.block(label, steps[0], "")
+        yield from screen.block(label, text, "")
+        return
+    yield from screen.block(label, steps[0], "")
     for step in steps[1:]:
-        lines += screen.block("", step, " " * len(label + " "))
-    return lines
+        yield from screen.block("", step, " " * len(label + " "))
 
 
 # dashboard: every project at a glance.
 
 TOP = 10  # projects, alerts and consumers that a person is shown
-WIDTH = 20  # columns of the longest bar
-DASHBOARD_NAME_SHARE = 0.42  # of the line
-BRIEF = Wish(brief=True)
-DashboardLooked = tuple[Place, Audit]
+STRIPE = 20  # columns of the longest bar
+PROJECT_SHARE = 0.42  # of the line
+PROJECT = "title store=app.store.root gone memories types actions alerts index_findings tokens"
+CONSUMER = "store title path type score action age_days tokens"
+Project = tuple["Place", Audit]
+Item = tuple["Place", Audited]
 
 
 @command("dashboard", "memdir dashboard", bulk=True)
 @click.option("--limit", type=click.IntRange(1), default=TOP, help=f"Rows of each part ({TOP}).")
-def dashboard(session: Session, limit: int) -> None:
+def dashboard(session: Session, limit: int) -> Answer:
     """Show every project: how much it remembers, what is worn out, what it costs.
 
     Stores are only looked at: nothing is written, created or checked against code.
     """
+    from memdir.audit.projects import open_projects
+
     places = open_projects(session.config, time.time, session.screen.tell)
-    found: list[DashboardLooked] = [(place, look_over(place.app, BRIEF)) for place in places]
-    found.sort(key=lambda one: (-one[1].load.total, one[0].title))
-    lines = [] if session.screen.json else _lines(session, found, limit)
-    session.screen.answer(_fields(found, limit), lines)
-
-
-def _alerts(found: Sequence[DashboardLooked]) -> list[tuple[Place, Audited]]:
-    every = [(place, one) for place, audit in found for one in audit.memories if one.score > REVIEW]
-    return sorted(every, key=lambda pair: (-pair[1].score, pair[1].path))
-
-
-def _consumers(found: Sequence[DashboardLooked]) -> list[tuple[Place, Audited]]:
-    every = [(place, one) for place, audit in found for one in audit.memories]
-    return sorted(every, key=lambda pair: (-pair[1].tokens, pair[1].path))
-
-
-def _types(found: Sequence[DashboardLooked]) -> Counter[str]:
-    return Counter(one.type for _, audit in found for one in audit.memories)
+    projects = [(place, look_over(place.app, Wish(brief=True))) for place in places]
+    projects.sort(key=lambda project: (-project[1].load.total, project[0].title))
+    items = [(place, item) for place, audit in projects for item in audit.memories]
+    alerts = [(place, item) for place, item in items if item.score > REVIEW]
+    alerts.sort(key=lambda pair: (-pair[1].score, pair[1].path))
+    longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))
+    types = Counter(item.type for _, item in items)
+    loads = [audit.load for _, audit in projects]
+    fields = {
+        "projects": [_project_fields(place, audit) for place, audit in projects],
+        "counts": {
+            "projects": len(projects),
+            "memories": len(items),
+            "index_findings": sum(len(a.findings) + len(p.findings) for p, a in projects),
+            "types": dict(sorted(types.items())),
+            "actions": Counter(item.action for _, item in items),
+        },
+        "alerts": _item_fields(alerts),
+        "tokens": {key: sum(getattr(load, key) for load in loads) for key in LOAD.split()},
+        "top": _item_fields(longest[:limit]),
+    }
+    return Answer(fields, _dashboard_lines(session, projects, alerts, longest, types, limit))
 
 
 def _is_gone(place: Place) -> bool:
+    from memdir.audit.projects import GONE
+
     return any(finding.kind == GONE for finding in place.findings)
 
 
-def _fields(found: Sequence[DashboardLooked], limit: int) -> Fields:
-    return {
-        "projects": [_project_fields(place, audit) for place, audit in found],
-        "counts": {
-            "projects": len(found),
-            "memories": sum(len(audit.memories) for _, audit in found),
-            "index_findings": sum(_index_findings(place, audit) for place, audit in found),
-            "types": dict(sorted(_types(found).items())),
-            "actions": dict(Counter(one.action for _, audit in found for one in audit.memories)),
-        },
-        "alerts": [_dashboard_memory_fields(place, one) for place, one in _alerts(found)],
-        "tokens": {
-            key: sum(getattr(audit.load, key) for _, audit in found)
-            for key in ("index", "prompt", "total", "memories")
-        },
-        "top": [_dashboard_memory_fields(place, one) for place, one in _consumers(found)[:limit]],
-    }
-
-
-def _index_findings(place: Place, audit: Audit) -> int:
-    """Of files and index alone: what an audit finds in the texts is not looked for here."""
-    return len(audit.findings) + len(place.findings)
-
-
 def _project_fields(place: Place, audit: Audit) -> Fields:
-    return {
-        "title": place.title,
-        "store": place.app.store.root,
-        "gone": _is_gone(place),
-        "memories": len(audit.memories),
-        "types": dict(Counter(one.type for one in audit.memories)),
-        "actions": dict(Counter(one.action for one in audit.memories)),
-        "alerts": sum(one.score > REVIEW for one in audit.memories),
-        "index_findings": _index_findings(place, audit),
-        "tokens": load_fields(audit.load),
-    }
-
-
-def _dashboard_memory_fields(place: Place, one: Audited) -> Fields:
-    return {
-        "store": place.app.store.root,
-        "title": place.title,
-        "path": one.path,
-        "type": one.type,
-        "score": one.score,
-        "action": one.action,
-        "age_days": one.age_days,
-        "tokens": one.tokens,
-    }
-
-
-def _lines(session: Session, found: Sequence[DashboardLooked], limit: int) -> list[str]:
-    screen = session.screen
-    if not found:
-        return ["there is no store yet: memdir remember TEXT makes one"]
-    memories = sum(len(audit.memories) for _, audit in found)
-    alerts = _alerts(found)
-    parts = [count(len(found), "store"), count(memories, "memory", "memories")]
-    parts.append(count(len(alerts), "alert"))
-    lines = [screen.paint(" · ".join(parts), "bold")]
-    lines += ["", *_type_lines(screen, _types(found))]
-    lines += ["", *_project_lines(session, found, limit)]
-    if alerts:
-        lines += ["", screen.paint(f"worn out (score above {REVIEW})", "cyan")]
-        lines += _memory_lines(
-            session, alerts, limit, lambda one: f"{bar(one.score)} {one.score:3}"
-        )
-    if memories:
-        lines += ["", screen.paint("longest memories", "cyan")]
-        most = max(one.tokens for _, audit in found for one in audit.memories)
-        top = _consumers(found)[: min(limit, TOP // 2)]
-        lines += _memory_lines(
-            session, top, limit, lambda one: f"{stripe(one.tokens, most, TOP)} {one.tokens:>6,}"
-        )
-    steps = (
-        "memdir audit --all-projects lists the findings",
-        "memdir prune works through one store",
+    return pick(
+        place,
+        PROJECT,
+        gone=_is_gone(place),
+        memories=len(audit.memories),
+        types=Counter(item.type for item in audit.memories),
+        actions=Counter(item.action for item in audit.memories),
+        alerts=sum(item.score > REVIEW for item in audit.memories),
+        # Of files and index alone: what an audit finds in the texts is not looked for here.
+        index_findings=len(audit.findings) + len(place.findings),
+        tokens=pick(audit.load, LOAD),
     )
-    return [*lines, "", *next_lines(screen, steps)]
 
 
-def stripe(number: int, most: int, columns: int = WIDTH) -> str:
-    """A bar as long as its share of the longest."""
-    long = round(number * columns / most) if most else 0
-    return ("█" * max(long, int(number > 0))).ljust(columns)
-
-
-def _type_lines(screen: Screen, types: Counter[str]) -> list[str]:
-    most = max(types.values(), default=0)
-    rows: list[list[Cell]] = [
-        [name, (stripe(number, most), "green"), f"{number:,}"]
-        for name, number in types.most_common()
+def _item_fields(items: Sequence[Item]) -> list[Fields]:
+    return [
+        pick(item, CONSUMER, store=place.app.store.root, title=place.title) for place, item in items
     ]
-    return screen.table(rows)
 
 
-def _project_lines(session: Session, found: Sequence[DashboardLooked], limit: int) -> list[str]:
-    screen, most = session.screen, max(audit.load.total for _, audit in found)
-    widest = int(screen.columns * DASHBOARD_NAME_SHARE)
-    head: list[Cell] = [(text, "dim") for text in ("store", "tokens a session", "n", "alerts")]
-    rows: list[list[Cell]] = [head]
-    for place, audit in found[:limit]:
+def _dashboard_lines(
+    session: Session,
+    projects: Sequence[Project],
+    alerts: Sequence[Item],
+    longest: Sequence[Item],
+    types: Counter[str],
+    limit: int,
+) -> Iterator[str]:
+    screen = session.screen
+    if not projects:
+        yield NO_STORE
+        return
+    parts = [count(len(projects), "store"), count(len(longest), "memory", "memories")]
+    yield screen.paint(" · ".join([*parts, count(len(alerts), "alert")]), "bold")
+    yield ""
+    most = max(types.values(), default=0)
+    rows = [
+        (name, (_stripe(n, most, STRIPE), "green"), f"{n:,}") for name, n in types.most_common()
+    ]
+    yield from screen.table(rows)
+    yield ""
+    yield from _project_lines(session, projects, limit)
+    if alerts:
+        yield from ["", screen.paint(f"worn out (score above {REVIEW})", "cyan")]
+        yield from _item_lines(session, alerts, limit, lambda i: f"{bar(i.score)} {i.score:3}")
+    if longest:
+        yield from ["", screen.paint("longest memories", "cyan")]
+        most = longest[0][1].tokens
+        top = longest[: min(limit, TOP // 2)]
+        yield from _item_lines(
+            session, top, limit, lambda i: f"{_stripe(i.tokens, most)} {i.tokens:>6,}"
+        )
+    yield ""
+    list_all = "memdir audit --all-projects lists the findings"
+    yield from _next_lines(screen, (list_all, "memdir prune works through one store"))
+
+
+def _stripe(number: int, most: int, columns: int = TOP) -> str:
+    """A bar as long as its share of the longest."""
+    length = round(number * columns / most) if most else 0
+    return ("█" * max(length, int(number > 0))).ljust(columns)
+
+
+def _project_lines(session: Session, projects: Sequence[Project], limit: int) -> Iterator[str]:
+    screen, most = session.screen, max(audit.load.total for _, audit in projects)
+    widest = int(screen.columns * PROJECT_SHARE)
+    rows: list[list[Cell]] = []
+    for place, audit in projects[:limit]:
         gone = " (gone)" if _is_gone(place) else ""
-        title = cut_middle(line(_title(session, place)), widest - len(gone)) + gone
-        alerts = sum(one.score > REVIEW for one in audit.memories)
+        alerts = sum(item.score > REVIEW for item in audit.memories)
         over = audit.load.index * 4 >= MAX_CHARACTERS
-        load = f"{stripe(audit.load.total, most, TOP)} {audit.load.total:>6,}"
+        load = f"{_stripe(audit.load.total, most)} {audit.load.total:>6,}"
         rows.append(
             [
-                (title, "bold"),
+                (cut_middle(line(_title(session, place)), widest - len(gone)) + gone, "bold"),
                 (load, "red" if over else "green"),
                 f"{len(audit.memories):>3}",
                 (f"{alerts}", "yellow" if alerts else "dim"),
             ]
         )
-    more = len(found) - limit
-    return [*screen.table(rows), *([f"  and {count(more, 'other')}: --limit"] if more > 0 else [])]
+    yield from screen.table(rows, headings=("store", "tokens a session", "n", "alerts"))
+    yield from _others(len(projects) - limit)
+
+
+def _others(number: int) -> list[str]:
+    return [f"  and {count(number, 'other')}: --limit"] if number > 0 else []
 
 
 def _title(session: Session, place: Place) -> str:
@@ -442,22 +396,18 @@ def _title(session: Session, place: Place) -> str:
     return session.short(place.title) if os.path.isabs(place.title) else place.title
 
 
-def _memory_lines(
-    session: Session,
-    found: Sequence[tuple[Place, Audited]],
-    limit: int,
-    show: Callable[[Audited], str],
-) -> list[str]:
-    widest = int(session.screen.columns * DASHBOARD_NAME_SHARE)
+def _item_lines(
+    session: Session, items: Sequence[Item], limit: int, show: Callable[[Audited], str]
+) -> Iterator[str]:
+    widest = int(session.screen.columns * PROJECT_SHARE)
     rows: list[list[Cell]] = [
         [
-            (show(one), STYLES[one.action]),
-            (cut_middle(line(one.path.removesuffix(".md")), widest), "bold"),
-            one.type,
+            (show(item), STYLES[item.action]),
+            (cut_middle(line(item.path.removesuffix(".md")), widest), "bold"),
+            item.type,
             _title(session, place),
         ]
-        for place, one in found[:limit]
+        for place, item in items[:limit]
     ]
-    more = len(found) - limit
-    lines = session.screen.table(rows)
-    return [*lines, *([f"  and {count(more, 'other')}: --limit"] if more > 0 else [])]
+    yield from session.screen.table(rows)
+    yield from _others(len(items) - limit)

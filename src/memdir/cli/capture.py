@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 
 import click
-from click.core import ParameterSource
 
 from memdir.capture.capture import capture, open_reader, project_of
 from memdir.capture.inbox import id_of
@@ -14,7 +14,7 @@ from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
 from memdir.capture.signals import Catch
 from memdir.cli.command import Session, command
-from memdir.cli.output import Fields, Screen, moment
+from memdir.cli.output import DRY_RUN, Fields, Screen, moment, pick
 from memdir.config.config import Config
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import RETIRED
@@ -23,8 +23,7 @@ from memdir.text.secrets import before_secrets
 from memdir.text.terminal import count, cut
 
 FAMILY = "transcripts"
-SHOWN = ("type", "description", "body", "why", "how")  # of a draft
-MOST_COLUMNS = 400  # of a text that a dry run shows
+MAX_COLUMNS = 400  # of a text that a dry run shows
 
 
 @command("capture", "memdir capture --transcript SESSION.jsonl --dry-run", changes=True, bulk=True)
@@ -51,32 +50,27 @@ def learn(session: Session, transcript: str, client: str, model: str | None, no_
     chosen = _where_it_was_said(session, request)
     app = replace(chosen.app, actor=ACTOR)
     outcome = capture(app, request, open_reader(app, client, path))
-    fields = _fields(outcome, app.dry_run) | {"store": app.store.root}
-    lines = _lines(session.screen, outcome, app.dry_run)
-    for remark in outcome.remarks:
-        lines += session.screen.block("note:", remark)
+    fields = _fields(outcome) | {"dry_run": app.dry_run, "store": app.store.root}
+    lines = [*_lines(session.screen, outcome, app.dry_run)]
+    lines += session.screen.blocks("note:", outcome.remarks)
     if outcome.received or chosen is not session:
         lines += session.screen.block("project", session.short(_project(chosen.config)))
     session.screen.answer(fields, lines)
     if app.dry_run:
-        session.screen.tell("dry run: nothing was written")
+        session.screen.tell(DRY_RUN)
     return int(outcome.unreadable)
 
 
 def _where_it_was_said(session: Session, request: Request) -> Session:
     """The project of the conversation, unless a person says which store is meant."""
-    asked, source = session.asked, click.get_current_context().get_parameter_source("scope")
-    named = asked.dir is not None or asked.project is not None
-    if named or source is not ParameterSource.DEFAULT:
+    asked = session.asked
+    if asked.dir is not None or asked.project is not None or session.names_scope:
         return session
     project, problem = project_of(session.app, request)
     if problem:
         here = session.short(_project(session.config))
         session.screen.tell(f"{problem}; what it says goes to {here}")
-    if not project:
-        return session
-    asked = replace(asked, project=project)
-    return Session(session.screen, asked, asked.config())
+    return session.at(project=project) if project else session
 
 
 def _project(config: Config) -> str:
@@ -85,61 +79,51 @@ def _project(config: Config) -> str:
     return config.project_root if own else config.store
 
 
-def _fields(outcome: Outcome, dry_run: bool) -> Fields:
-    return {
-        "received": outcome.received,
-        **{
-            what: [_entry(one, outcome.things.get(one.id)) for one in outcome.of(what)]
-            for what in (SAVED, REFUSED, HELD)
-        },
-        "waiting": outcome.waiting,
-        "tokens": outcome.tokens,
-        "reason": outcome.reason,
-        "remarks": list(outcome.remarks),
-        "dry_run": dry_run,
+def _fields(outcome: Outcome) -> Fields:
+    entries = {
+        kind: [_entry(entry, outcome.things.get(entry.id)) for entry in outcome.of(kind)]
+        for kind in (SAVED, REFUSED, HELD)
     }
+    declared = f"received {SAVED} {REFUSED} {HELD} waiting tokens reason remarks"
+    return pick(outcome, declared, **entries)
 
 
-def _entry(one: Entry, catch: Catch | None) -> Fields:
-    id = id_of(catch) if catch and one.what == HELD else one.id
-    fields: Fields = {"id": id, "name": one.name, "reason": one.reason}
+def _entry(entry: Entry, catch: Catch | None) -> Fields:
+    id = id_of(catch) if catch and entry.what == HELD else entry.id
+    fields = pick(entry, "id name reason", id=id)
     if catch and catch.draft:
-        fields["draft"] = {name: getattr(catch.draft, name) for name in SHOWN}
+        fields["draft"] = pick(catch.draft, "type description body why how")
     elif catch:
         fields["forget"] = catch.forget
     return fields
 
 
-def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> list[str]:
+def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
     if not outcome.received:
-        return screen.block("", f"nothing to keep: {outcome.reason}", "")
-    lines = [f"{count(outcome.received, 'thing')} received · {outcome.tokens:,} tokens"]
-    for what, style in ((SAVED, "green"), (HELD, "yellow"), (REFUSED, "red")):
-        for one in outcome.of(what):
-            catch = outcome.things.get(one.id)
-            lines += _told(screen, one, catch, style, dry_run)
-            lines += _text(screen, catch) if dry_run and catch else []
+        yield from screen.block("", f"nothing to keep: {outcome.reason}", "")
+        return
+    yield f"{count(outcome.received, 'thing')} received · {outcome.tokens:,} tokens"
+    for kind, style in ((SAVED, "green"), (HELD, "yellow"), (REFUSED, "red")):
+        for entry in outcome.of(kind):
+            catch = outcome.things.get(entry.id)
+            # A memory that a person wanted gone was not saved but retired.
+            retired = kind == SAVED and entry.reason == RETIRED
+            label = f"{'would be ' if dry_run else ''}{RETIRED if retired else kind:7}"
+            name = entry.name or (id_of(catch) if catch else "")
+            text = f"{name}: {entry.reason}" if entry.reason and not retired else name
+            yield from screen.block(label, text, style=style)
+            yield from _draft_lines(screen, catch) if dry_run and catch else []
     if outcome.waiting:
         again = f"; again from {moment(outcome.after)} on" if outcome.after else ""
-        lines += screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
-    return lines
+        yield from screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
 
 
-def _told(screen: Screen, one: Entry, catch: Catch | None, style: str, dry_run: bool) -> list[str]:
-    """What became of one thing; a memory that a person wanted gone was not saved but retired."""
-    retired = one.what == SAVED and one.reason == RETIRED
-    would, what = "would be " if dry_run else "", RETIRED if retired else one.what
-    name = one.name or (id_of(catch) if catch else "")
-    text = f"{name}: {one.reason}" if one.reason and not retired else name
-    return screen.block(f"{would}{what:7}", text, style=style)
-
-
-def _text(screen: Screen, catch: Catch) -> list[str]:
+def _draft_lines(screen: Screen, catch: Catch) -> Iterator[str]:
     """The draft as a short block: its type, its text, its reasons."""
-    draft = catch.draft
-    if draft is None:
-        return screen.block("", f"to be forgotten: {catch.forget}", "      ")
-    body = " ".join(before_secrets(draft.body).split())
-    rows = [("", f"{draft.type}: {cut(body, MOST_COLUMNS)}"), ("Why:", draft.why)]
-    rows.append(("How to apply:", draft.how))
-    return [text for label, said in rows if said for text in screen.block(label, said, "      ")]
+    rows = [("", f"to be forgotten: {catch.forget}")]
+    if draft := catch.draft:
+        body = " ".join(before_secrets(draft.body).split())
+        rows = [("", f"{draft.type}: {cut(body, MAX_COLUMNS)}"), ("Why:", draft.why)]
+        rows.append(("How to apply:", draft.how))
+    for label, text in rows:
+        yield from screen.block(label, text, "      ") if text else []

@@ -1,121 +1,42 @@
-"""Shared options, inputs, "it is elsewhere"."""
+"""What every command shares: where, for whom, what a person hands in, "it is elsewhere"."""
 
 from __future__ import annotations
 
-import datetime
 import functools
 import inspect
 import os
-import re
-import shlex
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import TYPE_CHECKING, Any, cast
 
 import click
+from click.core import ParameterSource
 
-from memdir.cli.output import Advice, Screen, progress
+from memdir.cli.advice import Advice
+from memdir.cli.output import Answer, Screen, progress
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
-from memdir.format import names
-from memdir.format.draft import Draft
 from memdir.hot import memory
-from memdir.hot.memory import (
-    CREATED_KEYS,
-    MODIFIED_KEYS,
-    PINNED_KEYS,
-    SOURCE_KEYS,
-    TYPE_KEYS,
-    UNKNOWN,
-    VERIFIED_KEYS,
-)
 from memdir.hot.place import MAIN_SCOPES, RECORDS, SCOPE_FORMS
-from memdir.store import look
 from memdir.store.writer import App, open_app
+from memdir.text.patterns import pattern
 from memdir.text.terminal import count
 
-# What was not found here may be on a shelf or in another scope: then say so.
-
-FROM_SHELF = ("restore", "purge")
-OF_HISTORY = ("diff", "undo")
-HERE = ""
-
-
-def find_elsewhere(
-    verb: str, wanted: Sequence[str], here: App, others: Iterable[tuple[str, App]], advise: Advice
-) -> str:
-    """The next step for the first of these that is somewhere else; empty when none is."""
-    missing = [name for name in wanted if name.strip() and not _is_there(verb, name, here)]
-    places = [(HERE, here), *others] if missing else []
-    for name in missing:
-        for scope, app in places:
-            step = _step(verb, name, app, scope)
-            if step:
-                return advise(step, scope)
-    return ""
-
-
-def _is_there(verb: str, name: str, app: App) -> bool:
-    if verb in OF_HISTORY:
-        return _is_change(name, app)
-    return bool(_room(name, app)) if verb in FROM_SHELF else _stands(name, app)
-
-
-def _step(verb: str, name: str, app: App, scope: str) -> str:
-    """What to type for a thing that this store has; empty when it has it not."""
-    word, of_scope = shlex.quote(name), f" of the scope {scope}" if scope else ""
-    if verb in OF_HISTORY or "@" in name:
-        version = name.rpartition("@")[2]
-        known = bool(scope) and _is_change(version, app)
-        return f"it is a change{of_scope}: memdir {verb} {word}" if known else ""
-    room = _room(name, app)
-    if verb in FROM_SHELF:
-        if room:
-            return f"it is in the {room}{of_scope}: memdir {verb} {word}"
-        stands = not scope and _stands(name, app)
-        return f"it was not put away, so it is in the store: memdir show {word}" if stands else ""
-    if _stands(name, app):
-        return f"it is in the scope {scope}: memdir {verb} {word}"
-    return f"it is in the {room}{of_scope}: memdir restore {word}" if room else ""
-
-
-def _stands(name: str, app: App) -> bool:
-    try:
-        return bool(names.find(name, app.store.scan().memories))
-    except MemdirError:
-        return False
-
-
-def _room(name: str, app: App) -> str:
-    """The shelf that holds the newest memory of that name."""
-    try:
-        return next((one.room for one in look.shelved(app) if names.means(name, one.path)), "")
-    except MemdirError:
-        return ""
-
-
-def _is_change(name: str, app: App) -> bool:
-    try:
-        return bool(app.history.find(name))
-    except MemdirError:
-        return False
-
+if TYPE_CHECKING:
+    import datetime
 
 # What a person hands in: texts, drafts and times; never more than the limit is read.
 
 STDIN = "-"
 # Wording of a rule; anything else is taken for a fact about the project.
-_RULE = re.compile(r"\b(always|never|don['’]?t|do not|use|prefer|must)\b", re.IGNORECASE)
-_AGO = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)", re.IGNORECASE)
+_RULE = pattern(r"(?i)\b(always|never|don['’]?t|do not|use|prefer|must)\b")
+_AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-# What the store says of a memory itself; a draft cannot claim it.
-_OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
-_READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
 
 
 def guess_type(text: str) -> str:
@@ -144,26 +65,21 @@ def _read_stdin(limit: int) -> bytes:
 
 
 def _read_file(path: str, limit: int) -> bytes:
+    cause = "not a regular file"
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                return file.read(limit)
     except (OSError, ValueError) as error:
-        raise _unusable(path, getattr(error, "strerror", None) or "not a file name") from None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise _unusable(path, "not a regular file")
-    with open(handle, "rb") as file:
-        try:
-            return file.read(limit)
-        except OSError as error:
-            raise _unusable(path, error.strerror or "cannot be read") from None
-
-
-def _unusable(path: str, cause: str) -> BadInput:
-    return BadInput(f"{path}: {cause}", path=path, next="name a readable file, or - for stdin")
+        cause = getattr(error, "strerror", None) or "not a file name"
+    raise BadInput(f"{path}: {cause}", path=path, next="name a readable file, or - for stdin")
 
 
 def private_folder(prefix: str) -> str:
     """A new folder for what is under way, that only its owner can look into."""
+    import tempfile
+
     try:
         return tempfile.mkdtemp(prefix=prefix)
     except OSError as error:
@@ -173,32 +89,10 @@ def private_folder(prefix: str) -> str:
         ) from None
 
 
-def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
-    """A draft from Markdown with a header, and what of it the store decides itself."""
-    document = memory.read(text)
-    for number, problem in document.problems:
-        raise BadInput(
-            f"{where}:{number}: {problem}; nothing was saved",
-            path=where,
-            next="write each header key once, as `key: value`",
-        )
-    values = document.values
-    if values.get(memory.NEST):
-        raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")
-    extra = [(key, text) for key, text in values.items() if key not in _READ | _OURS]
-    draft = Draft(
-        body=document.body.strip("\n"),
-        type=document.get(*TYPE_KEYS).strip().lower() or UNKNOWN,
-        name=values.get("name", ""),
-        description=values.get("description", ""),
-        pinned=document.get(*PINNED_KEYS).lower() in ("true", "yes", "1"),
-        extra=tuple(extra),
-    )
-    return draft, sorted(key for key in values if key in _OURS)
-
-
 def read_day(text: str) -> datetime.date:
     """The day of a conversation, `YYYY-MM-DD`."""
+    import datetime
+
     try:
         return datetime.date.fromisoformat(text.strip())
     except ValueError:
@@ -207,8 +101,9 @@ def read_day(text: str) -> datetime.date:
 
 def read_moment(text: str, now: float) -> float:
     """A moment: `10m`, `2h`, `3d` ago, or an ISO date and time (local, unless it says a zone)."""
-    ago = _AGO.fullmatch(text.strip())
-    if ago:
+    import datetime
+
+    if ago := _AGO.fullmatch(text.strip()):
         return now - int(ago[1]) * _SECONDS[ago[2].lower()]
     try:
         return datetime.datetime.fromisoformat(text.strip()).timestamp()
@@ -218,11 +113,12 @@ def read_moment(text: str, now: float) -> float:
         ) from None
 
 
-# What every command shares: where, for whom, and how it is declared.
+# Where, for whom, and how a command is declared.
 
 ACTOR = "cli"
 # They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
-ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream")
+ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream", "status")
+SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in their answers
 # What a command for Markdown memories is called for records.
 INSTEAD = {
     **dict.fromkeys(("remember", "save", "capture", "extract", "log-day"), "save"),
@@ -235,7 +131,7 @@ INSTEAD = {
     "import": "import DIR",
     **dict.fromkeys(("export", "share"), "export DIR"),
 }
-Run = Callable[..., int | None]
+Run = Callable[..., Any]  # gives an Answer, or an exit code where it has printed itself
 
 
 @dataclass(frozen=True)
@@ -249,13 +145,11 @@ class Asked:
 
     def config(self, scope: str = "") -> Config:
         """What the files and the environment make of it."""
-        wanted = scope or self.scope
-        return read_config(
-            os.environ, self._cwd(), project=self.project, dir=self.dir, scope=wanted
-        )
+        scope = scope or self.scope
+        return read_config(os.environ, self._cwd(), project=self.project, dir=self.dir, scope=scope)
 
     def _cwd(self) -> str:
-        """Where we stand; where that is gone, whole paths can still say where."""
+        """The current directory; where it was deleted, whole paths can still say where."""
         try:
             return os.getcwd()
         except OSError:
@@ -268,16 +162,29 @@ class Asked:
         )
 
 
-@dataclass(frozen=True)
 class Session:
     """One command under way."""
 
-    screen: Screen
-    asked: Asked
-    config: Config
-    opened: list[App] = field(default_factory=list)
+    def __init__(self, screen: Screen, asked: Asked, config: Config) -> None:
+        self.screen = screen
+        self.asked = asked
+        self.config = config
+        self.opened: list[App] = []
+
+    def at(self, **asked: Any) -> Session:
+        """The same, were this asked for instead."""
+        changed = replace(self.asked, **asked)
+        other = Session(self.screen, changed, changed.config())
+        other.opened = self.opened
+        return other
 
     @property
+    def names_scope(self) -> bool:
+        """Did the person name a scope?"""
+        source = click.get_current_context().get_parameter_source("scope")
+        return source is not ParameterSource.DEFAULT
+
+    @functools.cached_property
     def app(self) -> App:
         """The store that was asked for; `all` names no single one."""
         if self.config.scope.kind == "all":
@@ -292,27 +199,30 @@ class Session:
         if self.config.scope.kind != "all":
             yield str(self.config.scope), self._open(self.config)
             return
-        names = MAIN_SCOPES if self.asked.dir is None else ("project", "team")
-        agents = [name for name in self.config.scopes if name not in MAIN_SCOPES]
-        for name in (*names, *(agents if self.asked.dir is None else ())):
+        names = ["project", "team"]
+        if self.asked.dir is None:
+            agents = [name for name in self.config.scopes if name not in MAIN_SCOPES]
+            names = [*MAIN_SCOPES, *agents]
+        for name in names:
             if os.path.isdir(self.config.scopes.get(name, "")):
                 yield name, self._open(self.asked.config(name))
 
-    def expect_directory(self) -> None:
-        """Refuse a directory that was named and is not there; a project need not have one yet."""
-        store = self.config.store
-        if self.asked.dir is None or os.path.isdir(store):
-            return
-        raise Missing(
-            f"there is no directory {store}",
-            path=store,
-            next="check its spelling, or leave --dir out to look at the project's own memories",
-        )
-
-    def keep_what_others_did(self) -> None:
-        """After the answer: whoever looks at a store also protects it."""
-        for app in self.opened:
-            app.snapshot()
+    def only(self, name: str, find: Callable[[App], Any], missing: Missing) -> tuple[App, Any]:
+        """The only store that has what is called so, and what it has."""
+        matches = []
+        for scope, app in self.apps():
+            try:
+                matches.append((scope, app, find(app)))
+            except Missing as error:
+                missing = error
+        if not matches:
+            raise missing
+        if len(matches) > 1:
+            scopes = ", ".join(scope for scope, *_ in matches)
+            raise BadInput(
+                f"{name!r} is in several scopes: {scopes}", next="choose one with --scope"
+            )
+        return matches[0][1:]
 
     @contextmanager
     def looking_further(self, verb: str, options: Mapping[str, object]) -> Iterator[None]:
@@ -321,18 +231,29 @@ class Session:
             yield
         except Missing as error:
             given = options.get("names") or (options.get("name"), options.get("change"))
-            wanted = [name for name in cast(Iterable[object], given) if isinstance(name, str)]
+            names = [name for name in cast(Iterable[object], given) if isinstance(name, str)]
             with suppress(MemdirError):  # a second trouble would hide the first
-                step = find_elsewhere(verb, wanted, self.app, self._others(), self.screen.advise)
-                error.next = step or error.next
+                error.next = self._find_elsewhere(verb, names) or error.next
             raise
+
+    def _find_elsewhere(self, verb: str, names: Sequence[str]) -> str:
+        """The next step for the first of these that is somewhere else; empty when none is."""
+        here = self.app
+        missing = [name for name in names if name.strip() and not _has(verb, name, here)]
+        others = [*self._others()] if missing else []
+        for name in missing:
+            for scope, app in [("", here), *others]:
+                if step := _step(verb, name, app, scope):
+                    return self.screen.advise(step, scope)
+        return ""
 
     def _others(self) -> Iterator[tuple[str, App]]:
         """The stores of the other scopes that exist, where no directory was named."""
         for name, path in self.config.scopes.items() if self.asked.dir is None else ():
             if os.path.isdir(path) and path != self.config.store:
                 with suppress(MemdirError):
-                    yield name, open_app(self.asked.config(name), now=time.time, tell=_unheard)
+                    config = self.asked.config(name)
+                    yield name, open_app(config, now=time.time, tell=lambda text: None)
 
     def _open(self, config: Config) -> App:
         tell, dry_run = self.screen.tell, self.asked.dry_run
@@ -355,7 +276,7 @@ def command(
     dashes: bool = False,
     records: bool = False,
 ) -> Callable[[Run], click.Command]:
-    """Declare a command: a function of a Session and its own options, giving an exit code.
+    """Declare a command: a function of a Session and its own options, giving its answer.
 
     With `bulk` it may take long without anybody typing: then it says that it is under way.
     With `dashes` a text may start like an option: a list, a PEM block, a diff.
@@ -370,54 +291,47 @@ def command(
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
             session = _begin(name, asked, json, records)
             with progress(session.screen, bulk), session.looking_further(name, options):
-                code = run(session, **options) or 0
-            if not changes:
-                session.keep_what_others_did()
-            return code
+                result: Answer | int | None = run(session, **options)
+                if isinstance(result, Answer):
+                    session.screen.answer(result.fields, result.lines)
+                    result = result.code
+            for app in () if changes else session.opened:
+                app.snapshot()  # whoever looks at a store also protects it
+            return result or 0
 
         text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
         own = getattr(call, "__click_params__", [])[::-1]
         kind = _TakesText if dashes else click.Command
-        shared = _shared(changes, records)
-        return kind(name, callback=call, params=[*own, *shared], help=text)
+        return kind(name, callback=call, params=[*own, *_shared(changes, records)], help=text)
 
     return declare
 
 
 def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     """The session of a command, refused where it cannot work on what was asked for."""
-    screen: Screen = click.get_current_context().obj
+    context = click.get_current_context()
+    commands = cast(click.Group, context.find_root().command).list_commands(context)
+    screen: Screen = context.obj
     screen.json, screen.begun = json, True
-    screen.advise = Advice(_commands(), asked.dir, asked.project, asked.scope)
-    session = Session(screen, asked, asked.config())
-    screen.advise = replace(screen.advise, home="" if json else session.config.home)
-    if not records:
-        _refuse_records(name, session.config)
-    if name in ON_EXISTING:
-        session.expect_directory()
-    if session.config.findings and name not in ("where", "list", "doctor", "audit"):
-        found = count(len(session.config.findings), "finding")
-        screen.tell(f"{found} on the settings: memdir where")
-    return session
-
-
-def _refuse_records(name: str, config: Config) -> None:
-    """What writes Markdown must not write among records."""
-    if config.layout == RECORDS and name in INSTEAD:
+    screen.advise = Advice(commands, asked.dir, asked.project, asked.scope)
+    config = asked.config()
+    session = Session(screen, asked, config)
+    screen.advise = screen.advise._replace(home="" if json else config.home)
+    if config.layout == RECORDS and name in INSTEAD and not records:
         raise BadInput(
             f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records",
             path=config.store,
             next=f"memdir records {INSTEAD[name]}",
         )
-
-
-def _commands() -> list[str]:
-    context = click.get_current_context()
-    return cast(click.Group, context.find_root().command).list_commands(context)
-
-
-def _unheard(text: str) -> None:
-    """For a look that nobody asked for."""
+    if name in ON_EXISTING and asked.dir is not None and not os.path.isdir(config.store):
+        raise Missing(
+            f"there is no directory {config.store}",
+            path=config.store,
+            next="check its spelling, or leave --dir out to look at the project's own memories",
+        )
+    if config.findings and name not in SHOW_FINDINGS:
+        screen.tell(f"{count(len(config.findings), 'finding')} on the settings: memdir where")
+    return session
 
 
 class _TakesText(click.Command):
@@ -427,33 +341,82 @@ class _TakesText(click.Command):
         """Move such a text behind `--`; nothing else with a blank in it starts with a dash."""
         known = [opt for param in self.params for opt in param.opts]
         flags = [opt for p in self.params if getattr(p, "is_flag", False) for opt in p.opts]
-        for at, word in enumerate(args[: args.index("--")] if "--" in args else args):
-            value = at > 0 and args[at - 1] in known and args[at - 1] not in flags
+        for index, word in enumerate(args[: args.index("--")] if "--" in args else args):
+            before = args[index - 1] if index else ""
+            value = before in known and before not in flags
             option = word.partition("=")[0] in known
             if word[:1] == "-" and len(word.split()) > 1 and not value and not option:
-                return super().parse_args(ctx, [*args[:at], *args[at + 1 :], "--", word])
+                return super().parse_args(ctx, [*args[:index], *args[index + 1 :], "--", word])
         return super().parse_args(ctx, args)
 
 
 def _shared(changes: bool, records: bool) -> list[click.Parameter]:
     """The options of every command; those of its own come from its decorators."""
+    scopes = "project, user, local, team, agent:NAME@PLACE, records or all."
+    scope = click.Option(["--scope"], metavar="SCOPE", default="project", help=scopes)
     place, where = ["--dir"], "A memory directory, wherever it lies."
     if records:
         place, where = ["--root", "dir"], "The directory of the records."
     options: list[click.Parameter] = [
         click.Option(place, metavar="DIR", help=where),
         click.Option(["--project"], metavar="PATH", help="The project; default: here."),
-        click.Option(
-            ["--scope"],
-            metavar="SCOPE",
-            default="project",
-            help="project, user, local, team, agent:NAME@PLACE, records or all.",
-        ),
+        *([] if records else [scope]),
         click.Option(["--json"], is_flag=True, help="Print one JSON object."),
     ]
-    if records:
-        del options[2]
     if changes:
         help = "Show what would change as a diff; write nothing."
         options.append(click.Option(["--dry-run"], is_flag=True, help=help))
     return options
+
+
+# What was not found here may be on a shelf or in another scope.
+
+FROM_SHELF = ("restore", "purge")
+OF_HISTORY = ("diff", "undo")
+
+
+def _has(verb: str, name: str, app: App) -> bool:
+    if verb in OF_HISTORY:
+        return _is_change(name, app)
+    return bool(_room(name, app)) if verb in FROM_SHELF else _is_memory(name, app)
+
+
+def _step(verb: str, name: str, app: App, scope: str) -> str:
+    """What to type for a thing that this store has; empty when it has it not."""
+    word, of_scope = quote(name), f" of the scope {scope}" if scope else ""
+    if verb in OF_HISTORY or "@" in name:
+        known = bool(scope) and _is_change(name.rpartition("@")[2], app)
+        return f"it is a change{of_scope}: memdir {verb} {word}" if known else ""
+    room = _room(name, app)
+    if verb in FROM_SHELF:
+        if room:
+            return f"it is in the {room}{of_scope}: memdir {verb} {word}"
+        stands = not scope and _is_memory(name, app)
+        return f"it was not put away, so it is in the store: memdir show {word}" if stands else ""
+    if _is_memory(name, app):
+        return f"it is in the scope {scope}: memdir {verb} {word}"
+    return f"it is in the {room}{of_scope}: memdir restore {word}" if room else ""
+
+
+def _is_memory(name: str, app: App) -> bool:
+    from memdir.format.names import find
+
+    with suppress(MemdirError):
+        return bool(find(name, app.store.scan().memories))
+    return False
+
+
+def _room(name: str, app: App) -> str:
+    """The shelf that holds the newest memory of that name."""
+    from memdir.format.names import means
+    from memdir.store.look import shelved
+
+    with suppress(MemdirError):
+        return next((item.room for item in shelved(app) if means(name, item.path)), "")
+    return ""
+
+
+def _is_change(name: str, app: App) -> bool:
+    with suppress(MemdirError):
+        return bool(app.history.find(name))
+    return False

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
 
 from memdir.cli.command import STDIN, Session, command, guess_type, read_day, read_text
-from memdir.cli.output import Fields, Screen, advised, change_fields, dry_files, dry_lines
-from memdir.format.draft import CREATED, RETIRED
+from memdir.cli.output import (
+    CHANGE,
+    Answer,
+    Fields,
+    Screen,
+    advised,
+    dry_fields,
+    dry_lines,
+    pick_all,
+)
+from memdir.cli.restructure import FEW, change_lines
+from memdir.format.draft import CREATED
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
 from memdir.store.writer import App, Done
-from memdir.text.terminal import count, cut, line
-from memdir.upkeep.dream import Disputed, Gathered, Run
-from memdir.upkeep.dream import run as flow
+from memdir.text.terminal import count, line
+from memdir.upkeep.dream import Gathered, Run
+from memdir.upkeep.dream import run as bring_together
 
 # dream: logs and memories brought together, in one batch that one undo takes back.
-
-FEW = 12  # of many things, shown one by one
-LONGEST_REASON = 240  # characters
-SIGNS = {CREATED: "+", RETIRED: "-"}
 
 
 @command("dream", "memdir dream --dry-run", changes=True, bulk=True)
 @click.option("--model", is_flag=True, help="Let a model find better titles and merges; it costs.")
-def dream(session: Session, model: bool) -> int:
+def dream(session: Session, model: bool) -> Answer:
     """Bring logs and memories together: save, merge, date, put away, index.
 
     What the logs say to remember is saved. Memories that say the same become one, dates are
@@ -33,94 +40,76 @@ def dream(session: Session, model: bool) -> int:
     newer CLAUDE.md, goes into the trash. Nothing is deleted; one undo takes all of it back.
     """
     app = session.app
-    run = flow(app, model=model)
+    run = bring_together(app, model=model)
     done = advised(session.screen, run.done)
-    session.screen.answer(_fields(app, run, done), _lines(session.screen, run, done))
-    return int(bool(run.lost))
+    return Answer(_fields(app, run, done), _lines(session.screen, run, done), int(bool(run.lost)))
 
 
 def _fields(app: App, run: Run, done: Done) -> Fields:
     work, oriented = run.plan.work, run.oriented
-    fields: Fields = {
+    return {
         "before": asdict(run.before),
         "after": asdict(run.plan.after),
-        "changes": [change_fields(change) for change in done.changes],
+        "changes": pick_all(done.changes, CHANGE),
         "batch": "" if done.dry_run else run.batch,
         "lost": run.lost,
-        "accounted": [asdict(one) for one in run.accounted],
+        "accounted": list(map(asdict, run.accounted)),
         "log_entries": oriented.logs.entries,
         "log_silent": oriented.logs.silent,
         "held": run.held,
-        "old": list(oriented.old),
-        "disputed": [asdict(one) for one in oriented.disputed],
-        "contradictions": [asdict(one) for one in work.contradictions],
-        "proposals": [asdict(one) for one in work.proposals],
+        "old": oriented.old,
+        "disputed": list(map(asdict, oriented.disputed)),
+        "contradictions": list(map(asdict, work.contradictions)),
+        "proposals": list(map(asdict, work.proposals)),
         "remarks": [*work.remarks, *done.remarks],
         "store": app.store.root,
-        "dry_run": done.dry_run,
+        **dry_fields(done),
     }
-    return {**fields, "files": dry_files(done)} if done.dry_run else fields
 
 
-def _lines(screen: Screen, run: Run, done: Done) -> list[str]:
-    lines = [_headline(done)]
-    for change in done.changes[:FEW]:
-        lines.append(f"  {SIGNS.get(change.kind, '~')} {line(change.path)}")
-        reason = cut(change.reason, LONGEST_REASON)
-        lines += screen.block("", reason, "      ") if reason else []
-    lines += _more(len(done.changes))
-    lines += _open_ends(screen, run, done)
-    lines += [f"  lost: {line(path)}" for path in run.lost]
-    for text in (*run.plan.work.remarks[:FEW], *done.remarks):
-        lines += screen.block("note:", text)
+def _lines(screen: Screen, run: Run, done: Done) -> Iterator[str]:
+    if done.changes:
+        would = "would change" if done.dry_run else "changed"
+        yield f"{would} {count(len(done.changes), 'file')}:"
+    else:
+        yield "nothing to do: logs, memories and index are in order"
+    yield from change_lines(screen, done)
+    if doubts := [*_doubts(screen, run)]:
+        yield from ["", *doubts]
+    yield from (f"  lost: {line(path)}" for path in run.lost)
+    yield from screen.blocks("note:", (*run.plan.work.remarks[:FEW], *done.remarks))
     if done.dry_run:
-        return lines + dry_lines(screen, done)
-    return [*lines, "", "All of it back: " + screen.advise("memdir undo")] if run.batch else lines
+        yield from dry_lines(screen, done)
+    elif run.batch:
+        yield from ["", "All of it back: " + screen.advise("memdir undo")]
 
 
-def _headline(done: Done) -> str:
-    if not done.changes:
-        return "nothing to do: logs, memories and index are in order"
-    would = "would change" if done.dry_run else "changed"
-    return f"{would} {count(len(done.changes), 'file')}:"
-
-
-def _open_ends(screen: Screen, run: Run, done: Done) -> list[str]:
+def _doubts(screen: Screen, run: Run) -> Iterator[str]:
     """What a person should look at: shown, never acted upon."""
-    oriented, lines = run.oriented, list[str]()
+    oriented, work = run.oriented, run.plan.work
     if oriented.logs.entries:
-        lines += screen.block("logs:", screen.advise(_logged(oriented.logs)))
+        yield from screen.block("logs:", screen.advise(_log_summary(oriented.logs)))
     if oriented.old:
         many = count(len(oriented.old), "memory", "memories")
-        lines += screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
-    for one in oriented.disputed[:FEW]:
-        lines += _dispute(screen, one)
-    doubts = len(run.plan.work.contradictions) + len(run.plan.work.proposals)
-    if doubts:
-        said = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
-        lines += screen.block("?", said, style="yellow")
-    return ["", *lines] if lines else []
+        yield from screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
+    for item in oriented.disputed[:FEW]:
+        fate = "put away" if item.older else "marked, for you to decide"
+        text = f"{item.path}: CLAUDE.md says otherwise ({fate})"
+        yield from screen.block("?", text, style="yellow")
+        yield from screen.block("", f"line {item.line}: {item.says}", "    ")
+        theirs = f"CLAUDE.md, line {item.claude_line}: {item.claude_says}"
+        yield from screen.block("", theirs, "    ")
+    if doubts := len(work.contradictions) + len(work.proposals):
+        text = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
+        yield from screen.block("?", text, style="yellow")
 
 
-def _logged(logs: Gathered) -> str:
+def _log_summary(logs: Gathered) -> str:
     """What became of every new entry."""
     parts = [f"{count(len(logs.saved), 'thing')} to remember"] * bool(logs.saved)
-    parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] if logs.held else []
+    parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] * bool(logs.held)
     parts += [f"{count(logs.silent, 'entry', 'entries')} with nothing to keep"] * bool(logs.silent)
     return f"{count(logs.entries, 'new entry', 'new entries')}: {', '.join(parts)}"
-
-
-def _dispute(screen: Screen, one: Disputed) -> list[str]:
-    what = "put away" if one.older else "marked, for you to decide"
-    lines = screen.block("?", f"{one.path}: CLAUDE.md says otherwise ({what})", style="yellow")
-    lines += screen.block("", f"line {one.line}: {one.says}", "    ")
-    return lines + screen.block("", f"CLAUDE.md, line {one.claude_line}: {one.claude_says}", "    ")
-
-
-def _more(many: int) -> list[str]:
-    """How many things are not shown, and how to see them."""
-    more = many - FEW
-    return [f"  and {more:,} more (all of them with --json)"] if more > 0 else []
 
 
 # log-day: a line for today's log.
@@ -132,7 +121,7 @@ def _more(many: int) -> list[str]:
 @click.argument("text")
 @click.option("--type", metavar="TYPE", help="See: memdir types. Default: from the wording.")
 @click.option("--date", metavar="DAY", help="The day `yesterday` in the text counts from.")
-def log_day(session: Session, text: str, type: str | None, date: str | None) -> None:
+def log_day(session: Session, text: str, type: str | None, date: str | None) -> Answer:
     """Append TEXT to the log of today; `-` reads it from standard input.
 
     Logs are for what is learned on the way. They are only ever added to, by as many writers as
@@ -143,16 +132,15 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
         text = read_text(STDIN, LONGEST_BYTES, "the text")
     day = read_day(date) if date is not None else None
     added = logs.log_day(app, text, guess_type(text) if type is None else type, day)
+    entry = logs.written(added)
     fields = {
         "change": CREATED,
         "path": added.path,
-        "entry": logs.written(added),
-        "remarks": list(added.remarks),
+        "entry": entry,
+        "remarks": added.remarks,
         "dry_run": app.dry_run,
     }
     would = "would be logged in" if app.dry_run else "logged in"
     lines = [f"{would} {line(session.short(added.path))}"]
-    lines += [f"  {line(text)}" for text in logs.written(added).rstrip("\n").split("\n")]
-    for remark in added.remarks:
-        lines += session.screen.block("note:", remark)
-    session.screen.answer(fields, lines)
+    lines += [f"  {line(text)}" for text in entry.rstrip("\n").split("\n")]
+    return Answer(fields, [*lines, *session.screen.blocks("note:", added.remarks)])

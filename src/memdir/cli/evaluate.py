@@ -10,12 +10,12 @@ from collections.abc import Callable
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import PATIENCE_SECONDS, Screen
+from memdir.cli.output import PATIENCE_SECONDS, Answer, Screen
 from memdir.evals.own import evaluate_own
 from memdir.evals.prompt_sets import READERS
 from memdir.evals.recall_sets import DEPTH, evaluate_recall
 from memdir.evals.report import fields, page
-from memdir.store.writer import App, open_app
+from memdir.store.writer import open_app
 
 OWN, RECALL = "own", "recall"
 DEEPEST = 1_000  # memories per prompt
@@ -28,7 +28,7 @@ DEEPEST = 1_000  # memories per prompt
 @click.option("--k", type=click.IntRange(1, DEEPEST), help=f"Memories per prompt ({DEPTH}).")
 def evaluate(
     session: Session, what: str, name: str | None, data: str | None, k: int | None
-) -> None:
+) -> Answer:
     """Measure memory: your own store, or recall on a test set.
 
     `own` asks your store its own descriptions and links, and looks at duplicates, ages, the
@@ -40,18 +40,16 @@ def evaluate(
         if data is None:
             raise click.UsageError("recall needs --data PATH, the test set")
         prompts = READERS[name or "corpus"](os.path.expanduser(data))
-        report = evaluate_recall(prompts, k or DEPTH, _wiring(session), say)
+        # The product as it is set up here; the test set brings its own stores.
+        config = session.asked.config("project")
+        app = open_app(config, now=time.time, tell=session.screen.tell)
+        report = evaluate_recall(prompts, k or DEPTH, app, say)
     else:
         if name is not None or data is not None or k is not None:
             raise click.UsageError("--set, --data and --k belong to memdir eval recall")
         report = evaluate_own(session.app, say)
     lines = [] if session.screen.json else page(report, session.screen)
-    session.screen.answer(fields(report), lines)
-
-
-def _wiring(session: Session) -> App:
-    """The product as it is set up here; the test set brings its own stores."""
-    return open_app(session.asked.config("project"), now=time.time, tell=session.screen.tell)
+    return Answer(fields(report), lines)
 
 
 def _teller(screen: Screen) -> Callable[[str], None]:

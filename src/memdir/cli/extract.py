@@ -7,33 +7,36 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 import click
 
 from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item
-from memdir.capture.extract import extract as flow
+from memdir.capture.extract import extract as learn
 from memdir.capture.pages import write_patches
 from memdir.capture.past_sessions import Chosen
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
+from memdir.cli.advice import PROJECT
 from memdir.cli.command import Session, command, read_moment
 from memdir.cli.output import (
-    PROJECT,
+    DRY_RUN,
+    Answer,
     Fields,
     Screen,
     change_fields,
     diff_lines,
     dry_files,
     dry_lines,
+    more_lines,
+    pick,
 )
-from memdir.clients.conversation import Session as Past
-from memdir.format import draft as draft_module
-from memdir.format.draft import Draft
+from memdir.format.draft import first_sentence
 from memdir.hot import safe
-from memdir.text import secrets
+from memdir.text.secrets import before_secrets
 from memdir.text.terminal import count, cut, line, pad
 
+ITEM = "destination=routed.to outcome name reason draft forget origin project=root store"
 HEADS = {
     VALUE: "Values",
     MEMORY: "Memories",
@@ -45,7 +48,7 @@ STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
 FEW = 12  # of many things, shown one by one
 OUTCOME, FOLDER, ID = 8, 14, 36  # columns
 INDENT = " " * (OUTCOME + 4)
-SECONDS = 1.0  # between two words about how far it is
+PROGRESS_SECONDS = 1.0  # between two words about how far it is
 
 
 @command("extract", "memdir extract --last 5 --dry-run", changes=True)
@@ -69,7 +72,7 @@ def extract(
     model: bool,
     yes: bool,
     patches: str | None,
-) -> int:
+) -> Answer:
     """Learn from past sessions: each thing goes where it belongs, values first.
 
     What you asked to remember is saved, in the project the session was about; other finds wait in
@@ -78,61 +81,62 @@ def extract(
     one, all sessions of this project are looked at. A second run finds nothing new.
     """
     if all_projects and (session.asked.dir or session.asked.scope != PROJECT):
-        what = "--all-projects saves in the store of each project: leave --dir and --scope out."
-        raise click.UsageError(what)
+        text = "--all-projects saves in the store of each project: leave --dir and --scope out."
+        raise click.UsageError(text)
     app = session.app
     moment = read_moment(since, app.now()) if since else None
     chosen = Chosen(sessions, moment, last or 0, client, all_projects, model, yes)
-    made = flow(app, chosen, _under_way(session.screen))
-    files = _written(made, patches) if patches and not app.dry_run else {}
+    made = learn(app, chosen, _under_way(session.screen))
+    files = _write_patches(made, patches) if patches and not app.dry_run else {}
+    left = any(item.outcome == LEFT for item in made.items)
     fields = _fields(made, app.dry_run, files)
-    session.screen.answer(fields, _lines(session, made, files))
-    return int(bool(made.lost) or any(one.outcome == LEFT for one in made.items))
+    return Answer(fields, _lines(session, made, files), int(bool(made.lost) or left))
 
 
 def _under_way(screen: Screen) -> Callable[[int, int], None]:
     """Say how far it is, once a second, to a person who waits."""
     silent = screen.json or not sys.stderr.isatty()
-    told = [time.monotonic()]
+    last = time.monotonic()
 
-    def say(read: int, of: int) -> None:
-        if not silent and time.monotonic() - told[0] >= SECONDS:
-            told[0] = time.monotonic()
-            screen.tell(f"session {read:,} of {of:,} …")
+    def say(read: int, total: int) -> None:
+        nonlocal last
+        if not silent and time.monotonic() - last >= PROGRESS_SECONDS:
+            last = time.monotonic()
+            screen.tell(f"session {read:,} of {total:,} …")
 
     return say
 
 
-def _written(made: Extraction, folder: str) -> dict[int, str]:
+def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
     """The file of each patch, by its place in the list."""
     names: Counter[str] = Counter()
     texts = {}
-    for one in made.patches:
-        names[one.file] += 1
-        again = f"{names[one.file]}-" if names[one.file] > 1 else ""  # two projects of one name
-        texts[again + one.file] = one.text
+    for patch in made.patches:
+        names[patch.file] += 1
+        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # projects of one name
+        texts[again + patch.file] = patch.text
     return dict(enumerate(write_patches(folder, texts)))
 
 
 def _fields(made: Extraction, dry_run: bool, files: dict[int, str]) -> Fields:
-    changes = [{**change_fields(change), "store": store} for store, change in made.changes]
+    things = Counter(item.session.path for item in made.items)
     return {
         "before": made.before,
         "after": made.after,
-        "changes": changes,
+        "changes": [{**change_fields(change), "store": store} for store, change in made.changes],
         "batch": made.batch if made.changes and not dry_run else "",
         "lost": made.lost,
-        "routed": [_item_fields(one) for one in made.items],
+        "routed": [_item_fields(item) for item in made.items],
         "patches": [
-            {"project": one.root, "path": one.path, "diff": one.text, "file": files.get(at, "")}
-            for at, one in enumerate(made.patches)
+            pick(patch, "project=root path diff=text file", file=files.get(number, ""))
+            for number, patch in enumerate(made.patches)
         ],
         "sessions": len(made.sessions),
         "looked_at": [
-            one._asdict() | {"modified": safe.iso_time(one.modified), "things": _things(made, one)}
-            for one in made.sessions
+            past._asdict() | {"modified": safe.iso_time(past.modified), "things": things[past.path]}
+            for past in made.sessions
         ],
-        "waiting": [{"session": id, "reason": why} for id, why in made.waiting.items()],
+        "waiting": [{"session": id, "reason": reason} for id, reason in made.waiting.items()],
         "tokens": made.tokens,
         "remarks": made.remarks,
         "dry_run": dry_run,
@@ -140,73 +144,60 @@ def _fields(made: Extraction, dry_run: bool, files: dict[int, str]) -> Fields:
     }
 
 
-def _item_fields(one: Item) -> Fields:
-    catch = one.routed.catch
-    return {
-        "destination": one.routed.to,
-        "outcome": one.outcome,
-        "name": one.name,
-        "reason": one.reason or one.routed.reason,
-        "draft": _draft_fields(catch.draft) if catch.draft else None,
-        "forget": catch.forget,
-        "origin": {**asdict(catch.origin), "transcript": one.session.path},
-        "project": one.root,
-        "store": one.store,
-    }
+def _item_fields(item: Item) -> Fields:
+    catch, draft = item.routed.catch, None
+    if catch.draft:
+        # Nothing from a secret on: what was refused for it must not be told again.
+        texts = {
+            name: before_secrets(getattr(catch.draft, name))
+            for name in ("body", "description", "why", "how")
+        }
+        day = catch.draft.day.isoformat() if catch.draft.day else ""
+        draft = pick(catch.draft, "name type day", day=day, **texts)
+    return pick(
+        item,
+        ITEM,
+        reason=item.reason or item.routed.reason,
+        draft=draft,
+        forget=catch.forget,
+        origin={**asdict(catch.origin), "transcript": item.session.path},
+    )
 
 
-def _draft_fields(draft: Draft) -> Fields:
-    """Nothing from a secret on: what was refused for it must not be told again."""
-    texts = {
-        name: secrets.before_secrets(getattr(draft, name))
-        for name in ("body", "description", "why", "how")
-    }
-    day = draft.day.isoformat() if draft.day else ""
-    return {"name": draft.name, "type": draft.type, "day": day, **texts}
-
-
-def _lines(session: Session, made: Extraction, files: dict[int, str]) -> list[str]:
+def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
     screen, dry = session.screen, session.asked.dry_run
-    lines = screen.block("", _headline(made, dry), "")
-    several = len({one.root for one in made.items if one.root}) > 1
-    for to in ORDER:
-        items = [one for one in made.items if one.routed.to == to]
-        lines += _group(screen, to, items, several, dry)
+    yield from screen.block("", _headline(made, dry), "")
+    several = len({item.root for item in made.items if item.root}) > 1
+    for destination in ORDER:
+        items = [item for item in made.items if item.routed.to == destination]
+        yield from _group(screen, destination, items, several, dry)
     for patch in made.patches:
-        lines += ["", screen.paint(f"For {session.short(patch.root)}", "bold")]
-        lines += diff_lines(screen, patch.text.rstrip("\n"))
-    lines += _open_ends(screen, made)
+        yield from ["", screen.paint(f"For {session.short(patch.root)}", "bold")]
+        yield from diff_lines(screen, patch.text.rstrip("\n"))
+    waits = [f"session {id}: {reason}" for id, reason in made.waiting.items()][:FEW]
+    notes = screen.blocks("waits:", waits, style="yellow")
+    notes += screen.blocks("note:", [screen.advise(text) for text in made.remarks[:FEW]])
+    notes += screen.blocks("lost:", made.lost, style="red")
+    yield from ["", screen.paint("Worth knowing", "bold"), *notes] if notes else []
     if dry:
-        lines += [text for done in made.done for text in dry_lines(screen, done)[:-2]]
-        return [*lines, *_session_lines(screen, made), "", "dry run: nothing was written"]
-    steps = _next(session, made, files)
-    return [*lines, "", "Next:", *steps] if steps else lines
+        for done in made.done:
+            yield from dry_lines(screen, done)[:-2]
+        yield from _session_lines(screen, made)
+        yield from ["", DRY_RUN]
+    elif steps := [*_next(session, made, files)]:
+        yield from ["", "Next:", *steps]
 
 
-def _open_ends(screen: Screen, made: Extraction) -> list[str]:
-    lines = []
-    for id, why in list(made.waiting.items())[:FEW]:
-        lines += screen.block("waits:", f"session {id}: {why}", style="yellow")
-    for text in made.remarks[:FEW]:
-        lines += screen.block("note:", screen.advise(text))
-    for path in made.lost:
-        lines += screen.block("lost:", path, style="red")
-    return ["", screen.paint("Worth knowing", "bold"), *lines] if lines else []
-
-
-def _session_lines(screen: Screen, made: Extraction) -> list[str]:
+def _session_lines(screen: Screen, made: Extraction) -> Iterator[str]:
     """The sessions by the ids that a run can be given."""
+    things = Counter(item.session.path for item in made.items)
     rows = [
-        (one.id, safe.iso_day(one.modified), count(_things(made, one), "thing"))
-        for one in made.sessions[:FEW]
+        (past.id, safe.iso_day(past.modified), count(things[past.path], "thing"))
+        for past in made.sessions[:FEW]
     ]
-    more = len(made.sessions) - FEW
-    lines = ["", screen.paint("Sessions", "bold"), *screen.table(rows, (ID,))] if rows else []
-    return lines + ([f"  and {more:,} more (all of them with --json)"] if more > 0 else [])
-
-
-def _things(made: Extraction, session: Past) -> int:
-    return sum(one.session.path == session.path for one in made.items)
+    if rows:
+        yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows, (ID,))]
+    yield from more_lines(len(made.sessions), FEW)
 
 
 def _headline(made: Extraction, dry: bool) -> str:
@@ -214,79 +205,59 @@ def _headline(made: Extraction, dry: bool) -> str:
     if not made.items:
         nothing = "no sessions of this project were found"
         return f"{read} read: nothing worth keeping was said" if made.sessions else nothing
-    told = Counter(one.outcome for one in made.items)
-    parts = ", ".join(f"{number:,} {outcome}" for outcome, number in told.items())
-    would = "would be: " if dry else ""
-    return f"{count(len(made.items), 'thing')} in {read}; {would}{parts}"
+    outcomes = Counter(item.outcome for item in made.items)
+    parts = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
+    return f"{count(len(made.items), 'thing')} in {read}; {'would be: ' if dry else ''}{parts}"
 
 
-def _group(screen: Screen, to: str, items: Sequence[Item], several: bool, dry: bool) -> list[str]:
+def _group(
+    screen: Screen, destination: str, items: Sequence[Item], several: bool, dry: bool
+) -> Iterator[str]:
     """One destination: a line for each thing, below it why, where that is not plain.
 
     A dry run shows the whole text of what would be held: no review has it yet.
     """
-    if not items:
-        return []
-    lines = ["", screen.paint(HEADS[to], "bold")]
-    for one in items[:FEW]:
-        where = [pad(cut(_project(one), FOLDER), FOLDER)] if several else []
-        outcome = (pad(one.outcome, OUTCOME), STYLES.get(one.outcome, ""))
-        lines += screen.table([[outcome, _day(one), *where, _title(one)]])
-        if to == SKIP or one.outcome in (HOLD, LEFT):
-            lines += screen.block("", screen.advise(one.reason), INDENT)
-        if dry and one.outcome == HOLD:
-            lines += screen.block("", _whole(one), INDENT)
-    more = len(items) - FEW
-    return lines + ([f"  and {more:,} more (all of them with --json)"] if more > 0 else [])
+    if items:
+        yield from ["", screen.paint(HEADS[destination], "bold")]
+    for item in items[:FEW]:
+        draft, forget = item.routed.catch.draft, item.routed.catch.forget
+        day = draft.day.isoformat() if draft and draft.day else safe.iso_day(item.session.modified)
+        project = os.path.basename(item.root) or "gone"
+        title = first_sentence(draft.description or draft.body) if draft else f"forget: {forget}"
+        where = [pad(cut(project, FOLDER), FOLDER)] if several else []
+        outcome = (pad(item.outcome, OUTCOME), STYLES.get(item.outcome, ""))
+        yield from screen.table([[outcome, day, *where, title]])
+        if destination == SKIP or item.outcome in (HOLD, LEFT):
+            yield from screen.block("", screen.advise(item.reason), INDENT)
+        if dry and item.outcome == HOLD:
+            parts = (draft.body, f"Why: {draft.why}" if draft.why else "") if draft else ()
+            text = " ".join(" ".join(before_secrets(part).split()) for part in parts).strip()
+            yield from screen.block("", f'"{text}"', INDENT)
+    yield from more_lines(len(items), FEW)
 
 
-def _project(one: Item) -> str:
-    return os.path.basename(one.root) or "gone"
-
-
-def _title(one: Item) -> str:
-    draft = one.routed.catch.draft
-    if draft is None:
-        return f"forget: {one.routed.catch.forget}"
-    return draft_module.first_sentence(draft.description or draft.body)
-
-
-def _whole(one: Item) -> str:
-    draft = one.routed.catch.draft
-    parts = (draft.body, f"Why: {draft.why}" if draft.why else "") if draft else ()
-    return f'"{" ".join(" ".join(secrets.before_secrets(part).split()) for part in parts).strip()}"'
-
-
-def _day(one: Item) -> str:
-    draft = one.routed.catch.draft
-    if draft is not None and draft.day is not None:
-        return draft.day.isoformat()
-    return safe.iso_day(one.session.modified)
-
-
-def _next(session: Session, made: Extraction, files: dict[int, str]) -> list[str]:
+def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
     """What a person may want to do now, as commands that can be pasted."""
     steps = []
-    roots = {one.store: one.root for one in made.items}
-    for store in dict.fromkeys(one.store for one in made.items if one.outcome == HOLD):
-        held = sum(one.outcome == HOLD and one.store == store for one in made.items)
-        waits = "waits" if held == 1 else "wait"
-        steps.append((f"{held:,} {waits} for you", _command(session, "review", roots[store])))
-    for at, patch in enumerate(made.patches):
-        if at in files:
-            file, root = _word(session, os.path.abspath(files[at])), _word(session, patch.root)
-            steps.append((f"Change {patch.path}", f"git -C {root} apply {file}"))
+    roots = {item.store: item.root for item in made.items}
+    held = Counter(item.store for item in made.items if item.outcome == HOLD)
+    for store, number in held.items():
+        text = f"{number:,} {'waits' if number == 1 else 'wait'} for you"
+        steps.append((text, _command(session, "review", roots[store])))
+    for number, patch in enumerate(made.patches):
+        if number in files:
+            file = _word(session, os.path.abspath(files[number]))
+            step = f"git -C {_word(session, patch.root)} apply {file}"
+            steps.append((f"Change {patch.path}", step))
     if made.patches and not files:
         steps.append(("The patches as files", "memdir extract --patches DIR"))
     for store in dict.fromkeys(store for store, _ in made.changes):
         undo = _command(session, "undo", roots[store])
         steps.append(("All of it back", f"{undo} --batch {made.batch}"))
-    lines = []
-    for what, step in steps:
-        told = line(session.screen.advise(step))
-        fits = len(what) + len(told) + 4 <= session.screen.columns
-        lines += [f"  {what}: {told}"] if fits else [f"  {what}:", f"    {told}"]
-    return lines
+    for text, step in steps:
+        step = line(session.screen.advise(step))
+        fits = len(text) + len(step) + 4 <= session.screen.columns
+        yield from [f"  {text}: {step}"] if fits else [f"  {text}:", f"    {step}"]
 
 
 def _command(session: Session, verb: str, root: str) -> str:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import click
 
-from memdir.capture import review
 from memdir.cli.command import Session, command, read_moment
 from memdir.cli.output import (
     SHORT_ID,
+    Answer,
     Cell,
-    Fields,
     Screen,
     advised,
     diff_lines,
     done_fields,
     done_lines,
-    kind,
+    file_fields,
     logged_fields,
     moment,
 )
-from memdir.cli.output import diff as diff_of
 from memdir.errors import BadInput, Missing
 from memdir.format.names import means
 from memdir.hot.memory import INDEX, RECORD_INDEX
@@ -40,107 +38,91 @@ SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 @command("log", "memdir log use-uv")
 @click.argument("name", required=False, default="")
 @click.option("-n", "number", default=NEWEST, show_default=True, help="How many; 0 is all.")
-def log(session: Session, name: str, number: int) -> None:
+def log(session: Session, name: str, number: int) -> Answer:
     """List the changes, the newest first.
 
     Also those that an agent, an editor or a sync made: their actor is `outside`. The signs
     before a file: + came, ~ changed, - went.
     """
     limit = number if number > 0 else None
-    found: list[tuple[str, Logged]] = []
-    for scope, app in session.apps():
-        found += [(scope, logged) for logged in look.log(app, name, limit)]
     several = session.config.scope.kind == "all"
+    items = [
+        (scope, logged) for scope, app in session.apps() for logged in look.log(app, name, limit)
+    ]
     if several:
-        found = sorted(found, key=lambda pair: -pair[1].time)[:limit]
-    changes = [{**logged_fields(logged), "scope": scope} for scope, logged in found]
-    rows = [_row(logged, [scope] if several else []) for scope, logged in found]
+        items = sorted(items, key=lambda item: -item[1].time)[:limit]
     none = f"no change of {line(name)}" if name else "no changes yet"
+    rows = [_row(logged, *[scope] * several) for scope, logged in items]
     lines = session.screen.table(rows) if rows else [none]
-    if found:
+    if items:
         text = "Look at one: memdir diff ID · take one back: memdir undo ID"
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
-    session.screen.answer({"changes": changes}, lines)
+    changes = [{**logged_fields(logged), "scope": scope} for scope, logged in items]
+    return Answer({"changes": changes}, lines)
 
 
-def _row(logged: Logged, more: Sequence[str] = ()) -> list[Cell]:
+def _row(logged: Logged, *scope: str) -> list[Cell]:
     # The index moves with nearly every change; it is only worth a word where it moved alone.
     paths = [(c, path) for c, path in logged.paths if path not in INDEXES] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
-    outside = logged.cause.verb == ports.OUTSIDE
-    what = "" if outside else _what(logged) + ": " * bool(files)
-    where = [*more, moment(logged.time), logged.cause.actor]
-    return [(logged.id[:SHORT_ID], "cyan"), *where, what + " ".join(files)]
-
-
-def _what(logged: Logged) -> str:
-    """The verb, the name where no file shows it, and the reason."""
     cause = logged.cause
-    named = any(means(cause.name, path) for _, path in logged.paths)
-    what = cause.verb if named else f"{cause.verb} {cause.name}".strip()
-    return f"{what} ({cause.reason})" if cause.reason else what
+    text = ""
+    if cause.verb != ports.OUTSIDE:
+        named = any(means(cause.name, path) for _, path in logged.paths)
+        text = cause.verb if named else f"{cause.verb} {cause.name}".strip()
+        text += f" ({cause.reason})" * bool(cause.reason) + ": " * bool(files)
+    where = [*scope, moment(logged.time), cause.actor]
+    return [(logged.id[:SHORT_ID], "cyan"), *where, text + " ".join(files)]
 
 
 @command("diff", "memdir diff use-uv")
 @click.argument("change", metavar="[CHANGE|NAME]", required=False, default="")
-def diff(session: Session, change: str) -> None:
+def diff(session: Session, change: str) -> Answer:
     """Show what one change did.
 
     It is the newest, the one with this id, or the newest of this memory.
     """
     logged, versions = _find(_store_of(session, change), change)
-    files: list[Fields] = [
-        {"path": path, "change": kind(old, new), "diff": diff_of(path, old, new)}
-        for path, old, new in versions
-    ]
+    files = file_fields(versions)
     lines = session.screen.table([_row(logged)])
     for file in files:
         lines += ["", *diff_lines(session.screen, str(file["diff"]))]
-    session.screen.answer({"changes": [logged_fields(logged)], "files": files}, lines)
+    return Answer({"changes": [logged_fields(logged)], "files": files}, lines)
 
 
 def _store_of(session: Session, change: str) -> App:
     """The store that was asked for; of all stores, the one whose history has that change."""
     if session.config.scope.kind != "all" or not change:
         return session.app
-    found, missing = list[tuple[str, App]](), Missing("there is no change yet")
-    for scope, app in session.apps():
-        try:
-            app.history.find(change)
-            found.append((scope, app))
-        except Missing as error:
-            missing = error
-    if len(found) > 1:
-        scopes = ", ".join(scope for scope, _ in found)
-        raise BadInput(f"{change!r} is in several scopes: {scopes}", next="choose one with --scope")
-    if not found:
-        raise missing
-    return found[0][1]
+    none = Missing("there is no change yet")
+    return session.only(change, lambda app: app.history.find(change), none)[0]
 
 
-def _find(app: App, wanted: str) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
+def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
     """A change by its id; else the newest change of the memory that is called so."""
     try:
-        return look.diff(app, wanted)
+        return look.diff(app, name)
     except Missing:
-        found = look.log(app, wanted, 1) if wanted else []
-        if not found:
+        newest = look.log(app, name, 1) if name else []
+        if not newest:
             raise
-    logged, versions = look.diff(app, found[0].id)
-    return logged, [version for version in versions if means(wanted, version[0])]
+    logged, versions = look.diff(app, newest[0].id)
+    return logged, [version for version in versions if means(name, version[0])]
 
 
 @command("undo", "memdir undo", changes=True, bulk=True)
 @click.argument("change", required=False)
 @click.option("--batch", metavar="ID", help="Everything of one batch.")
 @click.option("--since", metavar="TIME", help="Everything since: 10m, 2h, 2026-03-02T14:00.")
-def undo(session: Session, change: str | None, batch: str | None, since: str | None) -> None:
+def undo(session: Session, change: str | None, batch: str | None, since: str | None) -> Answer:
     """Take a change back.
 
     It is the newest that still stands, unless you name one. Undo is itself a change, so it can
     be undone. Where something newer stands in the way, both texts are shown and nothing is
     written.
     """
+    from memdir.capture import review
+
     if sum(given is not None for given in (change, batch, since)) > 1:
         raise click.UsageError("Give CHANGE, --batch or --since.", click.get_current_context())
     if change is not None and len(change.strip()) < SHORTEST_ID:
@@ -150,30 +132,25 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     app = _store_of(session, change or "")
     start = None if since is None else read_moment(since, app.now())
 
-    def told(done: Done) -> None:
-        done = advised(session.screen, done)
-        undone = list(done.undone)
-        files = done_fields(app, done)
-        fields = {**files, "changes": [logged_fields(logged) for logged in undone]}
-        fields.setdefault("files", files["changes"])
-        session.screen.answer(fields, _undone_lines(session.screen, undone, done))
-
-    review.undo(app, change or "", batch or "", start, told)
+    done = advised(session.screen, review.undo(app, change or "", batch or "", start))
+    fields = done_fields(app, done)
+    fields.setdefault("files", fields["changes"])
+    fields["changes"] = list(map(logged_fields, done.undone))
+    return Answer(fields, _undone_lines(session.screen, done))
 
 
-def _undone_lines(screen: Screen, undone: list[Logged], done: Done) -> list[str]:
-    head = "would undo" if done.dry_run else "undone"
-    lines = [screen.paint(head, "green")]
-    lines += screen.table([_row(logged) for logged in undone])
+def _undone_lines(screen: Screen, done: Done) -> Iterator[str]:
+    yield screen.paint("would undo" if done.dry_run else "undone", "green")
+    yield from screen.table([_row(logged) for logged in done.undone])
     if not done.changes:
-        return [*lines, "  the files are as before already; nothing was written"]
-    if done.dry_run:
-        return [*lines, "", *done_lines(screen, done)]
-    for change in done.changes[:FEW]:
-        lines.append(f"  {line(change.path)} {change.reason or 'is back as it was'}")
-    more = len(done.changes) - FEW
-    lines += [f"  and {count(more, 'more file')}"] if more > 0 else []
-    told = tuple(change.path for change in done.changes)  # their lines have said it
-    for remark in done.remarks:
-        lines += [] if remark.startswith(told) else screen.block("note:", remark)
-    return lines
+        yield "  the files are as before already; nothing was written"
+    elif done.dry_run:
+        yield from ["", *done_lines(screen, done)]
+    else:
+        for change in done.changes[:FEW]:
+            yield f"  {line(change.path)} {change.reason or 'is back as it was'}"
+        more = len(done.changes) - FEW
+        yield from [f"  and {count(more, 'more file')}"] if more > 0 else []
+        paths = tuple(change.path for change in done.changes)  # their lines have said it
+        remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
+        yield from screen.blocks("note:", remarks)

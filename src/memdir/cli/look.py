@@ -3,143 +3,134 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 
 import click
 
-from memdir.audit import ages
-from memdir.audit.ages import Listed
-from memdir.capture.origin import told_by
 from memdir.cli.command import Session, command
 from memdir.cli.output import (
+    FINDING,
+    Answer,
     Cell,
     Fields,
     Screen,
     advised,
     done_fields,
     done_lines,
-    finding_fields,
     finding_lines,
+    pick,
+    pick_all,
 )
-from memdir.errors import BadInput, Finding, Missing
-from memdir.format.draft import check_type, hash_of
-from memdir.format.index import Loaded, Survey
+from memdir.errors import Finding, Missing
 from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
-from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN, Document, read_memory
+from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN, read_memory
 from memdir.hot.place import RECORDS
-from memdir.recall import answer, choose
-from memdir.store import changes, look, registry
-from memdir.store.accept import waiting_paths
-from memdir.store.writer import App, Done, state_folder
+from memdir.store.writer import App, state_folder
 from memdir.text.terminal import count, cut_middle, line, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.audit.ages import Listed
+    from memdir.format.index import Survey
 
 # list, manifest, types: what there is.
 
-ROWS = 200  # enough for a person to look through; a program gets all
+MAX_ROWS = 200  # enough for a person to look through; a program gets all
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 HEADINGS = ("name", "type", "age", "stale", "description")
 NAME_SHARE = 0.42  # of the line
+LISTED = (
+    "path=memory.path name=memory.name type=memory.type description=memory.description modified "
+    "age_days score action pinned=memory.pinned bytes=memory.size scope store accepted"
+)
 
 
 @command("list", "memdir list --scope all")
 @click.option(
-    "--limit", type=click.IntRange(0), default=ROWS, help=f"Rows at most ({ROWS}); 0 shows all."
+    "--limit",
+    type=click.IntRange(0),
+    default=MAX_ROWS,
+    help=f"Rows at most ({MAX_ROWS}); 0 shows all.",
 )
 @click.option("--type", metavar="TYPE", help="Only this type.")
-def list_(session: Session, limit: int, type: str | None) -> None:
+def list_(session: Session, limit: int, type: str | None) -> Answer:
     """List the memories, the most recently confirmed first.
 
     `stale` is 0 for fresh and 100 for worn out; from 50 on a memory wants a look. A * marks
     what is pinned, `not accepted yet` what others wrote and no agent is told (memdir review).
     """
-    waiting: dict[str, frozenset[str]] = {}
-    found: list[tuple[str, App, Listed]] = []
+    from memdir.audit.ages import list_memories
+    from memdir.store.accept import waiting_paths
+
+    stores: list[tuple[str, App, list[Listed], frozenset[str]]] = []
     findings: list[Finding] = list(session.config.findings)
-    heads: list[tuple[str, App, int]] = []
     for scope, app in session.apps():
-        listed, broken = ages.list_memories(app)
-        wanted = [one for one in listed if type is None or one.memory.type == type]
-        found += [(scope, app, one) for one in wanted]
+        listed, broken = list_memories(app)
+        items = [item for item in listed if type is None or item.memory.type == type]
+        stores.append((scope, app, items, waiting_paths(app)))
         findings += broken
-        waiting[scope] = waiting_paths(app)
-        heads.append((scope, app, len(wanted)))
-    check_type(type or UNKNOWN)
+    if type is not None:
+        from memdir.format.draft import check_type
+
+        check_type(type)
+    first = stores[0][1].store if stores else None
     fields: Fields = {
         "store": session.config.store,
-        "layout": heads[0][1].store.layout if heads else "markdown",
-        "shape": heads[0][1].store.shape if heads else "no directory",
+        "layout": first.layout if first else "markdown",
+        "shape": first.shape if first else "no directory",
         "memories": [
-            {**_fields(scope, app, one), "accepted": one.memory.path not in waiting[scope]}
-            for scope, app, one in found
+            pick(
+                item,
+                LISTED,
+                modified=safe.iso_time(item.clock),
+                scope=scope,
+                store=app.store.root,
+                accepted=item.memory.path not in waiting,
+            )
+            for scope, app, items, waiting in stores
+            for item in items
         ],
-        "findings": [finding_fields(finding) for finding in findings],
+        "findings": pick_all(findings, FINDING),
     }
-    lines: list[str] = []
-    if not session.screen.json:
-        lines = _lines(session, heads, found, limit, waiting)
-        lines += ["", *finding_lines(session.screen, findings)] if findings else []
-    session.screen.answer(fields, lines)
+    return Answer(fields, _list_lines(session, stores, findings, limit))
 
 
-def _fields(scope: str, app: App, listed: Listed) -> Fields:
-    memory = listed.memory
-    return {
-        "path": memory.path,
-        "name": memory.name,
-        "type": memory.type,
-        "description": memory.description,
-        "modified": safe.iso_time(listed.clock),
-        "age_days": listed.age_days,
-        "score": listed.score,
-        "action": listed.action,
-        "pinned": memory.pinned,
-        "bytes": memory.size,
-        "scope": scope,
-        "store": app.store.root,
-    }
-
-
-def _lines(
+def _list_lines(
     session: Session,
-    heads: list[tuple[str, App, int]],
-    found: list[tuple[str, App, Listed]],
+    stores: list[tuple[str, App, list[Listed], frozenset[str]]],
+    findings: list[Finding],
     limit: int,
-    waiting: dict[str, frozenset[str]],
-) -> list[str]:
-    screen, lines = session.screen, list[str]()
-    for at, (scope, app, total) in enumerate(heads):
-        rows = [one for name, _, one in found if name == scope]
+) -> Iterator[str]:
+    screen = session.screen
+    for number, (scope, app, items, waiting) in enumerate(stores):
+        total = len(items)
         title = f"{scope}: {count(total, 'memory', 'memories')} in {session.short(app.store.root)}"
-        lines += [""] if at else []
-        lines += screen.block("", title, "")
-        shown = rows[:limit] if limit > 0 else rows
+        yield from [""] if number else []
+        yield from screen.block("", title, "")
+        shown = items[:limit] if limit > 0 else items
         if shown:
-            head: list[Cell] = [(text, "dim") for text in HEADINGS]
             widest = int(screen.columns * NAME_SHARE)
-            lines += [
-                "",
-                *screen.table([head, *[_row(one, widest, waiting[scope]) for one in shown]]),
-            ]
+            rows = [_row(item, widest, waiting) for item in shown]
+            yield from ["", *screen.table(rows, headings=HEADINGS)]
         if len(shown) < total:
-            lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
+            yield from ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
         if not total:
             first = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
-            text = screen.advise(first, scope)
-            lines += ["", *screen.block("Save the first one:", text)]
-    return lines
+            yield from ["", *screen.block("Save the first one:", screen.advise(first, scope))]
+    yield from ["", *finding_lines(screen, findings)] if findings else []
 
 
 def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
-    memory = listed.memory
-    about = f"{NOT_YET}: {memory.description}" if memory.path in waiting else memory.description
-    mark = " *" if memory.pinned else ""
+    item = listed.memory
+    about = f"{NOT_YET}: {item.description}" if item.path in waiting else item.description
+    mark = " *" if item.pinned else ""
     bar = BARS[min(listed.score * len(BARS) // 100, len(BARS) - 1)]
-    name = line(memory.path.removesuffix(".md").removesuffix(".json"))
+    name = line(item.path.removesuffix(".md").removesuffix(".json"))
     return [
         (cut_middle(name, widest - len(mark)) + mark, "bold"),
-        memory.type,
+        item.type,
         safe.age_words(listed.age_days),
         (f"{bar} {listed.score:3}", STYLES[listed.action]),
         about,
@@ -147,204 +138,191 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
 
 
 @command("manifest", "memdir manifest")
-def manifest_(session: Session) -> None:
+def manifest_(session: Session) -> Answer:
     """Print the list that a model chooses from: the newest 200."""
-    texts, total = [], 0
-    for _, app in session.apps():
-        memories = [one.memory for one in ages.list_memories(app)[0]]
-        texts += [choose.manifest(memories)] if memories else []
-        total += len(memories)
-    text = "\n".join(texts)
-    shown = sum(part.count("\n") + 1 for part in texts)
-    fields: Fields = {"text": text, "shown": shown, "total": total}
-    session.screen.answer(fields, [line(one) for one in text.split("\n")] if text else [])
+    from memdir.audit.ages import list_memories
+    from memdir.recall.choose import manifest
+
+    stores = [[item.memory for item in list_memories(app)[0]] for _, app in session.apps()]
+    text = "\n".join(manifest(memories) for memories in stores if memories)
+    lines = text.split("\n") if text else []
+    fields = {"text": text, "shown": len(lines), "total": sum(map(len, stores))}
+    return Answer(fields, map(line, lines))
 
 
 @command("types", "memdir types feedback")
 @click.argument("type", required=False, metavar="[TYPE]")
-def types_(session: Session, type: str | None) -> None:
+def types_(session: Session, type: str | None) -> Answer:
     """Show the types of memory and what each is for, or all about one."""
-    registry.use_types(session.config.own, session.screen.tell)
+    from memdir.format.draft import check_type
+    from memdir.store.registry import use_types
+
+    use_types(session.config.own, session.screen.tell)
     check_type(type or UNKNOWN)
     known = [types.get(name) for name in types.names() if type in (None, name)]
-    fields: Fields = {
-        "types": [{key: getattr(one, key) for key in types.Type.__slots__} for one in known]
-    }
-    screen = session.screen
-    lines = [text for one in known for text in _type_lines(screen, one, type is not None)]
-    lines += ["", f"Choose one: memdir remember TEXT --type {type or 'TYPE'}"]
-    screen.answer(fields, lines)
+    names = " ".join(types.Type.__slots__)
+    return Answer({"types": pick_all(known, names)}, _type_lines(session.screen, known, type))
 
 
-def _type_lines(screen: Screen, one: types.Type, whole: bool) -> list[str]:
-    if not whole:
-        return screen.block(f"{one.name:16}", one.purpose, "", "bold")
-    rows = [
-        ("for", one.purpose),
-        ("save it", one.when_to_save),
-        ("use it", one.how_to_use),
-        ("its text", one.body),
-        ("shared", one.scope_lean),
-        ("half-life", f"{one.half_life_days} days: then its score is 50"),
-    ]
-    lines = [screen.paint(one.name, "bold")]
-    for label, said in rows:
-        lines += screen.block(f"{label + ':':10}", said)
-    return [
-        *lines,
-        "",
-        "  An example:",
-        "",
-        *[("  " + text).rstrip() for text in one.example.split("\n")],
-    ]
+def _type_lines(screen: Screen, known: Iterable[types.Type], chosen: str | None) -> Iterator[str]:
+    for item in known:
+        if not chosen:
+            yield from screen.block(f"{item.name:16}", item.purpose, "", "bold")
+            continue
+        yield screen.paint(item.name, "bold")
+        rows = (
+            ("for", item.purpose),
+            ("save it", item.when_to_save),
+            ("use it", item.how_to_use),
+            ("its text", item.body),
+            ("shared", item.scope_lean),
+            ("half-life", f"{item.half_life_days} days: then its score is 50"),
+        )
+        for label, text in rows:
+            yield from screen.block(f"{label + ':':10}", text)
+        yield from ["", "  An example:", ""]
+        yield from (("  " + text).rstrip() for text in item.example.split("\n"))
+    yield from ["", f"Choose one: memdir remember TEXT --type {chosen or 'TYPE'}"]
 
 
 # where: which directory is used, and which rule said so.
 
+WHERE = (
+    "store step scope shared exists project_name project_root enabled enabled_by scopes existing "
+    "state config_file findings"
+)
+
 
 @command("where", "memdir where --project ~/code/api")
 @click.option("--path", "only_path", is_flag=True, help="Print the directory and nothing else.")
-def where(session: Session, only_path: bool) -> None:
+def where(session: Session, only_path: bool) -> Answer:
     """Say where the memories lie, and which rule decided.
 
     Also whether memory is on, and where the other scopes are.
     """
     config = session.config
-    exists = {scope: os.path.isdir(path) for scope, path in config.scopes.items()}
-    fields: Fields = {
-        "store": config.store,
-        "step": config.step,
-        "scope": str(config.scope),
-        "shared": config.shared,
-        "exists": os.path.isdir(config.store),
-        "project_name": config.project_name,
-        "project_root": config.project_root,
-        "enabled": config.enabled,
-        "enabled_by": config.enabled_by,
-        "scopes": dict(config.scopes),
-        "existing": [scope for scope, there in exists.items() if there],
-        "state": state_folder(config),
-        "config_file": config.config_file,
-        "findings": [finding_fields(finding) for finding in config.findings],
-    }
-    screen, short = session.screen, session.short
-    rows = [
-        ("store", short(config.store) + ("" if fields["exists"] else "  (not there yet)")),
+    existing = [scope for scope, path in config.scopes.items() if os.path.isdir(path)]
+    fields = pick(
+        config,
+        WHERE,
+        scope=str(config.scope),
+        exists=os.path.isdir(config.store),
+        scopes=dict(config.scopes),
+        existing=existing,
+        state=state_folder(config),
+        findings=pick_all(config.findings, FINDING),
+    )
+    lines = [visible(config.store)] if only_path else _where_lines(session, existing)
+    return Answer(fields, lines)
+
+
+def _where_lines(session: Session, existing: list[str]) -> Iterator[str]:
+    config, screen, short = session.config, session.screen, session.short
+    missing = "" if os.path.isdir(config.store) else "  (not there yet)"
+    rows = (
+        ("store", short(config.store) + missing),
         ("decided by", config.step),
         ("project", f"{config.project_name} ({short(config.project_root)})"),
         ("memory is", f"{'on' if config.enabled else 'off'} (by {config.enabled_by})"),
         ("history, trash", short(state_folder(config))),
         ("settings", short(config.config_file)),
-    ]
-    lines = [text for name, value in rows for text in screen.block(f"{name + ':':15}", value, "")]
-    lines += ["", "scopes (* exists):"]
+    )
+    for name, value in rows:
+        yield from screen.block(f"{name + ':':15}", value, "")
+    yield from ["", "scopes (* exists):"]
     for scope, path in config.scopes.items():
-        mark = "*" if exists[scope] else " "
-        lines += screen.block(f"{mark} {scope:11}", short(path))
-    lines += ["", *finding_lines(screen, config.findings)] if config.findings else []
-    screen.answer(fields, [visible(config.store)] if only_path else lines)
+        yield from screen.block(f"{'*' if scope in existing else ' '} {scope:11}", short(path))
+    yield from ["", *finding_lines(screen, config.findings)] if config.findings else []
 
 
 # show, load, index: one memory, and what an agent gets to see.
 
 FEW = 10  # of each kind that a person gets to see
+LOADED = "characters cut_characters cut_lines lines text warning"
+SHOWN = "path name type description metadata header body hash store accepted"
 
 
 @command("show", "memdir show use-uv")
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
-def show(session: Session, name: str, raw: bool) -> None:
+def show(session: Session, name: str, raw: bool) -> Answer | None:
     """Show a memory, as it is or as a change left it.
 
     The ids of changes: memdir log NAME.
     """
-    app, path, data, document = _find(session, name)
+    from memdir.format.draft import hash_of
+    from memdir.store.accept import waiting_paths
+    from memdir.store.look import show
+
+    none = Missing("there is no memory yet", next="memdir remember TEXT")
+    app, (path, data, document) = session.only(name, lambda app: show(app, name), none)
     if raw:
         session.screen.raw(data)
-        return
-    facts = app.store.facts(path)
-    moment = facts[0] / 1e9 if facts else app.now()
-    memory = read_memory(path, app.store.view(path, data), moment)
-    fields: Fields = {
-        "path": path,
-        "name": memory.name,
-        "type": memory.type,
-        "description": memory.description,
-        "metadata": _below(document.values, NEST + "."),
-        "header": {key: value for key, value in document.values.items() if key != NEST},
-        "body": document.body,
-        "hash": hash_of(data),
-        "store": app.store.root,
-        "accepted": path not in (waiting := waiting_paths(app)),
-    }
-    age = safe.age_words(safe.age_days(memory.clock, app.now()))
-    screen = session.screen
-    title = f"{line(path)} · {memory.type} · {age}"
+        return None
+    facts, screen = app.store.facts(path), session.screen
+    item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
+    waits = path in waiting_paths(app)
+    values, nest = document.values, NEST + "."
+    fields = pick(
+        item,
+        SHOWN,
+        metadata={key.removeprefix(nest): values[key] for key in values if key.startswith(nest)},
+        header={key: value for key, value in values.items() if key != NEST},
+        body=document.body,
+        hash=hash_of(data),
+        store=app.store.root,
+        accepted=not waits,
+    )
     body = document.body.strip("\n")
-    lines = [screen.paint(title, "bold")]
-    if path in waiting:
+    age = safe.age_words(safe.age_days(item.clock, app.now()))
+    lines = [screen.paint(f"{line(path)} · {item.type} · {age}", "bold")]
+    if waits:
         lines += screen.block("", f"{NOT_YET}: {screen.advise('memdir review')}", "")
-    if origin := told_by(document.values):
-        lines += screen.block("", origin, "")
-    if not body.startswith(memory.description):
-        lines += screen.block("", memory.description, "")
-    lines += ["", *visible(body).split("\n")]
-    screen.answer(fields, lines)
+    if f"{nest}said_by" in values or f"{nest}imported_from" in values:
+        from memdir.capture.origin import told_by
 
-
-def _below(values: Mapping[str, str], prefix: str) -> dict[str, str]:
-    return {key.removeprefix(prefix): one for key, one in values.items() if key.startswith(prefix)}
-
-
-def _find(session: Session, name: str) -> tuple[App, str, bytes, Document]:
-    """The memory in the only store that has it."""
-    found, missing = [], None
-    for scope, app in session.apps():
-        try:
-            found.append((scope, app, *look.show(app, name)))
-        except Missing as error:
-            missing = error
-    if len(found) > 1:
-        scopes = ", ".join(scope for scope, *_ in found)
-        raise BadInput(f"{name!r} is in several scopes: {scopes}", next="choose one with --scope")
-    if not found:
-        raise missing or Missing("there is no memory yet", next="memdir remember TEXT")
-    return found[0][1:]
+        lines += screen.block("", origin, "") if (origin := told_by(values)) else []
+    if not body.startswith(item.description):
+        lines += screen.block("", item.description, "")
+    return Answer(fields, [*lines, "", *visible(body).split("\n")])
 
 
 @command("load", "memdir load")
 @click.option("--full", is_flag=True, help="Also the text of every memory it refers to.")
 @click.option("--section", is_flag=True, help="Framed, with the standing rules and ages.")
 @click.option("--session", "session_id", metavar="ID", help="With --section: the same each time.")
-def load(session: Session, full: bool, section: bool, session_id: str | None) -> None:
+def load(session: Session, full: bool, section: bool, session_id: str | None) -> Answer | None:
     """Print the index as an agent gets it, cut to its limits.
 
     The limits are 200 lines and 25,000 characters. With --section it is what a session of a client
     without a memory of its own starts with.
     """
+    from memdir.format.index import Loaded
+
     if section:
-        text = answer.section(list(session.apps()), session=session_id or "", full=full)
-        lines = visible(text).split("\n") if text else []
-        session.screen.answer({"text": text, "characters": len(text)}, lines)
-        return
-    answers = [(scope, _load(app, full)) for scope, app in session.apps()]
-    if not answers:
-        answers = [("project", _loaded_fields(Loaded("", 0, 0)))]
-    fields = answers[0][1]
-    if len(answers) > 1:
-        fields = {**fields, "scopes": dict(answers)}
+        from memdir.recall.answer import section as make_section
+
+        text = make_section(list(session.apps()), session=session_id or "", full=full)
+        fields: Fields = {"text": text, "characters": len(text)}
+        return Answer(fields, visible(text).split("\n") if text else [])
+    stores = {scope: _load(app, full) for scope, app in session.apps()}
+    stores = stores or {"project": pick(Loaded("", 0, 0), LOADED)}
+    fields = next(iter(stores.values()))
     lines = []
-    for scope, one in answers:
-        lines += [f"# scope {scope}", ""] if len(answers) > 1 else []
-        lines += visible(str(one["text"])).split("\n") if one["text"] else []
-    session.screen.answer(fields, lines)
+    for scope, loaded in stores.items():
+        lines += [f"# scope {scope}", ""] if len(stores) > 1 else []
+        lines += visible(str(loaded["text"])).split("\n") if loaded["text"] else []
+    session.screen.answer({**fields, "scopes": stores} if len(stores) > 1 else fields, lines)
     if not fields["text"]:
         session.screen.tell("there is no index yet: memdir remember TEXT makes one")
+    return None
 
 
 def _load(app: App, full: bool) -> Fields:
+    from memdir.store import look
+
     loaded = look.load(app)
-    fields = _loaded_fields(loaded)
+    fields = pick(loaded, LOADED)
     if full:
         texts, findings = look.read_all(app, look.survey_index(app).pointers)
         for finding in findings:
@@ -356,74 +334,65 @@ def _load(app: App, full: bool) -> Fields:
     return fields
 
 
-def _loaded_fields(loaded: Loaded) -> Fields:
-    return {key: getattr(loaded, key) for key in Loaded.__slots__}
-
-
 @command("index", "memdir index --check", changes=True, bulk=True)
 @click.option("--check", is_flag=True, help="Exit with 1 if there is anything to repair.")
 @click.option("--rebuild", is_flag=True, help="Bring it in step with the files.")
-def index(session: Session, check: bool, rebuild: bool) -> int:
+def index(session: Session, check: bool, rebuild: bool) -> Answer:
     """Look at the index: its size, and what is wrong with it.
 
     That is files without a pointer, pointers to nothing, lines too long, and content. A rebuild
     adds what is missing and drops what leads nowhere; every other line stays.
     """
+    from memdir.format.index import Survey
+    from memdir.store.look import survey_index
+
     if check and rebuild:
         raise click.UsageError("Give --check or --rebuild.", click.get_current_context())
     if rebuild:
         return _rebuild(session, session.app)
-    answers = {scope: (app, look.survey_index(app)) for scope, app in session.apps()}
-    if not answers:
-        session.screen.answer(survey_fields(Survey()), ["there is no store yet"])
-        return 0
-    fields, lines, clean = list[Fields](), list[str](), True
-    for scope, (app, survey) in answers.items():
+    surveys = {scope: (app, survey_index(app)) for scope, app in session.apps()}
+    if not surveys:
+        return Answer(survey_fields(Survey()), ["there is no store yet"])
+    fields = {scope: survey_fields(survey) for scope, (_, survey) in surveys.items()}
+    lines: list[str] = []
+    for scope, (app, survey) in surveys.items():
         title = f"{scope}: {session.short(app.store.root)}/{app.store.index_path}"
-        fields.append(survey_fields(survey))
         lines += [""] if lines else []
         lines += session.screen.block("", title, "")
-        lines += survey_lines(session.screen, survey, scope)
-        clean = clean and not _problems(survey)
-    more = {"scopes": dict(zip(answers, fields, strict=True))} if len(answers) > 1 else {}
-    session.screen.answer({**fields[0], **more}, lines)
-    return int(check and not clean)
+        lines += _survey_lines(session.screen, survey, scope)
+    more = {"scopes": fields} if len(fields) > 1 else {}
+    broken = any(_problems(survey) for _, survey in surveys.values())
+    return Answer({**next(iter(fields.values())), **more}, lines, int(check and broken))
 
 
-def _rebuild(session: Session, app: App) -> int:
-    def told(done: Done) -> None:
-        survey = survey_fields(look.survey_index(app))
-        changed = any(change.changed for change in done.changes)
-        done = advised(session.screen, done)
-        lines = done_lines(session.screen, done)
-        if not changed:
-            lines[0] = "the index is in step with the files"
-        fields = {**done_fields(app, done), **survey, "changed": changed}
-        session.screen.answer(fields, lines)
+def _rebuild(session: Session, app: App) -> Answer:
+    from memdir.store import changes, look
 
-    changes.rebuild_index(app, told)
-    return 0
+    done = advised(session.screen, changes.rebuild_index(app))
+    changed = any(change.changed for change in done.changes)
+    lines = done_lines(session.screen, done)
+    if not changed:
+        lines[0] = "the index is in step with the files"
+    survey = survey_fields(look.survey_index(app))
+    return Answer({**done_fields(app, done), **survey, "changed": changed}, lines)
 
 
 def survey_fields(survey: Survey) -> Fields:
     """An index for a program: paths, targets, and numbers of lines."""
-    return {
-        "lines": survey.lines,
-        "characters": survey.characters,
-        "orphans": survey.orphans,
-        "dangling": [pointer.target for pointer in survey.dangling],
-        "dangling_lines": [pointer.line for pointer in survey.dangling],
-        "duplicates": [pointer.target for pointer in survey.duplicates],
-        "overlong": survey.overlong,
-        "inline": survey.inline,
-        "changed": False,
-    }
+    return pick(
+        survey,
+        "lines characters orphans dangling dangling_lines duplicates overlong inline changed",
+        dangling=[pointer.target for pointer in survey.dangling],
+        dangling_lines=[pointer.line for pointer in survey.dangling],
+        duplicates=[pointer.target for pointer in survey.duplicates],
+        changed=False,
+    )
 
 
 def _problems(survey: Survey) -> list[tuple[str, list[str]]]:
     over = survey.lines > MAX_LINES or survey.characters > MAX_CHARACTERS
     size = f"{survey.lines:,} lines, {survey.characters:,} characters"
-    found = [
+    problems = [
         ("files without a pointer", survey.orphans),
         ("pointers to nothing", [f"{p.target} (line {p.line})" for p in survey.dangling]),
         ("said twice", [f"{p.target} (line {p.line})" for p in survey.duplicates]),
@@ -431,18 +400,16 @@ def _problems(survey: Survey) -> list[tuple[str, list[str]]]:
         ("content, not a pointer", [f"line {number}" for number in survey.inline]),
         ("over the limit of what an agent sees", [size] if over else []),
     ]
-    return [(what, where) for what, where in found if where]
+    return [(problem, places) for problem, places in problems if places]
 
 
-def survey_lines(screen: Screen, survey: Survey, scope: str) -> list[str]:
+def _survey_lines(screen: Screen, survey: Survey, scope: str) -> Iterator[str]:
     """An index for a person: its size against the limits, then what to repair."""
-    lines = [
-        f"  {survey.lines:,} of {MAX_LINES} lines, "
-        f"{survey.characters:,} of {MAX_CHARACTERS:,} characters"
-    ]
-    for what, where in _problems(survey):
-        more = f" and {len(where) - FEW} more" if len(where) > FEW else ""
-        lines += screen.block("!", f"{what}: {', '.join(where[:FEW])}{more}", style="yellow")
+    characters = f"{survey.characters:,} of {MAX_CHARACTERS:,} characters"
+    yield f"  {survey.lines:,} of {MAX_LINES} lines, {characters}"
+    for problem, places in _problems(survey):
+        more = f" and {len(places) - FEW} more" if len(places) > FEW else ""
+        text = f"{problem}: {', '.join(places[:FEW])}{more}"
+        yield from screen.block("!", text, style="yellow")
     if survey.orphans or survey.dangling:
-        lines += screen.block("Repair:", screen.advise("memdir index --rebuild", scope))
-    return lines
+        yield from screen.block("Repair:", screen.advise("memdir index --rebuild", scope))

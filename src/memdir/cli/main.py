@@ -1,50 +1,103 @@
-"""Commands by section; help texts in one table, so --help imports nothing; the net."""
+"""The commands by section with their short help, so that --help imports none; the net below."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
 
 import click
 
 from memdir import __version__
-from memdir.cli.command import Asked
-from memdir.cli.output import Fields, ReaderGone, Screen, diff, diff_lines, wrap_steps
+from memdir.cli.advice import wrap_steps
+from memdir.cli.output import Fields, ReaderGone, Screen, drop_output
 from memdir.errors import Conflict, MemdirError
-from memdir.hot import memory
-from memdir.hot.disk import Disk
-from memdir.records.refusal import RecordError, form
 from memdir.text.terminal import line, wrap
+
+USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell counts signals
+# Each command with the module that has it and the line that `memdir --help` shows.
+SECTIONS = {
+    "Remember": {
+        "remember": ("save", "Save TEXT as a memory; `-` reads it from standard input."),
+        "save": ("save", "Save a draft: Markdown with a header and a body."),
+        "edit": ("save", "Change a memory, by options or else in your editor."),
+        "touch": ("shelf", "Say that memories still hold: their age counts from now."),
+        "capture": ("capture", "Learn from a conversation what is new since the last time."),
+        "review": ("review", "Decide on what waits for a yes: list, show, approve, accept,..."),
+        "extract": ("extract", "Learn from past sessions: each thing goes where it belongs,..."),
+        "log-day": ("dream", "Append TEXT to the log of today; `-` reads it from standard input."),
+    },
+    "Recall": {
+        "recall": ("recall", "Print exactly what an agent would be told for PROMPT (`-` reads..."),
+        "prompt": ("recall", "Print what tells an agent how to use its memory."),
+    },
+    "Look": {
+        "list": ("look", "List the memories, the most recently confirmed first."),
+        "show": ("look", "Show a memory, as it is or as a change left it."),
+        "load": ("look", "Print the index as an agent gets it, cut to its limits."),
+        "index": ("look", "Look at the index: its size, and what is wrong with it."),
+        "where": ("look", "Say where the memories lie, and which rule decided."),
+        "types": ("look", "Show the types of memory and what each is for, or all about one."),
+        "manifest": ("look", "Print the list that a model chooses from: the newest 200."),
+    },
+    "Put away": {
+        "forget": ("shelf", "The same as retire: nothing is lost, it can be restored."),
+        "retire": ("shelf", "Take memories out of the store into the trash."),
+        "archive": ("shelf", "Take memories out of the store and keep them for ever."),
+        "restore": ("shelf", "Bring retired or archived memories back."),
+        "purge": ("shelf", "Remove memories from trash and archive for good."),
+    },
+    "Take back": {
+        "log": ("history", "List the changes, the newest first."),
+        "diff": ("history", "Show what one change did."),
+        "undo": ("history", "Take a change back."),
+    },
+    "Share": {
+        "share": ("share", "Copy memories to where others get them, and show the diff."),
+        "merge-index": ("share", "Merge three versions of an index; git calls it."),
+    },
+    "Look after": {
+        "audit": ("audit", "Say which memories are worn out, and what is wrong with a store."),
+        "dashboard": ("audit", "Show every project: how much it remembers, what is worn out,..."),
+        "prune": ("prune", "Work through the memories that are worn out, one by one."),
+        "restructure": ("restructure", "Make the index short: its content becomes memories."),
+        "dream": ("dream", "Bring logs and memories together: save, merge, date, put away,..."),
+        "verify": ("recall", "Check what memories say of the code: paths, symbols, commands,..."),
+        "budget": ("care", "Show what models may cost and what they did: limits, bars, calls."),
+        "doctor": ("care", "Check what saving rests on, and prove that it works."),
+        "status": ("care", "Show what was captured, saved and told, what waits, and what..."),
+        "eval": ("evaluate", "Measure memory: your own store, or recall on a test set."),
+        "import": ("exchange", "Take over memories from a directory, a zip or a tar, or from..."),
+        "export": ("exchange", "Write all memories into a zip or a directory."),
+    },
+    "Records": {
+        "records": ("records", "Keep decisions, runbooks, constraints, debts, preferences,..."),
+    },
+    "Connect": {
+        "setup": ("setup", "Put memdir into an agent: session start and recall run from..."),
+        "mcp": ("setup", "Serve the memories to an agent over MCP, on standard input and..."),
+    },
+}
+MODULES = {name: module for names in SECTIONS.values() for name, (module, _) in names.items()}
 
 
 def main() -> None:
     """The console script."""
     _open_streams()
     try:
-        served = _served()
-        code = _run() if served is None else served
+        if sys.argv[1:2] == ["mcp"] and (code := _serve(sys.argv[2:])) is not None:
+            sys.exit(code)
+        sys.exit(run(sys.argv[1:]))
     except KeyboardInterrupt:
-        code = 130  # before or after the net
-    sys.exit(code)
+        sys.exit(INTERRUPTED)  # before or after the net
 
 
-def _served() -> int | None:
-    """An agent waits for its MCP server; of odd words the whole command line is to say so."""
-    if sys.argv[1:2] != ["mcp"]:
-        return None
+def _serve(arguments: list[str]) -> int | None:
+    """An agent waits for its MCP server; None for odd words, on which the command line speaks."""
     from memdir.mcp.stdio import run
 
-    return run(sys.argv[2:])
-
-
-def _run() -> int:
-    # MOVED
-
-    return run(sys.argv[1:])
+    return run(arguments)
 
 
 def _open_streams() -> None:
@@ -56,54 +109,6 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
-
-
-# The command line as a whole: its commands, and the net below them.
-
-USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell counts signals
-# What each section of the help lists, and the module that has it: only that one is imported.
-SECTIONS = {
-    "Remember": {
-        "remember": "save",
-        "save": "save",
-        "edit": "save",
-        "touch": "shelf",
-        "capture": "capture",
-        "review": "review",
-        "extract": "extract",
-        "log-day": "dream",
-    },
-    "Recall": {"recall": "recall", "prompt": "recall"},
-    "Look": {
-        "list": "look",
-        "show": "look",
-        "load": "look",
-        "index": "look",
-        "where": "look",
-        "types": "look",
-        "manifest": "look",
-    },
-    "Put away": dict.fromkeys(("forget", "retire", "archive", "restore", "purge"), "shelf"),
-    "Take back": dict.fromkeys(("log", "diff", "undo"), "history"),
-    "Share": dict.fromkeys(("share", "merge-index"), "share"),
-    "Look after": {
-        "audit": "audit",
-        "dashboard": "audit",
-        "prune": "prune",
-        "restructure": "restructure",
-        "dream": "dream",
-        "verify": "recall",
-        "budget": "care",
-        "doctor": "care",
-        "status": "care",
-        "eval": "evaluate",
-        "import": "exchange",
-        "export": "exchange",
-    },
-    "Records": {"records": "records"},
-    "Connect": {"setup": "setup", "mcp": "setup"},
-}
-MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
 
 class Commands(click.Group):
@@ -118,16 +123,14 @@ class Commands(click.Group):
         if cmd_name not in MODULES:
             return None
         module = importlib.import_module(f"memdir.cli.{MODULES[cmd_name]}")
-        declared = [one for one in vars(module).values() if isinstance(one, click.Command)]
-        return next(one for one in declared if one.name == cmd_name)
+        declared = [value for value in vars(module).values() if isinstance(value, click.Command)]
+        return next(command for command in declared if command.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One short line per command, below the section it belongs to."""
         for section, names in SECTIONS.items():
             with formatter.section(section):
-                found = [self.get_command(ctx, name) for name in names]
-                rows = [(str(one.name), one.get_short_help_str(66)) for one in found if one]
-                formatter.write_dl(rows, col_max=11)
+                formatter.write_dl([(name, help) for name, (_, help) in names.items()], col_max=11)
 
 
 @click.group(
@@ -171,14 +174,18 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
         return int(code or 0)
     except click.exceptions.Exit as done:
         return done.exit_code
-    except SystemExit as done:  # click, where its own help finds no reader
-        return int(done.code or 0)
+    except SystemExit:  # click, where what it prints itself finds no reader
+        drop_output()
+        return CLOSED
     except (click.Abort, KeyboardInterrupt):
         screen.tell("interrupted; what was done until then: memdir log")
         return INTERRUPTED
     except click.ClickException as wrong:
         screen.json = screen.json or "--json" in arguments
-        return _say_usage(screen, wrong)
+        context = getattr(wrong, "ctx", None)
+        next = f"{context.command_path if context else 'memdir'} --help"
+        _say(screen, {"code": "usage", "message": wrong.format_message(), "next": next})
+        return USAGE
     except MemdirError as error:
         return _say_error(screen, error)
     except ReaderGone:
@@ -186,58 +193,44 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
     except Exception as error:
         if isinstance(error, OSError) and not screen.begun:
             screen.unheard(error)
-        return _say_internal(screen, error)
-
-
-def _say_usage(screen: Screen, wrong: click.ClickException) -> int:
-    context = getattr(wrong, "ctx", None)
-    path = context.command_path if context else "memdir"
-    next = f"{path} --help"
-    _say(screen, {"code": "usage", "message": wrong.format_message(), "next": next}, [])
-    return USAGE
+        report = _write_report(error)
+        message = f"this should not have happened: {type(error).__name__}, a mistake in memdir"
+        next = f"please report it with {report}" if report else "please report it"
+        _say(screen, {"code": "internal", "message": message, "next": next, "report": report})
+        return INTERNAL
 
 
 def _say_error(screen: Screen, error: MemdirError) -> int:
+    from memdir.cli.output import diff, diff_lines
+    from memdir.hot.memory import decode
+    from memdir.records.refusal import RecordError, form
+
     fields: Fields = {"code": error.code, "message": error.message, "next": error.next}
     if error.path:
         fields["path"] = error.path
     if isinstance(error, RecordError):
-        return _say_refusal(screen, error, fields)
+        fields |= {"record_code": error.record_code, "facts": dict(error.facts)}
     lines = []
-    if isinstance(error, Conflict):
-        fields["ours"] = memory.decode(error.ours)
-        fields["theirs"] = memory.decode(error.theirs)
+    if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
+        fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
         lines = ["", "What stands there (-) and what would take its place (+):"]
         lines += diff_lines(screen, diff(error.path, error.theirs, error.ours))
-    _say(screen, fields, lines)
-    return error.exit_code
-
-
-def _say_refusal(screen: Screen, error: RecordError, fields: Fields) -> int:
-    """A refusal about a record: in the form that scripts of records read, or as our object."""
-    fields |= {"record_code": error.record_code, "facts": dict(error.facts)}
-    if error.theirs:
-        fields["ours"], fields["theirs"] = (
-            memory.decode(data) for data in (error.ours, error.theirs)
-        )
-    if screen.json:
-        _say(screen, fields, [])
-    else:
+    if isinstance(error, RecordError) and not screen.json:  # in the form that scripts read
         error.fix = screen.advise(error.fix)
         screen.complain(form(error).split("\n"))
+    else:
+        _say(screen, fields, lines)
     return error.exit_code
-
-
-def _say_internal(screen: Screen, error: Exception) -> int:
-    report = _write_report(error)
-    message = f"this should not have happened: {type(error).__name__}, a mistake in memdir"
-    next = f"please report it with {report}" if report else "please report it"
-    _say(screen, {"code": "internal", "message": message, "next": next, "report": report}, [])
-    return INTERNAL
 
 
 def _write_report(error: Exception) -> str:
     """The traceback goes to a private file, never to the screen; gives its path."""
+    import tempfile
+    import traceback
+
+    from memdir.cli.command import Asked
+    from memdir.hot.disk import Disk
+
     text = "".join(traceback.format_exception(error))
     try:
         folder = os.path.join(Asked().config().state_dir, "reports")
@@ -253,7 +246,7 @@ def _write_report(error: Exception) -> str:
     return path
 
 
-def _say(screen: Screen, error: Fields, more: Sequence[str]) -> None:
+def _say(screen: Screen, error: Fields, more: Sequence[str] = ()) -> None:
     error["next"] = screen.advise(str(error["next"]))
     if screen.json and not screen.answered:
         screen.answer({"error": error}, [])

@@ -1,144 +1,137 @@
-"""Lines and JSON from one value; diffs; next steps."""
+"""An answer is one value, printed as lines or as JSON; diffs, tables, next steps that paste."""
 
 from __future__ import annotations
 
-import difflib
-import json
 import os
 import re
-import shlex
-import shutil
 import sys
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, NoReturn
+from operator import attrgetter
+from shlex import quote
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from memdir.capture.inbox import Held
+from memdir.cli.advice import Advice, wrap_steps
 from memdir.errors import Finding, Unwritable
-from memdir.format.draft import SKIPPED, Change
 from memdir.hot import memory, safe
-from memdir.store.ports import Logged
-from memdir.store.writer import App, Done, Told
 from memdir.text.terminal import cut, line, pad, visible, width, wrap
 
 if TYPE_CHECKING:
     from memdir.cli.command import Session
+    from memdir.format.draft import Change
+    from memdir.store.ports import Logged
+    from memdir.store.writer import App, Done
+
+Fields = dict[str, object]
+Cell = str | tuple[str, str]  # a text, or a text and its style
 
 
-# Suggested commands that work when they are pasted: they name the store that was asked for.
+class Answer(NamedTuple):
+    """What a command returns: `fields` for a program, `lines` for a person, the exit code.
 
-PROJECT, TEAM, RECORDS = "project", "team", "records"
-UNBROKEN = "\0"  # stands for a blank of a command; no text that is shown holds it
-_QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
-_WITH_VALUE = "dir|root|project|scope|batch|file|type|to|action|target"
-_VALUE = rf"--(?:{_WITH_VALUE}) (?:{_QUOTED}|[^\s;,]{{1,300}})"
-_FLAG = r"--?[a-z-]{0,30}(?![\w-])"
-_NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w"
-# A command up to where prose may begin: options, then names that look like no word of prose.
-_COMMAND = re.compile(
-    rf"\bmemdir (?:records )?[a-z][a-z-]{{0,20}}(?: (?:{_VALUE}|{_FLAG}|{_QUOTED}|{_NAME})){{0,12}}"
+    Lines that come from a generator are made only when somebody reads them.
+    """
+
+    fields: Mapping[str, object]
+    lines: Iterable[str]
+    code: int = 0
+
+
+# Fields are declared as words: `key`, or `key=attribute` where the names differ.
+
+CHANGE = "change=kind name path hash reason"
+FINDING = "kind path line message fix"
+LOGGED = (
+    "id time actor=cause.actor verb=cause.verb name=cause.name reason=cause.reason "
+    "batch=cause.batch undoes=cause.undoes paths"
 )
 
 
-@dataclass(frozen=True)
-class Advice:
-    """Completes the commands in a text with the options that say where."""
-
-    commands: Sequence[str] = ()
-    dir: str | None = None
-    project: str | None = None
-    scope: str = PROJECT
-    home: str = ""  # a person's: paths below it start with `~`, which their shell expands
-
-    def __call__(self, text: str, scope: str = "") -> str:
-        """The text with each command naming its store; `scope` is the one it is about."""
-        place = self.place(scope or self.scope)
-        if not place or not self.commands:
-            return text
-        # `pid 7 (memdir save)` says what a process does; a command may name its place already.
-        names = "|".join(name for name in self.commands if name != RECORDS)
-        given = r"(?!-| --(?:dir|root|project|scope)\b)"
-        known = rf"(?<!\d \()\bmemdir (?:{RECORDS} [a-z-]{{1,20}}|{names})\b{given}"
-        ours, start = self.place_of_records(), f"memdir {RECORDS} "
-        return re.sub(
-            known, lambda found: found[0] + (ours if found[0].startswith(start) else place), text
-        )
-
-    def place(self, scope: str) -> str:
-        """The options, each with a space before it."""
-        given = [("--project", self.project or "")]
-        if self.dir:  # says where alone: a scope beside it is refused, or is a folder of it
-            given.append(("--dir", f"{self.dir.rstrip('/')}/{TEAM}" if scope == TEAM else self.dir))
-        if scope == RECORDS or (scope != PROJECT and not self.dir):
-            given.append(("--scope", scope))
-        return self._options(given)
-
-    def place_of_records(self) -> str:
-        """The same for a command of `memdir records`, whose scope is known."""
-        root = self.dir if self.scope == RECORDS else None
-        return self._options([("--project", self.project or ""), ("--root", root or "")])
-
-    def _options(self, given: list[tuple[str, str]]) -> str:
-        return "".join(f" {name} {self._word(value)}" for name, value in sorted(given) if value)
-
-    def _word(self, value: str) -> str:
-        """A value for the shell; a quoted `~` would be a name like any other."""
-        home = self.home.rstrip("/")
-        if home and value.startswith(home + "/"):
-            return "~/" + shlex.quote(value[len(home) + 1 :])
-        return shlex.quote(value)
+def pick(value: object, declared: str, **computed: object) -> Fields:
+    """The declared fields in their order, from the value or as computed; then what else is."""
+    fields: Fields = {}
+    for word in declared.split():
+        key, _, name = word.partition("=")
+        fields[key] = computed[key] if key in computed else attrgetter(name or key)(value)
+    return fields | computed
 
 
-def unbroken(text: str) -> str:
-    """The text with its commands as one word each: one that is wrapped cannot be pasted."""
-    return _COMMAND.sub(lambda found: found[0].replace(" ", UNBROKEN), text)
+def pick_all(values: Iterable[object], declared: str) -> list[Fields]:
+    """The declared fields of each value."""
+    return [pick(value, declared) for value in values]
 
 
-def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
-    """Lines of whole words and whole commands; a command is never moved from its label."""
-    words = unbroken(text)
-    if _COMMAND.match(text) and first.strip():
-        indent = first[: len(first) - len(first.lstrip())]
-        words, first = first.lstrip().replace(" ", UNBROKEN) + words, indent
-    return [one.replace(UNBROKEN, " ") for one in wrap(words, columns, first, rest)]
+def change_fields(change: Change) -> Fields:
+    """One change of one memory."""
+    return pick(change, CHANGE)
+
+
+def finding_fields(finding: Finding) -> Fields:
+    """One finding."""
+    return pick(finding, FINDING)
+
+
+def logged_fields(logged: Logged) -> Fields:
+    """One change as the history keeps it."""
+    paths = [{"change": change, "path": path} for change, path in logged.paths]
+    return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
 
 # Two versions as a unified diff.
 
 ABSENT = "/dev/null"
-MOST_LINES = 4000  # of both sides together; beyond, comparing costs more than it tells
+MAX_DIFF_LINES = 4000  # of both sides together; beyond, comparing costs more than it tells
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def diff(path: str, old: bytes | None, new: bytes | None) -> str:
     """A unified diff of one file; a side that is None was or will be absent."""
-    before, after = _lines(old), _lines(new)
+    from difflib import unified_diff
+
+    before, after = _split_lines(old), _split_lines(new)
     names = (f"a/{path}" if old is not None else ABSENT, f"b/{path}" if new is not None else ABSENT)
-    if before and after and len(before) + len(after) > MOST_LINES:
+    if before and after and len(before) + len(after) > MAX_DIFF_LINES:
         return f"--- {names[0]}\n+++ {names[1]}\n(too long to compare line by line)"
-    return "\n".join(difflib.unified_diff(before, after, *names, lineterm=""))
+    return "\n".join(unified_diff(before, after, *names, lineterm=""))
 
 
-def _lines(data: bytes | None) -> list[str]:
+def _split_lines(data: bytes | None) -> list[str]:
     """Lines between line feeds only: other separators are part of a line."""
     text = memory.decode(data or b"")
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def kind(old: bytes | None, new: bytes | None) -> str:
-    """What happened to a file, in one word."""
-    if old is None:
-        return "created"
-    return "removed" if new is None else "updated"
+def file_fields(
+    versions: Iterable[tuple[str, bytes | None, bytes | None]], root: str = ""
+) -> list[Fields]:
+    """Each file that changes, with what happens to it and its diff; `root` is left off there."""
+    return [
+        {
+            "path": path,
+            "change": "created" if old is None else "removed" if new is None else "updated",
+            "diff": diff(path.removeprefix(root).lstrip("/") if root else path, old, new),
+        }
+        for path, old, new in versions
+        if old != new
+    ]
 
 
-# Where answers go: one JSON object or lines of at most so many columns; remarks go to stderr.
+def dry_files(done: Done) -> list[Fields]:
+    """The files that a dry run would change."""
+    return file_fields(done.diff)
+
+
+def diff_lines(screen: Screen, text: str) -> list[str]:
+    """A diff with its signs in colour, where there is colour."""
+    lines = visible(text).split("\n") if text else []
+    return [screen.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
+
+
+# Where answers go; remarks go to stderr.
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
 ROWS = 24  # where nobody says how many
-Cell = str | tuple[str, str]  # a text, or a text and its style
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -157,29 +150,31 @@ class Screen:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.person = sys.stdout.isatty()  # somebody looks at it; else a program reads it
         self.colour = self.person and not plain
-        size = shutil.get_terminal_size((USUAL, ROWS))
-        self.columns = min(max(size.columns, NARROWEST), WIDEST)
-        self.rows = size.lines
+        columns, self.rows = _terminal_size(environ)
+        self.columns = min(max(columns, NARROWEST), WIDEST)
 
-    def answer(self, fields: Mapping[str, object], lines: Sequence[str]) -> None:
+    def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
         """The answer of a command, out of our hands when this returns."""
-        self.answered = True
         if self.json:
+            from json import dumps
+
             # ASCII only: half characters and controls stay inside their escapes.
-            lines = [json.dumps(fields, indent=2)]
+            lines = [dumps(fields, indent=2)]
+        text = "".join(part + "\n" for part in lines)
+        self.answered = True
         with _delivered():
-            sys.stdout.write("".join(text + "\n" for text in lines))
+            sys.stdout.write(text)
             sys.stdout.flush()
 
     def folded(self, text: str) -> list[str]:
         """The lines of a text, for a person no wider than the screen, for a program as they are."""
         lines = text.split("\n") if text else []
-        if not self.person:
-            return lines
-        fits = self.columns
-        return [
-            part for one in lines for part in ([one] if width(one) <= fits else wrap(one, fits))
-        ]
+        return [part for one in lines for part in self.fold(one)] if self.person else lines
+
+    def fold(self, text: str, indent: int = 0) -> list[str]:
+        """One line, in parts where it is wider than the screen."""
+        columns = self.columns - indent
+        return [text] if width(text) <= columns else wrap(text, columns)
 
     def raw(self, data: bytes) -> None:
         """These very bytes."""
@@ -210,15 +205,27 @@ class Screen:
         first = indent + self.paint(label, style) + first[len(indent + label) :]
         return [first.rstrip(), *more]
 
-    def table(self, rows: Sequence[Sequence[Cell]], most: Sequence[int] = ()) -> list[str]:
+    def blocks(self, label: str, texts: Iterable[str], style: str = "") -> list[str]:
+        """A block for each text, all with the same label."""
+        return [part for text in texts for part in self.block(label, text, style=style)]
+
+    def table(
+        self,
+        rows: Sequence[Sequence[Cell]],
+        limits: Sequence[int] = (),
+        headings: Sequence[str] = (),
+    ) -> list[str]:
         """Columns two spaces apart; the last one takes what is left and is cut there."""
         if not rows:
             return []
+        rows = [[(text, "dim") for text in headings], *rows] if headings else rows
         cells = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
         shown = [[(line(text), style) for text, style in row] for row in cells]
-        limits = [*most, *[self.columns] * len(shown[0])]
         sizes = [
-            min(limits[at], max(width(row[at][0]) for row in shown)) for at in range(len(shown[0]))
+            min(limit, max(width(row[column][0]) for row in shown))
+            for column, limit in enumerate(
+                [*limits, *[self.columns] * len(shown[0])][: len(shown[0])]
+            )
         ]
         sizes[-1] = max(self.columns - sum(sizes[:-1]) - 2 * len(sizes), 8)
         return [self._row(row, sizes) for row in shown]
@@ -235,6 +242,25 @@ class Screen:
             raise error
 
 
+def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
+    """Columns and rows, as `shutil` finds them: it takes long to import."""
+    try:
+        size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        size = os.terminal_size((USUAL, ROWS))
+    columns, rows = environ.get("COLUMNS", ""), environ.get("LINES", "")
+    return (
+        int(columns if columns.isdecimal() else 0) or size.columns or USUAL,
+        int(rows if rows.isdecimal() else 0) or size.lines or ROWS,
+    )
+
+
+def drop_output() -> None:
+    """Nobody reads on. Python would write the rest when it ends, and complain in its own words."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
+
+
 @contextmanager
 def _delivered(
     stands: str = "what was changed stands", next: str = "memdir log shows what was changed"
@@ -243,71 +269,33 @@ def _delivered(
     try:
         yield
     except OSError as error:
-        # Python would try once more when it ends, and complain in its own words.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         if isinstance(error, BrokenPipeError):
             raise ReaderGone from None
-        raise Unwritable(
-            f"the answer cannot be written: {error.strerror}; {stands}", next=next
-        ) from None
+        message = f"the answer cannot be written: {error.strerror}; {stands}"
+        raise Unwritable(message, next=next) from None
 
 
-# Values as a program gets them (dictionaries) and as a person reads them (lines).
+# What a change of the store did.
 
-Fields = dict[str, object]
 SHORT_ID = 8  # characters of a change's id that people see and may type
-DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
-
-
-def change_fields(change: Change) -> Fields:
-    """One change of one memory."""
-    fields = {"change": change.kind, "name": change.name, "path": change.path}
-    return {**fields, "hash": change.hash, "reason": change.reason}
-
-
-def finding_fields(finding: Finding) -> Fields:
-    """One finding."""
-    return {
-        "kind": finding.kind,
-        "path": finding.path,
-        "line": finding.line,
-        "message": finding.message,
-        "fix": finding.fix,
-    }
-
-
-def logged_fields(logged: Logged) -> Fields:
-    """One change as the history keeps it."""
-    cause = logged.cause
-    return {
-        "id": logged.id,
-        "time": safe.iso_time(logged.time),
-        "actor": cause.actor,
-        "verb": cause.verb,
-        "name": cause.name,
-        "reason": cause.reason,
-        "batch": cause.batch,
-        "undoes": list(cause.undoes),
-        "paths": [{"change": change, "path": path} for change, path in logged.paths],
-    }
+SKIPPED = "skipped"
+DRY_RUN = "dry run: nothing was written"
 
 
 def done_fields(app: App, done: Done) -> Fields:
     """What a command changed: the first change on top, all of them below."""
-    changes = [change_fields(change) for change in done.changes]
-    nothing = change_fields(Change(SKIPPED, "", "", reason="there was nothing to do"))
-    fields = {**(changes or [nothing])[0], "changes": changes, "remarks": list(done.remarks)}
-    fields |= {"store": app.store.root, "dry_run": done.dry_run}
-    return {**fields, "files": dry_files(done)} if done.dry_run else fields
+    changes = pick_all(done.changes, CHANGE)
+    nothing = {"change": SKIPPED, "name": "", "path": "", "hash": ""}
+    first = changes[0] if changes else {**nothing, "reason": "there was nothing to do"}
+    fields = {**first, "changes": changes, "remarks": done.remarks}
+    return fields | {"store": app.store.root} | dry_fields(done)
 
 
-def dry_files(done: Done) -> list[Fields]:
-    """The files that a dry run would change."""
-    return [
-        {"path": path, "change": kind(old, new), "diff": diff(path, old, new)}
-        for path, old, new in done.diff
-        if old != new
-    ]
+def dry_fields(done: Done) -> Fields:
+    """Whether it was a dry run and, if so, the files that would change."""
+    files = {"files": dry_files(done)} if done.dry_run else {}
+    return {"dry_run": done.dry_run, **files}
 
 
 def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str]:
@@ -316,14 +304,13 @@ def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str
     lines = []
     for change in done.changes:
         style = "yellow" if change.kind == SKIPPED else "green"
-        what = line(change.path or change.name)
-        lines.append(f"{would}{screen.paint(change.kind, style)} {what}".rstrip())
+        name = line(change.path or change.name)
+        lines.append(f"{would}{screen.paint(change.kind, style)} {name}".rstrip())
         lines += screen.block("", change.reason) if change.reason else []
     changed = [change.name for change in done.changes if change.changed]
     for text in says if changed else ():
-        lines += screen.block("", screen.advise(text.replace("NAME", shlex.quote(changed[0]))))
-    for text in done.remarks:
-        lines += screen.block("note:", text)
+        lines += screen.block("", screen.advise(text.replace("NAME", quote(changed[0]))))
+    lines += screen.blocks("note:", done.remarks)
     if done.dry_run:
         lines += dry_lines(screen, done)
     return lines or ["there was nothing to do"]
@@ -335,13 +322,12 @@ def dry_lines(screen: Screen, done: Done) -> list[str]:
     for path, old, new in done.diff:
         if old != new:
             lines += ["", *diff_lines(screen, diff(path, old, new))]
-    return [*lines, "", "dry run: nothing was written"]
+    return [*lines, "", DRY_RUN]
 
 
-def diff_lines(screen: Screen, text: str) -> list[str]:
-    """A diff with its signs in colour, where there is colour."""
-    lines = visible(text).split("\n") if text else []
-    return [screen.paint(one, DIFF_STYLES.get(one[:1], "")) for one in lines]
+def more_lines(total: int, shown: int, hint: str = " (all of them with --json)") -> list[str]:
+    """How many things are not shown, and how to see them."""
+    return [f"  and {total - shown:,} more{hint}"] if total > shown else []
 
 
 def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
@@ -349,34 +335,43 @@ def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
     lines = []
     for finding in findings:
         place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        said = not finding.line and _names(finding.message, finding.path)
-        starts = finding.message.startswith(finding.path)
-        named = finding.message if said or starts else f"{place}: {finding.message}"
-        lines += screen.block("!", named, style="yellow")
+        # `docs/a.md` does not name `a.md`.
+        path = rf"(?<![\w./~-]){re.escape(finding.path)}(?![\w/-])"
+        named = finding.message.startswith(finding.path) or (
+            not finding.line and re.search(path, finding.message)
+        )
+        text = finding.message if named else f"{place}: {finding.message}"
+        lines += screen.block("!", text, style="yellow")
         lines += screen.block("fix:", screen.advise(finding.fix), "    ") if finding.fix else []
     return lines
 
 
-def _names(message: str, path: str) -> bool:
-    """Does a message name that very path? `docs/a.md` is not `a.md`."""
-    return re.search(rf"(?<![\w./~-]){re.escape(path)}(?![\w/-])", message) is not None
-
-
 def advised(screen: Screen, done: Done) -> Done:
     """The same, its suggestions naming the store that was asked for."""
-    changes = tuple(replace(one, reason=screen.advise(one.reason)) for one in done.changes)
-    return replace(done, changes=changes, remarks=tuple(map(screen.advise, done.remarks)))
+    from dataclasses import replace
+
+    changes = tuple(replace(change, reason=screen.advise(change.reason)) for change in done.changes)
+    remarks = tuple(screen.advise(remark) for remark in done.remarks)
+    return replace(done, changes=changes, remarks=remarks)
 
 
-def tell_done(session: Session, app: App, more: Fields | None = None, *says: str) -> Told:
-    """The callback that acknowledges a change, before the history commits it."""
+def done_answer(
+    session: Session, app: App, done: Done, *says: str, more: Mapping[str, object] = {}
+) -> Answer:
+    """What a change did, as the answer of a command."""
+    done = advised(session.screen, done)
+    return Answer({**done_fields(app, done), **more}, done_lines(session.screen, done, says))
 
-    def told(done: Done) -> None:
-        done = advised(session.screen, done)
-        lines = done_lines(session.screen, done, says)
-        session.screen.answer({**done_fields(app, done), **(more or {})}, lines)
 
-    return told
+def tell_done(
+    session: Session, app: App, more: Fields | None = None, *says: str
+) -> Callable[[Done], None]:
+    """For a change that wants to be told: print what it did."""
+
+    def tell(done: Done) -> None:
+        session.screen.answer(*done_answer(session, app, done, *says, more=more or {})[:2])
+
+    return tell
 
 
 def refused(changes: Sequence[Change]) -> bool:
@@ -392,22 +387,6 @@ def moment(seconds: float) -> str:
         return safe.iso_time(seconds)
 
 
-def held_fields(held: Held) -> Fields:
-    """One draft that waits, as a program gets it."""
-    draft = held.catch.draft
-    day = draft.day.isoformat() if draft and draft.day else ""
-    return {
-        "id": held.id,
-        "time": safe.iso_time(held.time),
-        "draft": {**asdict(draft), "day": day, "extra": dict(draft.extra)} if draft else None,
-        "forget": held.catch.forget,
-        "origin": asdict(held.catch.origin),
-        "reason": held.reason,
-    }
-
-
-# A word for who waits: a command that takes long says that it is under way.
-
 PATIENCE_SECONDS = 1.0
 
 
@@ -417,14 +396,12 @@ def progress(screen: Screen, bulk: bool) -> Iterator[None]:
     if not bulk or screen.json or not sys.stderr.isatty():
         yield
         return
-    timer = threading.Timer(PATIENCE_SECONDS, _speak, [screen])
+    from threading import Timer
+
+    timer = Timer(PATIENCE_SECONDS, screen.tell, ["working …"])
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
-
-
-def _speak(screen: Screen) -> None:
-    screen.tell("done; writing the history …" if screen.answered else "working …")

@@ -108,7 +108,7 @@ def record_command(
 
     def declare(run: Run) -> click.Command:
         @functools.wraps(run)
-        def call(session: Session, **options: object) -> int | None:
+        def call(session: Session, **options: object) -> object:
             with in_form(session):
                 return run(session, **options)
 

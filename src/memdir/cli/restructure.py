@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import Fields, Screen, advised, change_fields, dry_files, dry_lines
+from memdir.cli.output import (
+    CHANGE,
+    Answer,
+    Fields,
+    Screen,
+    advised,
+    dry_fields,
+    dry_lines,
+    more_lines,
+    pick_all,
+)
 from memdir.format.draft import CREATED, RETIRED
 from memdir.store.writer import App, Done
 from memdir.text.terminal import count, cut, line, pad
 from memdir.upkeep.proof import Figures
 from memdir.upkeep.restructure import Plan
-from memdir.upkeep.restructure import restructure as flow
+from memdir.upkeep.restructure import restructure as put_in_order
 
 FEW = 12  # of many things, shown one by one
-LONGEST_REASON = 240  # characters of what was done to one file
+MAX_REASON = 240  # characters of what was done to one file
 BAR = 14  # columns of the longest bar
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
@@ -36,7 +47,7 @@ LABELS = {
 
 @command("restructure", "memdir restructure --dry-run", changes=True, bulk=True)
 @click.option("--model", is_flag=True, help="Let a model find better titles; it costs.")
-def restructure(session: Session, model: bool) -> int:
+def restructure(session: Session, model: bool) -> Answer:
     """Make the index short: its content becomes memories.
 
     Pointers stay in the index, one line each; content goes into files with a header. Overlong
@@ -44,124 +55,96 @@ def restructure(session: Session, model: bool) -> int:
     lost, or nothing is written. One undo takes it all back.
     """
     app = session.app
-    plan, done = flow(app, model=model)
+    plan, done = put_in_order(app, model=model)
     done = advised(session.screen, done)
-    session.screen.answer(_fields(app, plan, done), _lines(session.screen, plan, done))
-    return int(not all(check.ok for check in plan.checks))
+    code = int(not all(check.ok for check in plan.checks))
+    return Answer(_fields(app, plan, done), _lines(session.screen, plan, done), code)
 
 
 def _fields(app: App, plan: Plan, done: Done) -> Fields:
     work = plan.work
-    fields: Fields = {
+    return {
         "before": asdict(plan.before),
         "after": asdict(plan.after),
-        "changes": [change_fields(change) for change in done.changes],
+        "changes": pick_all(done.changes, CHANGE),
         "batch": plan.batch if done.changes else "",
-        "lost": [asdict(one) for one in plan.lost],
-        "accounted": [asdict(one) for one in work.accounted],
-        "checks": [asdict(check) for check in plan.checks],
-        "contradictions": [asdict(one) for one in work.contradictions],
-        "proposals": [asdict(one) for one in work.proposals],
+        "lost": list(map(asdict, plan.lost)),
+        "accounted": list(map(asdict, work.accounted)),
+        "checks": list(map(asdict, plan.checks)),
+        "contradictions": list(map(asdict, work.contradictions)),
+        "proposals": list(map(asdict, work.proposals)),
         "remarks": [*work.remarks, *done.remarks],
         "store": app.store.root,
-        "dry_run": done.dry_run,
+        **dry_fields(done),
     }
-    return {**fields, "files": dry_files(done)} if done.dry_run else fields
 
 
-def _lines(screen: Screen, plan: Plan, done: Done) -> list[str]:
-    lines = [_headline(plan, done)]
+def _lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.changes:
-        lines += ["", *_table(screen, plan.before, plan.after)]
-        lines += ["", *_changes(screen, done)]
-    lines += ["", "Checked:"]
+        would = "would restructure" if done.dry_run else "restructured"
+        files = count(plan.before.files, "memory", "memories")
+        subject = f"{files} and the index" if plan.before.files else "the index"
+        yield f"{would} {subject}: {plan.title}"
+        yield from ["", *_table(screen, plan.before, plan.after), ""]
+        yield from change_lines(screen, done)
+    else:
+        yield "nothing to restructure: the index and its memories are in order"
+    yield from ["", "Checked:"]
     for check in plan.checks:
         mark, style = ("ok", "green") if check.ok else ("!!", "red")
-        lines += screen.block(mark, check.message, "  ", style)
-        lines += screen.block("", check.fix, "     ") if check.fix else []
-    lines += _accounted(screen, plan) + _decisions(screen, plan)
-    for text in (*plan.work.remarks[:FEW], *done.remarks):
-        lines += screen.block("note:", text)
+        yield from screen.block(mark, check.message, "  ", style)
+        yield from screen.block("", check.fix, "     ") if check.fix else []
+    if accounted := plan.work.accounted:
+        lines = count(len(accounted), "line")
+        yield from ["", f"{lines} no longer there word for word, each with its reason:"]
+        texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
+        yield from screen.blocks("-", texts)
+        yield from more_lines(len(accounted), FEW)
+    yield from _decisions(screen, plan)
+    yield from screen.blocks("note:", (*plan.work.remarks[:FEW], *done.remarks))
     if done.dry_run:
-        lines += dry_lines(screen, done)
+        yield from dry_lines(screen, done)
     elif done.changes:
-        lines += ["", "All of it back: " + screen.advise("memdir undo")]
-    return lines
+        yield from ["", "All of it back: " + screen.advise("memdir undo")]
 
 
-def _headline(plan: Plan, done: Done) -> str:
-    if not done.changes:
-        return "nothing to restructure: the index and its memories are in order"
-    would = "would restructure" if done.dry_run else "restructured"
-    files = plan.before.files
-    what = f"{count(files, 'memory', 'memories')} and the index" if files else "the index"
-    return f"{would} {what}: {plan.title}"
-
-
-def _table(screen: Screen, before: Figures, after: Figures) -> list[str]:
+def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
     """Each figure that is not nothing, before and after, with a bar for its size."""
     wide = max(map(len, LABELS.values()))
-    lines = [f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"]
+    yield f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"
     for name, label in LABELS.items():
         old, new = getattr(before, name), getattr(after, name)
-        if old or new:
-            bars = [pad(_bar(value, max(old, new)), BAR) for value in (old, new)]
-            figures = f"{old:>7,}  {screen.paint(bars[0], 'dim')}  {new:>7,}"
-            lines.append(f"  {pad(label, wide)}  {figures}  {bars[1].rstrip()}".rstrip())
-    return lines
+        if most := max(old, new):
+            bars = ["█" * max(round(value / most * BAR), bool(value)) for value in (old, new)]
+            figures = f"{old:>7,}  {screen.paint(pad(bars[0], BAR), 'dim')}  {new:>7,}"
+            yield f"  {pad(label, wide)}  {figures}  {bars[1]}".rstrip()
 
 
-def _bar(value: int, most: int) -> str:
-    return "█" * max(round(value / most * BAR), bool(value)) if most else ""
-
-
-def _changes(screen: Screen, done: Done) -> list[str]:
-    lines = []
+def change_lines(screen: Screen, done: Done) -> Iterator[str]:
+    """The files that changed, each with its reason."""
     for change in done.changes[:FEW]:
-        lines.append(f"  {SIGNS.get(change.kind, '~')} {line(change.path)}")
-        reason = cut(change.reason, LONGEST_REASON)
-        lines += screen.block("", reason, "      ") if reason else []
-    return lines + _more(len(done.changes))
+        yield f"  {SIGNS.get(change.kind, '~')} {line(change.path)}"
+        reason = cut(change.reason, MAX_REASON)
+        yield from screen.block("", reason, "      ") if reason else []
+    yield from more_lines(len(done.changes), FEW)
 
 
-def _more(many: int) -> list[str]:
-    """How many things are not shown, and how to see them."""
-    more = many - FEW
-    return [f"  and {more:,} more (all of them with --json)"] if more > 0 else []
-
-
-def _accounted(screen: Screen, plan: Plan) -> list[str]:
-    found = plan.work.accounted
-    if not found:
-        return []
-    head = f"{count(len(found), 'line')} no longer there word for word, each with its reason:"
-    lines = ["", head]
-    for one in found[:FEW]:
-        lines += screen.block("-", f"{one.text.strip()[:100]} ({one.reason[:160]})")
-    return lines + _more(len(found))
-
-
-def _decisions(screen: Screen, plan: Plan) -> list[str]:
+def _decisions(screen: Screen, plan: Plan) -> Iterator[str]:
     """What a person has to decide: shown with the evidence, never acted upon."""
-    lines: list[str] = []
-    if plan.work.contradictions:
-        lines += [
-            "",
-            "Suspected contradictions, shown but not settled; the newer one is often right:",
-        ]
-    for one in plan.work.contradictions[:FEW]:
-        lines += screen.block("?", one.reason, style="yellow")
-        for path, number, says in (
-            (one.first, one.first_line, one.first_says),
-            (one.second, one.second_line, one.second_says),
-        ):
-            lines += screen.block("", f"{path}:{number}", "    ")
-            lines += screen.block("", says, "      ")
-    lines += _more(len(plan.work.contradictions))
-    if plan.work.proposals:
-        lines += ["", "For you to decide:"]
-    for proposal in plan.work.proposals[:FEW]:
-        said = "; ".join(proposal.evidence)
-        lines += screen.block("?", f"{proposal.path}: {proposal.what} ({said})", style="yellow")
-        lines += [f"    {screen.advise(proposal.command)}"] if proposal.command else []
-    return lines + _more(len(plan.work.proposals))
+    disputes, proposals = plan.work.contradictions, plan.work.proposals
+    if disputes:
+        head = "Suspected contradictions, shown but not settled; the newer one is often right:"
+        yield from ["", head]
+    for item in disputes[:FEW]:
+        yield from screen.block("?", item.reason, style="yellow")
+        yield from screen.block("", f"{item.first}:{item.first_line}", "    ")
+        yield from screen.block("", item.first_says, "      ")
+        yield from screen.block("", f"{item.second}:{item.second_line}", "    ")
+        yield from screen.block("", item.second_says, "      ")
+    yield from more_lines(len(disputes), FEW)
+    yield from ["", "For you to decide:"] if proposals else []
+    for proposal in proposals[:FEW]:
+        text = f"{proposal.path}: {proposal.what} ({'; '.join(proposal.evidence)})"
+        yield from screen.block("?", text, style="yellow")
+        yield from [f"    {screen.advise(proposal.command)}"] if proposal.command else []
+    yield from more_lines(len(proposals), FEW)

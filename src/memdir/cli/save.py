@@ -1,13 +1,10 @@
-"""Remember, save, edit."""
+"""Remember, save, edit: what enters a store, from the command line or from an editor."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 
 import click
@@ -19,10 +16,9 @@ from memdir.cli.command import (
     guess_type,
     private_folder,
     read_day,
-    read_draft,
     read_text,
 )
-from memdir.cli.output import Fields, refused, tell_done
+from memdir.cli.output import Answer, done_answer, refused
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import (
     ALLOW_SECRET,
@@ -39,9 +35,18 @@ from memdir.format.draft import ANYWAY as INSIST
 from memdir.format.names import check_name
 from memdir.hot import memory
 from memdir.hot.disk import failure
-from memdir.hot.memory import MODIFIED_KEYS, UNKNOWN, Document
-from memdir.store import changes, look
-from memdir.store.writer import App, Told
+from memdir.hot.memory import (
+    CREATED_KEYS,
+    MODIFIED_KEYS,
+    PINNED_KEYS,
+    SOURCE_KEYS,
+    TYPE_KEYS,
+    UNKNOWN,
+    VERIFIED_KEYS,
+    Document,
+)
+from memdir.store import changes
+from memdir.store.writer import App, Done
 
 # A memory in the person's own editor: a private copy, saved with the hash that was read.
 
@@ -50,28 +55,28 @@ USUAL = ("sensible-editor", "nano", "vi")
 AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
 
 
-def edit_by_hand(
-    session: Session, app: App, name: str, expected: str, wishes: Wishes, told: Told
-) -> int:
-    """Open the editor on a copy and save what came out; what cannot be saved is kept."""
-    path, old, document = look.show(app, name)
+def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Done, str]:
+    """Open the editor on a copy and save what came out; what cannot be saved is kept there."""
+    from memdir.store.look import show
+
+    path, old, document = show(app, name)
     copy = _copy(os.path.basename(path), old)
-    folder = os.path.dirname(copy)
     try:
         _run_editor(copy)
         new = _read(copy, app.config.options.max_file_bytes + 1)
         edited = memory.read(memory.decode(new))
         revision = _difference(document, edited, expected or hash_of(old))
-        done = changes.edit(app, path, revision, wishes, told)
+        done = changes.edit(app, path, revision, wishes)
     except MemdirError as error:
-        if _kept(copy, old):
+        if _is_changed(copy, old):
             error.next += f"; your text is kept: memdir save --file {copy}"
+        else:
+            _remove(copy)
         raise
-    if refused(done.changes) and _kept(copy, old):
-        session.screen.tell(f"your text is in {copy}")
-        return 1
-    shutil.rmtree(folder, ignore_errors=True)
-    return 0
+    if refused(done.changes) and _is_changed(copy, old):
+        return done, copy
+    _remove(copy)
+    return done, ""
 
 
 def edit_text(name: str, data: bytes, limit: int) -> bytes:
@@ -81,7 +86,7 @@ def edit_text(name: str, data: bytes, limit: int) -> bytes:
         _run_editor(copy)
         return _read(copy, limit + 1)
     finally:
-        shutil.rmtree(os.path.dirname(copy), ignore_errors=True)
+        _remove(copy)
 
 
 def _copy(name: str, data: bytes) -> str:
@@ -93,6 +98,12 @@ def _copy(name: str, data: bytes) -> str:
     except OSError as error:
         raise failure(error, path, "no copy can be made for the editor") from None
     return path
+
+
+def _remove(copy: str) -> None:
+    from shutil import rmtree
+
+    rmtree(os.path.dirname(copy), ignore_errors=True)
 
 
 def _read(copy: str, limit: int) -> bytes:
@@ -107,19 +118,18 @@ def _read(copy: str, limit: int) -> bytes:
         ) from None
 
 
-def _kept(copy: str, old: bytes) -> bool:
-    """True when the copy holds something new; else it is removed."""
+def _is_changed(copy: str, old: bytes) -> bool:
     try:
         with open(copy, "rb") as file:
-            new = file.read()
+            return file.read() != old
     except OSError:
-        new = old
-    if new == old:
-        shutil.rmtree(os.path.dirname(copy), ignore_errors=True)
-    return new != old
+        return False
 
 
 def _run_editor(copy: str) -> None:
+    import shutil
+    import subprocess
+
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     hint = "set EDITOR, or use --description, --type, --body-file"
     try:
@@ -163,6 +173,9 @@ def _difference(old: Document, new: Document, expected: str) -> Revision:
 ANYWAY = "Save although it seems to live elsewhere, or another memory says nearly the same."
 SECRET = "Save although it holds what looks like a secret; never into a shared scope."
 OFFERED = (INSIST, ALLOW_SECRET)
+# What the store says of a memory itself; a draft cannot claim it.
+_OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
+_READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
 
 
 @command(
@@ -195,7 +208,7 @@ def remember(
     if_hash: str | None,
     anyway: bool,
     allow_secret: bool,
-) -> int:
+) -> Answer:
     """Save TEXT as a memory; `-` reads it from standard input."""
     app = session.app
     if text == STDIN:
@@ -227,7 +240,7 @@ def save(
     if_hash: str | None,
     anyway: bool,
     allow_secret: bool,
-) -> int:
+) -> Answer:
     """Save a draft: Markdown with a header and a body.
 
     The header may say name, description and type; keys that memdir does not know are kept.
@@ -237,19 +250,14 @@ def save(
     name = draft.name if name is None else check_name(name)
     if ours:
         session.screen.tell(f"left out of the draft: {', '.join(ours)}; the store says that itself")
-    return _save(
-        session,
-        app,
-        replace(draft, name=name, expected=if_hash),
-        Wishes(anyway, allow_secret, OFFERED),
-    )
+    draft = replace(draft, name=name, expected=if_hash)
+    return _save(session, app, draft, Wishes(anyway, allow_secret, OFFERED))
 
 
-def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> int:
+def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
     """Save; a new memory without a type gets one from its wording, and the answer says so."""
     known = draft.name and app.store.facts(check_name(draft.name) + ".md") is not None
-    more: Fields = {}
-    says = []
+    more, says = {}, []
     if draft.type == UNKNOWN and not known:
         draft = replace(draft, type=guess_type(draft.body))
         more = {"type": draft.type, "type_from": "wording"}
@@ -257,8 +265,35 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> int:
     if not app.config.enabled:
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
-    done = changes.save(app, draft, wishes, tell_done(session, app, more, *says))
-    return int(refused(done.changes))
+    return _saved(session, app, changes.save(app, draft, wishes), *says, **more)
+
+
+def _saved(session: Session, app: App, done: Done, *says: str, **more: str) -> Answer:
+    code = int(refused(done.changes))
+    return done_answer(session, app, done, *says, more=more)._replace(code=code)
+
+
+def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
+    """A draft from Markdown with a header, and what of it the store decides itself."""
+    document = memory.read(text)
+    for number, problem in document.problems:
+        raise BadInput(
+            f"{where}:{number}: {problem}; nothing was saved",
+            path=where,
+            next="write each header key once, as `key: value`",
+        )
+    values = document.values
+    if values.get(memory.NEST):
+        raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")
+    draft = Draft(
+        body=document.body.strip("\n"),
+        type=document.get(*TYPE_KEYS).strip().lower() or UNKNOWN,
+        name=values.get("name", ""),
+        description=values.get("description", ""),
+        pinned=document.get(*PINNED_KEYS).lower() in ("true", "yes", "1"),
+        extra=tuple((key, text) for key, text in values.items() if key not in _READ | _OURS),
+    )
+    return draft, sorted(key for key in values if key in _OURS)
 
 
 @command("edit", 'memdir edit use-uv --description "uv manages the packages"', changes=True)
@@ -286,7 +321,7 @@ def edit(
     body_file: str | None,
     if_hash: str | None,
     allow_secret: bool,
-) -> int:
+) -> Answer | int:
     """Change a memory, by options or else in your editor.
 
     The editor is $VISUAL or $EDITOR. Only the lines that you change are written. With
@@ -299,27 +334,23 @@ def edit(
     given = {"name": label, "description": description, "type": type, "pinned": pinned}
     fields = tuple((key, value) for key, value in given.items() if value is not None)
     wishes = Wishes(secret=allow_secret, offered=OFFERED[1:])
-    told = tell_done(session, app)
     if not fields and (body_file, why, how) == (None, None, None):
-        return edit_by_hand(session, app, name, if_hash or "", wishes, told)
-    body, read = _new_body(app, name, body_file, {"why": why, "how": how})
-    revision = Revision("", fields, body, if_hash or read)
-    return int(refused(changes.edit(app, name, revision, wishes, told).changes))
-
-
-def _new_body(
-    app: App, name: str, file: str | None, reasons: Mapping[str, str | None]
-) -> tuple[str | None, str]:
-    """The text that an edit asks for, and the hash of the version it was made from."""
+        done, copy = edit_by_hand(app, name, if_hash or "", wishes)
+        session.screen.answer(*_saved(session, app, done)[:2])
+        if copy:
+            session.screen.tell(f"your text is in {copy}")
+        return int(bool(copy))
     limit = app.config.options.max_body_bytes
-    body = None if file is None else read_text(file, limit, "the text")
-    given = {field: text for field, text in reasons.items() if text is not None}
-    for field, text in given.items():
-        check_line(field, text)
-        if not text.strip():
-            raise BadInput(f"{field} is empty", next=f"say what {field} should be")
-    if not given:
-        return body, ""
-    _, old, document = look.show(app, name)
-    text = document.body if body is None else body
-    return set_reasons(text, given.get("why", ""), given.get("how", "")), hash_of(old)
+    body = None if body_file is None else read_text(body_file, limit, "the text")
+    for key, text in (("why", why), ("how", how)):
+        check_line(key, text or "")
+        if text is not None and not text.strip():
+            raise BadInput(f"{key} is empty", next=f"say what {key} should be")
+    if why or how:
+        from memdir.store.look import show
+
+        _, old, document = show(app, name)
+        if_hash = if_hash or hash_of(old)
+        body = set_reasons(document.body if body is None else body, why or "", how or "")
+    revision = Revision("", fields, body, if_hash or "")
+    return _saved(session, app, changes.edit(app, name, revision, wishes))

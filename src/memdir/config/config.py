@@ -52,7 +52,6 @@ from memdir.hot.place import (
     project_name,
     write,
 )
-from memdir.hot.stop import CALLER
 
 SWITCH = "autoMemoryEnabled"
 DIR = "--dir"
@@ -400,6 +399,8 @@ def is_silent(config: Config) -> bool:
 
 def here_of(config: Config, around: Around) -> Here:
     """What hooks need to know of a configuration."""
+    from memdir.hot.stop import CALLER
+
     holds = {
         SILENT: is_silent(config),
         # Of Claude Code; whoever else calls us has none of its own.

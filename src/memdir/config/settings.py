@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Literal, TypeVar
@@ -189,6 +188,10 @@ def _from_text(kind: type, text: str) -> object:
 def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object, int]]:
     """Each key of the file (`table.key`), its value and its line."""
     text = read_text(path, findings)
+    if not text:
+        return
+    import tomllib  # slow to import, and most people have no such file
+
     try:
         tables = tomllib.loads(text)
     except RecursionError:

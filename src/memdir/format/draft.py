@@ -26,6 +26,7 @@ from memdir.hot.memory import (
     stem,
 )
 from memdir.text import dates, secrets
+from memdir.text.patterns import pattern
 
 CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
@@ -84,16 +85,16 @@ class Change:
 MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
 DESCRIPTION_AIM = 120
 UNSAID = "something secret"  # what a text is about that begins with a secret
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 # Direction overrides and tag characters: a person would read another line than a model.
-_HIDDEN = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_HIDDEN = pattern(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by their category, blank to the eye
-_KEY = re.compile(r"(?:metadata\.)?\w[\w -]*")
+_KEY = pattern(r"(?:metadata\.)?\w[\w -]*")
 # What the store says itself; a draft has fields for what of it can be chosen.
 RESERVED_KEYS = frozenset(
     ("name", "description", "metadata", *TYPE_KEYS, *CREATED_KEYS, *MODIFIED_KEYS, *VERIFIED_KEYS)
 ) | {*PINNED_KEYS, *SOURCE_KEYS}
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s")
+_SENTENCE = pattern(r"(?<=[.!?。！？])\s")
 _ONE_LINE = ("name", "description", "why", "how", "source")  # fields of a draft
 WHY, HOW = "**Why:**", "**How to apply:**"
 

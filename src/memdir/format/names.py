@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -11,6 +10,7 @@ from fnmatch import fnmatchcase
 from memdir.errors import BadInput, Finding, Missing, Unwritable
 from memdir.hot import types
 from memdir.hot.memory import Memory, stem
+from memdir.text.patterns import pattern
 from memdir.text.secrets import find_secrets
 
 WILD = "*?["
@@ -35,9 +35,9 @@ def spread(names: Sequence[str], paths: Iterable[str]) -> list[str]:
 MAX_NAME = 80  # characters
 _DEVICES = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
 RESERVED = frozenset(("memory", "readme", "index", "con", "prn", "aux", "nul", *_DEVICES))
-_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
-_OTHER = re.compile(r"[^a-z0-9]+")
-_APOSTROPHE = re.compile(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
+_SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
+_OTHER = pattern(r"[^a-z0-9]+")
+_APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
 SUGGESTED_WORDS = 8
 # A name that ends with one of these was cut in the middle of a phrase.
 _UNFINISHED = frozenset(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from memdir.claims.verify import kept_verdicts, refresh_verdicts
 from memdir.errors import BadInput, MemdirError
 from memdir.hot import inject as inject_module
 from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
@@ -17,12 +17,13 @@ from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, wants_nothing
 from memdir.hot.recall import recall as choose
 from memdir.hot.standing import remind
-from memdir.models.model import tokens_of
-from memdir.recall.choose import Selected, select_by_model
+from memdir.hot.verdicts import Verdicts
 from memdir.store.accept import as_told, source_of
-from memdir.store.logs import open_log
 from memdir.store.look import read_all, survey_index
-from memdir.store.writer import App
+from memdir.store.writer import App, cache_folder
+
+if TYPE_CHECKING:
+    from memdir.recall.choose import Selected
 
 NONCE_BYTES = 4
 SECTION_CHARACTERS = 60_000  # of the whole text, in UTF-16 units
@@ -87,11 +88,13 @@ def recall(
     found = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
     if model and apps and not wants_nothing(prompt):
+        from memdir.recall.choose import select_by_model
+
         selected, found = select_by_model(
             apps, places, prompt, state, found, session, limit=limit, pointers=pointers
         )
     looked = _verify(apps, found, verify)
-    now, nonce = apps[0][1].now() if apps else 0.0, secrets.token_hex(NONCE_BYTES)
+    now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
     told = found.bodies, found.pointers
     if sessions is None:
         injected = inject(*told, SessionState(), now=now, nonce=nonce)
@@ -108,11 +111,13 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
     for scope, app in apps:
         bodies = [item for item in found.bodies if item.scope == scope]
         if bodies and anew:
+            from memdir.claims.verify import refresh_verdicts
+
             start = time.perf_counter()
             refresh_verdicts(app, [item.memory.path for item in bodies])
             looked += time.perf_counter() - start
         if app.config.code:
-            kept_verdicts(app).tell(bodies)
+            Verdicts(cache_folder(app.config), app.config.code).tell(bodies)
     return looked
 
 
@@ -151,7 +156,7 @@ def _framed(apps: Named, full: bool) -> str:
     asked = apps if full else []
     bodies = [pair for scope, app in asked for pair in _bodies(scope, app, len(apps) > 1)]
     places = [(scope, app.store.root) for scope, app in asked]
-    nonce = secrets.token_hex(NONCE_BYTES)
+    nonce = os.urandom(NONCE_BYTES).hex()
     above = "\n\n".join(filter(None, parts))
     return inject_module.frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
 
@@ -206,10 +211,14 @@ def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0)
     for app in (first, team) if team and mode == TEAM else (first,):
         app.store.make()
     config = first.config
+    from memdir.store.logs import open_log
+
     logs = open_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
     read = _indexes([as_told(app) for _, app in apps]) if indexes else None
-    text = instruct(setting, read, nonce=secrets.token_hex(NONCE_BYTES), limit=limit)
+    text = instruct(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
+    from memdir.models.model import tokens_of
+
     return Prompt(text, tokens_of(text), mode)
 
 

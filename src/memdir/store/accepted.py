@@ -4,11 +4,11 @@ from memdir.errors import MemdirError, Missing
 from memdir.format.pointer import write_pointer
 from memdir.hot.layout import Around
 from memdir.hot.place import digest_of
-from memdir.hot.recall import Found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.hot.acceptance import Acceptance
+    from memdir.hot.recall import Found
     from memdir.store.ports import Scan, Search, Store
 
 EVERYTHING = 100_000  # hits: more memories than a store has
@@ -84,9 +84,11 @@ class AcceptanceSearch:
         self.inside = inside
         self.view = view
 
-    def find(self, prompt: str, limit: int) -> Found:
+    def find(self, prompt: str, limit: int) -> "Found":
         """The accepted ones among the best; however many of the others are better."""
         if not self.view.acceptance.decisions:
+            from memdir.hot.recall import Found
+
             return Found([], 0, [])
         result = self.inside.find(prompt, limit)
         hits = [hit for hit in result.hits if self.view.accepts(hit.memory.path)]

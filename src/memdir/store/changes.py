@@ -28,7 +28,6 @@ from memdir.format.pointer import write_pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import INDEX, TEAM, Memory, is_of_records, read_memory, stem
 from memdir.store import ports
-from memdir.store.dry_run import DryRun
 from memdir.store.keep_index import index
 from memdir.store.look import expired_trash, find_all, shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelf, Shelved, Store
@@ -154,6 +153,8 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         shelf = OldArchive(desk.shelf, desk.store)
         desk.plan = [item.path for item in chosen]
+        from memdir.store.dry_run import DryRun
+
         dry = DryRun(desk.store)
         for item in chosen:
             restore_memory(item, dry, shelf)

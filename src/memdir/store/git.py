@@ -6,7 +6,6 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -96,7 +95,9 @@ class Git:
         self, *words: str, given: bytes = b"", seconds: float, limit: int, ended: Ended
     ) -> Iterator[bytes]:
         """What it prints, piece by piece; `ended` tells afterwards how it went."""
-        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+        from tempfile import TemporaryFile  # slow to import
+
+        with TemporaryFile() as stdin, TemporaryFile() as stderr:
             stdin.write(given)
             stdin.seek(0)
             try:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import subprocess
 import zlib
 from contextlib import suppress
 
@@ -135,6 +133,9 @@ class Objects:
         return heads[0] if heads else ""
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
+        import shutil  # seldom needed, and slow to import
+        import subprocess
+
         git = shutil.which("git")
         if git is None and self._packs():
             raise HistoryBroken(

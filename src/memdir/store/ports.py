@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from memdir.errors import BadInput, Finding, Missing
-from memdir.hot.inject import SessionState
 from memdir.hot.memory import Memory, quote, unquote
-from memdir.hot.recall import Found
+
+if TYPE_CHECKING:
+    from memdir.hot.inject import SessionState
+    from memdir.hot.recall import Found
 
 BEGIN, OUTSIDE, UNDO = "begin", "outside", "undo"
 ADDED, MODIFIED, GONE = "A", "M", "D"

@@ -29,7 +29,7 @@ from memdir.format.pointer import read_pointers, write_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, is_memory, stem
 from memdir.store.ports import Store
-from memdir.text import secrets, similar
+from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide how a new header looks
 NOTES = "notes"  # the file that takes over the content of a standalone index
@@ -198,6 +198,10 @@ def _find_file(name: str, files: list[str]) -> str:
 
 def _find_twin(description: str, store: Store, files: list[str]) -> str:
     """The memory that already says this, by its line in the index or its description."""
+    if not files:
+        return ""
+    from memdir.text import similar
+
     try:
         text = memory.decode(store.index() or b"")
     except MemdirError:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from memdir.errors import Conflict, HistoryBroken, Missing
-from memdir.format.draft import SKIPPED, UNDONE, Change
 from memdir.hot.memory import decode, encode, stem
 from memdir.store.git_objects import Objects, read_commit, read_tree
 from memdir.store.ports import History, Logged, Store
-from memdir.text.merge import merge
+
+if TYPE_CHECKING:
+    from memdir.format.draft import Change
 
 MERGED = "is without what this change did to it; later lines stay"
 KEPT = "was changed again at the same place; there it keeps its present text"
@@ -119,6 +121,8 @@ def undo(changes: Sequence[Logged], store: Store, history: History, plan: Plan) 
         message = f"{changes[0].id[:8]} is taken back already; nothing was written"
         hint = "memdir undo ID takes back an older change: memdir log lists them"
         raise Missing(message, next=hint)
+    from memdir.format.draft import SKIPPED, UNDONE, Change
+
     done = []
     for path in plan.files:
         data = wanted[path]
@@ -147,6 +151,8 @@ def _merge_index(
     """Take back the lines of one change, leave later ones; False where a place does not fit."""
     plan.merged = True
     texts = [decode(data or b"") for data in (after, wanted[path], before)]
+    from memdir.text.merge import merge
+
     merged, conflicts = merge(*texts)
     if wanted[path] is None or conflicts:
         plan.kept = True

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from memdir.config.config import Config
 from memdir.errors import HistoryBroken, MemdirError, Missing
-from memdir.format.draft import Change, Rules
 from memdir.hot.acceptance import PUT_BACK, UPKEEP, open_acceptance, save
 from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
 from memdir.store.accepted import AcceptanceView
-from memdir.store.dry_run import DryRun, DryShelf, Overlay
+from memdir.store.dry_run import Overlay
 from memdir.store.history import NoHistory, open_history
 from memdir.store.lock import Lock
 from memdir.store.ports import ARCHIVE, TRASH, Cause, History, Logged, Shelf, Store
 from memdir.store.trash import Shelf as TrashShelf
+
+if TYPE_CHECKING:
+    from memdir.format.draft import Change, Rules
+    from memdir.hot.recall import Found
 
 RESTORE = "restore"
 
@@ -153,7 +157,7 @@ class Desk:
         return Done(*lists, self.dry_run, tuple(self.undone))
 
 
-Act = Callable[[Desk], list[Change]]
+Act = Callable[[Desk], "list[Change]"]
 Told = Callable[[Done], None]
 
 
@@ -175,6 +179,8 @@ class App:
 
     def rules(self) -> Rules:
         """What this store and this moment decide about a save."""
+        from memdir.format.draft import Rules
+
         now = self.now()
         return Rules(
             now=now,
@@ -194,6 +200,8 @@ class App:
         """
         cause = Cause(verb, actor=self.actor, batch=self.batch)
         if self.dry_run:
+            from memdir.store.dry_run import DryRun, DryShelf
+
             trial = DryRun(self.store)
             desk = Desk(trial, DryShelf(self.shelf), cause, dry_run=True)
             yield desk
@@ -249,6 +257,17 @@ class App:
             self.tell(f"{message}. Next: {error.next}")
 
 
+class LaterSearch:
+    """A search that is imported and opened when something is first looked for."""
+
+    def __init__(self, open_search: Callable[[], ports.Search]) -> None:
+        self.search = functools.cache(open_search)
+
+    def find(self, prompt: str, limit: int) -> Found:
+        """See `ports.Search`."""
+        return self.search().find(prompt, limit)
+
+
 def open_app(
     config: Config,
     *,
@@ -261,7 +280,13 @@ def open_app(
     options = config.options
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
-    search = registry.load("searches", options.search, config.own)
+    if options.search not in registry.members("searches", config.own):
+        registry.load("searches", options.search, config.own)  # says which there are
+
+    def open_search() -> ports.Search:
+        search = registry.load("searches", options.search, config.own)
+        return cast(ports.Search, search.open_search(store, cache_folder(config)))
+
     folder = state_folder(config)
     store = cast(Store, layout.open_store(config.store, options.max_file_bytes))
     return App(
@@ -270,7 +295,7 @@ def open_app(
         shelf=TrashShelf(folder),
         history=open_history(folder, now) if options.history else NoHistory(),
         lock=Lock(_lock_file(config), options.lock_notice_seconds, options.lock_seconds),
-        search=cast(ports.Search, search.open_search(store, cache_folder(config))),
+        search=LaterSearch(open_search),
         now=now,
         tell=tell,
         actor=actor,

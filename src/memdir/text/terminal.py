@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from memdir.text.patterns import pattern
 
 # C0, DEL and C1 · soft hyphen, joiners, marks and overrides of direction, zero width, fillers ·
 # line and paragraph separators · invisible operators · tags and variation selectors, which can
 # carry a whole hidden text · half characters (bytes that are no UTF-8).
-_HIDDEN = re.compile(
+_HIDDEN = pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"

@@ -1,13 +1,9 @@
 """`memdir eval` from the outside: figures, pages, exit codes."""
 
-import io
 import json
-import sys
 
 import pytest
 
-from memdir.cli import evaluate
-from memdir.cli.output import Screen
 from tests.cli.test_looks import too_wide
 from tests.helpers.made import QUERIES
 from tests.helpers.terminal import memdir
@@ -91,21 +87,3 @@ def test_a_dialogue_set_is_ranked_and_compared(tmp_path):
     assert answer.json["figures"]["R@1"]["value"] == 1
     assert answer.json["figures"]["R@10"]["goal"] == 0.62
     assert "coverage" not in answer.json["figures"]
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("json", "patience", "heard"), [(False, -1, True), (False, 60, False), (True, -1, False)]
-)
-def test_who_waits_at_a_terminal_is_told_what_is_under_way(monkeypatch, json, patience, heard):
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(evaluate, "PATIENCE_SECONDS", patience)
-    screen = Screen({})
-    screen.json = json
-    evaluate._teller(screen)("asking 80 prompts")
-    assert stream.getvalue() == ("memdir: asking 80 prompts …\n" if heard else "")
