@@ -96,7 +96,7 @@ def test_requests_are_told_apart():
     assert kind(asked("hello", {"x-claude-code-agent-id": "a1"}, tools=TOOLS)) == AGENT
     assert kind(asked("Please create a detailed summary of it all", tools=TOOLS)) == COMPACT
     assert kind(Request("/", {}, None, "HEAD")) == SIDE
-    ours = (PACKAGE / "steps/prompts/capture.md").read_text(encoding="utf-8")
+    ours = (PACKAGE / "capture/prompts/capture.md").read_text(encoding="utf-8")
     assert kind(asked("hello", system=ours, tools=TOOLS)) == CAPTURE
 
 

@@ -166,7 +166,7 @@ def test_the_worker_holds_drafts_unless_the_agent_saves_them(tmp_path, agent):
     time.sleep(SETTLED)
     given = client.event("Stop", session_id=said.session, transcript_path=str(path))
     assert bool(client.run("stop", given)) == agent
-    client.wait("start.py")
+    client.wait()
     held = list(client.state.glob("stores/*/held/*.json"))
     texts = [one for one in held if '"type": "decision"' in one.read_text()]
     assert len(texts) == (not agent), client.log()

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from memdir.errors import BadInput, Conflict
-from memdir.format import exclusions
 from memdir.format.names import check_name
 from memdir.hot import memory, safe, types
 from memdir.hot.memory import (
@@ -179,6 +178,8 @@ def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     if wishes.anyway:
         return ""
     reasoned = "\n".join((draft.body, draft.why, draft.how))
+    from memdir.format import exclusions
+
     return exclusions.why_not(reasoned, rules.claude_md) or ""
 
 

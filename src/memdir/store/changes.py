@@ -29,7 +29,7 @@ from memdir.hot import memory, safe
 from memdir.hot.memory import INDEX, TEAM, Memory, is_of_records, read_memory, stem
 from memdir.store import ports
 from memdir.store.keep_index import index
-from memdir.store.look import expired_trash, find_all, shelved
+from memdir.store.look import expired_trash, find_all, is_for_others, shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelf, Shelved, Store
 from memdir.store.save import adopt, write_draft, write_edit
 from memdir.store.trash import OldArchive
@@ -54,12 +54,6 @@ def ignored(app: App, paths: Sequence[str]) -> list[str]:
     named = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" * (len(left_out) > 3))
     why = "git check-ignore -v says why"
     return [f"git ignores {named}: others who have this repository do not get it; {why}"]
-
-
-def is_for_others(app: App) -> bool:
-    """True where others are to get what is saved; a local agent's memory is nobody else's."""
-    scope = app.config.scope
-    return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:

@@ -21,6 +21,12 @@ DAY_SECONDS = 86_400
 Files = list[tuple[str, bytes]]
 
 
+def is_for_others(app: App) -> bool:
+    """True where others are to get what is saved; a local agent's memory is nobody else's."""
+    scope = app.config.scope
+    return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
+
+
 def gather(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
     """These files, or all memories with their index; what cannot be read becomes a finding."""
     files, findings = Files(), list[Finding]()

@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from memdir.hot.disk import Disk, close_quietly, failure
-from memdir.hot.replacement import Staged
 
 # What reading back a file that somebody else has damaged may raise.
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
@@ -140,6 +139,8 @@ def replace(folder: str, name: str, data: bytes, *, durable: bool = True) -> Non
     if durable:
         disk.put(name, data)
         return
+    from memdir.hot.replacement import Staged
+
     staged = Staged(*disk.open_parent(name, make=True))
     try:
         staged.write(data)

@@ -17,7 +17,6 @@ from memdir.hot.acceptance import PUT_BACK, UPKEEP, open_acceptance, save
 from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
-from memdir.store.accepted import AcceptanceView
 from memdir.store.dry_run import Overlay
 from memdir.store.history import NoHistory, open_history
 from memdir.store.lock import Lock
@@ -100,6 +99,8 @@ class OwnWrites:
         self.unaccepted: set[str] = set()
         self.only: set[str] | None = None
         if self.counts and (verb in UPKEEP or verb == RESTORE):
+            from memdir.store.accepted import AcceptanceView
+
             view = AcceptanceView(store, open_acceptance(folder, origin, store))
             there = [path for path in store.tree() if store.is_memory(path)]
             self.unaccepted = {path for path in there if not view.accepts(path)}
