@@ -835,7 +835,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _commands() -> Iterable[str]:
-    context = click.Context(commands, info_name="memdir")
+    # As `memdir --help` has it: click remembers the first help option that it makes.
+    context = click.Context(commands, info_name="memdir", help_option_names=["-h", "--help"])
     yield f"# Commands\n\n{NOTICE}"
     links = {
         section: ", ".join(f"[{name}](#{name})" for name in names)
