@@ -2,7 +2,7 @@
 
 recall      recall beside simple searches (baselines), on a set of labelled prompts
 claims      verdicts on labelled claims; claims_set reads them, listing is their repository
-pairs       memories that say the same or contradict each other
+pairs       memories that say the same, or disagree with their own description
 capture     which messages ask to be remembered
 type_guess  the type that `memdir remember` guesses
 

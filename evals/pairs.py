@@ -1,11 +1,11 @@
-"""Near-duplicates, contradictions and disagreements on labelled memories."""
+"""Near-duplicates and disagreements on labelled memories."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from evals.baselines import words
-from evals.pairs_against import evaluate_contradictions, evaluate_disagreements
+from evals.pairs_against import evaluate_disagreements
 from evals.pairs_data import (
     FAIR,
     OPPOSED,
@@ -61,7 +61,7 @@ NEAR_EXACT = (
 
 
 def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
-    """likeness → thresholds → contradictions → disagreements; with the leading figures on top"""
+    """likeness → thresholds → disagreements; with the leading figures on top"""
     pairs, singles = read_pairs(data), read_singles(data)
     say("comparing the labelled pairs")
     alike = [_compare(pair) for pair in pairs]
@@ -73,7 +73,6 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
         _likeness(pairs, alike),
         _spread(pairs, alike),
         _thresholds(pairs, alike, stores),
-        evaluate_contradictions(pairs, stores),
         evaluate_disagreements(singles, stores),
     )
     summary = (

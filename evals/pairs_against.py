@@ -1,45 +1,16 @@
-"""Contradictions between two memories, and disagreements within one, on labelled memories."""
+"""Memories that disagree with their description or index line, on labelled memories."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evals.pairs_data import OPPOSED, RELATIONS, Pair, Single, Stores
+from evals.pairs_data import Single, Stores
 from evals.pairs_measure import Share, share_figure
-from memdir.audit.disagree import MISSING, disagreements, find_contradictions
+from memdir.audit.disagree import MISSING, disagreements
 from memdir.evals.report import COUNT, TEXT, Figure, Section, Table
 from memdir.format.pointer import below_store, read_pointers
 
 UNFOUND = "What only understanding would find is not found: a clean list proves nothing."
-
-
-def evaluate_contradictions(pairs: Sequence[Pair], stores: Stores) -> Section:
-    """Each labelled pair alone, then all memories of the directories."""
-    suspected = {pair.id: _opposed(pair) for pair in pairs}
-    by_relation = {name: [pair for pair in pairs if pair.relation == name] for name in RELATIONS}
-    rows = tuple(
-        (name, len(held), sum(suspected[pair.id] for pair in held))
-        for name, held in by_relation.items()
-        if held
-    )
-    opposed = [pair for pair in pairs if pair.relation in OPPOSED]
-    right = sum(suspected[pair.id] for pair in opposed)
-    over_all = sum(len(find_contradictions(texts)) for texts, _ in stores.values())
-    figures = (
-        share_figure("contradictions found", Share(right, len(opposed))),
-        share_figure("precision by the labels", Share(right, sum(suspected.values()))),
-        Figure("suspected in whole directories", over_all, COUNT, len(stores)),
-    )
-    columns = (("relation", TEXT), ("n", COUNT), ("suspected", COUNT))
-    return Section(
-        "Suspected contradictions", figures, (Table("suspicions", columns, rows),), (), (UNFOUND,)
-    )
-
-
-def _opposed(pair: Pair) -> bool:
-    both = (pair.first, pair.second)
-    texts = {f"{at}/{file.path}": file.text for at, file in enumerate(both)}
-    return bool(find_contradictions(texts))
 
 
 def evaluate_disagreements(singles: Sequence[Single], stores: Stores) -> Section:

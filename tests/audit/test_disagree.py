@@ -1,4 +1,4 @@
-"""A memory fits its description and its index line; two memories give one thing one value."""
+"""A memory fits its description and its index line."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,6 @@ from memdir.audit.disagree import (
     UNRELATED,
     VAGUE,
     disagreements,
-    find_contradictions,
 )
 
 BODY = "Install packages with uv, never with pip, because uv.lock pins every version."
@@ -96,43 +95,3 @@ def test_a_disagreement_has_its_line():
 def test_any_text_and_any_line_can_be_compared(text, line):
     for one in disagreements(text, line):
         assert one.kind and one.message
-
-
-def between(one: str, other: str):
-    return find_contradictions({"a.md": one, "b.md": other})
-
-
-STAGING = "The staging server listens on port {}."
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "count"),
-    [
-        (STAGING.format(8080), STAGING.format(9090), 1),
-        ("Services run on Python 3.11 in CI.", "Services run on Python 3.12 in CI.", 1),
-        ("The default branch is main.", "The default branch is `develop`.", 1),
-        (f"Main branch: x.\n\n{STAGING.format(1)}", f"Main branch: y.\n\n{STAGING.format(2)}", 1),
-        ("The billing server listens on port 8080.", "The search index is on port 9090.", 0),
-        ("Try Python 3.11 or Python 3.12.", "All services run on Python 3.12.", 0),
-        ("If CI is red, the default branch is main.", "The default branch is develop.", 0),
-        ("The default branch was main.", "The default branch is develop.", 0),
-        ("```\nThe default branch is main.\n```", "The default branch is develop.", 0),
-        ("The default branch is main. See `b.md`.", "The default branch is develop.", 0),
-        ("Always use pip.", "Never use pip.", 0),  # beyond a rule that is right often enough
-    ],
-)  # fmt: skip
-def test_only_different_values_for_the_same_thing_are_suspected(one, other, count):
-    assert len(between(one, other)) == count
-
-
-def test_a_suspicion_shows_both_sentences_with_their_lines():
-    one = "---\nname: x\ndescription: About branches\n---\n\nIntro.\n\nThe default branch is main."
-    other = "---\nname: y\ndescription: The default branch is dev.\n---\n\nNothing else."
-    (pair,) = between(one, other)
-    assert (pair.first_line, pair.second_line) == (8, 3)
-    assert pair.reason == "they give different values for one thing: main / dev"
-
-
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_any_two_texts_can_be_looked_at(one, other):
-    assert len(between(one, other)) <= 1

@@ -1,4 +1,4 @@
-"""`python -m evals pairs`: which memories say the same, or against each other, in figures."""
+"""`python -m evals pairs`: which memories say the same, in figures."""
 
 import json
 from pathlib import Path
@@ -63,16 +63,10 @@ def test_every_relation_is_counted_and_overlap_is_in_no_figure(labelled):
     assert told["precision at SHOW"]["n"] == 1
 
 
-def test_contradictions_and_disagreements_are_measured(labelled):
-    given = figures("pairs", labelled)
-    told = given["figures"]
-    assert told["contradictions found"]["value"] == 1
-    assert told["precision by the labels"]["value"] == 1
-    assert told["suspected in whole directories"]["value"] >= 1
+def test_disagreements_are_measured(labelled):
+    told = figures("pairs", labelled)["figures"]
     assert (told["disagreements found"]["value"], told["disagreements found"]["n"]) == (1, 1)
     assert told["alarms on other memories"]["value"] == 0
-    suspicions = {row["relation"]: row["suspected"] for row in given["tables"]["suspicions"]}
-    assert suspicions["contradiction"] == 1 and suspicions["distinct"] == 0
 
 
 def test_pairs_of_one_sort_only_have_no_area(labelled):
@@ -105,5 +99,4 @@ def test_on_real_memories_the_goal_is_met_and_words_alone_are_beaten(shared):
     assert told["AUC, memdir above words"]["low"] > 0
     assert told["merged in whole directories"]["value"] == 0
     assert told["shown in whole directories"]["value"] <= 10
-    assert told["suspected in whole directories"]["value"] <= 20
     assert told["alarms on other memories"]["value"] == 0

@@ -1,11 +1,9 @@
 """Consolidation: what the logs say is saved, what is wrong goes into the trash, in its own time."""
 
 import datetime
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -205,35 +203,6 @@ def test_old_and_wrong_goes_into_the_trash_old_alone_stays(opened):
     assert paths(run(opened)[1], "retired") == []
     code.commit({"src/kept.py": "x = 2\n"})
     assert paths(run(opened)[1], "retired") == ["wrong.md"]
-
-
-def claude_md(opened: Opened, text: str, when: str) -> None:
-    code = Checkout(opened.project)
-    (opened.project / "CLAUDE.md").write_text(text)
-    moment = time.mktime(time.strptime(when, "%Y-%m-%d"))
-    os.utime(opened.project / "CLAUDE.md", (moment, moment))
-    code.git("status")
-
-
-def test_what_claude_md_says_otherwise_since_is_put_away_what_is_newer_is_marked(opened):
-    claude_md(opened, "# Rules\n\nThe default branch is `main`.\n", "2026-01-01")
-    opened.write("older.md", page("The default branch is `trunk`.", "2025-06-01"))
-    opened.write("newer.md", page("The default branch is `develop`.", "2026-02-01"))
-    kept = (opened.project / "CLAUDE.md").read_bytes()
-    before = opened.files()
-    first, done = run(opened)
-    assert paths(done, "retired") == ["older.md"]
-    assert "contradicts: CLAUDE.md, line 3" in opened.read("newer.md")
-    assert "modified: 2026-02-01" in opened.read("newer.md")
-    assert sorted((one.path, one.older) for one in first.oriented.disputed) == [
-        ("newer.md", False),
-        ("older.md", True),
-    ]
-    after = opened.files()
-    assert run(opened)[1].changes == () and opened.files() == after
-    assert (opened.project / "CLAUDE.md").read_bytes() == kept
-    review.undo(opened.app())
-    assert opened.files() == before
 
 
 def sessions(count: int, when: float = NOON) -> list[Session]:

@@ -1,18 +1,16 @@
-"""Where texts disagree: a memory with its description or index line, two memories on a value."""
+"""Where texts disagree: a memory with its description or index line, a text with what was said."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import islice
 
 from memdir.format.pointer import WIKILINK, read_pointers
 from memdir.hot import memory
-from memdir.hot.memory import stem
 from memdir.hot.words import Words, is_unspaced, split
-from memdir.text.prose import Sentence, sentences
 
 MAX_CACHED_WORDS = 100_000
 
@@ -32,114 +30,6 @@ def _stems() -> Words:
 
 def _stems_of(text: str) -> frozenset[str]:
     return frozenset(_stems().count(text)[0])
-
-
-# Two memories that give one thing different values. Only named values are compared: looser rules
-# (renames, opposite orders) were wrong more often than right on stores they were not written for.
-
-MAX_SENTENCE_CHARACTERS = 400  # a longer one says more than one thing
-MIN_SHARED_WORDS = 3  # of two sentences about one thing
-MIN_SHARE = 0.5  # of all words of the two
-MAX_SAME_KEY = 2_000  # sentences; more of them are no key
-# A condition, a report of the past or a question gives no value.
-_CONDITION = re.compile(
-    r"(?i)\b(?:if|when|whenever|unless|until|once|without|except|only|just|while|where|might|may|"
-    r"could|would|was|were|had|did|used to|previously|earlier|originally|formerly|old|e\.g|"
-    r"example|either|whether|both)\b|\?|->|→"
-)
-_VALUES = (
-    re.compile(
-        r"(?i)\b(port|timeout|limit|quota|retries|workers|threshold)"
-        r"(?: is| of|:| =|=)? `?(\d[\d_,.]{0,12}\w{0,3})"
-    ),
-    re.compile(r"\b([A-Z][A-Za-z]{1,20}) (?:version )?v?(\d{1,3}(?:\.\d{1,4}){1,2})\b"),
-    re.compile(r"`([A-Za-z_][\w.-]{2,40}) ?= ?([\w./:-]{1,40})`"),
-    re.compile(
-        r"(?i)\b((?:default|main|base|integration|release|target) branch)"
-        r"(?: is|:| =) `?([\w./-]{2,40})"
-    ),
-)
-_LINK = re.compile(r"\[\[([^\]|#\n]{1,120})|`([\w./-]{1,120})\.md`|\(([\w./-]{1,120})\.md\)")
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """Two sentences that may not both be right, and why we think so; lines count from 1."""
-
-    first: str  # path
-    first_line: int
-    first_says: str
-    second: str
-    second_line: int
-    second_says: str
-    reason: str
-    kind: str = "opposite"
-
-
-@dataclass(frozen=True)
-class _Value:
-    path: str
-    sentence: Sentence
-    value: str
-    words: frozenset[str]  # of the sentence, beside key and value
-
-
-def find_contradictions(texts: Mapping[str, str]) -> list[Contradiction]:
-    """Different values for one thing, at most once for two memories; `texts` by path."""
-    names: dict[str, set[str]] = {}
-    links: dict[str, set[str]] = {}
-    by_key: dict[str, list[_Value]] = {}
-    for path, text in sorted(texts.items()):
-        document = memory.read(text)
-        names[path] = {_flat(stem(path)), _flat(document.values.get("name", ""))} - {""}
-        targets = (next(filter(None, match.groups())) for match in _LINK.finditer(text))
-        links[path] = {_flat(stem(target.strip())) for target in targets}
-        for sentence in _read_sentences(text, document):
-            for key, value in _read_values(sentence):
-                words = _stems_of(sentence.text) - _stems_of(f"{key} {value}")
-                by_key.setdefault(key, []).append(_Value(path, sentence, value, words))
-    pairs: dict[frozenset[str], Contradiction] = {}
-    for key, group in by_key.items():
-        for a, b in combinations(group, 2) if len(group) <= MAX_SAME_KEY else ():
-            if a.value == b.value or a.path == b.path or not _same_thing(key, a, b):
-                continue
-            # Whose author names the other memory saw both.
-            if links[a.path] & names[b.path] or links[b.path] & names[a.path]:
-                continue
-            reason = f"they give different values for one thing: {a.value} / {b.value}"
-            said = (a.path, a.sentence.line, a.sentence.text)
-            other = (b.path, b.sentence.line, b.sentence.text)
-            pairs.setdefault(frozenset((a.path, b.path)), Contradiction(*said, *other, reason))
-    return sorted(pairs.values(), key=lambda pair: (pair.first, pair.first_line, pair.second))
-
-
-def _read_sentences(text: str, document: memory.Document) -> list[Sentence]:
-    line = document.starts.get("description", 0) + 2  # the header's own line comes before its keys
-    about = sentences(document.values.get("description", ""))
-    first_line = text.count("\n", 0, len(text) - len(document.body)) + 1
-    return [*(Sentence(line, each.text) for each in about), *sentences(document.body, first_line)]
-
-
-def _read_values(sentence: Sentence) -> list[tuple[str, str]]:
-    """Keys with the only value that the sentence gives them; a list of values states none."""
-    text = sentence.text
-    if sentence.code or len(text) > MAX_SENTENCE_CHARACTERS or _CONDITION.search(text):
-        return []
-    values: dict[str, set[str]] = {}
-    for form in _VALUES:
-        for match in form.finditer(text):
-            values.setdefault(match[1].lower(), set()).add(match[2].rstrip(".,:"))
-    return [(key, some.pop()) for key, some in values.items() if len(some) == 1]
-
-
-def _same_thing(key: str, a: _Value, b: _Value) -> bool:
-    shared = len(a.words & b.words)
-    few = shared < MIN_SHARED_WORDS or shared < MIN_SHARE * len(a.words | b.words)
-    return " " in key or not few  # `default branch`: there is only one
-
-
-def _flat(name: str) -> str:
-    return name.strip().lower().replace("_", "-").replace(" ", "-")
 
 
 # A memory against its own description and index line: only what words can show.

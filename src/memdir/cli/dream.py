@@ -36,8 +36,8 @@ def dream(session: Session, model: bool) -> Answer:
     """Bring logs and memories together: save, merge, date, put away, index.
 
     What the logs say to remember is saved. Memories that say the same become one, dates are
-    written out, the index is put in order. What is old and contradicted by the code, or by a
-    newer CLAUDE.md, goes into the trash. Nothing is deleted; one undo takes all of it back.
+    written out, the index is put in order. What is old and contradicted by the code
+    goes into the trash. Nothing is deleted; one undo takes all of it back.
     """
     app = session.app
     run = bring_together(app, model=model)
@@ -58,8 +58,6 @@ def _fields(app: App, run: Run, done: Done) -> Fields:
         "log_silent": oriented.logs.silent,
         "held": run.held,
         "old": oriented.old,
-        "disputed": list(map(asdict, oriented.disputed)),
-        "contradictions": list(map(asdict, work.contradictions)),
         "proposals": list(map(asdict, work.proposals)),
         "remarks": [*work.remarks, *done.remarks],
         "store": app.store.root,
@@ -92,14 +90,7 @@ def _doubts(screen: Screen, run: Run) -> Iterator[str]:
     if oriented.old:
         many = count(len(oriented.old), "memory", "memories")
         yield from screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
-    for item in oriented.disputed[:FEW]:
-        fate = "put away" if item.older else "marked, for you to decide"
-        text = f"{item.path}: CLAUDE.md says otherwise ({fate})"
-        yield from screen.block("?", text, style="yellow")
-        yield from screen.block("", f"line {item.line}: {item.says}", "    ")
-        theirs = f"CLAUDE.md, line {item.claude_line}: {item.claude_says}"
-        yield from screen.block("", theirs, "    ")
-    if doubts := len(work.contradictions) + len(work.proposals):
+    if doubts := len(work.proposals):
         text = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")
 

@@ -71,7 +71,6 @@ def _fields(app: App, plan: Plan, done: Done) -> Fields:
         "lost": list(map(asdict, plan.lost)),
         "accounted": list(map(asdict, work.accounted)),
         "checks": list(map(asdict, plan.checks)),
-        "contradictions": list(map(asdict, work.contradictions)),
         "proposals": list(map(asdict, work.proposals)),
         "remarks": [*work.remarks, *done.remarks],
         "store": app.store.root,
@@ -131,17 +130,7 @@ def change_lines(screen: Screen, done: Done) -> Iterator[str]:
 
 def _decisions(screen: Screen, plan: Plan) -> Iterator[str]:
     """What a person has to decide: shown with the evidence, never acted upon."""
-    disputes, proposals = plan.work.contradictions, plan.work.proposals
-    if disputes:
-        head = "Suspected contradictions, shown but not settled; the newer one is often right:"
-        yield from ["", head]
-    for item in disputes[:FEW]:
-        yield from screen.block("?", item.reason, style="yellow")
-        yield from screen.block("", f"{item.first}:{item.first_line}", "    ")
-        yield from screen.block("", item.first_says, "      ")
-        yield from screen.block("", f"{item.second}:{item.second_line}", "    ")
-        yield from screen.block("", item.second_says, "      ")
-    yield from more_lines(len(disputes), FEW)
+    proposals = plan.work.proposals
     yield from ["", "For you to decide:"] if proposals else []
     for proposal in proposals[:FEW]:
         text = f"{proposal.path}: {proposal.what} ({'; '.join(proposal.evidence)})"

@@ -69,17 +69,6 @@ def _refuse_file(path: str, data: bytes, rules: Rules) -> str:
     return ""
 
 
-def annotate(path: str, key: str, value: str, store: Store, reason: str) -> Change:
-    """One line of the header, and no other: `modified` tells when somebody meant a change."""
-    old = store.read(path)
-    document = memory.read(memory.decode(old))
-    if document.get(key) == value or document.lines is None:
-        return Change(SKIPPED, stem(path), path, hash_of(old), reason)
-    data = memory.encode(memory.edit(document, key, value).text)
-    store.put(path, data)
-    return Change(UPDATED, stem(path), path, hash_of(data), reason)
-
-
 def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
     """The next version of a memory, checked like a draft; only what was asked for changes."""
     path = revision.path

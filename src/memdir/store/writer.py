@@ -158,7 +158,6 @@ class Desk:
         return Done(*lists, self.dry_run, tuple(self.undone))
 
 
-Act = Callable[[Desk], "list[Change]"]
 Told = Callable[[Done], None]
 
 
@@ -233,13 +232,6 @@ class App:
                     history.record(self.store, desk.cause, store.written)
                 except MemdirError as error:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
-
-    def change(self, verb: str, act: Act, told: Told) -> Done:
-        """`changing` for callers that hand over what to do and want to be told."""
-        with self.changing(verb) as desk:
-            desk.changes += act(desk)
-        told(desk.done)
-        return desk.done
 
     def snapshot(self) -> None:
         """Commit what others did, if nobody is writing just now; never waits."""

@@ -8,12 +8,9 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 
-from memdir.audit.ages import clocks
 from memdir.audit.audit import Audit, Wish, audit, find_lost
-from memdir.audit.disagree import find_contradictions
 from memdir.capture.drafts import catches, refuse_secrets
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import signed
@@ -29,15 +26,13 @@ from memdir.hot.memory import Memory, decode, encode, read_memory
 from memdir.hot.types import names as known_types
 from memdir.store import logs
 from memdir.store.changes import retire_memory
-from memdir.store.commit_times import commit_times
 from memdir.store.dry_run import DryRun, DryShelf
 from memdir.store.keep_index import index
 from memdir.store.lock import Lock
 from memdir.store.logs import DailyLog, open_log
-from memdir.store.look import gather
 from memdir.store.ports import Shelf, Store
-from memdir.store.save import annotate, write_draft
-from memdir.store.writer import CLAUDE_MD, App, Desk, Done, state_folder
+from memdir.store.save import write_draft
+from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.upkeep import proof
 from memdir.upkeep.ideas import Ideas
 from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, look, plan
@@ -49,8 +44,6 @@ WHO = "memdir dream"
 PAUSE_SECONDS = 24 * 3600  # between two runs that nobody asked for
 THROTTLE_SECONDS = 10 * 60  # between two looks at how many sessions there were
 MIN_SESSIONS = 5  # others than the one that asks, since the last run
-CLAUDE_PATH = "../CLAUDE.md"  # a path that no memory has
-CONTRADICTS = "metadata.contradicts"  # in a header: where CLAUDE.md says otherwise
 WORKED_ON = ("metadata.from", "metadata.part_of", MERGED_KEY)  # by a restructuring
 POINTED = "it pointed to a memory that was put away"
 LOG = "log"  # the client of what a log says
@@ -75,24 +68,6 @@ class State:
 
 
 @dataclass(frozen=True)
-class Disputed:
-    """A memory of which CLAUDE.md says otherwise; `older`: CLAUDE.md was written later."""
-
-    path: str
-    line: int
-    says: str
-    claude_line: int
-    claude_says: str
-    reason: str
-    older: bool
-
-    @property
-    def mark(self) -> str:
-        """What the header of the memory says about it."""
-        return f"CLAUDE.md, line {self.claude_line}"
-
-
-@dataclass(frozen=True)
 class Gathered:
     """What the logs say to remember, what is only noticed in them, and how far they were read.
 
@@ -114,7 +89,6 @@ class Oriented:
     stale: Mapping[str, tuple[str, ...]]  # path -> what the code says against it
     drifted: Mapping[str, str]  # path -> why it goes
     old: tuple[str, ...]  # worn out by their age alone: for a person to decide
-    disputed: tuple[Disputed, ...]
     logs: Gathered
     code: str  # its state
 
@@ -237,16 +211,12 @@ def _orient(app: App, state: State) -> Oriented:
     for finding in report.findings:
         if finding.kind == "stale-claim":
             stale[finding.path] = (*stale.get(finding.path, ()), finding.message)
-    disputed = _find_disputed(app)
     gathered = gather_logs(app, state.logs)
     code = open_repo(app).state().partition("+")[0]  # the commit: a store may lie in the work tree
     drifted, old = _find_worn(app, report)
     if state.done and code == state.code:  # no new reason; and an undo is not done again
         drifted, old = {}, (*drifted, *old)
-    for item in disputed:
-        if item.older:
-            drifted[item.path] = f"{item.mark} says otherwise, and is newer: {item.reason}"
-    return Oriented(stale, drifted, old, disputed, gathered, code)
+    return Oriented(stale, drifted, old, gathered, code)
 
 
 def _find_worn(app: App, report: Audit) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -261,37 +231,6 @@ def _find_worn(app: App, report: Audit) -> tuple[dict[str, str], tuple[str, ...]
         if item.claims.stale and item.path not in unsure
     }
     return drifted, tuple(item.path for item in worn if item.path not in drifted)
-
-
-def _find_disputed(app: App) -> tuple[Disputed, ...]:
-    """What CLAUDE.md contradicts; its date is that of its commit, else of the file.
-
-    Where nobody knows when it was written, nothing is older; nor is what is pinned.
-    """
-    claude_md = app.rules().claude_md
-    if not claude_md.strip():
-        return ()
-    memories = app.store.scan().memories
-    texts = {path: decode(data) for path, data in gather(app.store, app.store.files())[0]}
-    pinned = {memory.path for memory in memories if memory.pinned}
-    ages = clocks(app, memories)[0]
-    checkout = app.config.checkout
-    written = commit_times(checkout, [CLAUDE_MD]).times.get(CLAUDE_MD)
-    if written is None:
-        with suppress(OSError):
-            written = os.stat(os.path.join(checkout, CLAUDE_MD)).st_mtime
-    result = []
-    for item in find_contradictions({**texts, CLAUDE_PATH: claude_md}):
-        if CLAUDE_PATH not in (item.first, item.second):
-            continue
-        mine = item.first, item.first_line, item.first_says
-        theirs = item.second, item.second_line, item.second_says
-        if item.first == CLAUDE_PATH:
-            mine, theirs = theirs, mine
-        clock = None if mine[0] in pinned else ages.get(mine[0])
-        older = clock is not None and written is not None and clock < written
-        result.append(Disputed(*mine, theirs[1], theirs[2], item.reason, older))
-    return tuple(sorted(result, key=lambda item: item.path))
 
 
 def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
@@ -377,7 +316,7 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     """First on paper: what a plan refuses must not be half done. Nothing is deleted."""
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf)
-    _save_and_mark(paper, rules, oriented)
+    _save(paper, rules, oriented)
     before = proof.count(begin(look(desk.store, {}))) if paper.written else None
     plans = [plan(look(paper, oriented.stale), ideas)]
     carry_out(plans[0], paper, shelf, rules.now)
@@ -389,7 +328,7 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
         plans.append(plan(look(paper, oriented.stale)))
         carry_out(plans[1], paper, shelf, rules.now)
     desk.plan = [*plans[0].texts, *plans[0].gone, *oriented.drifted]
-    done, refused = _save_and_mark(desk.store, rules, oriented)
+    done, refused = _save(desk.store, rules, oriented)
     done += carry_out(plans[0], desk.store, desk.shelf, rules.now)
     done += _put_away(desk.store, desk.shelf, rules, oriented)
     for later in plans[1:]:
@@ -410,10 +349,8 @@ def _points_to(line: str, paths: Collection[str]) -> bool:
     return any(pointer.target in paths for pointer in read_pointers(line, 1))
 
 
-def _save_and_mark(
-    store: Store, rules: Rules, oriented: Oriented
-) -> tuple[list[Change], list[str]]:
-    """What the logs say to remember, and marks; and what of it was refused, and why."""
+def _save(store: Store, rules: Rules, oriented: Oriented) -> tuple[list[Change], list[str]]:
+    """What the logs say to remember; and what of it was refused, and why."""
     # A run that was killed may have saved some of them already.
     known = {memory.values.get("metadata.message") for memory in store.scan().memories}
     changes = []
@@ -424,10 +361,6 @@ def _save_and_mark(
             changes.append(write_draft(item.draft, store, rules, Wishes()))
         except (BadInput, Conflict, Missing) as error:
             changes.append(Change(SKIPPED, item.draft.name, "", reason=error.message))
-    for dispute in oriented.disputed:
-        if not dispute.older and store.exists(dispute.path):
-            reason = f"{dispute.mark} says otherwise, and is older: {dispute.reason}"
-            changes.append(annotate(dispute.path, CONTRADICTS, dispute.mark, store, reason))
     refused = [f"not saved from a log: {change.reason}" for change in changes if not change.hash]
     return [change for change in changes if change.changed], refused
 

@@ -8,7 +8,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memdir.audit.disagree import find_contradictions
 from memdir.claims.claim import STALE
 from memdir.claims.verify import verify
 from memdir.errors import KnowledgeAtRisk, MemdirError
@@ -400,12 +399,11 @@ def _remark(work: Work) -> None:
 
 
 def _propose(work: Work) -> None:
-    """What only a person can decide: memories that the code contradicts, or each other."""
+    """What only a person can decide: memories that the code contradicts, or that are alike."""
     for path, evidence in work.given.stale.items():
         if path in work.pages and evidence:
             command = retire_command(path)
             work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
-    work.contradictions = find_contradictions(work.texts)
     propose_alike(work)
 
 

@@ -95,16 +95,11 @@ def propose_alike(work: Work) -> None:
         for item in work.proposals
         if item.what.startswith(MERGE_INTO)
     }
-    opposed = {frozenset((item.first, item.second)) for item in work.contradictions}
     for item in find_pairs(work):
-        pair = frozenset((item.first, item.second))
-        if pair in asked:
+        if {item.first, item.second} in asked:
             continue
         message = f"uses much the same words as {item.first}"
         doubt = "the same thing twice, or does one correct the other?"
-        if pair in opposed:
-            message = f"speaks of the same as {item.first}"
-            doubt = "and seems to say otherwise, see above"
         evidence = (f"{item.score:.0%} alike", doubt)
         command = retire_command(item.second)
         work.proposals.append(Proposal(item.second, message, evidence, command))

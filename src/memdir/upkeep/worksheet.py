@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from memdir.audit.disagree import Contradiction
 from memdir.format.draft import Style
 from memdir.format.outline import Line, Lookup, read_outline
 from memdir.format.pointer import Pointer
@@ -124,7 +123,6 @@ class Work:
     accounted: list[Accounted] = field(default_factory=list)
     proposals: list[Proposal] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    contradictions: list[Contradiction] = field(default_factory=list)
     compared: tuple[dict[str, str], list[Alike]] | None = None  # texts, and the pairs among them
 
     def note(self, kind: str, path: str, message: str) -> None:
