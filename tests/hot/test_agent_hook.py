@@ -5,15 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.hooked import Client, units
+from tests.helpers.tables import rows
 
 pytestmark = pytest.mark.usefixtures("project")
 
 LINE = "- [Care](care.md) — explore with care"
-PLACES = {
-    "user": ".claude/agent-memory",
-    "project": ".claude/agent-memory",
-    "local": ".claude/agent-memory-local",
-}
+PLACES = dict(rows(globals(), "PLACES"))
 
 
 @pytest.fixture

@@ -13,23 +13,11 @@ from memdir.hot.place import (
     override_problem,
     project_name,
 )
+from tests.helpers.tables import cases, rows
+
 
 # The expected side was computed by node with the client's own rule.
-NAMES = [
-    ("/home/ann/proj", "-home-ann-proj"),
-    ("/home/ann/My.Proj_2", "-home-ann-My-Proj-2"),
-    ("/a b/ü", "-a-b--"),
-    ("/e\u0301", "--"),  # NFC first: one letter, one dash
-    ("/🧠", "---"),  # two UTF-16 units
-    ("/x\udcff", "-x-"),  # a byte that is no UTF-8
-    ("/x\udce2\udc82y", "-x-y"),  # half a character is one U+FFFD
-    ("/" + "a" * 199, "-" + "a" * 199),
-    ("/" + "a" * 200, "-" + "a" * 199 + "-b6ymvl"),
-    ("/" + "🧠" * 100, "-" + "-" * 199 + "-83bp8p"),
-]
-
-
-@pytest.mark.parametrize(("root", "name"), NAMES)
+@cases("root", "name")
 def test_a_project_has_the_name_that_the_client_gives_it(root, name):
     assert project_name(root) == name
 
@@ -46,29 +34,12 @@ RELATIVE = {
     "/wt/.git": b"gitdir: ../main/.git/worktrees/wt\n",
     "/main/.git/worktrees/wt/gitdir": b"../../../../wt/.git\n",
 }
-BARE = {
-    "/bare.git/worktrees/wt/commondir": b"../..\n",
-    "/bare.git/worktrees/wt/gitdir": b"/wt/.git\n",
-    "/wt/.git": b"gitdir: /bare.git/worktrees/wt\n",
-}
+BARE = dict(rows(globals(), "BARE"))
 CRLF = {
     path: content if content is True else content.replace(b"\n", b"\r\n")
     for path, content in LINKED.items()
 }
-ROOTS = [
-    ("a plain directory", {}, "/x/y", "/x/y"),
-    ("the file system's root", {}, "/", "/"),
-    ("a repository at the file system's root", {"/.git": True}, "/x", "/"),
-    ("a repository", MAIN, "/main", "/main"),
-    ("a subdirectory", MAIN, "/main/a/b", "/main"),
-    ("a repository in a repository", {**MAIN, "/main/in/.git": True}, "/main/in/x", "/main/in"),
-    ("a linked worktree", LINKED, "/wt/sub", "/main"),
-    ("a worktree with relative paths", RELATIVE, "/wt", "/main"),
-    ("a worktree with CRLF", CRLF, "/wt", "/main"),
-    ("a worktree of a bare repository", BARE, "/wt", "/bare.git"),
-    ("a submodule", {**MAIN, "/main/s/.git": b"gitdir: ../.git/modules/s\n"}, "/main/s", "/main/s"),
-    ("the main repository is gone", {"/wt/.git": LINKED["/wt/.git"]}, "/wt", "/wt"),
-]
+ROOTS = rows(globals(), "ROOTS")
 FORGED = [
     ("it does not point back", {"/main/.git/worktrees/wt/gitdir": b"/other/.git\n"}),
     ("it points to a neighbour", {"/main/.git/worktrees/wt/gitdir": b"/wt2/.git\n"}),
@@ -118,66 +89,12 @@ def test_whatever_the_files_say_the_root_is_a_path(dot_git, common, back):
     assert root.startswith("/")
 
 
-REFUSED = [
-    ("", "empty"),
-    ("memory", "relative"),
-    ("./memory", "relative"),
-    ("../memory", "relative"),
-    ("C:\\memory", "relative"),
-    ("/", "shorter"),
-    ("/a", "shorter"),
-    ("/a/", "shorter"),
-    ("/tmp/..", "shorter"),
-    ("/tmp/../a", "shorter"),
-    ("C:", "drive"),
-    ("C:\\", "drive"),
-    ("c:/", "drive"),
-    ("\\\\server\\share", "network"),
-    ("//server/share", "network"),
-    ("/tmp/a\0b", "NUL"),
-    ("/tmp/a\nb", "control"),
-    ("/tmp/a\x1b[31m", "control"),
-    ("/tmp/a\x9b", "control"),
-    ("/tmp/\ud800", "half"),
-    ("/" + "a/" * 2048 + "b", "longer"),
-    ("~", "home"),
-    ("~/", "home"),
-    ("~/.", "home"),
-    ("~/..", "home"),
-    ("~/./", "home"),
-    ("~/x/..", "home"),
-    ("~/../other", "home"),
-    ("~//..", "home"),
-    ("~root/memory", "another user"),
-    ("~\\memory", "another user"),
-]
-
-
-@pytest.mark.parametrize(("path", "reason"), REFUSED)
+@cases("path", "reason")
 def test_an_override_that_cannot_hold_memories_is_refused(path, reason):
     assert reason in override_problem(path, tilde=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "folder"),
-    [
-        ("reviewer", "reviewer"),
-        ("plugin:reviewer", "plugin-reviewer"),
-        ("My Agent", "My Agent"),
-        ("評価", "評価"),
-        ("a/b", "a-b"),
-        ("a\\b", "a-b"),
-        ("../../.ssh", "---..-.ssh"),
-        (".", "-"),
-        ("..", "--"),
-        (".hidden", "-hidden"),
-        ("trailing. ", "trailing--"),
-        ("", "agent"),
-        ("a\0b\nc", "a-b-c"),
-        ("a\u202eb", "a-b"),
-        ("x\udcff", "x-"),
-    ],
-)
+@cases("name", "folder")
 def test_an_agent_gets_one_harmless_folder(name, folder):
     assert agent_folder(name) == folder
 

@@ -9,6 +9,7 @@ from memdir.format.draft import Draft, Revision, Wishes, hash_of
 from memdir.hot.memory import read
 from memdir.store import changes, look
 from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+from tests.helpers.tables import cases
 
 LONG = (
     "The integration tests need a running PostgreSQL with the extension installed, else they skip."
@@ -74,18 +75,7 @@ def test_saying_the_same_again_changes_nothing(opened):
     assert opened.verbs() == ["begin", "save tabs"]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (LONG, LONG),
-        (
-            LONG,
-            "Else they skip: the integration tests need a running PostgreSQL"
-            " with the extension installed.",
-        ),
-        ("集成测试需要一个正在运行的数据库，否则它们会悄悄跳过所有内容。",) * 2,
-    ],
-)
+@cases("first", "second")
 def test_a_near_duplicate_is_answered_with_the_memory_that_says_it(opened, first, second):
     (kept,) = save(opened, Draft(first)).changes
     (change,) = save(opened, Draft(second)).changes
@@ -194,16 +184,7 @@ def test_an_edit_with_a_stale_hash_writes_nothing_and_shows_both_texts(opened):
     assert opened.verbs() == ["begin", "save a", "edit a"]
 
 
-REFUSED_EDITS = [
-    ((("type", "gossip"),), "type 'gossip' is not known"),
-    ((("description", "a\nb"),), "description holds a line break"),
-    ((("name", "a\x1b"),), "name holds a line break or a control character"),
-    ((("description", ""),), "description is empty"),
-    ((("name", " "),), "name is empty"),
-]
-
-
-@pytest.mark.parametrize(("fields", "message"), REFUSED_EDITS)
+@cases("fields", "message")
 def test_an_edit_is_checked_like_a_draft(opened, fields, message):
     save(opened, Draft("One", name="a"))
     before = opened.files()
