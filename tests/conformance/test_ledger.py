@@ -31,12 +31,6 @@ def lines(ledger: Ledger) -> list[dict]:
     return [json.loads(line) for line in Path(ledger.path).read_text().splitlines()]
 
 
-def test_a_line_reads_back_as_it_was_written():
-    call = Call("ab12", NOON, DAY, "select", "m:ü\n", "s", Usage(1, 2, 3), "answered")
-    assert read(write(call)) == call
-    assert b"\n" not in write(call)
-
-
 def test_what_it_cost_and_what_came_of_it_read_back_too():
     call = Call("ab12", NOON, DAY, "capture", "m", "s", Usage(1, 2, 3, 0.5), "answered", "saved 2")
     assert read(write(call)) == call

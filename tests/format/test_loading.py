@@ -57,17 +57,6 @@ def test_too_many_characters_are_cut_at_the_last_line_end():
     assert "lines (limit" not in loaded.warning
 
 
-def test_both_limits_are_named_when_both_are_exceeded():
-    text = "\n".join(["w" * 199] * 300)
-    loaded = load(text)
-    assert "300 lines (limit: 200) and 58.6KB (limit: 24.4KB)" in loaded.warning
-    assert loaded.text.count("\n\n") == 1
-    kept = shown(text)
-    assert kept == "\n".join(["w" * 199] * 125)
-    assert (loaded.cut_lines, loaded.cut_characters) == (175, len(text) - len(kept))
-    assert "from line 126 on" in loaded.warning
-
-
 def test_a_character_outside_the_basic_plane_counts_twice_as_in_the_client():
     assert utf16_units("a" + ROCKET + "ü") == 4
     text = ROCKET * (MAX_CHARACTERS // 2)

@@ -169,15 +169,6 @@ def test_a_date_that_is_none_is_kept_as_text(created):
 # -- new memories --------------------------------------------------------------------------
 
 
-def test_a_new_memory_has_the_seeds_form():
-    draft = Draft("Use tabs.", type="feedback", description="Use tabs", source="mcp", pinned=True)
-    assert new_text(draft, "use-tabs", NOON, Style()) == (
-        "---\nname: use-tabs\ndescription: Use tabs\ntype: feedback\nmetadata:\n"
-        "  created: 2026-03-02T12:00:00Z\n  modified: 2026-03-02T12:00:00Z\n  source: mcp\n"
-        "  pinned: true\n---\n\nUse tabs.\n"
-    )
-
-
 def test_keys_of_others_are_kept_in_a_new_memory():
     draft = Draft("x", description="d", extra=(("team", "a: b"), ("metadata.ticket", "A-1")))
     document = read(new_text(draft, "a", NOON, Style()))

@@ -38,13 +38,6 @@ def test_an_agent_is_told_of_its_memory(client, place):
     assert client.fire("subagent-start", agent_type="Plan") == ""
 
 
-def test_the_memories_of_all_places_come_together(client):
-    for place in PLACES:
-        client.write("MEMORY.md", f"{LINE} {place}", root(client, place))
-    told = client.fire("subagent-start")
-    assert all(f"{LINE} {place}" in told for place in PLACES)
-
-
 def test_an_agent_of_a_plugin_has_a_harmless_folder(client):
     client.write("MEMORY.md", LINE, root(client, "user", "shop-reviewer"))
     assert LINE in client.fire("subagent-start", agent_type="shop:reviewer")

@@ -1,6 +1,5 @@
 """The prompt: what an agent is told about its memory, for every mode and within its budget."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,10 @@ from memdir.hot.inject import HOOK_CHARACTERS
 from memdir.models.model import tokens_of
 from tests.helpers.tables import cases, rows
 
-SNAPSHOTS = Path(__file__).parent / "snapshots"
 BUDGET = 900  # tokens of the first level
 ROOT = "/home/ann/.claude/projects/-home-ann-shop/memory"
 LONG = "/home/ann/.claude/projects/" + "-" * 206 + "/memory"  # as long as Claude Code makes them
 INDEX = "- [Answers](feedback_short_answers.md) — short, without a summary\n"
-TEAM_INDEX = "- [Freeze](project_freeze.md) — no merges after 2026-03-05\n"
 SECTIONS = rows(globals(), "SECTIONS")
 SETTINGS = {
     f"{mode}{'' if index else '-no-index'}{'-shared' if shared else ''}": (mode, index, shared)
@@ -46,31 +43,6 @@ def words() -> str:
 
 def flat(text: str) -> str:
     return " ".join(text.split())
-
-
-SNAPPED = {
-    "normal": lambda: instruct(setting("normal")),
-    "normal-no-index": lambda: instruct(setting("normal-no-index")),
-    "normal-shared": lambda: instruct(setting("normal-shared")),
-    "team": lambda: instruct(setting("team")),
-    "log": lambda: instruct(setting("log")),
-    "empty-index": lambda: instruct(setting("normal"), [(f"{ROOT}/MEMORY.md", "")], nonce="aa11"),
-    "team-with-indexes": lambda: instruct(
-        setting("team"),
-        [(f"{ROOT}/MEMORY.md", INDEX), (f"{ROOT}/team/MEMORY.md", TEAM_INDEX)],
-        nonce="aa11",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SNAPPED)
-def test_the_prompt_is_the_one_that_was_read_and_agreed_to(name):
-    """After a change of the words: UPDATE_SNAPSHOTS=1, then read the difference."""
-    path = SNAPSHOTS / f"prompt-{name}.txt"
-    text = SNAPPED[name]() + "\n"
-    if os.environ.get("UPDATE_SNAPSHOTS"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", SETTINGS)

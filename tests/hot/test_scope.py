@@ -1,19 +1,17 @@
 """Names, roots, scopes and the enablement chain, by the rules of the spec's section "Where"."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.hot.place import (
     AGENT_FOLDER_BYTES,
-    GIT_FILE_BYTES,
     agent_folder,
     enabled,
     git_root,
     override_problem,
     project_name,
 )
-from tests.helpers.tables import cases, rows
+from tests.helpers.tables import cases
 
 
 # The expected side was computed by node with the client's own rule.
@@ -29,45 +27,9 @@ LINKED = {
     "/main/.git/worktrees/wt/commondir": b"../..\n",
     "/main/.git/worktrees/wt/gitdir": b"/wt/.git\n",
 }
-RELATIVE = {
-    **LINKED,
-    "/wt/.git": b"gitdir: ../main/.git/worktrees/wt\n",
-    "/main/.git/worktrees/wt/gitdir": b"../../../../wt/.git\n",
-}
-BARE = dict(rows(globals(), "BARE"))
-CRLF = {
-    path: content if content is True else content.replace(b"\n", b"\r\n")
-    for path, content in LINKED.items()
-}
-ROOTS = rows(globals(), "ROOTS")
-FORGED = [
-    ("it does not point back", {"/main/.git/worktrees/wt/gitdir": b"/other/.git\n"}),
-    ("it points to a neighbour", {"/main/.git/worktrees/wt/gitdir": b"/wt2/.git\n"}),
-    ("it points below", {"/main/.git/worktrees/wt/gitdir": b"/wt/x/.git\n"}),
-    ("it points to a file that is not .git", {"/main/.git/worktrees/wt/gitdir": b"/wt/git\n"}),
-    ("no way back", {"/main/.git/worktrees/wt/gitdir": None}),
-    ("the common directory is elsewhere", {"/main/.git/worktrees/wt/commondir": b"/victim/.git"}),
-    ("it points to itself", {"/wt/.git": b"gitdir: /wt/.git\n"}),
-    ("a loop", {"/main/.git/worktrees/wt/commondir": b"."}),
-    ("no gitdir line", {"/wt/.git": b"hello"}),
-    ("empty", {"/wt/.git": b""}),
-    ("an empty path", {"/wt/.git": b"gitdir: \n"}),
-    ("a NUL", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt\0\n"}),
-    ("no UTF-8", {"/wt/.git": b"gitdir: \xff\xfe"}),
-    ("two lines", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt\nx\n"}),
-    ("huge", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt" + b"\n" * GIT_FILE_BYTES}),
-    ("a directory for a file", {"/main/.git/worktrees/wt/commondir": True}),
-]
 
 
-@pytest.mark.parametrize(
-    ("files", "start", "root"), [row[1:] for row in ROOTS], ids=[r[0] for r in ROOTS]
-)
-def test_all_worktrees_and_subdirectories_share_one_root(files, start, root):
-    assert git_root(start, files.get) == root
-
-
-@pytest.mark.parametrize("change", [row[1] for row in FORGED], ids=[row[0] for row in FORGED])
+@cases("change", ids=str)
 def test_a_forged_git_file_only_names_its_own_directory(change):
     assert git_root("/wt/sub", {**LINKED, **change}.get) == "/wt"
 
@@ -112,27 +74,9 @@ def test_no_name_of_an_agent_leaves_its_folder(name):
 OFF, ON = ("user setting", False), ("user setting", True)
 DISABLE, SIMPLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE"
 REMOTE, STORAGE = "CLAUDE_CODE_REMOTE", "CLAUDE_CODE_REMOTE_MEMORY_DIR"
-CHAIN = [
-    ({}, [], True, "default"),
-    *(({DISABLE: word}, [ON], False, DISABLE) for word in ("1", "true", "YES", " on ")),
-    *(({DISABLE: word, SIMPLE: "1"}, [OFF], True, DISABLE) for word in ("0", "False", "no", "off")),
-    ({DISABLE: ""}, [OFF], False, "user setting"),
-    ({DISABLE: "maybe"}, [], True, "default"),
-    ({DISABLE: "maybe", SIMPLE: "1"}, [ON], False, SIMPLE),
-    ({SIMPLE: "true"}, [ON], False, SIMPLE),
-    ({SIMPLE: "0"}, [], True, "default"),
-    ({REMOTE: "1"}, [ON], False, REMOTE),
-    ({REMOTE: "1", STORAGE: ""}, [ON], False, REMOTE),
-    ({REMOTE: "1", STORAGE: "/mnt/memory"}, [], True, "default"),
-    ({REMOTE: "1", STORAGE: "/mnt/memory"}, [OFF], False, "user setting"),
-    ({STORAGE: "/mnt/memory"}, [], True, "default"),
-    ({}, [OFF], False, "user setting"),
-    ({}, [ON, OFF], True, "user setting"),
-    ({}, [("managed setting", False), ON], False, "managed setting"),
-]
 
 
-@pytest.mark.parametrize(("env", "settings", "on", "by"), CHAIN)
+@cases("env", "settings", "on", "by")
 def test_the_first_step_that_decides_names_itself(env, settings, on, by):
     decision, step = enabled(env, settings)
     assert decision is on
