@@ -12,6 +12,7 @@ from memdir.hot.place import DECIDING, Around, Here, file_of, read, write
 from memdir.store.lock import Lock
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.searching import memory
+from tests.helpers.tables import cases
 
 PROMPT = "who restarts the staging cluster, the pelican?"
 FACT = "The pelican restarts the staging cluster."
@@ -189,16 +190,7 @@ def evil(
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
-@pytest.mark.parametrize(
-    "variables",
-    [
-        ["HOME"],
-        ["XDG_CACHE_HOME"],
-        ["MEMDIR_CACHE_DIR"],
-        ["HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"],
-    ],
-    ids=str,
-)
+@cases("variables", ids=str)
 def test_a_planted_place_is_not_believed(client, variables, name):
     bad = evil(client, {one: str(client.project / "bad") for one in variables}, name=name)
     for _ in range(2):

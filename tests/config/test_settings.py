@@ -10,6 +10,7 @@ import pytest
 
 from memdir.config.settings import Options
 from memdir.errors import BadInput
+from tests.helpers.tables import cases, rows
 from tests.helpers.world import OVERRIDE, REMOTE, World, kinds
 
 
@@ -112,16 +113,7 @@ def test_a_repository_cannot_switch_the_history_off(world):
     assert kinds(config) == ["redirect-attempt", "redirect-attempt"]
 
 
-LINKS = [
-    ("local", ".claude"),
-    ("local", ".claude/memory"),
-    ("agent:x@project", ".claude/agent-memory"),
-    ("agent:x@project", ".claude/agent-memory/x"),
-    ("agent:x@local", ".claude/agent-memory-local"),
-]
-
-
-@pytest.mark.parametrize(("scope", "link"), LINKS)
+@cases("scope", "link")
 def test_a_link_planted_by_the_repository_is_refused(world, scope, link):
     target = world.home / ".ssh"
     (target / "x").mkdir(parents=True)
@@ -156,21 +148,9 @@ def test_a_link_in_the_team_folder_is_refused_only_inside_the_repository(world):
 USER, REPOSITORY, MANAGED = (
     f"{name} setting autoMemoryEnabled" for name in ("user", "repository", "managed")
 )
-SWITCHES = [
-    (None, None, None, True, "default"),
-    (None, False, None, False, USER),
-    (None, True, None, True, USER),
-    (None, None, False, False, REPOSITORY),
-    (None, True, False, False, REPOSITORY),
-    (None, None, True, True, "default"),
-    (None, False, True, False, USER),
-    (False, True, True, False, MANAGED),
-    (True, False, None, True, MANAGED),
-    (True, None, False, True, MANAGED),
-]
 
 
-@pytest.mark.parametrize(("managed", "user", "repository", "on", "by"), SWITCHES)
+@cases("managed", "user", "repository", "on", "by")
 def test_a_repository_may_only_switch_memory_off(world, managed, user, repository, on, by):
     if managed is not None:
         world.settings(world.managed, autoMemoryEnabled=managed)
@@ -210,18 +190,7 @@ def test_a_switch_that_is_neither_true_nor_false_is_reported(world, value):
 # Files that cannot be used
 
 
-BROKEN = [
-    (b"{ broken", 1, "line 1, column 3"),
-    (b'{\n "a": 1,\n // comment\n}', 3, "line 3"),
-    (b"[1, 2]", 0, "no JSON object"),
-    (b'"text"', 0, "no JSON object"),
-    (b"[" * 200_000, 0, "too deep"),
-    (b'{"a":' * 100_000, 0, "too deep"),
-    (b'{"a": ' + b"9" * 5000 + b"}", 0, "too long"),
-    (b'{"a": "\xff"}', 1, "UTF-8"),
-    ('{"a": 1}'.encode("utf-16"), 1, "UTF-8"),
-    (b" " * (1024 * 1024 + 1), 0, "larger than 1024 KiB"),
-]
+BROKEN = rows(globals(), "BROKEN")
 
 
 @pytest.mark.parametrize(("content", "line", "words"), BROKEN, ids=range(len(BROKEN)))
@@ -316,23 +285,7 @@ def test_options_come_from_the_file_and_then_from_the_environment(world):
         assert type(getattr(config.options, option.name)) is type(option.default)
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("[store]\nindex = 1", 2),
-        ("# first\n[store] # here\nindex = 'no'", 3),
-        ("store.index = 'no'", 1),
-        ("[store]\nmax_file_bytes = true", 2),
-        ("[store]\nmax_file_bytes = 0", 2),
-        ("[store]\nmax_file_bytes = 1.5", 2),
-        (f"[store]\nmax_file_bytes = {10**400}", 2),
-        ("[lock]\nseconds = nan", 2),
-        ("[lock]\nseconds = inf", 2),
-        ("[lock]\nseconds = -1", 2),
-        (f"[lock]\nseconds = {10**400}", 2),
-        ("[lock]\n\nseconds = [1]", 3),
-    ],
-)
+@cases("text", "line")
 def test_an_option_of_the_wrong_kind_keeps_its_default(world, text, line):
     file = toml(world, text)
     config = world.read()
@@ -361,19 +314,7 @@ def test_a_wrong_variable_keeps_what_the_file_says(world, value):
     assert kinds(config) == ["bad-setting"]
 
 
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [
-        ("[store]\nindex = \n", 2),
-        ("[store\n", 1),
-        ("[store]\nindex = true\nindex = true\n", 3),
-        ("a = 'open", 1),
-        ("a = " + "[" * 100_000, 0),
-        ("a = " + "9" * 5000, 1),
-        (b"[store]\n# \xff\n", 2),
-    ],
-    ids=range(7),
-)
+@cases("content", "line", ids=range(7))
 def test_a_broken_config_file_is_reported_with_its_line(world, content, line):
     file = toml(world, content)
     config = world.read()

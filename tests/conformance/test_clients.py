@@ -13,28 +13,11 @@ from memdir.clients.setup import clients, install
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import rows
 
 THEIRS = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say hi"}]}]}}
-FILES = {
-    "none": None,
-    "empty": b"",
-    "nothing": b"{}",
-    "compact": b'{"model":"x"}',
-    "usual": json.dumps({"model": "x", **THEIRS}, indent=2).encode() + b"\n",
-    "empty hooks": b'{\n  "hooks": {}\n}\n',
-    "CRLF": b'{\r\n    "model": "x",\r\n    "hooks": {\r\n        "Stop": []\r\n    }\r\n}\r\n',
-    "byte order mark": b'\xef\xbb\xbf{\n\t"model": "x"\n}',
-    "odd indentation": b'{"a": 1,\n       "b" :[ ]\n  ,"c":{}}\n\n\n',
-    "unknown keys": '{"$schema": "s", "Ключ": [1, {"x": null}], "n": 1.50}'.encode(),
-}
-UNSAFE = {
-    "comment": b'{\n  // mine\n  "model": "x"\n}\n',
-    "trailing comma": b'{"model": "x",}',
-    "broken": b"{ broken",
-    "twice": b'{"hooks": {}, "hooks": {}}',
-    "list": b"[]",
-    "no UTF-8": b'{"a": "\xff"}',
-}
+FILES = dict(rows(globals(), "FILES"))
+UNSAFE = dict(rows(globals(), "UNSAFE"))
 WITH_PLUGIN = "claude-code"
 WAYS = [*((one, "settings") for one in clients()), (WITH_PLUGIN, "plugin")]
 

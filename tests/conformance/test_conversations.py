@@ -13,6 +13,7 @@ from memdir.hot.run import NESTED
 from memdir.models.model import Question, Turn, Usage
 from memdir.store import registry
 from tests.helpers.scripted_server import Reply, serve
+from tests.helpers.tables import cases
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -91,29 +92,7 @@ def test_openai_gets_plain_texts_in_a_stable_order():
 
 
 @needs_extra
-@pytest.mark.parametrize(
-    ("name", "usage"),
-    [
-        (
-            "anthropic",
-            {
-                "input_tokens": 40,
-                "cache_creation_input_tokens": 10,
-                "cache_read_input_tokens": 900,
-                "output_tokens": 20,
-            },
-        ),
-        (
-            "openai",
-            {
-                "prompt_tokens": 950,
-                "completion_tokens": 20,
-                "total_tokens": 970,
-                "prompt_tokens_details": {"cached_tokens": 900},
-            },
-        ),
-    ],
-)
+@cases("name", "usage")
 def test_what_a_cache_gave_is_counted_apart(name, usage):
     text = '{"x": 3}'
     call = {"type": "tool_use", "id": "t", "name": "answer", "input": {"x": 3}}

@@ -14,22 +14,9 @@ from memdir.store.history import NoHistory, open_history
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
 from tests.helpers.opened import NOON, Opened, memory
+from tests.helpers.tables import rows
 
-BYTES = {
-    "crlf.md": b"---\r\nname: a\r\n---\r\n\r\nText\r\n",
-    "nul.md": b"a\0b\0",
-    "invalid.md": b"\xff\xfe\x00\xd8",
-    "no-end.md": b"no line end",
-    "empty.md": b"",
-    "with space.md": b"1",
-    "new\nline.md": b"2",
-    'tab\tand "quotes" and \\.md': b"3",
-    "ünï-日本-🧠.md": b"4",
-    "deep/down/below.md": b"5",
-    "deep.md": b"6",
-    "deep-er.md": b"7",
-    "logs/note.txt": b"8",
-}
+BYTES = dict(rows(globals(), "BYTES"))
 
 
 @pytest.fixture(params=[open_history, lambda folder, now: NoHistory()], ids=["git", "none"])

@@ -15,6 +15,7 @@ from memdir.models.budget import Call, LedgerBroken, Limits, OverBudget, OverRun
 from memdir.models.ledger import Ledger, Metered, read, write
 from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
 from memdir.models.scripted import Scripted
+from tests.helpers.tables import cases
 
 NOON = 1772452800.0  # 2026-03-02
 DAY = "2026-03-02"
@@ -28,12 +29,6 @@ def ledger(tmp_path) -> Ledger:
 
 def lines(ledger: Ledger) -> list[dict]:
     return [json.loads(line) for line in Path(ledger.path).read_text().splitlines()]
-
-
-def test_a_line_reads_back_as_it_was_written():
-    call = Call("ab12", NOON, DAY, "select", "m:ü\n", "s", Usage(1, 2, 3), "answered")
-    assert read(write(call)) == call
-    assert b"\n" not in write(call)
 
 
 def test_what_it_cost_and_what_came_of_it_read_back_too():
@@ -90,18 +85,7 @@ def test_the_next_day_begins_anew(tmp_path):
     ledger.reserve("select", "m", "", Usage(60, 0), Limits(0, 100))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "garbage\n",
-        "\n",
-        "{}\n",
-        "[]\n",
-        "\0\0\0\n",
-        '{"id": 1}\n',
-        write(Call("a", NOON, DAY, "p", "m", "s", Usage(-1, 2))).decode() + "\n",
-    ],
-)
+@cases("text")
 def test_a_line_that_nobody_can_read_stops_every_call(ledger, text):
     ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
     with open(ledger.path, "a") as file:

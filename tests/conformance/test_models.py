@@ -28,15 +28,11 @@ from memdir.models.model import (
 from memdir.store import registry
 from tests.conformance import own
 from tests.helpers.scripted_server import Reply, Script, serve
+from tests.helpers.tables import cases, rows
 
 KEY = "sk-planted-0123456789"
 KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
-SCHEMA = {
-    "type": "object",
-    "properties": {"memories": {"type": "array", "items": {"type": "string"}}},
-    "required": ["memories"],
-    "additionalProperties": False,
-}
+SCHEMA = dict(rows(globals(), "SCHEMA"))
 DATA = {"memories": ["a.md"]}
 LIMIT = 1.5  # seconds; a process of its own has to start within it
 SLACK = 10  # the server would make us wait for 20
@@ -266,18 +262,7 @@ def test_no_key_shows_in_what_a_model_says_of_itself(member):
 
 @needs_extra
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
-@pytest.mark.parametrize(
-    ("reply", "kind"),
-    [
-        (Reply(data=DATA, cut="hang"), ModelTimeout),
-        (Reply(data=DATA, cut="close"), ModelUnavailable),
-        (Reply(raw=b"{nonsense"), BadAnswer),
-        (Reply(raw=b""), BadAnswer),
-        (Reply(raw=b"[]"), BadAnswer),
-        (Reply(raw=b"{}"), BadAnswer),
-        (Reply(raw=b"<html>blocked</html>"), BadAnswer),
-    ],
-)
+@cases("reply", "kind")
 def test_a_broken_server_is_a_typed_failure(name, reply, kind):
     with ExitStack() as stack, pytest.raises(kind):
         over_http(name, stack).ask(reply, seconds=1.0)
@@ -440,21 +425,7 @@ def test_a_command_that_prints_something_else_is_a_bad_answer(tmp_path, printed)
 # -- the script
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "nonsense",
-        "[]",
-        "{}",
-        '{"answer": {}, "text": "both"}',
-        '{"fails": "oddly"}',
-        '{"answer": {}, "typo": 1}',
-        '{"answer": {}, "seconds": "5"}',
-        '{"answer": {}, "input_tokens": -1}',
-        '{"answer": {}, "output_tokens": 1.5}',
-    ],
-)
+@cases("line")
 def test_a_script_with_a_mistake_is_refused_when_it_is_opened(tmp_path, line):
     file = tmp_path / "answers.jsonl"
     file.write_text(line + "\n")

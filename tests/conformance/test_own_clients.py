@@ -10,15 +10,10 @@ from memdir.clients.setup import install
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput
 from tests.conformance import own
+from tests.helpers.tables import rows
 
 OWN = [name.replace("_", "-") for name in own.own("clients")]
-FILES = {
-    "none": None,
-    "nothing": b"{}",
-    "theirs": b'{"mcpServers": {"other": {"command": "x"}}, "n": 1.50}',
-    "CRLF": b'{\r\n    "model": "x"\r\n}\r\n',
-    "odd": b'{"a": 1,\n       "b" :[ ]\n  ,"c":{}}\n\n\n',
-}
+FILES = dict(rows(globals(), "FILES"))
 
 
 @pytest.fixture(params=OWN)

@@ -15,25 +15,11 @@ from memdir.store.ports import Search
 from tests.conformance import own
 from tests.conftest import SHARED
 from tests.helpers.searching import MANY, Searched, answers, memory, paths
+from tests.helpers.tables import cases, rows
 
 CORPUS = SHARED / "corpus"
-FILES = {
-    "release_checklist.md": memory("Cutting a version", "tag, build, publish", "Bump first."),
-    "walrus.md": memory("Nightingale", "how staging is deployed", "The pelican restarts it."),
-    "auth.md": memory("Sessions", "where logins live", "See `handleAuth` and `token_bucket`."),
-    "deep/down.md": memory("Storage", "which database we run", "PostgreSQL 16 on port 5433."),
-    "MEMORY.md": "- [Nightingale](walrus.md) — the flamingo cluster\n",
-}
-ODD_PROMPTS = [
-    *("", " ", "\n\t", "\0", "pelican\0staging", "the and of", "🧠🔥", "\u200b\u202e", "___", "''"),
-    *('"', '"pelican', "pelican*", "NEAR(a b, 2)", "name:pelican", "a OR b AND NOT (c", "^pelican"),
-    *("pelican' OR 1=1; DROP TABLE memory; --", "%s %d {}", "\ud800 pelican", "\udcff", "e\u0301"),
-    *("日本", "한", "İstanbul ß ﬁ ² ½", "a" * 100_000, "- [x](walrus.md)", "\x1c\x85\xa0"),
-]
-WORDS = [
-    *("handleAuth", "handle_auth", "release", "pelican", "staging", "deploy", "database", "Fehler"),
-    *("配置", "ошибка", "tests", "testing", "v1.2.3", "the", "🧠", "cache", "queue", "rust", "go"),
-]
+FILES = dict(rows(globals(), "FILES"))
+WORDS = rows(globals(), "WORDS")
 
 
 Open = Callable[[Markdown], Search]
@@ -67,24 +53,7 @@ def searched(tmp_path: Path) -> Searched:
     return searched
 
 
-@pytest.mark.parametrize(
-    ("prompt", "found"),
-    [
-        ("our checklist please", "release_checklist.md"),  # the file's name
-        ("the nightingale", "walrus.md"),  # the name
-        ("is staging deploying", "walrus.md"),  # the description, other forms of the words
-        ("who restarted the pelicans", "walrus.md"),  # the body
-        ("the flamingos", "walrus.md"),  # its line in the index
-        ("handle_auth fails", "auth.md"),
-        ("handleAuth fails", "auth.md"),
-        ("HandleAuth fails", "auth.md"),
-        ("why does tokenBucket overflow", "auth.md"),
-        ("a bucket of water", "auth.md"),  # a piece of an identifier
-        ("which postgresql", "deep/down.md"),  # a file in a folder
-        ("port 5433", "deep/down.md"),
-        ("PORT and DATABASES", "deep/down.md"),
-    ],
-)
+@cases("prompt", "found")
 def test_a_memory_is_found_by_every_word_it_has(ranked, searched, prompt, found):
     assert paths(ranked(searched.store).find(prompt, 5))[:1] == [found]
 
@@ -109,7 +78,7 @@ def test_the_limit_holds_and_keeps_the_best(search, as_ours, searched):
     assert few[0][0] == "m29.md" or not as_ours
 
 
-@pytest.mark.parametrize("prompt", ODD_PROMPTS, ids=lambda prompt: ascii(prompt[:20]))
+@cases("prompt", ids=lambda prompt: ascii(prompt[:20]))
 def test_no_prompt_is_an_error_and_the_catalog_survives_it(search, searched, prompt):
     one = search(searched.store)
     one.find(prompt, 5)

@@ -13,14 +13,10 @@ from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stret
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.store import registry
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import rows
 from tests.helpers.writers import SECONDS, WRITERS, age
 
-SHELL = {
-    "claude_code": "Bash",
-    "codex": "shell",
-    "gemini_cli": "list_directory",
-    "opencode": "bash",
-}
+SHELL = dict(rows(globals(), "SHELL"))
 FRAME = "<memdir-1f9a>\nMemory, saved today: pelicans fish at noon\n</memdir-1f9a>"
 
 

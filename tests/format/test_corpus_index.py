@@ -63,10 +63,6 @@ def describe(path: str) -> tuple[str, str, str]:
     return path.removesuffix(".md"), f"about {path}", path.partition("_")[0]
 
 
-def never(path: str) -> tuple[str, str, str]:
-    raise AssertionError(f"{path} has a pointer")
-
-
 def test_orphans_and_dangling_pointers_are_those_of_an_independent_count(directories):
     for root, text, files in directories:
         found, counted = survey(text, files), count(Directory(root, text, files))

@@ -22,6 +22,7 @@ from memdir.format.draft import (
 )
 from memdir.hot import types
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import cases, rows
 
 MONDAY = datetime.date(2026, 3, 2)
 RULES = Rules(now=1_772_452_800.0, day=MONDAY)
@@ -29,43 +30,7 @@ SHARED = Rules(now=RULES.now, day=MONDAY, shared=True)
 KEY = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"  # put together, so that no scanner trips over this file
 TOKEN = "np" + "m_" + "f4kj8lq2wx6vz0rb3ty7up1os5di9ge"
 
-REFUSED = [
-    # what is wrong, the message
-    (Draft(""), "the text is empty"),
-    (Draft(" \n\t\u200b\u3164"), "the text is empty"),
-    (Draft("x" * 65_537), "the text has 65,537 bytes (limit: 65,536)"),
-    (Draft("é" * 40_000), "the text has 80,000 bytes (limit: 65,536)"),
-    (Draft("half \ud83d"), "the text holds half a character (a lone surrogate)"),
-    (Draft("x", name="../x"), "name '../x' may hold only a-z, 0-9, - and _"),
-    (Draft("x", name="memory"), "name 'memory' is reserved"),
-    (Draft("x", type="gossip"), "type 'gossip' is not known"),
-    (Draft("x", type="User"), "type 'User' is not known"),
-    (Draft("x", description="a\nb"), "description holds a line break or a control character"),
-    (Draft("x", description="a\rb"), "description holds a line break or a control character"),
-    (Draft("x", description="a\x85b"), "description holds a line break or a control character"),
-    (Draft("x", description="a\u2028b"), "description holds a line break or a control character"),
-    (Draft("x", description="a\x1b[2J"), "description holds a line break or a control character"),
-    (Draft("x", description="a\0"), "description holds a line break or a control character"),
-    (Draft("x", description="a\u202eb"), "description holds hidden characters"),
-    (Draft("x", description="a\u2067b"), "description holds hidden characters"),
-    (Draft("x", description="a\U000e0072"), "description holds hidden characters"),
-    (Draft("x", description="\ud83d"), "description holds half a character"),
-    (Draft("x", description="d" * 1025), "description has 1,025 characters (limit: 1,024)"),
-    (Draft("x", why="a\nb"), "why holds a line break or a control character"),
-    (Draft("x", how="a\nb"), "how holds a line break or a control character"),
-    (Draft("x", source="a\nb"), "source holds a line break or a control character"),
-    (Draft("x", extra=(("team", "a\nb"),)), "team holds a line break or a control character"),
-    (Draft("x", extra=(("a\nb", "c"),)), "header key 'a\\nb' cannot be chosen"),
-    (Draft("x", extra=(("a: b", "c"),)), "header key 'a: b' cannot be chosen"),
-    (Draft("x", extra=(("", "c"),)), "header key '' cannot be chosen"),
-    (Draft("x", extra=(("source", "user"),)), "header key 'source' cannot be chosen"),
-    (Draft("x", extra=(("metadata.created", "1"),)), "header key 'metadata.created' cannot be"),
-    (Draft("x", name=TOKEN), "name looks like a secret (npm-token)"),
-    (Draft("x", name=TOKEN.upper().replace("NPM_", "npm_")), "name looks like a secret"),
-    (Draft("x", extra=((TOKEN, "1"),)), "a header key looks like a secret (npm-token)"),
-    (Draft("x", extra=((f"metadata.{TOKEN}", "1"),)), "a header key looks like a secret"),
-    (Draft("x", type=TOKEN), "that type is not known"),
-]
+REFUSED = rows(globals(), "REFUSED")
 
 
 @pytest.mark.parametrize(("draft", "message"), REFUSED, ids=[row[1][:50] for row in REFUSED])
@@ -120,16 +85,7 @@ def test_a_hostile_text_is_refused_or_kept_as_it_is(hostile):
 
 # -- secrets -------------------------------------------------------------------------------
 
-PLACES = [
-    # the draft, where its secret is said to stand
-    (Draft(f"one\n\nthe key is {KEY}"), "line 3"),
-    (Draft(KEY), "line 1"),
-    (Draft("x", description=KEY), "in description"),
-    (Draft("x", why=KEY), "in why"),
-    (Draft("x", how=f"use {KEY}"), "in how"),
-    (Draft("x", source=KEY), "in source"),
-    (Draft("x", extra=(("ticket", KEY),)), "in ticket"),
-]
+PLACES = rows(globals(), "PLACES")
 
 
 @pytest.mark.parametrize(("draft", "place"), PLACES, ids=[row[1] for row in PLACES])
@@ -194,19 +150,7 @@ def test_a_hostile_date_is_kept_with_a_warning(hostile):
     assert any(hostile.value in line for line in told)
 
 
-NEEDS = [
-    # type, body, why, how, what is missing
-    ("feedback", "Use tabs.", "", "", "Why and How to apply"),
-    ("project", "Freeze.", "an audit", "", "How to apply"),
-    ("feedback", "Use tabs.\n\n**How to apply:** always", "", "", "Why"),
-    ("feedback", "Use tabs.", "taste", "always", ""),
-    ("feedback", "Use tabs.\n**why:** taste\n**how to apply:** always", "", "", ""),
-    ("user", "Likes tabs.", "", "", ""),
-    ("unknown", "Anything.", "", "", ""),
-]
-
-
-@pytest.mark.parametrize(("type", "body", "why", "how", "missing"), NEEDS)
+@cases("type", "body", "why", "how", "missing")
 def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
     _, told = complete(Draft(body, type=type, why=why, how=how), RULES)
     expected = f"a {type} memory without {missing} is hard to apply"
@@ -216,23 +160,7 @@ def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
 # -- a description for a draft that has none -----------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("Use tabs. Not spaces.", "Use tabs."),
-        ("# Title\n\nText", "Text"),
-        ("# Only a title\n", "Only a title"),
-        ("\n\n- **Bold** item\n", "Bold item"),
-        ("Version 1.2 is out", "Version 1.2 is out"),
-        ("今日は。 明日も。", "今日は。"),
-        ("a\x1b[2Jb\u2028c", "a [2Jb"),
-        ("safe\U000e0072\u202e line", "safe line"),
-        ("---", "untitled"),
-        ("", "untitled"),
-        ("word " * 60, "word " * 22 + "word…"),
-        ("x" * 300, "x" * (DESCRIPTION_AIM - 1) + "…"),
-    ],
-)
+@cases("text", "line")
 def test_the_first_sentence_says_what_a_text_is_about(text, line):
     assert first_sentence(text) == line
 
@@ -249,16 +177,7 @@ def test_a_header_key_tells_what_its_value_is():
     assert "in password" in refusal(draft, SHARED, Wishes(anyway=True, secret=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (f"The token is {TOKEN}", "The token is"),
-        (f"{TOKEN} opens the registry", "something secret"),
-        (f"Publishing.\nUse {TOKEN} for it.", "Publishing."),
-        ("password: Xk29-fq!7Lw", "password:"),
-        (f"{'word ' * 22}{TOKEN}", ("word " * 22).strip()),
-    ],
-)
+@cases("text", "line")
 def test_the_line_about_a_text_ends_before_a_secret(text, line):
     assert first_sentence(text) == line
 
@@ -266,18 +185,7 @@ def test_the_line_about_a_text_ends_before_a_secret(text, line):
 W, H = "**Why:** w", "**How to apply:** h"
 
 
-@pytest.mark.parametrize(
-    ("body", "why", "how", "after"),
-    [
-        ("Rule.", "w", "", f"Rule.\n\n{W}"),
-        ("Rule.", "", "h", f"Rule.\n\n{H}"),
-        ("Rule.\n", "w", "h", f"Rule.\n\n{W}\n{H}"),
-        (f"Rule.\n\n{H}", "w", "", f"Rule.\n\n{W}\n{H}"),
-        (f"Rule.\n\n{W}", "", "h", f"Rule.\n\n{W}\n{H}"),
-        (f"Rule.\n\n**Why:** old\nand long\n{H}\n\nMore.", "w", "", f"Rule.\n\n{W}\n{H}\n\nMore."),
-        (f"Rule.\r\n\r\n{W}\r\n", "w", "h", f"Rule.\n\n{W}\n{H}"),
-    ],
-)
+@cases("body", "why", "how", "after")
 def test_reasons_take_the_place_of_those_that_stand_there(body, why, how, after):
     assert set_reasons(body, why, how) == after
     assert set_reasons(after, why, how) == after

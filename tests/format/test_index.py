@@ -11,6 +11,7 @@ from memdir.format import index
 from memdir.format.index import heal, replace_pointer, survey
 from memdir.format.outline import Lookup
 from memdir.format.pointer import write_pointer
+from tests.helpers.tables import cases, rows
 
 
 def describe(path: str) -> tuple[str, str, str]:
@@ -28,48 +29,10 @@ def never(path: str) -> tuple[str, str, str]:
     raise AssertionError(f"{path} has a pointer")
 
 
-FILES = [
-    "log.md",
-    "feedback_testing.md",
-    "project_rest-api.md",
-    "deep/user_role.md",
-    "deep/log.md",
-    "my file.md",
-    "tech_debt_auth.md",
-]
+FILES = rows(globals(), "FILES")
 
 
-@pytest.mark.parametrize(
-    ("target", "form", "found"),
-    [
-        ("log.md", "link", "log.md"),
-        ("deep/log.md", "link", "deep/log.md"),
-        ("user_role.md", "link", None),
-        ("my%20file.md", "link", "my file.md"),
-        ("LOG.md", "link", None),
-        ("user_role.md", "bracket", "deep/user_role.md"),
-        ("user_role.md", "backtick", "deep/user_role.md"),
-        ("user_role.md", "table", "deep/user_role.md"),
-        ("docs/log.md", "backtick", None),
-        ("log", "wikilink", "log.md"),
-        ("log.md", "wikilink", "log.md"),
-        ("deep/log", "wikilink", "deep/log.md"),
-        ("user_role", "wikilink", "deep/user_role.md"),
-        ("testing", "wikilink", "feedback_testing.md"),
-        ("role", "wikilink", "deep/user_role.md"),
-        ("auth", "wikilink", "tech_debt_auth.md"),
-        ("rest-api", "wikilink", "project_rest-api.md"),
-        ("rest_api", "wikilink", "project_rest-api.md"),
-        ("project-rest-api", "wikilink", "project_rest-api.md"),
-        ("feedback-testing", "wikilink", "feedback_testing.md"),
-        ("Feedback-Testing", "wikilink", "feedback_testing.md"),
-        ("How we test", "wikilink", "feedback_testing.md"),
-        ("how-we-test", "wikilink", None),
-        ("gone", "wikilink", None),
-        ("../log", "wikilink", None),
-        ("stale name", "wikilink", None),
-    ],
-)
+@cases("target", "form", "found")
 def test_a_pointer_means_a_file_by_the_rules_of_its_form(target, form, found):
     names = {"How we test": "feedback_testing.md", "log": "deep/log.md", "stale name": "gone.md"}
     assert Lookup(FILES, names).find(target, form) == found
@@ -140,116 +103,35 @@ def test_an_index_that_needs_nothing_stays_the_same_string():
 
 
 # The orphan, and the index with {} where its pointer goes; nothing else moves.
-PLACES = [
-    ("a.md", "{}\n"),
-    ("a.md", "\ufeff{}\n"),
-    ("a.md", "- [X](x.md)\n  more\n{}\n\nend\n"),
-    ("a.md", "- [X](x.md)\n  - under it\n{}\n\nend\n"),
-    ("a.md", "- [X](x.md)\n  ```\ncode\n  ```\n{}\nend\n"),
-    ("a.md", "- [X](x.md)\n{}\n  ```\nnever closed\n"),
-    ("a.md", "- [X](x.md)\n  <!-- c\nd -->\n{}\nend\n"),
-    ("a.md", "- only\n- content\n{}\n"),
-    ("a.md", "{}\n```\nnever closed\n"),
-    ("user_a.md", "## User\n{}\n## Feedback\n"),
-    ("user_a.md", "## User\n- words\n{}\n\n## B\n"),
-    ("user_a.md", "## Users\n- [X](x.md)\n{}\n## B\n- [Y](y.md)\n"),
-    ("tech_debt_a.md", "## Tech debt\n- [X](x.md)\n{}\n## B\n- [Y](y.md)\n"),
-    ("feedback_a.md", "## FEEDBACK memories:\n- [X](x.md)\n{}\n\n## B\n- [Y](y.md)\n"),
-    ("project_a.md", "## Project state — read first\n- [X](x.md)\n{}\n\n## B\n- [Y](y.md)\n"),
-    ("project_a.md", "## Project: tool\nprose\n\n## B\n- [Y](y.md)\n{}\n"),
-    ("feedback_a.md", "## Our feedback\n- [X](x.md)\n## Feedback\n- [Y](y.md)\n{}\n"),
-    ("project_a.md", "# Project Memory\n\n## User\n- [X](x.md)\n{}\n"),
-    ("project_a.md", "# Project\n- [X](x.md)\n{}\n# User\n- [Y](y.md)\n"),
-]
-
-
-@pytest.mark.parametrize(("orphan", "place"), PLACES)
+@cases("orphan", "place")
 def test_a_new_pointer_goes_where_a_person_would_put_it(orphan, place):
     text, want = place.replace("{}\n", ""), place.replace("{}", line(orphan))
     files = [path for path in ("x.md", "y.md") if f"({path})" in text]
     assert heal(text, [*files, orphan], describe).text == want
 
 
-PADDED = [
-    ("# Index\n", "# Index\n\n{}\n"),
-    ("# Index", "# Index\n\n{}"),
-    ("# Index\r\n", "# Index\r\n\r\n{}\r\n"),
-    ("- [X](x.md)\r\n- [Y](y.md)", "- [X](x.md)\r\n- [Y](y.md)\r\n{}"),
-    ("words\n\n\n", "words\n\n{}\n\n\n"),
-    ("| [X](x.md) |\n", "| [X](x.md) |\n\n{}\n"),
-    ("words\n```\nnever closed\n", "words\n\n{}\n```\nnever closed\n"),
-    ("## User\n\n## Feedback\n", "## User\n\n{}\n\n## Feedback\n"),
-    ("## User\n\nwords\n\n## B\n", "## User\n\nwords\n\n{}\n\n## B\n"),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), PADDED)
+@cases("text", "expected")
 def test_a_new_pointer_keeps_the_distances_and_line_ends_of_the_index(text, expected):
     want = expected.replace("{}", line("user_a.md"))
     files = [path for path in ("x.md", "y.md") if f"({path})" in text]
     assert heal(text, [*files, "user_a.md"], describe).text == want
 
 
-DROPS = [
-    # text, what is left of it, dropped
-    ("- [G](gone.md) — hook\n- [A](a.md)\n", "- [A](a.md)\n", ["gone.md"]),
-    ("- [A](a.md)\n- [G](gone.md)", "- [A](a.md)", ["gone.md"]),
-    ("- [G](gone.md)\n  continued\n- [A](a.md)\n", "- [A](a.md)\n", ["gone.md"]),
-    ("- [G](g.md)\n  - [H](h.md)\n    h\n  g\n[A](a.md)\n", "[A](a.md)\n", ["g.md", "h.md"]),
-    ("- **[G](gone.md)** — hook\n[A](a.md)\n", "[A](a.md)\n", ["gone.md"]),
-    ("- words [gone.md]\n[A](a.md)\n", "[A](a.md)\n", ["gone.md"]),
-    ("- [[gone]]\n[A](a.md)\n", "[A](a.md)\n", ["gone"]),
-    ("|a|\n|-|\n| [G](gone.md) |\n| [A](a.md) |\n", "|a|\n|-|\n| [A](a.md) |\n", ["gone.md"]),
-    ("- [G](gone.md)\n---\nkept\n---\n[A](a.md)\n", "\n---\nkept\n---\n[A](a.md)\n", ["gone.md"]),
-]
-
-
-@pytest.mark.parametrize(("text", "left", "dropped"), DROPS)
+@cases("text", "left", "dropped")
 def test_a_line_that_is_only_a_dead_pointer_goes(text, left, dropped):
     healed = heal(text, ["a.md"], never)
     assert (healed.text, healed.dropped) == (left, dropped)
     assert heal(left, ["a.md"], never).text is left
 
 
-REPEATED = [
-    # text, what is left of it
-    ("- [A](a.md) — one\n- [A](a.md) — two\n", "- [A](a.md) — one\n"),
-    ("- [A](a.md)\n\nwords\n- [A](a.md)\n", "- [A](a.md)\n\nwords\n"),
-]
-
-
-@pytest.mark.parametrize(("text", "left"), REPEATED)
+@cases("text", "left")
 def test_a_list_that_says_the_same_twice_is_not_called_a_pointer_to_nothing(text, left):
     healed = heal(text, ["a.md"], never)
     assert (healed.text, healed.dropped, healed.repeated) == (left, [], ["a.md"])
     assert heal(left, ["a.md"], never).text is left
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "## One\n- [A](a.md) — one\n## Two\n- [A](a.md) — two\n",
-        "- [A](a.md) — one\n## Two\n- [A](a.md) — one\n",
-        "- [A](a.md) — one\n- [A](a.md) — two\n  and the rest of it\n",
-        "[A](a.md) and [G](gone.md) in prose\n",
-        "See [G](gone.md).\n[A](a.md)\n",
-        "- [G](gone.md) — see [A](a.md)\n",
-        "- **Rule** — see [G](gone.md)\n- [A](a.md)\n",
-        "- words [gone.md] and more words\n- [A](a.md)\n",
-        "- [G](gone.md)\n  - a thought below it\n- [A](a.md)\n",
-        "- [G](gone.md)\n\n  a paragraph below it\n\n- [A](a.md)\n",
-        "- [ ] [G](gone.md)\n- [A](a.md)\n",
-        "- [Plan](docs/plan.md)\n- [A](a.md)\n",
-        "- read [CLAUDE.md]\n- [A](a.md)\n",
-        "- `gone.md` — hook\n- [A](a.md)\n",
-        "> - [G](gone.md)\n- [A](a.md)\n",
-        "- [A](a.md)\n- [Other title](a.md)\n",
-        "- Senior [a.md]\n- Australian spelling [a.md]\n",
-        "- [A](a.md)\nSee also [A](a.md).\n",
-        "- [A](a.md)\n```\n- [A](a.md)\n- [G](gone.md)\n```\n",
-        "- [A](a.md)\n<!--\n- [G](gone.md)\n-->\n",
-    ],
-)
+@cases("text")
 def test_a_line_with_anything_else_to_say_stays(text):
     assert heal(text, ["a.md"], never).text is text
 
@@ -288,16 +170,8 @@ def test_arranging_swaps_only_our_lines_within_their_section():
 
 # What an index is made of, in the wild and in bad hands. Healing may take a pointer away,
 # and what continues it; the rest has to stay.
-MAY_GO = [
-    *("- [A](a.md) — hook", "- [A](a.md)", "- [B](b.md)", "* [[b]]", "- `c.md`", "- x [gone.md]"),
-    *("- [G](gone.md)", "| [G](gone.md) |", "- [D](deep/gone.md)", "    - [B](b.md)"),
-    *("  - [G](gone.md)", "    - [[a]]", "  continued", "      deeper", "  | x |"),
-]
-STAYS = [
-    *("words [a.md]", "  - nested", "[[c]]", "- [x](x/gone.md)", "- [[a]], [[c]]"),
-    *("# Memory", "## A", "## Feedback", "", "words", "> quote", "---", "\t", "\u2028", "a\rb"),
-    *("```", "~~~", "<!--", "-->", "<!-- c -->", "<!-- c --> rest", "x --> [A](a.md)", "|---|"),
-]
+MAY_GO = rows(globals(), "MAY_GO")
+STAYS = rows(globals(), "STAYS")
 TEXTS = st.builds(
     lambda pieces, end, bom, last: bom + end.join(pieces) + (end if last else ""),
     st.lists(st.sampled_from(MAY_GO + STAYS), max_size=14),
@@ -331,20 +205,7 @@ def test_reading_and_writing_changes_no_byte(text):
     assert index.arrange(text, ["b.md", "a.md"], {}) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- [A](a.md) " * 20_000,
-        "- [A](a.md)\n" * 20_000,
-        "- [G](g.md)\n  more\n" * 10_000,
-        "## Feedback\n" * 20_000,
-        "- [[a]]\n\n" * 20_000,
-        "".join(" " * depth + "- [G](g.md)\n" for depth in range(600)),
-        "[" * 100_000 + ".md",
-        "z" * 200_000,
-    ],
-    ids=lambda text: repr(text[:12]),
-)
+@cases("text", ids=lambda text: repr(text[:12]))
 def test_hostile_texts_cost_no_more_than_their_length(text):
     healed = heal(text, ["a.md", "b.md"], describe).text
     assert survey(healed, ["a.md", "b.md"]).orphans == []

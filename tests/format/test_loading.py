@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from memdir.format.index import load
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, utf16_units
+from tests.helpers.tables import cases
 
 ROCKET = "\U0001f680"  # one character, two UTF-16 units
 
@@ -56,17 +57,6 @@ def test_too_many_characters_are_cut_at_the_last_line_end():
     assert "lines (limit" not in loaded.warning
 
 
-def test_both_limits_are_named_when_both_are_exceeded():
-    text = "\n".join(["w" * 199] * 300)
-    loaded = load(text)
-    assert "300 lines (limit: 200) and 58.6KB (limit: 24.4KB)" in loaded.warning
-    assert loaded.text.count("\n\n") == 1
-    kept = shown(text)
-    assert kept == "\n".join(["w" * 199] * 125)
-    assert (loaded.cut_lines, loaded.cut_characters) == (175, len(text) - len(kept))
-    assert "from line 126 on" in loaded.warning
-
-
 def test_a_character_outside_the_basic_plane_counts_twice_as_in_the_client():
     assert utf16_units("a" + ROCKET + "ü") == 4
     text = ROCKET * (MAX_CHARACTERS // 2)
@@ -111,45 +101,12 @@ def test_bytes_that_are_not_utf8_pass_through():
     assert load(text).text == text
 
 
-HEADERS = [
-    ("---\nname: x\n---\n# Index\n", "# Index"),
-    ("\ufeff---\r\nname: x\r\n---\r\n# Index\r\n", "# Index"),
-    ("--- \nname: x\n---  \n\ntext", "text"),
-    ("---\n---\ntext", "text"),
-    ("---\nnever closed\ntext", "---\nnever closed\ntext"),
-    ("\n---\nname: x\n---\ntext", "---\nname: x\n---\ntext"),
-    ("# Index\n---\na\n---", "# Index\n---\na\n---"),
-]
-
-
-@pytest.mark.parametrize(("text", "view"), HEADERS)
+@cases("text", "view")
 def test_a_header_is_not_loaded(text, view):
     assert load(text).text == view
 
 
-COMMENTS = [
-    ("<!-- one line -->\ntext", "text"),
-    ("a\n<!-- two\nlines -->\nb", "a\nb"),
-    ("a\n\n<!-- c -->\n\nb", "a\n\nb"),
-    ("a\n   <!-- c -->\nb", "a\nb"),
-    ("a\n    <!-- code -->\nb", "a\n    <!-- code -->\nb"),
-    ("a\n<!-- never closed\nb", "a\n<!-- never closed\nb"),
-    ("a <!-- inside a line --> b", "a <!-- inside a line --> b"),
-    ("<!-- c --> rest\nb", "rest\nb"),
-    ("a\n<!-- c --> rest\nb", "a\n rest\nb"),
-    ("a\n<!-- c\nd --> rest\nb", "a\n rest\nb"),
-    ("a\n<!-- c --> x <!-- d --> y\nb", "a\n x  y\nb"),
-    ("a\n<!-- c --><!-- d -->\nb", "a\nb"),
-    ("a\n<!-->\nb", "a\n<!-->\nb"),
-    ("```\n<!-- c -->\n```\nb", "```\n<!-- c -->\n```\nb"),
-    ("~~~~\n<!-- c -->\n~~~\n<!-- d -->\n~~~~\nb", "~~~~\n<!-- c -->\n~~~\n<!-- d -->\n~~~~\nb"),
-    ("```x``` inline\n<!-- c -->\nb", "```x``` inline\nb"),
-    ("<!-- a\n```\n-->\n<!-- b -->\nc", "c"),
-    ("```\nnever closed\n<!-- c -->", "```\nnever closed\n<!-- c -->"),
-]
-
-
-@pytest.mark.parametrize(("text", "view"), COMMENTS)
+@cases("text", "view")
 def test_a_comment_that_starts_a_line_is_not_loaded(text, view):
     assert load(text).text == view
 
@@ -167,20 +124,6 @@ def test_a_forged_warning_is_text_like_any_other():
     assert (loaded.text, loaded.warning) == (forged, "")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<!--\n" * 40_000,
-        "<!-- -->" * 25_000,
-        "<!-- --> x" * 20_000,
-        "```\n" * 50_000,
-        "---\n" * 50_000,
-        "z" * 200_000,
-        "\n" * 200_000,
-        ROCKET * 200_000,
-        "[" * 100_000,
-    ],
-    ids=lambda text: repr(text[:10]),
-)
+@cases("text", ids=lambda text: repr(text[:10]))
 def test_hostile_texts_are_cut_like_any_other(text):
     assert utf16_units(shown(text)) <= MAX_CHARACTERS

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from memdir.errors import BadInput, Missing
 from memdir.format.names import (
-    MAX_NAME,
     check_name,
     find,
     find_path,
@@ -18,6 +17,7 @@ from memdir.format.names import (
 )
 from memdir.hot.memory import Memory, read_memory
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import cases, rows
 
 
 def memory(path: str, name: str = "") -> Memory:
@@ -27,28 +27,7 @@ def memory(path: str, name: str = "") -> Memory:
 # -- names that are given ------------------------------------------------------------------
 
 
-WRONG = [
-    # name, the rule
-    ("", "is empty"),
-    (" \t ", "is empty"),
-    ("n" * (MAX_NAME + 1), f"is longer than {MAX_NAME} characters"),
-    ("Memory", "is reserved"),
-    ("readme", "is reserved"),
-    ("index", "is reserved"),
-    ("nul", "is reserved"),
-    ("COM7", "is reserved"),
-    ("Upper", "may hold only"),
-    ("a.md", "may hold only"),
-    ("-rf", "starts with a letter or digit"),
-    ("_x", "starts with a letter or digit"),
-    ("a\n", "may hold only"),
-    ("ａｂｃ", "may hold only"),
-    ("٣", "may hold only"),
-    ("\ud800", "may hold only"),
-]
-
-
-@pytest.mark.parametrize(("name", "rule"), WRONG)
+@cases("name", "rule")
 def test_a_name_that_is_no_slug_is_refused_with_the_rule(name, rule):
     with pytest.raises(BadInput) as refused:
         check_name(name)
@@ -84,20 +63,7 @@ def test_whatever_is_suggested_can_be_used(name):
 # -- names that are made -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("title", "slug"),
-    [
-        ("Use tabs, not spaces!", "use-tabs-not-spaces"),
-        ("Café à la carte", "cafe-a-la-carte"),
-        ("ﬁle", "file"),
-        ("a__b--c", "a-b-c"),
-        ("日本語 v2", "v2"),
-        ("", ""),
-        ("---", ""),
-        ("word " * 40, "word-" * 15 + "word"),
-        ("x" * 200, "x" * MAX_NAME),
-    ],
-)
+@cases("title", "slug")
 def test_a_slug_keeps_what_latin_letters_and_digits_there_are(title, slug):
     assert slugify(title) == slug
 
@@ -114,16 +80,7 @@ def test_a_hostile_title_gets_a_name(hostile):
     assert check_name(name_for(hostile.value, "feedback")).startswith("feedback-")
 
 
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("Don't mock the database.", "dont-mock-the-database"),
-        ("I’m a data scientist", "im-a-data-scientist"),
-        ("The board at https://grafana.internal/d/api is ours", "the-board-at-is-ours"),
-        ("Every release is cut on a branch of the train", "every-release-is-cut-on-a-branch"),
-        ("Look at the", "look-at-the"),
-    ],
-)
+@cases("title", "name")
 def test_a_name_breaks_off_neither_in_a_word_nor_in_a_phrase(title, name):
     assert name_for(title, "project") == name
 
@@ -131,61 +88,17 @@ def test_a_name_breaks_off_neither_in_a_word_nor_in_a_phrase(title, name):
 # -- titles for pointers -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("path", "label", "title"),
-    [
-        ("feedback_use-tabs.md", "", "Use tabs"),
-        ("user_role.md", "user_role", "Role"),
-        ("tech_debt_auth.md", "", "Auth"),
-        ("a.md", "Deploy rules", "Deploy rules"),
-        ("a.md", "README.md style", "README.md style"),
-        ("a.md", "CamelCase.md", "CamelCase"),
-        ("feedback.md", "", "Feedback"),
-        ("feedback_.md", "", "Feedback"),
-        ("a.md", "日本語", "日本語"),
-    ],
-)
+@cases("path", "label", "title")
 def test_a_pointer_calls_a_memory_by_its_label_or_its_file(path, label, title):
     assert title_for(memory(path, label)) == title
 
 
 # -- finding -------------------------------------------------------------------------------
 
-STORE = [
-    memory("feedback_use-tabs.md"),
-    memory("project_use-tabs.md"),
-    memory("user_role.md", "The role"),
-    memory("deep/log.md"),
-    memory("log.md", "diary"),
-    memory("tech_debt_auth.md", "auth-debt"),
-    memory("Mixed_Case.md"),
-    memory("user@host.md"),
-]
-
-FOUND = [
-    # what somebody says, the memory
-    ("log.md", "log.md"),
-    ("./log.md", "log.md"),
-    (" log ", "log.md"),
-    ("deep/log.md", "deep/log.md"),
-    ("deep/log", "deep/log.md"),
-    ("user_role", "user_role.md"),
-    ("user-role", "user_role.md"),
-    ("user-role.md", "user_role.md"),
-    ("The role", "user_role.md"),
-    ("the role", "user_role.md"),
-    ("role", "user_role.md"),
-    ("ROLE", "user_role.md"),
-    ("diary", "log.md"),
-    ("auth_debt", "tech_debt_auth.md"),
-    ("auth", "tech_debt_auth.md"),
-    ("feedback_use_tabs", "feedback_use-tabs.md"),
-    ("mixed-case", "Mixed_Case.md"),
-    ("user@host", "user@host.md"),
-]
+STORE = rows(globals(), "STORE")
 
 
-@pytest.mark.parametrize(("wanted", "path"), FOUND)
+@cases("wanted", "path")
 def test_a_memory_is_found_by_path_stem_label_and_stem_without_its_type(wanted, path):
     assert find(wanted, STORE).path == path
 

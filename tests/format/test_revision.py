@@ -8,6 +8,7 @@ from memdir.errors import BadInput, Conflict
 from memdir.format.draft import PLACES, Draft, Revision, Style, hash_of, new_text, revise, style_of
 from memdir.hot import safe
 from memdir.hot.memory import decode, encode, read
+from tests.helpers.tables import cases
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
 DAY = 86_400
@@ -87,22 +88,7 @@ def differing(old: bytes, new: str) -> list[str]:
     return [line for line in lines_of(new) if line not in before]
 
 
-EDITS = [
-    # old, field, value, the new lines
-    (SEED, "description", "Tabs", ["description: Tabs", "  modified: 2026-03-02T12:00:00Z"]),
-    (SEED, "type", "user", ["type: user", "  modified: 2026-03-02T12:00:00Z"]),
-    (SEED, "pinned", "true", ["  modified: 2026-03-02T12:00:00Z", "  pinned: true"]),
-    (SEED, "last_verified", "2026-03-02", ["  last_verified: 2026-03-02"]),
-    (CLAUDE, "description", "Tabs", ['description: "Tabs"']),
-    (CLAUDE, "type", "user", ["  type: user"]),
-    (CLAUDE, "last_verified", "2026-03-02", ["  last_verified: 2026-03-02"]),
-    (FLAT, "type", "value", ["type: value", "modified: 2026-03-02T12:00:00Z"]),
-    (FLAT, "last_verified", "2026-03-02", ["last_verified: 2026-03-02"]),
-    (BARE, "type", "user", ["---", "type: user", "---"]),
-]
-
-
-@pytest.mark.parametrize(("old", "field", "value", "lines"), EDITS)
+@cases("old", "field", "value", "lines")
 def test_an_edit_changes_its_line_and_the_time_of_the_change(old, field, value, lines):
     new = revised(old, (field, value))
     assert differing(old, new) == lines
@@ -183,15 +169,6 @@ def test_a_date_that_is_none_is_kept_as_text(created):
 # -- new memories --------------------------------------------------------------------------
 
 
-def test_a_new_memory_has_the_seeds_form():
-    draft = Draft("Use tabs.", type="feedback", description="Use tabs", source="mcp", pinned=True)
-    assert new_text(draft, "use-tabs", NOON, Style()) == (
-        "---\nname: use-tabs\ndescription: Use tabs\ntype: feedback\nmetadata:\n"
-        "  created: 2026-03-02T12:00:00Z\n  modified: 2026-03-02T12:00:00Z\n  source: mcp\n"
-        "  pinned: true\n---\n\nUse tabs.\n"
-    )
-
-
 def test_keys_of_others_are_kept_in_a_new_memory():
     draft = Draft("x", description="d", extra=(("team", "a: b"), ("metadata.ticket", "A-1")))
     document = read(new_text(draft, "a", NOON, Style()))
@@ -205,21 +182,7 @@ def test_any_body_is_read_back_without_its_outer_line_breaks(body):
     assert document.get("description") == "d"
 
 
-STYLES = [
-    # files, where the type stands, are the files called after their type?
-    ([], "type", False),
-    ([("a.md", SEED)], "type", False),
-    ([("a.md", CLAUDE)], "metadata.type", False),
-    ([("a.md", CLAUDE), ("b.md", SEED)], "type", False),
-    ([("a.md", CLAUDE), ("b.md", CLAUDE), ("c.md", BARE)], "metadata.type", False),
-    ([("feedback_a.md", SEED)], "type", True),
-    ([("tech_debt_a.md", SEED), ("session_summary_b.md", SEED), ("c.md", SEED)], "type", True),
-    ([("feedback-a.md", SEED), ("users_a.md", SEED)], "type", False),
-    ([("deep/user_a.md", CLAUDE)], "metadata.type", True),
-]
-
-
-@pytest.mark.parametrize(("files", "type_key", "prefix"), STYLES)
+@cases("files", "type_key", "prefix")
 def test_new_files_look_like_most_of_their_neighbours(files, type_key, prefix):
     samples = [(path, read(decode(data))) for path, data in files]
     assert style_of(samples) == Style(type_key, prefix)

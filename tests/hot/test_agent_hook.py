@@ -5,15 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.hooked import Client, units
+from tests.helpers.tables import rows
 
 pytestmark = pytest.mark.usefixtures("project")
 
 LINE = "- [Care](care.md) — explore with care"
-PLACES = {
-    "user": ".claude/agent-memory",
-    "project": ".claude/agent-memory",
-    "local": ".claude/agent-memory-local",
-}
+PLACES = dict(rows(globals(), "PLACES"))
 
 
 @pytest.fixture
@@ -39,13 +36,6 @@ def test_an_agent_is_told_of_its_memory(client, place):
     assert f"in {root(client, place)}:" in told
     assert told.startswith("<memdir-")
     assert client.fire("subagent-start", agent_type="Plan") == ""
-
-
-def test_the_memories_of_all_places_come_together(client):
-    for place in PLACES:
-        client.write("MEMORY.md", f"{LINE} {place}", root(client, place))
-    told = client.fire("subagent-start")
-    assert all(f"{LINE} {place}" in told for place in PLACES)
 
 
 def test_an_agent_of_a_plugin_has_a_harmless_folder(client):

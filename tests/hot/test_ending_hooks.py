@@ -13,6 +13,7 @@ from memdir.hot.log import MAX_BYTES as LOG_BYTES
 from memdir.hot.queue import MAX_BYTES, MAX_LINE_BYTES, Queue
 from tests.helpers.hooked import EVENTS, RECORDED, Client
 from tests.helpers.searching import memory
+from tests.helpers.tables import cases
 from tests.self.source import SRC
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -59,15 +60,7 @@ def test_a_stop_that_a_hook_caused_is_none(idle):
     assert idle.queue() == []
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        *(b"", b" ", b"{", b"null", b"[]", b"{}", b"\xff\xfe\0", b"[" * 100_000, b"not json"),
-        *(b'{"cwd": 5}', b'{"cwd": "relative"}', b'{"cwd": "/x'),
-        b'{"padding": "' + b"x" * (17 * 1024 * 1024) + b'"}',
-    ],
-    ids=lambda given: ascii(given[:20]),
-)
+@cases("given", ids=lambda given: ascii(given[:20]))
 @pytest.mark.parametrize("event", ["stop", "session-start", "subagent-start"])
 def test_whatever_comes_in_nothing_goes_out(client, event, given):
     assert client.run(event, given) == b""

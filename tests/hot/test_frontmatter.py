@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memdir.hot import memory
 from memdir.hot.memory import decode, edit, encode, quote, read, unquote
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import cases, rows
 
 FEWEST_FILES = 371  # of the corpus; fewer would mean that this test looks at nothing
 EDITED = ("name", "description", "type", "metadata.type", "metadata.last_verified")
@@ -150,51 +151,7 @@ def test_quote_and_unquote_are_inverses(value, always):
     assert unquote(quoted) == value
 
 
-FORMS = [
-    # header, key, value
-    ("name: a", "name", "a"),
-    ("name:a", "name", "a"),
-    ("name : a", "name", "a"),
-    ("name:\ta", "name", "a"),
-    ("name: a\r", "name", "a"),
-    ('name: "a"', "name", "a"),
-    ('name: "a \\"b\\" \\\\ c"', "name", 'a "b" \\ c'),
-    ("name: 'it''s'", "name", "it's"),
-    ("name: 'a' and 'b'", "name", "'a' and 'b'"),
-    ('name: "a" and "b"', "name", '"a" and "b"'),
-    ('name: "open', "name", '"open'),
-    ("description: a: b: c", "description", "a: b: c"),
-    ("description: issue #12 # not a comment", "description", "issue #12 # not a comment"),
-    ("description: `code` first", "description", "`code` first"),
-    ("description: @team", "description", "@team"),
-    ("description: 2026-01-02", "description", "2026-01-02"),
-    ("description: no", "description", "no"),
-    ("description: %s {} [x]", "description", "%s {} [x]"),
-    ("description: one\n  two\n  three", "description", "one two three"),
-    ("description:\n  one\n  two", "description", "one two"),
-    ('description: "one\n  two"', "description", "one two"),
-    ("description: |\n  many\n\n  lines", "description", "many lines"),
-    ("description: >-\n  many\n  lines", "description", "many lines"),
-    ("description: one\n  key: like", "description", "one key: like"),
-    ("metadata:\n  type: user", "metadata.type", "user"),
-    ("metadata: \n  type: user", "metadata.type", "user"),
-    ("metadata:\n    type: user", "metadata.type", "user"),
-    ("metadata:\n\ttype: user", "metadata.type", "user"),
-    ("metadata:\n  a: 1\n    more\n  type: user", "metadata.type", "user"),
-    ("metadata:\n  a: 1\n    more\n  type: user", "metadata.a", "1 more"),
-    ("metadata:\n  tags:\n  - a\n  - b\n  type: user", "metadata.type", "user"),
-    ("metadata:\n  type: user\nname: a", "name", "a"),
-    ("\tname: tab", "name", "tab"),
-    ("\tname: tab\n\tdescription: b", "description", "b"),
-    ("  name: a\n  metadata:\n    type: user", "metadata.type", "user"),
-    ("# comment\nname: a", "name", "a"),
-    ("name: a\n# comment: b\ntype: user", "type", "user"),
-    ("a: &x [1,2]\nb: *x", "b", "*x"),
-    ("name: !!python/object/apply:os.system ['id']", "name", None),
-    ("type: feedback\ntype: user", "type", "feedback"),
-    ("type: a\n  b\ntype: c\n  d", "type", "a b"),
-    ("x-team-key: keep me", "x-team-key", "keep me"),
-]
+FORMS = rows(globals(), "FORMS")
 
 
 @pytest.mark.parametrize(("header", "key", "value"), FORMS, ids=[form[0] for form in FORMS])
@@ -228,31 +185,13 @@ def test_without_two_fences_all_is_body(text):
     assert edited.body == text
 
 
-@pytest.mark.parametrize(
-    ("text", "body"),
-    [
-        ("\ufeff---\nname: a\n---\nb", "b"),
-        ("--- \nname: a\n--- \nb", "b"),
-        (" ---\nname: a\n---\nb", "b"),
-        ("---\r\nname: a\r\n---\r\nb\r\n", "b\r\n"),
-        ("---\nname: a\n---", ""),
-        ("---\n---x\nname: a\n---\n", ""),
-        ("---\nname: a\n---\n---\nb\n---\n", "---\nb\n---\n"),
-    ],
-)
+@cases("text", "body")
 def test_fences_are_forgiven_their_spaces_and_the_body_keeps_its_own(text, body):
     document = read(text)
     assert (document.get("name"), document.body, document.text) == ("a", body, text)
 
 
-@pytest.mark.parametrize(
-    ("header", "line", "problem"),
-    [
-        ("name: a\njust words", 3, "not `key: value`: just words"),
-        ("type: a\nname: b\ntype: c", 4, "`type` stands twice; the first one counts"),
-        ("name: a\ndescription: |\n  b", 3, "`description` is a block; read as one line"),
-    ],
-)
+@cases("header", "line", "problem")
 def test_what_is_odd_is_reported_with_its_line(header, line, problem):
     assert read(f"---\n{header}\n---\n").problems == [(line, problem)]
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memdir.hot.safe import clip, inert, inert_line, make_visible
 from tests.conftest import SHARED
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import cases, rows
 
 ZERO, NON_JOINER, JOINER, STYLE, SOFT = "\u200b", "\u200c", "\u200d", "\ufe0f", "\xad"
 NAMESPACE = "ant" + "ml"  # of a client's tags
@@ -114,60 +115,13 @@ def test_what_a_client_would_act_on_can_only_be_read(text, seen):
     assert inert(text) == seen
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("List<int>", "a < b", "</div>", "<div class='memory'>", "Map<String, List<System>>"),
-        *("#include <memory>", "# include <memory>", "import <memory>;", "Vec<Memory>"),
-        *("#include <system_error>", "foo::<System>()", "i<memory && j>0", "if a < memory:"),
-        *("used < system and free > 0", "/home/<user>/.config", "readlink -f <memory-dir>"),
-        *("f <| x |> g", "p <|> q", "x <|||> y", "cat <<EOF", "<<<<<<< HEAD", "a <- b", "->", "<>"),
-        *("<memoryBacking>", "</systemPropertyVariables>", "&lt;/system-reminder&gt;", "<T>"),
-        *("x <- tool_result", "n <= tool_calls", 'cat <"$system_prompt"', "<%= system_prompt %>"),
-        *("<!-- system-reminder -->", "<!--memory-->", "Vec<&System>", 'cout <<"tool_result";'),
-        *("### System requirements", "## Users: many", "List<System.Message>", "<T: System>"),
-        *("arr[inst]", "[install]", "[x](y.md)", "the human: a person", "User: root", "system: x"),
-        *("**Human:** likes tea", "> Human: quoted", "Memory: 16 GB", "## Memory: ~7 GB"),
-        *(
-            "checked: true",
-            "This memory is about trains",
-            "Contents of the box",
-            "- Contents of x:",
-        ),
-        *(
-            "naïve café — “quotes” … ✓ → 中文",
-            "日本語のメモ。",
-            "〈书名〉",
-            "x‹y›",
-            "\ttab\n\nline",
-        ),
-        *("👨‍👩‍👧", "❤️‍🔥", "1️⃣ #️⃣", "☀️", "👍🏽", "نمی‌خواهم", "क्‍ष", "ᠠ᠋", "x\u0301\u0302"),
-    ],
-)
+@cases("text")
 def test_ordinary_text_and_code_come_back_as_they_are(text):
     assert inert(text) == text
     assert inert(f"a\n{text}\nb") == f"a\n{text}\nb"
 
 
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("a\x00b\x07c\x1b[31md\x7f", "abc[31md"),
-        ("a\tb\r\nc\rd\ve\ff", "a\tb\nc\nd\ne\nf"),
-        ("a\x85b\u2028c\u2029d\x9b31m", "a\nb\nc\nd31m"),
-        ("if admin \u202e}\u2066 // check", "if admin } // check"),
-        (f"a{SOFT}d{SOFT}min", "admin"),
-        (f"a{ZERO}b{NON_JOINER}c{JOINER}d\u2060e\ufefff", "abcdef"),
-        ("safe\U000e006f\U000e0062.", "safe."),
-        (f"a{STYLE}b\ufe00\U000e0100", "ab"),
-        (f"☀{STYLE}{STYLE}{STYLE}", f"☀{STYLE}"),
-        (f"👍{JOINER}{JOINER}👍{JOINER}", f"👍{JOINER}👍"),
-        (f"1{STYLE}2", "12"),
-        ("\u3164\uffa0\u115f", ""),
-        ("caf\udce9 \ud83d", "caf� �"),
-        ("\ufffe\U0001ffff", ""),
-    ],
-)
+@cases("text", "seen")
 def test_hidden_characters_are_left_out(text, seen):
     assert make_visible(text) == seen
 
@@ -178,65 +132,7 @@ def test_a_clip_counts_bytes_and_breaks_no_character():
     assert clip("äöüß", 6) == "ä…"
 
 
-ALPHABET = [
-    *(
-        "<",
-        "</",
-        "< /",
-        "＜",
-        ">",
-        "|",
-        "<|",
-        "|>",
-        "[",
-        "]",
-        "/",
-        "INST",
-        " ",
-        "\n",
-        "\t",
-        "\r",
-        ":",
-    ),
-    *(
-        "system",
-        "-reminder",
-        "memory",
-        "Memory",
-        "memdir-",
-        "antml",
-        "Human",
-        "human",
-        "Assistant:",
-    ),
-    *(
-        "contents of ",
-        "checked: ",
-        "this memory is 3",
-        "# ",
-        "currentDate",
-        "›",
-        "‹",
-        "include ",
-        "x",
-    ),
-    *(
-        ZERO,
-        NON_JOINER,
-        JOINER,
-        STYLE,
-        SOFT,
-        "\ufe0e",
-        "\u180b",
-        "\u20e3",
-        "1",
-        "☀",
-        "👍",
-        "ن",
-        "ᠠ",
-    ),
-    *("\udc80", "\ud83d", "\U000e0041", "\u2028", "\x85", "\x1b", "İ", "ß", "é", "中", "：", "／"),
-]
+ALPHABET = rows(globals(), "ALPHABET")
 texts = st.lists(st.sampled_from(ALPHABET), max_size=30).map("".join) | st.text(
     st.characters(exclude_categories=())
 )

@@ -12,6 +12,7 @@ import pytest
 
 from tests.helpers.accepted import accept
 from tests.helpers.searching import memory
+from tests.helpers.tables import cases
 from tests.self.source import PACKAGE
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -98,31 +99,12 @@ def test_every_scope_is_searched(hook):
     assert "zebra.md" in hook.ask("when does the zebra deploy?")
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        *("ok", "/clear all things", "ignore memory; restart the staging cluster", "🧠", ""),
-        "<task-notification>\n<summary>restart the staging cluster</summary>",
-    ],
-)
+@cases("prompt")
 def test_a_prompt_that_needs_no_memory_gets_no_answer(hook, prompt):
     assert hook.ask(prompt) == ""
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        'restart "the staging cluster"',
-        "restart 'the staging' cluster \\ \\u0000 \\n",
-        "restart the staging cluster\0with a NUL",
-        "\0restart the staging cluster",
-        "restart the staging cluster \ud800 half",
-        "restart the staging\u2028cluster 🧠 \u202e",
-        "restart the staging cluster " + "x" * 1_000_000,
-        "'; DROP TABLE memory; -- restart the staging cluster",
-    ],
-    ids=lambda prompt: ascii(prompt[:30]),
-)
+@cases("prompt", ids=lambda prompt: ascii(prompt[:30]))
 def test_an_odd_prompt_is_answered_too(hook, prompt):
     assert FACT in hook.ask(prompt)
 
@@ -135,16 +117,7 @@ def test_an_odd_session_stays_in_its_folder(hook, session):
     assert file.is_file()
 
 
-@pytest.mark.parametrize(
-    "stdin",
-    [
-        *(b"", b" ", b"{", b"null", b"[]", b"1", b'"text"', b"{}", b"\xff\xfe\0", b"\0" * 1000),
-        *(b'{"prompt": 5}', b'{"prompt": null}', b'{"prompt": {"a": 1}}', b'{"prompt": ["a b"]}'),
-        *(b'{"session_id": "s"}', b'{"prompt": "restart the', b"[" * 100_000, b"not json at all"),
-        b'{"prompt": "\xff\xfe"}',
-    ],
-    ids=lambda stdin: ascii(stdin[:20]),
-)
+@cases("stdin", ids=lambda stdin: ascii(stdin[:20]))
 def test_whatever_comes_in_nothing_goes_out_and_the_session_goes_on(hook, stdin):
     assert hook.run(stdin).stdout == b""
 

@@ -1,35 +1,21 @@
 """Names, roots, scopes and the enablement chain, by the rules of the spec's section "Where"."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.hot.place import (
     AGENT_FOLDER_BYTES,
-    GIT_FILE_BYTES,
     agent_folder,
     enabled,
     git_root,
     override_problem,
     project_name,
 )
+from tests.helpers.tables import cases
+
 
 # The expected side was computed by node with the client's own rule.
-NAMES = [
-    ("/home/ann/proj", "-home-ann-proj"),
-    ("/home/ann/My.Proj_2", "-home-ann-My-Proj-2"),
-    ("/a b/ü", "-a-b--"),
-    ("/e\u0301", "--"),  # NFC first: one letter, one dash
-    ("/🧠", "---"),  # two UTF-16 units
-    ("/x\udcff", "-x-"),  # a byte that is no UTF-8
-    ("/x\udce2\udc82y", "-x-y"),  # half a character is one U+FFFD
-    ("/" + "a" * 199, "-" + "a" * 199),
-    ("/" + "a" * 200, "-" + "a" * 199 + "-b6ymvl"),
-    ("/" + "🧠" * 100, "-" + "-" * 199 + "-83bp8p"),
-]
-
-
-@pytest.mark.parametrize(("root", "name"), NAMES)
+@cases("root", "name")
 def test_a_project_has_the_name_that_the_client_gives_it(root, name):
     assert project_name(root) == name
 
@@ -41,62 +27,9 @@ LINKED = {
     "/main/.git/worktrees/wt/commondir": b"../..\n",
     "/main/.git/worktrees/wt/gitdir": b"/wt/.git\n",
 }
-RELATIVE = {
-    **LINKED,
-    "/wt/.git": b"gitdir: ../main/.git/worktrees/wt\n",
-    "/main/.git/worktrees/wt/gitdir": b"../../../../wt/.git\n",
-}
-BARE = {
-    "/bare.git/worktrees/wt/commondir": b"../..\n",
-    "/bare.git/worktrees/wt/gitdir": b"/wt/.git\n",
-    "/wt/.git": b"gitdir: /bare.git/worktrees/wt\n",
-}
-CRLF = {
-    path: content if content is True else content.replace(b"\n", b"\r\n")
-    for path, content in LINKED.items()
-}
-ROOTS = [
-    ("a plain directory", {}, "/x/y", "/x/y"),
-    ("the file system's root", {}, "/", "/"),
-    ("a repository at the file system's root", {"/.git": True}, "/x", "/"),
-    ("a repository", MAIN, "/main", "/main"),
-    ("a subdirectory", MAIN, "/main/a/b", "/main"),
-    ("a repository in a repository", {**MAIN, "/main/in/.git": True}, "/main/in/x", "/main/in"),
-    ("a linked worktree", LINKED, "/wt/sub", "/main"),
-    ("a worktree with relative paths", RELATIVE, "/wt", "/main"),
-    ("a worktree with CRLF", CRLF, "/wt", "/main"),
-    ("a worktree of a bare repository", BARE, "/wt", "/bare.git"),
-    ("a submodule", {**MAIN, "/main/s/.git": b"gitdir: ../.git/modules/s\n"}, "/main/s", "/main/s"),
-    ("the main repository is gone", {"/wt/.git": LINKED["/wt/.git"]}, "/wt", "/wt"),
-]
-FORGED = [
-    ("it does not point back", {"/main/.git/worktrees/wt/gitdir": b"/other/.git\n"}),
-    ("it points to a neighbour", {"/main/.git/worktrees/wt/gitdir": b"/wt2/.git\n"}),
-    ("it points below", {"/main/.git/worktrees/wt/gitdir": b"/wt/x/.git\n"}),
-    ("it points to a file that is not .git", {"/main/.git/worktrees/wt/gitdir": b"/wt/git\n"}),
-    ("no way back", {"/main/.git/worktrees/wt/gitdir": None}),
-    ("the common directory is elsewhere", {"/main/.git/worktrees/wt/commondir": b"/victim/.git"}),
-    ("it points to itself", {"/wt/.git": b"gitdir: /wt/.git\n"}),
-    ("a loop", {"/main/.git/worktrees/wt/commondir": b"."}),
-    ("no gitdir line", {"/wt/.git": b"hello"}),
-    ("empty", {"/wt/.git": b""}),
-    ("an empty path", {"/wt/.git": b"gitdir: \n"}),
-    ("a NUL", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt\0\n"}),
-    ("no UTF-8", {"/wt/.git": b"gitdir: \xff\xfe"}),
-    ("two lines", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt\nx\n"}),
-    ("huge", {"/wt/.git": b"gitdir: /main/.git/worktrees/wt" + b"\n" * GIT_FILE_BYTES}),
-    ("a directory for a file", {"/main/.git/worktrees/wt/commondir": True}),
-]
 
 
-@pytest.mark.parametrize(
-    ("files", "start", "root"), [row[1:] for row in ROOTS], ids=[r[0] for r in ROOTS]
-)
-def test_all_worktrees_and_subdirectories_share_one_root(files, start, root):
-    assert git_root(start, files.get) == root
-
-
-@pytest.mark.parametrize("change", [row[1] for row in FORGED], ids=[row[0] for row in FORGED])
+@cases("change", ids=str)
 def test_a_forged_git_file_only_names_its_own_directory(change):
     assert git_root("/wt/sub", {**LINKED, **change}.get) == "/wt"
 
@@ -118,66 +51,12 @@ def test_whatever_the_files_say_the_root_is_a_path(dot_git, common, back):
     assert root.startswith("/")
 
 
-REFUSED = [
-    ("", "empty"),
-    ("memory", "relative"),
-    ("./memory", "relative"),
-    ("../memory", "relative"),
-    ("C:\\memory", "relative"),
-    ("/", "shorter"),
-    ("/a", "shorter"),
-    ("/a/", "shorter"),
-    ("/tmp/..", "shorter"),
-    ("/tmp/../a", "shorter"),
-    ("C:", "drive"),
-    ("C:\\", "drive"),
-    ("c:/", "drive"),
-    ("\\\\server\\share", "network"),
-    ("//server/share", "network"),
-    ("/tmp/a\0b", "NUL"),
-    ("/tmp/a\nb", "control"),
-    ("/tmp/a\x1b[31m", "control"),
-    ("/tmp/a\x9b", "control"),
-    ("/tmp/\ud800", "half"),
-    ("/" + "a/" * 2048 + "b", "longer"),
-    ("~", "home"),
-    ("~/", "home"),
-    ("~/.", "home"),
-    ("~/..", "home"),
-    ("~/./", "home"),
-    ("~/x/..", "home"),
-    ("~/../other", "home"),
-    ("~//..", "home"),
-    ("~root/memory", "another user"),
-    ("~\\memory", "another user"),
-]
-
-
-@pytest.mark.parametrize(("path", "reason"), REFUSED)
+@cases("path", "reason")
 def test_an_override_that_cannot_hold_memories_is_refused(path, reason):
     assert reason in override_problem(path, tilde=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "folder"),
-    [
-        ("reviewer", "reviewer"),
-        ("plugin:reviewer", "plugin-reviewer"),
-        ("My Agent", "My Agent"),
-        ("評価", "評価"),
-        ("a/b", "a-b"),
-        ("a\\b", "a-b"),
-        ("../../.ssh", "---..-.ssh"),
-        (".", "-"),
-        ("..", "--"),
-        (".hidden", "-hidden"),
-        ("trailing. ", "trailing--"),
-        ("", "agent"),
-        ("a\0b\nc", "a-b-c"),
-        ("a\u202eb", "a-b"),
-        ("x\udcff", "x-"),
-    ],
-)
+@cases("name", "folder")
 def test_an_agent_gets_one_harmless_folder(name, folder):
     assert agent_folder(name) == folder
 
@@ -195,27 +74,9 @@ def test_no_name_of_an_agent_leaves_its_folder(name):
 OFF, ON = ("user setting", False), ("user setting", True)
 DISABLE, SIMPLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE"
 REMOTE, STORAGE = "CLAUDE_CODE_REMOTE", "CLAUDE_CODE_REMOTE_MEMORY_DIR"
-CHAIN = [
-    ({}, [], True, "default"),
-    *(({DISABLE: word}, [ON], False, DISABLE) for word in ("1", "true", "YES", " on ")),
-    *(({DISABLE: word, SIMPLE: "1"}, [OFF], True, DISABLE) for word in ("0", "False", "no", "off")),
-    ({DISABLE: ""}, [OFF], False, "user setting"),
-    ({DISABLE: "maybe"}, [], True, "default"),
-    ({DISABLE: "maybe", SIMPLE: "1"}, [ON], False, SIMPLE),
-    ({SIMPLE: "true"}, [ON], False, SIMPLE),
-    ({SIMPLE: "0"}, [], True, "default"),
-    ({REMOTE: "1"}, [ON], False, REMOTE),
-    ({REMOTE: "1", STORAGE: ""}, [ON], False, REMOTE),
-    ({REMOTE: "1", STORAGE: "/mnt/memory"}, [], True, "default"),
-    ({REMOTE: "1", STORAGE: "/mnt/memory"}, [OFF], False, "user setting"),
-    ({STORAGE: "/mnt/memory"}, [], True, "default"),
-    ({}, [OFF], False, "user setting"),
-    ({}, [ON, OFF], True, "user setting"),
-    ({}, [("managed setting", False), ON], False, "managed setting"),
-]
 
 
-@pytest.mark.parametrize(("env", "settings", "on", "by"), CHAIN)
+@cases("env", "settings", "on", "by")
 def test_the_first_step_that_decides_names_itself(env, settings, on, by):
     decision, step = enabled(env, settings)
     assert decision is on

@@ -10,6 +10,7 @@ import pytest
 from tests.helpers.accepted import accept
 from tests.helpers.hooked import EVENTS, SETTLED, Client, units
 from tests.helpers.searching import memory
+from tests.helpers.tables import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -158,16 +159,8 @@ def test_hostile_rules_stay_in_their_frame(client):
 
 # Where it stays silent
 
-ALWAYS_SILENT = [
-    {"CLAUDE_CODE_SIMPLE": "1"},
-    {"CLAUDE_CODE_SIMPLE": "1", **OFF},
-    {"CLAUDE_CODE_REMOTE": "1"},
-    {"MEMDIR_HOOKS": "off"},
-    {"MEMDIR_NESTED": "1"},
-]
 
-
-@pytest.mark.parametrize("variables", ALWAYS_SILENT, ids=str)
+@cases("variables", ids=str)
 @pytest.mark.parametrize("event", sorted(EVENTS))
 def test_every_hook_is_silent_where_memory_is_off_for_good(client, event, variables):
     client.write("MEMORY.md", "- [A](a.md) — b\n", client.home / ".claude/agent-memory/Explore")

@@ -3,6 +3,7 @@
 import pytest
 
 from memdir.hot.words import stem
+from tests.helpers.tables import cases
 
 # A word and what all steps together make of it; grouped by the step that it is the example of.
 PORTER = """
@@ -32,26 +33,6 @@ def test_a_published_example_has_its_stem(word, expected):
     assert stem(word) == expected
 
 
-@pytest.mark.parametrize(
-    "forms",
-    [
-        "test tests testing tested",
-        "deploy deploys deployed deploying",
-        "configure configured configures configuring configuration",
-        "migration migrations migrate migrated",
-        "ошибка ошибки ошибку ошибкой ошибками ошибках",
-        "сервер сервера серверу сервером серверы серверов серверах",
-        "миграция миграции миграцию миграциями",
-        "änderung änderungen",
-        "prüfen prüft prüfe prüfte",
-        "passwort passwörter",
-        "datenbank datenbanken",
-        "tabelle tabellen",
-        "schnittstelle schnittstellen",
-        "suchergebnis suchergebnisse",
-        "migration migrationen",
-        "новый новая новое новые нового новому",
-    ],
-)
+@cases("forms")
 def test_forms_of_one_word_have_one_stem(forms):
     assert len({stem(form) for form in forms.split()}) == 1

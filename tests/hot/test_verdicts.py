@@ -1,10 +1,10 @@
 """Verdicts that are kept for recall, and what a glance makes of them."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.hot.verdicts import MAX_CONFIRMED, MAX_STALE, Kept, Verdicts, describe
+from tests.helpers.tables import cases
 
 FACTS = (1_700_000_000_000, 42)
 STATE = "3f2c1e9aa0b1c2d3e4f5"
@@ -33,35 +33,12 @@ WAS = "removed in 3f2c1e9, 2026-03-02"
 NOW = {"same": FACTS, "touched": (FACTS[0] + 1, 42), "gone": None}
 
 
-@pytest.mark.parametrize(
-    ("one", "now", "said"),
-    [
-        (row("true", "path", "a.py"), "same", ("a.py found",)),
-        (row("true", "path", "a.py"), "touched", ("a.py found",)),
-        (row("true", "path", "a.py"), "gone", ("a.py is gone; it was there at 3f2c1e9",)),
-        (row("true", "symbol", "handleAuth"), "same", ("handleAuth found",)),
-        # The file changed: whether the word is still in it was not looked at.
-        (row("true", "symbol", "handleAuth"), "touched", ()),
-        (row("true", "symbol", "handleAuth"), "gone", ()),
-        (row("stale", "path", "old.py", WAS, "old.py"), "gone", (f"old.py {WAS}",)),
-        (row("stale", "path", "old.py", WAS, "old.py"), "same", ()),  # it has come back
-        (row("stale", "symbol", "old_call", WAS, ""), "same", (f"old_call {WAS}",)),
-        (row("true", "package", "click", place="", found=None), "same", ()),
-    ],
-)
+@cases("one", "now", "said")
 def test_a_glance_says_what_holds_now(one, now, said):
     assert describe(Kept(FACTS, STATE, [one]), lambda place: NOW[now]) == said
 
 
-@pytest.mark.parametrize(
-    ("one", "said"),
-    [
-        (row("stale", "symbol", "old_call", WAS, ""), ()),  # it may be back
-        (row("stale", "path", "old.py", WAS, "old.py"), (f"old.py {WAS}",)),
-        (row("true", "path", "a.py", place="old.py"), ("a.py is gone; it was there at 3f2c1e9",)),
-        (row("true", "symbol", "handleAuth"), ("handleAuth found",)),
-    ],
-)
+@cases("one", "said")
 def test_after_another_commit_only_what_a_glance_confirms_is_said(one, said):
     glance = {"src/a.py": FACTS}.get
     assert describe(Kept(FACTS, STATE, [one]), glance, moved=True) == said

@@ -1,20 +1,17 @@
 """The words of a text as the catalog keeps them."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.hot.words import LONGEST, PIECE, Words, implied, split
+from tests.helpers.tables import cases
 
 
 def terms(text: str) -> dict[str, float]:
     return Words().count(text)[0]
 
 
-@pytest.mark.parametrize(
-    "spelling",
-    ["handleAuth", "handle_auth", "HandleAuth", "HANDLE_AUTH", "_handle_auth", "__handleAuth__"],
-)
+@cases("spelling")
 def test_an_identifier_is_one_word_however_it_is_written_and_its_pieces_count_less(spelling):
     assert terms(spelling) == {"handleauth": 1, "handl": PIECE, "auth": PIECE}
 
@@ -51,19 +48,6 @@ def test_any_text_has_words_that_can_be_kept_with_spaces_between(text):
     " ".join(counts).encode()
 
 
-@pytest.mark.parametrize(
-    ("prompt", "expected"),
-    [
-        ("what broke in 3.2.0?", ["version", "releas"]),
-        ("bump to v1.4", ["version", "releas"]),
-        ("close ABC-12.", ["ticket", "issu"]),
-        ("see #12, please", ["issu", "pr"]),
-        ("see #x", []),
-        ("utf-8 and x-1 and A-1", []),
-        ("1.2.3.4 is an address", []),
-        ("3.2.0 and 3.3.0", ["version", "releas"]),
-        ("", []),
-    ],
-)
+@cases("prompt", "expected")
 def test_the_form_of_a_number_says_what_it_is(prompt, expected):
     assert implied(prompt) == expected

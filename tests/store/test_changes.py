@@ -9,15 +9,11 @@ from memdir.format.draft import Draft, Revision, Wishes, hash_of
 from memdir.hot.memory import read
 from memdir.store import changes, look
 from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+from tests.helpers.tables import cases
 
 LONG = (
     "The integration tests need a running PostgreSQL with the extension installed, else they skip."
 )
-
-
-@pytest.fixture
-def opened(tmp_path):
-    return Opened(tmp_path)
 
 
 def save(opened: Opened, draft: Draft, **wishes: bool):
@@ -32,22 +28,6 @@ def edit(
 
 
 # -- saving --------------------------------------------------------------------------------
-
-
-def test_a_first_save_makes_the_directory_the_memory_and_the_index(opened):
-    draft = Draft("Use tabs. Not spaces.", type="feedback", why="taste", how="in Go")
-    done = save(opened, draft)
-    (change,) = done.changes
-    assert (change.kind, change.name, change.path) == ("created", "use-tabs", "use-tabs.md")
-    assert opened.read("use-tabs.md") == (
-        "---\nname: use-tabs\ndescription: Use tabs.\ntype: feedback\nmetadata:\n"
-        "  created: 2026-03-02T12:00:00Z\n  modified: 2026-03-02T12:00:00Z\n  source: cli\n"
-        "---\n\nUse tabs. Not spaces.\n\n**Why:** taste\n**How to apply:** in Go\n"
-    )
-    assert opened.index == "- [Use tabs](use-tabs.md) — Use tabs.\n"
-    assert change.hash == hash_of((opened.root / "use-tabs.md").read_bytes())
-    assert opened.root.stat().st_mode & 0o777 == 0o700
-    assert (opened.root / "use-tabs.md").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_save_under_the_same_name_is_the_next_version(opened):
@@ -74,18 +54,7 @@ def test_saying_the_same_again_changes_nothing(opened):
     assert opened.verbs() == ["begin", "save tabs"]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (LONG, LONG),
-        (
-            LONG,
-            "Else they skip: the integration tests need a running PostgreSQL"
-            " with the extension installed.",
-        ),
-        ("集成测试需要一个正在运行的数据库，否则它们会悄悄跳过所有内容。",) * 2,
-    ],
-)
+@cases("first", "second")
 def test_a_near_duplicate_is_answered_with_the_memory_that_says_it(opened, first, second):
     (kept,) = save(opened, Draft(first)).changes
     (change,) = save(opened, Draft(second)).changes
@@ -194,16 +163,7 @@ def test_an_edit_with_a_stale_hash_writes_nothing_and_shows_both_texts(opened):
     assert opened.verbs() == ["begin", "save a", "edit a"]
 
 
-REFUSED_EDITS = [
-    ((("type", "gossip"),), "type 'gossip' is not known"),
-    ((("description", "a\nb"),), "description holds a line break"),
-    ((("name", "a\x1b"),), "name holds a line break or a control character"),
-    ((("description", ""),), "description is empty"),
-    ((("name", " "),), "name is empty"),
-]
-
-
-@pytest.mark.parametrize(("fields", "message"), REFUSED_EDITS)
+@cases("fields", "message")
 def test_an_edit_is_checked_like_a_draft(opened, fields, message):
     save(opened, Draft("One", name="a"))
     before = opened.files()
@@ -222,41 +182,6 @@ def test_no_field_of_an_edit_can_hide_a_secret(opened, body):
         assert change.kind == "skipped"
         assert key not in change.reason
     assert not any(key.encode() in data for data in tree(opened.top).values())
-
-
-def test_touching_sets_last_verified_and_nothing_else(opened):
-    save(opened, Draft("One", name="a"))
-    opened.write("b.md", memory("b"))
-    before = {path: opened.read(path) for path in ("a.md", "b.md")}
-    opened.now += 3 * DAY
-    changes.touch(opened.app(), ["a", "b", "a"])
-    for path, old in before.items():
-        added = [line for line in opened.read(path).split("\n") if line not in old.split("\n")]
-        assert "  last_verified: 2026-03-05T12:00:00Z" in added
-        assert set(added) <= {"metadata:", "  last_verified: 2026-03-05T12:00:00Z"}
-        assert [line for line in old.split("\n") if line not in opened.read(path).split("\n")] == []
-    assert opened.verbs()[-1] == "touch a and 1 more"
-    listed, _ = ages.list_memories(opened.app())
-    assert {one.age_days for one in listed} == {0}
-
-
-# -- showing -------------------------------------------------------------------------------
-
-
-def test_a_memory_and_its_earlier_versions_are_shown(opened):
-    save(opened, Draft("One", name="a"))
-    save(opened, Draft("Two", name="a"))
-    changes.retire(opened.app(), ["a"])
-    retired, second, first, _ = [one.id for one in look.log(opened.app())]
-    for version, text in ((first, b"One"), (second, b"Two")):
-        path, data, _ = look.show(opened.app(), f"a@{version[:8]}")
-        assert (path, text in data) == ("a.md", True)
-    for wanted in ("a", f"a@{retired}", "a@ffffffff", f"b@{first}"):
-        with pytest.raises(Missing):
-            look.show(opened.app(), wanted)
-    opened.write("user@host.md", memory("u"))
-    assert look.show(opened.app(), "user@host.md")[0] == "user@host.md"
-    assert look.show(opened.app(), "user@host")[0] == "user@host.md"
 
 
 # -- dry run -------------------------------------------------------------------------------

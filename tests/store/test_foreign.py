@@ -13,11 +13,6 @@ from tests.helpers.opened import Opened, memory
 from tests.helpers.world import World
 
 
-@pytest.fixture
-def opened(tmp_path):
-    return Opened(tmp_path)
-
-
 def state(opened: Opened) -> list[str]:
     """Everything below the state directory."""
     top = opened.home / ".local/state"

@@ -1,10 +1,10 @@
 """A message is read back as it was written; undo knows which changes still stand."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.store.ports import Cause, read_message, write_message
+from tests.helpers.tables import cases
 
 text = st.text()
 paths = st.lists(
@@ -18,10 +18,7 @@ def test_a_message_is_read_back_as_it_was_written(name, actor, reason, batch, un
     assert read_message(write_message(cause, paths)) == (cause, tuple(paths))
 
 
-@pytest.mark.parametrize(
-    "message",
-    ["", "a subject of somebody's own commit", "x\n\nSigned-off-by: A <a@b.c>\n", "\n\n\n"],
-)
+@cases("message")
 def test_a_message_of_somebody_else_is_outside(message):
     cause, found = read_message(message)
     assert (cause.verb, found) == ("outside", ())

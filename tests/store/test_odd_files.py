@@ -9,6 +9,7 @@ from memdir.hot.layout import Markdown
 from memdir.store import changes, look
 from memdir.store.in_memory import InMemory
 from tests.helpers.opened import DAY, NOON, Opened, findings, memory, still_works
+from tests.helpers.tables import rows
 
 
 @pytest.fixture
@@ -23,12 +24,7 @@ def said_by_doctor(opened: Opened) -> list[str]:
     return [check.message for check in checks if check.name == "memories" and not check.ok]
 
 
-ODD = {
-    "empty": (b"", "no content"),
-    "latin": ("---\nname: latin\n---\nÜber alles\n".encode("latin-1"), "is not UTF-8"),
-    "utf-16": ("words".encode("utf-16"), "byte 0 is not UTF-8"),
-    "cut off": ("é".encode()[:1], "is not UTF-8"),
-}
+ODD = dict(rows(globals(), "ODD"))
 
 
 @pytest.mark.parametrize("kind", ODD)
@@ -62,13 +58,7 @@ def test_doctor_also_finds_bytes_that_a_scan_does_not_reach(opened):
 
 # -- an index that is the only memory ------------------------------------------------------
 
-ALONE = {
-    "paragraphs": "The build needs JDK 21.\n\nNever push on Fridays.\n",
-    "one line": "The build needs JDK 21.",
-    "below a title": "# Notes\n\nThe build needs JDK 21.\n",
-    "bullets": "- The build needs JDK 21.\n",
-    "code": "```\nmake test\n```\n",
-}
+ALONE = dict(rows(globals(), "ALONE"))
 
 
 @pytest.mark.parametrize("kind", ALONE)

@@ -15,11 +15,6 @@ STANDALONE = (
 )
 
 
-@pytest.fixture
-def opened(tmp_path):
-    return Opened(tmp_path)
-
-
 def shelved(opened: Opened) -> list[tuple[str, str]]:
     return [(one.room, one.path) for one in look.shelved(opened.app())]
 

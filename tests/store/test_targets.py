@@ -4,18 +4,9 @@ import pytest
 
 from memdir.store import changes, look
 from tests.helpers.opened import Opened, memory
+from tests.helpers.tables import rows
 
-LINES = [
-    "- [Linked](linked.md) — a link",
-    "- [Dead link](dead.md) — leads nowhere, but stands there",
-    "- [Hidden](.hidden.md) — a hidden file",
-    "- [Deep](.private/deep.md) — in a hidden folder",
-    "- [[linked]] — a link by its label",
-    "- [[far]] — a link in a folder, by its label",
-    "- [Space](with%20space.md) — a link with a space",
-    "- [Folder](folder.md) — a folder",
-    "- [Team](team/theirs.md) — in another store",
-]
+LINES = rows(globals(), "LINES")
 
 
 @pytest.fixture

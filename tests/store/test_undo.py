@@ -17,11 +17,6 @@ from tests.helpers.opened import DAY, NOON, Opened, memory, tree
 MANY = 23  # files that a consolidation once deleted in a day, with no way back
 
 
-@pytest.fixture
-def opened(tmp_path):
-    return Opened(tmp_path)
-
-
 def undo(opened: Opened, change: str = "", **options: object):
     return review.undo(opened.app(), change, **options)
 
