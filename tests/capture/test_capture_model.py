@@ -15,7 +15,7 @@ from memdir.models.ledger import Ledger, day_of
 from memdir.models.model import Usage
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.opened import DAY, Opened
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 DRAFT = {
     "name": "real-database-in-tests",

@@ -15,7 +15,7 @@ from memdir.format.draft import Draft, Wishes
 from memdir.store import changes, look
 from tests.helpers.conversing import PERSON
 from tests.helpers.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too heavy."
 

@@ -23,7 +23,7 @@ from tests.helpers.past_sessions import (
     Sessions,
     found,
 )
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
 OSLO_FILE = "the-staging-cluster-is-in-oslo.md"

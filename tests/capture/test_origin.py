@@ -7,7 +7,7 @@ from memdir.capture.signals import Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.format.draft import Draft, Rules, Wishes, check, refusal
 from tests.helpers.opened import NOON
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 HERE = Origin(client="claude-code", session="s1")
 SESSION = (

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from memdir.capture.pages import LEARNED, fits, patch, with_lines, with_section
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 
 def applied(folder, path, old, new):

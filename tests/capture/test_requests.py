@@ -9,7 +9,7 @@ import pytest
 from memdir.capture.drafts import FROM_AGENT, catches
 from memdir.capture.signals import Origin, notice
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 DATA = Path(__file__).parents[1] / "data/requests.toml"
 ROWS = [

@@ -2,7 +2,7 @@
 
 from memdir.capture.forget import meant, taken_back
 from memdir.format.draft import Draft
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 ZUSTAND = "We decided to use Zustand for state."
 

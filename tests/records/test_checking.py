@@ -5,7 +5,7 @@ import pytest
 from memdir.records import fields
 from memdir.records.validate import check, repair
 from tests.helpers.samples import CONTENTS, EARLIER, NOW, bare, sample, without
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 REQUIRED = {
     "session_summary": {"goal", "outcome", "completed", "next_actions"},

@@ -5,7 +5,7 @@ import pytest
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
 from memdir.records.memory_config import read_settings
 from memdir.records.triage import CLOSING, CONTEXT_LINES, MAX_EXCERPT_BYTES, OPENING, excerpt, score
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 SETTINGS = read_settings(None)[0]
 

@@ -12,7 +12,7 @@ from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
 from memdir.records.validate import check
 from tests.helpers.samples import NOW, altered, sample
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 PATH = "decisions/use-sqlite-for-the-catalog.json"
 

@@ -5,7 +5,7 @@ import pytest
 from memdir.records.refusal import RecordError
 from memdir.records.update import merge, must_rename
 from tests.helpers.samples import EARLIER, NOW, STAMP, sample, without
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 SAID = {"date": STAMP, "summary": "Measured again"}
 TWELVE = [f"t{number:02}" for number in range(12)]

@@ -9,7 +9,7 @@ from memdir.records.fields import KEYS
 from memdir.records.record import read_record, write_record
 from memdir.records.refusal import RecordError, form
 from tests.helpers.samples import EARLIER, altered, sample, without
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 PATH = "decisions/use-sqlite-for-the-catalog.json"
 

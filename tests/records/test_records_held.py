@@ -21,8 +21,8 @@ from memdir.store.writer import open_app
 from tests.helpers.conversing import Conversation
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.samples import NOW
-from tests.helpers.tables import cases
 from tests.helpers.terminal import memdir
+from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -7,7 +7,7 @@ from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
 from memdir.records.render import read_view, view
 from tests.helpers.samples import CONTENTS, NOW, sample
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 
 @pytest.mark.parametrize("type", TYPES)

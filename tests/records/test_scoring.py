@@ -9,7 +9,7 @@ from memdir.clients.claude_code import Reader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said
 from memdir.records.memory_config import read_settings
 from memdir.records.triage import Score, score, triage_text
-from tests.helpers.tables import DATA, cases
+from tests.helpers.toml_cases import DATA, cases
 
 SETTINGS = read_settings(None)[0]
 SPECIFIED = tomllib.loads((DATA / "triage.toml").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import pytest
 
 from memdir.records.lifecycle import find_surplus
 from memdir.records.memory_config import read_settings
-from tests.helpers.tables import cases
+from tests.helpers.toml_cases import cases
 
 SETTINGS = read_settings(None)[0]
 THREE = read_settings('{"categories": {"session_summary": {"max_retained": 3}}}')[0]
