@@ -1,20 +1,16 @@
 """Capture from end to end without a model: cursor, plan, journal, and what it saves."""
 
-import json
 import os
 
 import pytest
 
 from memdir.capture import plan
 from memdir.capture.capture import (
-    GONE,
     NOT_YET,
     NOTHING_NEW,
     WROTE,
-    begin,
     capture,
     captures_of,
-    missed,
 )
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request, report
@@ -65,15 +61,6 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened, talk):
     assert "we-deploy-only-on-tuesdays.md" in opened.index
     assert report(outcome.decided) == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
     balanced(opened, received=1, saved=1)
-
-
-def test_running_twice_saves_nothing_twice(opened, talk):
-    talk.say(TUESDAY, "I will.")
-    capture(opened.app(), asked(talk))
-    before = opened.files()
-    again = capture(opened.app(), asked(talk))
-    assert (again.reason, again.received) == (NOTHING_NEW, 0)
-    assert opened.files() == before
 
 
 def test_the_next_run_takes_only_what_is_new(opened, talk):
@@ -127,20 +114,6 @@ def test_a_rule_for_later_is_held(opened, talk):
     assert memories(opened) == [] if opened.root.exists() else True
     assert report(outcome.decided).endswith("held (memdir review)")
     balanced(opened, held=len(outcome.of(HELD)))
-
-
-def test_a_missing_transcript_is_no_trouble(opened, talk):
-    assert capture(opened.app(), asked(talk)).reason == GONE
-    balanced(opened, received=0)
-
-
-def test_a_secret_is_refused_and_counted(opened, talk):
-    talk.say("Remember that the deploy token is ghp_" + "a1B2" * 9 + ".", "I should not.")
-    outcome = capture(opened.app(), asked(talk))
-    assert outcome.of(SAVED) == []
-    kept = json.dumps([vars(one) for one in outcome.decided])
-    assert "a1B2a1B2" not in kept
-    balanced(opened, saved=0)
 
 
 def test_a_dry_run_writes_nothing(opened, talk):
@@ -258,19 +231,6 @@ def test_a_clock_that_was_set_back_keeps_everything_in_order(opened, talk):
 
 
 # Sessions that nobody ended
-
-
-def test_a_session_that_was_killed_is_found_by_the_next_one(opened, talk):
-    app = opened.app()
-    begin(app, asked(talk))
-    talk.say(TUESDAY)
-    (found,) = missed(app, ["s2"], 10)
-    assert (found.session, found.transcript) == ("s1", str(talk.path))
-    assert len(names(capture(app, found))) == 1
-    assert missed(app, ["s2"], 10) == []
-    talk.say(OSLO)
-    assert [one.session for one in missed(app, ["s2"], 10)] == ["s1"]
-    assert missed(app, ["s1"], 10) == []
 
 
 def test_a_spoilt_cursor_loses_no_new_wish_and_keeps_the_accounts(opened, talk):

@@ -7,6 +7,7 @@ import pytest
 
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.terminal import memdir
+from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -33,16 +34,7 @@ def test_one_undo_takes_the_whole_capture_back(talk, store):
     assert list(store.glob("*.md")) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("--transcript", "/nowhere/at/all.jsonl"), 1, "there is no transcript"),
-        (("--transcript", ".", "--client", "nobody"), 1, "there is no client 'nobody'"),
-        (("--transcript", ".", "--model", "x", "--no-model"), 2, "not both"),
-        ((), 2, "--transcript"),
-        (("--transcript", "."), 1, "not a regular file"),
-    ],
-)
+@cases("capture")
 def test_what_a_person_can_get_wrong_is_said_in_a_sentence(words, code, said):
     answer = memdir("capture", *words)
     assert (answer.code, said in answer.stderr) == (code, True)
@@ -159,13 +151,6 @@ def test_a_sum_that_does_not_come_out_is_an_error_that_everybody_sees(talk, home
     assert answer.code == 1
     assert "THE SUM IS WRONG" in answer.text
     assert "lost: saved, but never received" in answer.text
-
-
-def test_switched_off_hooks_are_said(monkeypatch):
-    monkeypatch.setenv("MEMDIR_HOOKS", "false")
-    monkeypatch.setenv("MEMDIR_CAPTURE", "false")
-    found = memdir("status", "--json").json
-    assert (found["hooks"], found["capture"]["enabled"]) == ("off by hooks.enabled", False)
 
 
 def test_hooks_were_on_although_nothing_was_set_up(home):

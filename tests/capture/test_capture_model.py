@@ -15,6 +15,7 @@ from memdir.models.ledger import Ledger, day_of
 from memdir.models.model import Usage
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.opened import DAY, Opened
+from tests.helpers.toml_cases import cases
 
 DRAFT = {
     "name": "real-database-in-tests",
@@ -209,17 +210,12 @@ def test_a_model_that_is_not_there_at_all_costs_nothing_that_was_asked_for(tmp_p
 
 # answers that cannot be used
 
-BAD = [
-    {"text": "I would remember the database."},
-    {"answer": {"memories": []}},
-    {"answer": {"drafts": [{key: DRAFT[key] for key in DRAFT if key != "because"}], "done": True}},
-    {"answer": {"drafts": [{**DRAFT, "body": " "}], "done": True}},
-    {"answer": {"drafts": [{**DRAFT, "body": "half \ud800 of one"}], "done": True}},
-    {"answer": {"drafts": [{**DRAFT, "body": f"The key is ghp_{'a1B2' * 9}"}], "done": True}},
-]
+
+def drafted(body: str) -> tuple[str, object]:
+    return body[:8], {"answer": {"drafts": [{**DRAFT, "body": body}], "done": True}}
 
 
-@pytest.mark.parametrize("bad", BAD, ids=["text", "shape", "because", "empty", "half", "secret"])
+@cases("capture", drafted("half \ud800 of one"), drafted(f"The key is ghp_{'a1B2' * 9}"))
 def test_a_bad_answer_lost_what_the_user_said_in_silence(opened, bad):
     opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
     opened.answers(bad)

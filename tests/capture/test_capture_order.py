@@ -6,7 +6,7 @@ import os
 import pytest
 
 from memdir.audit.ages import list_memories
-from memdir.capture.capture import CUT, LOST, capture, place_of, project_of
+from memdir.capture.capture import CUT, LOST, capture, place_of
 from memdir.capture.extract import HOLD, SAVE
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
@@ -14,7 +14,7 @@ from memdir.capture.progress import HELD, REFUSED, SAVED
 from memdir.care.status import status
 from memdir.config.config import read_config
 from memdir.store.writer import open_app
-from tests.helpers.conversing import NOTICED, PERSON, TUESDAY, Conversation
+from tests.helpers.conversing import PERSON, TUESDAY, Conversation
 from tests.helpers.opened import NOON, Opened
 from tests.helpers.past_sessions import NO_MOCKS, OSLO, Sessions, found
 
@@ -107,20 +107,6 @@ def placed(past: Sessions, cwd):
     return open_app(config, now=lambda: NOON, tell=past.told.append, actor="capture")
 
 
-def test_a_conversation_belongs_to_the_project_it_was_started_in(tmp_path):
-    past = Sessions(tmp_path)
-    talk = past.session("Hello.", "Hi.")
-    talk.cwd = str(past.bakery)  # the agent went there
-    talk.say(OSLO, "Yes.")
-    request = Request(str(talk.path), talk.session)
-    assert place_of(placed(past, past.bakery), request, str(past.bakery)) == str(past.shop)
-    assert project_of(placed(past, past.shop), request) == ("", "")
-    assert project_of(placed(past, past.bakery), request) == (str(past.shop), "")
-    past.extract()
-    assert len(past.memories()) == 1
-    assert past.memories(past.bakery) == {}
-
-
 def test_where_the_start_is_gone_the_hook_s_own_directory_counts(tmp_path):
     past = Sessions(tmp_path)
     talk = past.session("Hello.", "Hi.", cwd=tmp_path / "gone", folder=past.shop)
@@ -143,19 +129,6 @@ def test_a_lost_place_and_a_long_conversation_are_told(opened, talk, monkeypatch
     monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
     talk.say("Hello. " * 60, "Hi.")
     assert CUT in run(opened, talk).remarks
-
-
-def test_a_model_that_was_given_up_says_why_the_rest_is_held(tmp_path):
-    script = tmp_path / "answers.jsonl"
-    opened = Opened(tmp_path, model=f"scripted:{script}")
-    talk = Conversation(opened.home / ".claude/projects/-project/s1.jsonl", str(opened.project))
-    script.write_text(json.dumps({"fails": "unavailable"}) + "\n")
-    talk.say("Write tests.", "I will mock it.", NOTICED, "Understood.")
-    for _ in range(7):
-        opened.now = run(opened, talk).after + 1
-    (held,) = run(opened, talk).of(HELD)
-    assert held.reason.startswith("the model failed 7 times (")
-    assert held.reason.endswith("it is a rule for later; nobody asked to save it")
 
 
 def test_yes_saves_what_was_said_although_the_model_s_answer_could_not_be_used(tmp_path):

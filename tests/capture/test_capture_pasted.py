@@ -8,6 +8,7 @@ import pytest
 from tests.capture.test_capture_worker import Speaking
 from tests.helpers.conversing import Conversation
 from tests.helpers.terminal import memdir
+from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -39,14 +40,7 @@ def test_a_client_in_which_thirty_texts_were_pasted_learns_nothing(tmp_path):
     assert OSLO in kept.read_text()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Remember that we deploy only on Tuesdays.\n\nCan you summarise this page?\n\nA page.",
-        "The log says:\n```\n12:00:01 boom\n```\nRemember that we deploy only on Tuesdays.",
-        "Fix the tests.\nRemember that we deploy only on Tuesdays.",
-    ],
-)
+@cases("capture")
 def test_a_wish_beside_a_pasted_text_is_still_the_persons(text, store, tmp_path):
     talk = Conversation(tmp_path / "elsewhere/talk.jsonl").say(text, "I will.")
     answer = memdir("capture", "--transcript", str(talk.path), "--json")

@@ -122,13 +122,6 @@ def test_the_user_is_told_once_and_the_model_never(client, event):
     assert b"systemMessage" not in second
 
 
-def test_nothing_is_said_where_nothing_happened(client):
-    talk = client.talk().say("What does this do?", "It adds.")
-    client.hook("stop", talk)
-    client.settle()
-    assert client.hook("stop", talk) == b""
-
-
 def test_memories_are_put_in_order_where_the_settings_want_it_and_the_user_is_told(client):
     client.env["MEMDIR_DREAM"] = "on"
     client.store.mkdir(parents=True)

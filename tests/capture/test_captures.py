@@ -24,6 +24,7 @@ from memdir.capture.progress import (
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import Cursor
 from memdir.format.draft import Draft
+from tests.helpers.toml_cases import cases
 
 DRAFT = Draft(
     "Text \ud800 \u2028 \x00.",
@@ -50,15 +51,6 @@ PLAN = Plan(
 @pytest.fixture
 def captures(tmp_path):
     return Captures(str(tmp_path))
-
-
-def test_a_plan_comes_back_as_it_was_written(captures):
-    assert captures.plan() is None
-    captures.announce(PLAN)
-    assert Captures(captures.folder.removesuffix("/captures")).plan() == PLAN
-    captures.finish()
-    captures.finish()
-    assert captures.plan() is None
 
 
 @pytest.mark.parametrize("session", ["s1", "", "../../etc/passwd", "x" * 500, "ä\ud800\n"])
@@ -123,21 +115,7 @@ def test_half_a_line_is_cut_off_by_the_next_one(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"saved": NaN, "refused": 0, "held": 0}',
-        '{"saved": "3", "refused": 0, "held": 0}',
-        '{"saved": -1, "refused": 0, "held": 0}',
-        '{"saved": true, "refused": 0, "held": 0}',
-        '{"id": "b", "what": "received", "time": NaN}',
-        '{"id": "b", "what": "received", "time": 1e999}',
-        '{"id": "b", "what": 3, "time": 1}',
-        "[]",
-        "null",
-        "not json",
-    ],
-)
+@cases("capture")
 def test_a_line_of_the_journal_that_is_none_is_named_and_hides_no_other(tmp_path, line):
     journal = Journal(str(tmp_path))
     journal.add([Entry("a", RECEIVED, 1.0), Entry("a", SAVED, 2.0)])
@@ -161,26 +139,8 @@ def test_progress_with_a_number_that_is_none_is_no_progress(captures, field, val
     assert list(captures.sessions()) == []
 
 
-def test_how_far_a_conversation_came_lies_on_disk_by_name(tmp_path):
-    kept = Captures(str(tmp_path))
-    kept.keep(Progress("s1", cursor=Cursor("m1", 7)))
-    (file,) = (tmp_path / "captures/sessions").iterdir()
-    assert json.loads(file.read_text())["cursor"] == {"id": "m1", "offset": 7}
-    assert kept.load("s1").cursor == Cursor("m1", 7)
-
-
 def lines(*pairs: str) -> list[Entry]:
     return [Entry(id, what, 0.0) for id, what in (pair.split() for pair in pairs)]
-
-
-def test_what_was_received_is_saved_refused_held_or_waits():
-    account = balance(
-        lines("a received", "b received", "c received", "d received")
-        + lines("a saved", "b refused", "c held")
-    )
-    assert (account.received, account.saved, account.refused, account.held) == (4, 1, 1, 1)
-    assert [one.id for one in account.waiting] == ["d"]
-    assert account.balances
 
 
 def test_a_thing_received_twice_counts_once():
@@ -188,15 +148,7 @@ def test_a_thing_received_twice_counts_once():
     assert (account.received, account.saved, account.balances) == (1, 1, True)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (("a received", "a saved", "a saved"), "a: saved, then saved"),
-        (("a received", "a held", "a refused"), "a: held, then refused"),
-        (("a saved",), "a: saved, but never received"),
-        (("a received", "a lost"), "a: 'lost' is no decision"),
-    ],
-)
+@cases("capture")
 def test_lines_that_contradict_each_other_do_not_balance(wrong, said):
     account = balance(lines(*wrong))
     assert not account.balances

@@ -8,6 +8,7 @@ from memdir.hot.place import project_name
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout
 from tests.helpers.terminal import memdir
+from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -86,20 +87,6 @@ def test_a_folder_that_cannot_be_made_for_patches_is_an_error_in_words(talk, tmp
     assert (answer.code, "patch cannot be written" in answer.error["message"]) == (1, True)
 
 
-def test_a_dry_run_shows_held_texts_whole_and_heads_what_follows_a_patch(talk):
-    long = "From now on don't mock the database in tests, not " + "ever, " * 30 + "not even once."
-    talk(long, "Right.", NO_FORCE, "Sorry.", TUESDAY)
-    text = memdir("extract", "--dry-run").text
-    lines = text.splitlines()
-    assert all(len(one) <= 80 for one in lines if one[:1] not in "+-F")  # F: For …/shop
-    assert text.count("ever,") >= 30 and "not even once" in " ".join(text.split())
-    for head in ("Worth knowing", "Sessions"):
-        assert lines[lines.index(head) - 1] == ""
-    after = lines.index("Worth knowing")
-    assert lines[after + 1].startswith("  note:")
-    assert text.index("+++ b/CLAUDE.md") < text.index("Worth knowing")
-
-
 def test_a_dry_run_lists_the_sessions_by_ids_that_can_be_given(talk):
     talk(OSLO)
     talk("Please list the files.", number=2)
@@ -122,22 +109,7 @@ def test_a_named_store_is_honoured_or_refused_but_never_ignored(talk, store, tmp
     assert (named / "the-staging-cluster-is-in-oslo.md").exists() and not store.exists()
 
 
-def test_a_refusal_names_no_option_that_extract_does_not_have(talk):
-    talk("Remember: the key of the bucket is AKIA" + "QWERTYUIOPASDFGH.")
-    assert "--allow-secret" not in memdir("extract").text
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "kind"),
-    [
-        (("--last", "0"), 2, "usage"),
-        (("--since", "whenever"), 1, "bad_input"),
-        (("--client", "notepad"), 1, "bad_input"),
-        (("ffff",), 1, "missing"),
-        (("--model",), 1, "bad_input"),
-        (("--scope", "all"), 1, "bad_input"),
-    ],
-)
+@cases("capture")
 def test_what_cannot_be_asked_is_said_in_words(talk, words, code, kind):
     talk(OSLO)
     answer = memdir("extract", *words, "--json")

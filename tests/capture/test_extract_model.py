@@ -6,7 +6,6 @@ import pytest
 
 from memdir.capture.extract import HOLD, PROPOSE, SAVE
 from memdir.capture.route import CLAUDE_MD, MEMORY, VALUE
-from memdir.errors import BadInput
 from tests.helpers.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
 
 REAL = {
@@ -90,12 +89,6 @@ def test_a_model_that_fails_is_asked_once_in_a_run(past):
     script(past, {"fails": "unavailable"}, answer(REAL))
     made = past.extract(model=True)
     assert (len(made.waiting), made.tokens) == (2, 0)
-
-
-def test_without_a_model_in_the_settings_that_is_said(past):
-    past.session(NO_MOCKS)
-    with pytest.raises(BadInput, match="no model"):
-        past.extract(model=True)
 
 
 def test_a_models_draft_is_routed_like_any_other(past):

@@ -15,6 +15,7 @@ from memdir.format.draft import Draft, Wishes
 from memdir.store import changes, look
 from tests.helpers.conversing import PERSON
 from tests.helpers.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
+from tests.helpers.toml_cases import cases
 
 ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too heavy."
 
@@ -127,16 +128,7 @@ def test_a_wish_in_one_project_takes_back_nothing_of_another(past):
     assert len(past.memories()) == 1
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Remember that deploys happen only on Tuesdays.", "Remember: we only deploy on Tuesdays."),
-        (
-            "Remember: we deploy only on Tuesdays after ten, when Ana is in.",
-            "Remember: we deploy only on Tuesdays after ten, when Bo has time.",
-        ),
-    ],
-)
+@cases("capture")
 def test_of_two_that_say_nearly_the_same_one_is_saved_and_one_waits(past, first, second):
     past.session(first)
     past.session(second)

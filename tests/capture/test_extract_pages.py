@@ -8,6 +8,7 @@ import pytest
 from memdir.capture.extract import HOLD, LEAVE_OUT
 from memdir.capture.route import CLAUDE_MD, MEMORY
 from tests.helpers.past_sessions import NO_FORCE, Sessions
+from tests.helpers.toml_cases import cases
 
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
 REST = "Remember to add to the decision log: REST, because the clients are simple."
@@ -25,20 +26,6 @@ def apply(patch):
     assert run.returncode == 0, run.stderr.decode()
 
 
-def test_git_applies_every_patch_in_any_order(past):
-    past.git.commit({"CLAUDE.md": RULES})
-    past.session(NO_FORCE, "Sorry.", SQLITE, "Fine.", REST)
-    made = past.extract()
-    for patch in reversed(made.patches):
-        apply(patch)
-    rules = (past.shop / "CLAUDE.md").read_text()
-    assert rules.startswith(RULES)
-    assert "- Never force-push to main" in rules
-    log = (past.shop / "docs/knowledge/decisions.md").read_text()
-    assert log.startswith("# Decisions\n\n## 2026-03-02: ")
-    assert "SQLite" in log and "REST" in log
-
-
 def test_a_patch_that_was_applied_is_not_proposed_again(past):
     past.session(NO_FORCE, "Sorry.", SQLITE)
     for patch in past.extract().patches:
@@ -48,14 +35,7 @@ def test_a_patch_that_was_applied_is_not_proposed_again(past):
     assert {one.outcome for one in again.items} == {LEAVE_OUT}
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "Always run the linter before every commit.",
-        "Always squash-merge pull requests, because the history stays readable then.",
-        "never push on fridays, the on-call is thin then",
-    ],
-)
+@cases("capture")
 def test_a_rule_that_was_applied_is_not_doubled(past, rule):
     past.session(rule)
     (patch,) = past.extract().patches
@@ -73,14 +53,6 @@ def test_an_entry_of_a_page_says_its_heading_once(past):
     log = (past.shop / "docs/knowledge/decisions.md").read_text()
     assert log.count("SQLite") == log.count("REST") == 1
     assert past.extract().patches == []
-
-
-def test_what_claude_md_says_already_is_left_out(past):
-    past.git.commit({"CLAUDE.md": "# Rules\n\n- Never force-push to main.\n"})
-    past.session("Never force-push to main.")
-    (one,) = past.extract().items
-    assert one.outcome == LEAVE_OUT
-    assert "CLAUDE.md" in one.reason
 
 
 def test_a_link_inside_the_project_is_followed_because_git_patches_no_link(past):

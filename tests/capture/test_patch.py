@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from memdir.capture.pages import LEARNED, fits, patch, with_lines, with_section
+from tests.helpers.toml_cases import cases
 
 
 def applied(folder, path, old, new):
@@ -67,17 +68,6 @@ def test_line_ends_of_the_file_are_kept():
     assert b"\n" not in with_lines(b"# Rules\r\n", ["One."]).replace(b"\r\n", b"")
 
 
-@pytest.mark.parametrize(
-    ("path", "yes"),
-    [
-        ("CLAUDE.md", True),
-        ("docs/knowledge/decisions.md", True),
-        ("my rules.md", False),
-        ("../CLAUDE.md", False),
-        ("/etc/CLAUDE.md", False),
-        ("größer.md", False),
-        ("a\nb.md", False),
-    ],
-)
+@cases("capture")
 def test_only_a_plain_path_is_named_in_a_patch(path, yes):
     assert fits(path) is yes

@@ -9,6 +9,7 @@ import pytest
 from memdir.capture.drafts import FROM_AGENT, catches
 from memdir.capture.signals import Origin, notice
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from tests.helpers.toml_cases import cases
 
 DATA = Path(__file__).parents[1] / "data/requests.toml"
 ROWS = [
@@ -43,20 +44,7 @@ def test_what_is_kept_stands_word_for_word_in_what_was_said(row):
         assert item.forget or " ".join(item.draft.body.split()) in said
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("Remember that the freeze begins tomorrow.", "the freeze begins tomorrow."),
-        ("Remember that we ship EOW.", "we ship EOW. (said on 2026-03-01)"),
-        (
-            "Merk dir: das Release kommt nächste Woche.",
-            "das Release kommt nächste Woche. (said on 2026-03-01)",
-        ),
-        ("Recuerda que la demo es el viernes.", "la demo es el viernes. (said on 2026-03-01)"),
-        ("请记住：下周不要发布新版本。", "下周不要发布新版本。 (said on 2026-03-01)"),
-        ("Remember that we use pnpm here.", "we use pnpm here."),
-    ],
-)
+@cases("capture")
 def test_days_that_no_rule_resolves_are_anchored_to_the_day_they_were_said_on(text, kept):
     (item,) = made(text, time=SUNDAY)
     assert item.draft.body == kept
@@ -72,16 +60,7 @@ def test_what_an_agent_or_a_tool_says_asks_for_nothing():
     assert notice([Said("a", AGENT, text), Said("b", TOOL, text)]) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "type"),
-    [
-        ("Remember that I work from Lisbon.", "user"),
-        ("Remember: always squash before a merge.", "feedback"),
-        ("Remember that the runbook is at https://wiki.example/run", "reference"),
-        ("Remember that the cluster is in Oslo.", "project"),
-        ("From now on we squash before a merge.", "feedback"),
-    ],
-)
+@cases("capture")
 def test_the_type_of_a_memory_follows_from_how_it_begins(text, type):
     (item,) = made(text)
     assert item.draft.type == type

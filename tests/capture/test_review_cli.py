@@ -14,6 +14,7 @@ from memdir.format.draft import Draft
 from memdir.store.writer import open_app
 from tests.helpers.hooked import EVENTS, RECORDED, Client
 from tests.helpers.terminal import memdir
+from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -141,18 +142,7 @@ def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
     assert "cluster at six" in text and "**Why:** The disk fills up." in text
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("approve",),
-        ("reject",),
-        ("show",),
-        ("nonsense", "x"),
-        ("approve", "x", "--type", "user"),
-        ("approve", "x", "--rejected"),
-        ("restore",),
-    ],
-)
+@cases("capture")
 def test_what_makes_no_sense_is_wrong_usage(words):
     assert memdir("review", *words).code == 2
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,7 @@ from memdir.audit import ages
 from memdir.capture import review
 from memdir.capture.inbox import open_inbox
 from memdir.capture.signals import Catch, Origin
-from memdir.errors import BadInput, Missing
+from memdir.errors import Missing
 from memdir.format.draft import Draft, Wishes
 from memdir.recall import answer
 from memdir.store import look
@@ -53,21 +52,6 @@ def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
     assert [one.memory.path for one in ages.list_memories(app)[0]] == ["other.md"]
 
 
-def test_an_approved_draft_is_saved_with_where_it_comes_from(opened):
-    held = hold(opened)
-    (settled,) = approve(opened, held.id)
-    assert (settled.how, settled.done.changes[0].kind) == ("approved", "created")
-    _, _, document = look.show(opened.app(), settled.done.changes[0].path)
-    assert document.body.strip() == BODY
-    told = {key: document.get(f"metadata.{key}") for key in ("source", "session", "message")}
-    assert told == {"source": "capture", "session": "s1", "message": "m1"}
-    assert document.get("metadata.said_by") == "tool WebFetch"
-    assert document.get("metadata.review") == held.id
-    assert open_inbox(opened.app()).list() == []
-    review.undo(opened.app())
-    assert not [path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md"]
-
-
 def test_tomorrow_counts_from_the_day_it_was_said(opened):
     held = hold(opened, "The freeze of the pelican branch begins tomorrow.")
     opened.now = NOON + 30 * DAY
@@ -83,21 +67,6 @@ def test_several_approvals_are_one_undo(opened):
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
     review.undo(opened.app())
     assert opened.files() == before
-
-
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        ("The key of the pelican job is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2, "secret"),
-        ("diff --git a/x b/x\n@@ -1,2 +1,2 @@\n-old line\n+new line", "looks like"),
-    ],
-)
-def test_what_may_not_be_saved_is_refused_after_a_yes_too_and_goes_on_waiting(opened, body, why):
-    held = hold(opened, body)
-    (settled,) = approve(opened, held.id)
-    assert settled.how == "" and why in settled.done.changes[0].reason
-    assert open_inbox(opened.app()).list() == [held]
-    assert not opened.root.exists() or "MEMORY.md" not in opened.files()
 
 
 def test_one_that_is_refused_does_not_stop_the_others(opened):
@@ -168,12 +137,6 @@ def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
     assert [one.id for one in open_inbox(opened.app()).list()] == [held.id]
 
 
-def test_the_history_names_the_review_that_a_save_comes_from(opened):
-    held = hold(opened)
-    approve(opened, held.id)
-    assert look.log(opened.app())[0].cause.reason == f"review {held.id}"
-
-
 def test_a_rejected_draft_can_be_put_back(opened):
     held, other = hold(opened), hold(opened, "Another thing.")
     review.reject(opened.app(), [held, other])
@@ -192,17 +155,6 @@ def test_the_journal_names_no_secret(opened):
     held = hold(opened, "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
     review.reject(opened.app(), [held])
     assert "ghp_" not in (opened.state / "held/settled.jsonl").read_text()
-
-
-def test_a_draft_may_be_put_in_other_words_before_the_yes(opened):
-    held = hold(opened)
-    draft = replace(held.catch.draft, body="Pelicans restart staging at 6.", type="reference")
-    review.rewrite(opened.app(), held, draft)
-    (settled,) = approve(opened, held.id)
-    text = opened.read(settled.done.changes[0].path)
-    assert "Pelicans restart" in text and "type: reference" in text
-    with pytest.raises(BadInput):
-        review.rewrite(opened.app(), hold(opened, "Another."), Draft(" "))
 
 
 def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):

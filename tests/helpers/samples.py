@@ -92,6 +92,11 @@ def without(record, *keys):
     return {key: value for key, value in record.items() if key not in keys}
 
 
+def altered(changed):
+    """The sample with other values, less the fields that `without` names."""
+    return without(sample(**without(changed, "without")), *changed.get("without", []))
+
+
 def bare(type, *keys):
     """A sample whose content lacks these keys."""
     record = sample(type)

@@ -6,85 +6,21 @@ from memdir.records.fields import TYPES
 from memdir.records.match import NewInfo, candidate, resolve
 from memdir.records.refusal import RecordError
 from tests.helpers.samples import sample
-
-ROWS = [
-    ("both say new", "CREATE", "CREATE", "CREATE"),
-    ("both say update", "UPDATE_OR_DELETE", "UPDATE", "UPDATE"),
-    ("the structure permits a retirement", "UPDATE_OR_DELETE", "DELETE", "DELETE"),
-    ("nothing is there to update", "CREATE", "UPDATE", "CREATE"),
-    ("nothing is there to retire", "CREATE", "DELETE", "NOOP"),
-    ("the model says new despite a candidate", "UPDATE_OR_DELETE", "CREATE", "CREATE"),
-    ("new beside one that may only be updated", "UPDATE", "CREATE", "CREATE"),
-    ("update of one that may only be updated", "UPDATE", "UPDATE", "UPDATE"),
-    ("one that may only be updated is not retired", "UPDATE", "DELETE", "UPDATE"),
-    ("a veto is obeyed: CREATE", "VETO", "CREATE", "NOOP"),
-    ("a veto is obeyed: UPDATE", "VETO", "UPDATE", "NOOP"),
-    ("a veto is obeyed: DELETE", "VETO", "DELETE", "NOOP"),
-    ("no target, nothing done: CREATE", "NOOP", "CREATE", "NOOP"),
-    ("no target, nothing done: UPDATE", "NOOP", "UPDATE", "NOOP"),
-    ("no target, nothing done: DELETE", "NOOP", "DELETE", "NOOP"),
-    ("what nobody foresaw is an update", "UPDATE_OR_DELETE", "MERGE", "UPDATE"),
-    ("what the mechanics never say is an update", "PERHAPS", "DELETE", "UPDATE"),
-    ("nothing said is an update", "UPDATE", "", "UPDATE"),
-]
+from tests.helpers.toml_cases import cases
 
 
-@pytest.mark.parametrize(
-    ("l1", "l2", "action"), [row[1:] for row in ROWS], ids=[r[0] for r in ROWS]
-)
+@cases("records")
 def test_the_table_resolves(l1, l2, action):
     assert resolve(l1, l2) == action
 
 
-VETOES = [
-    ("a DELETE veto stops a retirement", "UPDATE_OR_DELETE", "DELETE", ["DELETE: kept"], "NOOP"),
-    ("a DELETE veto does not block an update", "UPDATE", "UPDATE", ["DELETE: kept"], "UPDATE"),
-    ("nor the update that a retirement became", "UPDATE", "DELETE", ["DELETE: kept"], "UPDATE"),
-    ("nor a creation", "CREATE", "CREATE", ["DELETE: kept"], "CREATE"),
-    ("an UPDATE veto stops an update", "UPDATE", "UPDATE", ["UPDATE: newer"], "NOOP"),
-    ("also one that nobody foresaw", "UPDATE", "?", ["UPDATE: newer"], "NOOP"),
-    ("a CREATE veto stops a creation", "CREATE", "CREATE", ["CREATE: full"], "NOOP"),
-    ("a veto without an action forbids all", "UPDATE", "UPDATE", ["Stop."], "NOOP"),
-    ("several vetoes hold together", "CREATE", "CREATE", ["DELETE: a", "CREATE: b"], "NOOP"),
-]
-
-
-@pytest.mark.parametrize(
-    ("l1", "l2", "vetoes", "action"), [row[1:] for row in VETOES], ids=[r[0] for r in VETOES]
-)
+@cases("records")
 def test_a_veto_forbids_only_what_it_names(l1, l2, vetoes, action):
     assert resolve(l1, l2, vetoes) == action
 
 
-POINTS = [
-    ("2 per title word", "sqlite catalog", "SQLite for the catalog", [], 4),
-    ("3 per tag", "storage", "Elsewhere", ["storage"], 3),
-    ("a word in title and tags counts for both", "sqlite", "SQLite", ["sqlite"], 5),
-    ("a tag of two words needs both", "rate limit", "Elsewhere", ["rate-limit"], 3),
-    ("a tag of two words needs both: one", "rate", "Elsewhere", ["rate-limit"], 0),
-    ("1 per word that starts alike", "migrations", "The migration plan", [], 1),
-    ("also the other way round", "migrate", "Migrated", [], 1),
-    ("also in tags", "databases", "Elsewhere", ["database"], 1),
-    ("a start of three does not count", "sqlx", "sql", [], 0),
-    ("four letters alike are not enough to be a start", "contract", "container", [], 0),
-    ("a word that is there counts no start as well", "cache", "cache caches", [], 2),
-    ("words of two letters do not count", "go at it", "Go at it", [], 0),
-    ("stop words do not count", "and the with because", "And the with because", [], 0),
-    ("case does not count", "SQLITE", "sqlite", [], 2),
-    ("digits count", "port 8080", "Port 8080", [], 4),
-    ("accents do not part words", "cafe resume", "Café résumé", [], 4),
-    ("Cyrillic words count", "миграция базы", "Миграция базы данных", [], 4),
-    ("scripts without spaces count by pairs", "缓存策略", "缓存策略", [], 6),
-    ("one shared pair is not enough", "缓存", "缓存策略", [], 2),
-    ("mixed scripts are parted", "使用redis", "Redis", [], 2),
-    ("a tag in another script is looked at too", "缓存", "Elsewhere", ["缓存"], 3),
-    ("a tag beside a title without end counts", "storage", "x " * 20_000, ["storage"], 3),
-    ("underscores part words", "rate_limit", "Rate limit", [], 4),
-]
-
-
-@pytest.mark.parametrize(
-    ("info", "title", "tags", "points"), [row[1:] for row in POINTS], ids=[r[0] for r in POINTS]
+@cases(
+    "records", ("a tag beside a title without end counts", "storage", "x " * 20_000, ["storage"], 3)
 )
 def test_points_of_a_record(info, title, tags, points):
     assert NewInfo(info).score(title, tags) == points
@@ -108,14 +44,7 @@ def test_the_best_record_with_enough_points_is_the_candidate():
     assert answer["hints"] == ["Close as well: decisions/weak.json"]
 
 
-OUT = [
-    ("another category", one(type="runbook")),
-    ("a retired record", one(record_status="retired")),
-    ("an archived record", one(record_status="archived")),
-]
-
-
-@pytest.mark.parametrize("record", [row[1] for row in OUT], ids=[row[0] for row in OUT])
+@pytest.mark.parametrize("record", [one(type="runbook"), one(record_status="retired")])
 def test_what_is_no_candidate(record):
     assert found([record])["candidate"] is None
 

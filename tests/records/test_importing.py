@@ -11,7 +11,8 @@ from memdir.records.exchange import import_record
 from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
 from memdir.records.validate import check
-from tests.helpers.samples import EARLIER, NOW, STAMP, sample, without
+from tests.helpers.samples import NOW, altered, sample
+from tests.helpers.toml_cases import cases
 
 PATH = "decisions/use-sqlite-for-the-catalog.json"
 
@@ -56,44 +57,18 @@ def test_the_oldest_form_comes_over_without_loss():
     assert imported(record) == (record, [])
 
 
-ROWS = [
-    ("no status means active", without(sample(), "record_status"), "record_status", "active"),
-    ("a status on top", without(sample(status="retired"), "record_status"),
-     "record_status", "retired"),
-    ("tags as text", sample(tags="a; b"), "tags", ["a", "b"]),
-    ("nulls", sample(retired_at=None, related_files=None), "related_files", []),
-    ("no title", without(sample(), "title"), "title", "Use sqlite for the catalog"),
-    ("an id that is not the file's name", sample(id="other"), "id", "use-sqlite-for-the-catalog"),
-    ("a category in capitals", sample(category="DECISION"), "category", "decision"),
-    ("no times", without(sample(changes=[]), "created_at", "updated_at"), "created_at", STAMP),
-    ("a local time", sample(created_at="2026-01-05T10:30:00.5+01:00"), "created_at", EARLIER),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("old", "key", "value"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
-)
+@cases("records", ("nulls", {"retired_at": None, "related_files": None}, "related_files", []))
 def test_an_earlier_form_is_understood_and_reported(old, key, value):
-    record, done = imported(old)
+    record, done = imported(altered(old))
     assert record[key] == value
     assert done
     assert check(record) == []
 
 
-@pytest.mark.parametrize(
-    ("record", "path", "code"),
-    [
-        (sample(content={"context": ""}), PATH, "VALIDATION_ERROR"),
-        (without(sample(), "category"), "elsewhere/a.json", "VALIDATION_ERROR"),
-        (without(sample(), "content"), PATH, "VALIDATION_ERROR"),
-        (sample(tags=[]), PATH, "VALIDATION_ERROR"),
-        (sample(schema_version="99.0"), PATH, "VALIDATION_ERROR"),
-        ([], PATH, "READ_ERROR"),
-    ],
-)
+@cases("records")
 def test_what_cannot_be_understood_stays_where_it_is(record, path, code):
     with pytest.raises(RecordError) as caught:
-        imported(record, path)
+        imported(altered(record) if record else [], path)
     assert (caught.value.record_code, caught.value.path) == (code, path)
 
 

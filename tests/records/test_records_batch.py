@@ -12,6 +12,7 @@ import pytest
 from tests.helpers.hostile import inputs
 from tests.helpers.recorded import PATH, TITLE, draft
 from tests.helpers.terminal import memdir, process, tree
+from tests.helpers.toml_cases import cases
 from tests.records.test_records_cli import create, md5, records
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -141,22 +142,9 @@ def test_a_record_that_changed_after_prepare_is_a_conflict(root, talk):
 
 
 # The mechanics and the model: what is done. A decision is never retired by triage.
-TABLE = [
-    ("decision", "CREATE", False, "CREATE"),
-    ("decision", "UPDATE", False, "CREATE"),
-    ("decision", "DELETE", False, "NOOP"),
-    ("decision", "CREATE", True, "CREATE"),
-    ("decision", "UPDATE", True, "UPDATE"),
-    ("decision", "DELETE", True, "UPDATE"),
-    ("runbook", "UPDATE", True, "UPDATE"),
-    ("runbook", "DELETE", True, "DELETE"),
-    ("runbook", "CREATE", True, "CREATE"),
-    ("runbook", "DELETE", False, "NOOP"),
-    ("decision", "NOOP", True, "NOOP"),
-]
 
 
-@pytest.mark.parametrize(("type", "asked", "near", "done"), TABLE)
+@cases("records")
 def test_the_table_decides_what_becomes_of_an_intent(root, type, asked, near, done):
     if near:
         create("SQLite catalog search", type)
@@ -207,11 +195,7 @@ def test_a_retirement_may_be_said_in_the_draft(root, talk):
     assert json.loads((root / path).read_bytes())["retired_reason"] == "gone"
 
 
-@pytest.mark.parametrize(
-    "given",
-    [{}, {"intents": 1}, {"intents": [1]}, {"intents": [{}] * 51}],
-    ids=["none", "a number", "numbers", "too many"],
-)
+@cases("records")
 def test_what_is_no_list_of_intents_is_refused(project, given):
     answer = records("commit", "--input", "-", "--json", given=given)
     assert (answer.code, answer.error["record_code"]) == (1, "INPUT_ERROR")

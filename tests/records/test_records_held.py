@@ -22,6 +22,7 @@ from tests.helpers.conversing import Conversation
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.samples import NOW
 from tests.helpers.terminal import memdir
+from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -66,32 +67,7 @@ def test_a_decision_waits_for_a_yes_and_becomes_a_record(root, talk):
     assert memdir("records", "index", "--validate").code == 0
 
 
-DRAFT = {
-    "action": "CREATE",
-    "title": "SQLite as the database",
-    "tags": ["sqlite"],
-    "confidence": 0.8,
-    "content": {
-        "status": "accepted",
-        "context": "A database was needed.",
-        "decision": "SQLite",
-        "rationale": ["Nobody runs a server."],
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("answers", "title"),
-    [
-        ([DRAFT, {"verdict": "PASS", "issues": []}], DRAFT["title"]),
-        ([DRAFT, {"verdict": "ADVISORY", "issues": ["a tag"]}], DRAFT["title"]),
-        ([DRAFT, {"verdict": "FAIL", "issues": ["nobody said so"]}], ""),
-        ([{"action": "NOOP"}], ""),
-        ([{**DRAFT, "tags": []}, {"verdict": "PASS", "issues": []}], DECIDED.split("\n")[0]),
-        (["timeout"], DECIDED.split("\n")[0]),
-    ],
-    ids=["pass", "advisory", "fail", "noop", "invalid", "no answer"],
-)
+@cases("records")
 def test_a_configured_model_drafts_and_verifies_within_the_budget(
     root, talk, tmp_path, monkeypatch, answers, title
 ):

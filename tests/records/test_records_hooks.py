@@ -22,6 +22,7 @@ from tests.helpers.conversing import AGENT, Conversation
 from tests.helpers.hooked import EVENTS, SETTLED, Client
 from tests.helpers.samples import CONTENTS, sample
 from tests.helpers.searching import memory
+from tests.helpers.toml_cases import cases
 from tests.self.source import SRC
 from tests.self.test_hot_path import ANSWER, NOT_FOR_A_HOOK
 
@@ -240,15 +241,7 @@ def test_two_sessions_have_contexts_of_their_own(keeping):
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in (one, two))
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"categories": {"decision": {"enabled": False}}},
-        {"categories": {"decision": {"auto_capture": False}}},
-        {"triage": {"enabled": False}},
-        {"triage": {"thresholds": {"decision": 1.0}}},
-    ],
-)
+@cases("records")
 def test_what_the_project_does_not_want_is_not_handed_over(keeping, said):
     keeping.set(**said)
     assert keeping.stop(talk(keeping)) == ""

@@ -59,7 +59,7 @@ def test_what_only_an_old_summary_holds_is_named_before_it_goes(kept):
 
 @pytest.mark.parametrize(
     ("archives", "days", "kind"),
-    [(True, 29, None), (True, 31, ARCHIVED), (False, 29, None), (False, 31, PURGED)],
+    [(True, 29, None), (True, 30, ARCHIVED), (False, -40, None), (False, 31, PURGED)],
 )
 def test_the_grace_period_decides_and_the_settings_say_how(kept, archives, days, kind):
     kept.settings(delete={"archive_retired": archives})
@@ -116,3 +116,9 @@ def test_retention_retires_what_was_long_not_written(kept):
     assert [change.path for change in done.changes] == ["sessions/session-0.json"]
     assert statuses(kept) == ["retired"]
     assert kept.record()["record_status"] == "active"
+    kept.settings(categories={"decision": {"retention_days": 7}})
+    kept.update(confidence=0.9)
+    kept.now += 6 * DAY
+    assert tidy(kept.app()).changes == ()
+    kept.now += 2 * DAY
+    assert [change.path for change in tidy(kept.app()).changes] == [PATH]

@@ -12,6 +12,7 @@ from memdir.store import look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
 from tests.helpers.samples import CONTENTS
+from tests.helpers.toml_cases import cases
 
 
 @pytest.fixture
@@ -50,27 +51,10 @@ def act(kept: Recorded, action: str):
     return kept.act(action, PATH, reason="why")
 
 
-# What comes of it: the change, or the code of the refusal.
-ROWS = """
-action     none          active          retired                  archived        broken       newer
-create     created       CREATE_OVERWRITE ANTI_RESURRECTION       CREATE_OVERWRITE READ        CREATE_OVERWRITE
-same       created       skipped         ANTI_RESURRECTION        CREATE_OVERWRITE READ        CREATE_OVERWRITE
-update     READ          updated         UPDATE                   UPDATE          READ         UPDATE
-delete     READ          retired         skipped                  DELETE          READ         DELETE
-archive    READ          archived        archived                 skipped         READ         ARCHIVE
-restore    READ          skipped         restored                 RESTORE         READ         RESTORE
-unarchive  READ          skipped         UNARCHIVE                restored        READ         UNARCHIVE
-"""  # noqa: E501
 KINDS = (CREATED, UPDATED, RETIRED, ARCHIVED, RESTORED, SKIPPED)
-HEAD, *LINES = [line.split() for line in ROWS.strip().split("\n")]
-CASES = [
-    pytest.param(line[0], state, outcome, id=f"{line[0]} of {state}: {outcome}")
-    for line in LINES
-    for state, outcome in zip(HEAD[1:], line[1:], strict=True)
-]
 
 
-@pytest.mark.parametrize(("action", "state", "outcome"), CASES)
+@cases("records")
 def test_an_action_on_a_state(kept, action, state, outcome):
     bring(kept, state)
     kept.now += 60
@@ -90,17 +74,6 @@ def test_an_action_on_a_state(kept, action, state, outcome):
 
 
 # -- create --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("type", CONTENTS)
-def test_every_type_is_created_in_its_folder_with_a_line_in_the_index(kept, type):
-    (change,) = kept.create("One of its kind", type).changes
-    record = kept.record(change.path)
-    assert record["category"] == type
-    assert record["id"] == "one-of-its-kind"
-    assert record["record_status"] == "active"
-    assert record["created_at"] == record["updated_at"] == "2026-03-02T12:00:00Z"
-    assert f"- [{type.upper()}] One of its kind -> {change.path} #tags:storage\n" in kept.index
 
 
 def test_a_create_cannot_claim_what_the_store_decides(kept):
@@ -123,6 +96,12 @@ def test_a_retired_name_is_free_again_after_a_day(kept):
     kept.now += DAY - 1
     with pytest.raises(RecordError, match="24 hours"):
         kept.create()
+    record = kept.record()
+    for odd in ({"retired_at": "2030-01-01T00:00:00Z"}, {"retired_at": "x", "updated_at": "x"}):
+        kept.write(PATH, json.dumps(record | odd))
+        with pytest.raises(RecordError):
+            kept.create()
+    kept.write(PATH, json.dumps(record))
     kept.now += 1
     (change,) = kept.create().changes
     assert change.kind == CREATED
@@ -254,13 +233,6 @@ def test_saving_the_same_title_again_changes_the_record_and_loses_nothing(kept):
     assert record["content"] == CONTENTS["decision"] | {"status": "deprecated"}
     assert record["changes"][0]["summary"] == "we moved on"
     assert record["times_updated"] == 1
-
-
-def test_what_lies_close_is_told_when_a_record_is_saved(kept):
-    kept.create()
-    other = draft(title="SQLite catalog on a shared disk")
-    done = save_record(kept.app(), "decision", other, "")
-    assert PATH in done.remarks[0]
 
 
 # -- history -------------------------------------------------------------------------------

@@ -6,45 +6,8 @@ from memdir.records.exchange import export, read_export
 from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
 from memdir.records.render import read_view, view
-from tests.helpers.samples import CONTENTS, EARLIER, NOW, sample
-
-DECISION = """\
----
-name: use-sqlite-for-the-catalog
-description: Use SQLite for the catalog
-type: decision
-metadata:
-  created: 2026-01-05T09:30:00Z
-  modified: 2026-01-05T09:30:00Z
----
-
-**Status:** accepted
-**Tags:** storage, sqlite
-
-## Context
-
-The catalog needs a search.
-
-## Decision
-
-SQLite with FTS5.
-
-## Alternatives
-
-- PostgreSQL — needs a server
-
-## Rationale
-
-- nobody should have to run a server
-
-## Consequences
-
-- one file per store
-
-## Related files
-
-- `src/catalog.py`
-"""
+from tests.helpers.samples import CONTENTS, NOW, sample
+from tests.helpers.toml_cases import cases
 
 
 @pytest.mark.parametrize("type", TYPES)
@@ -62,27 +25,9 @@ def test_the_view_shows_everything_the_content_says(type):
         assert all(word in text for word in said(value))
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"category": "decision", "title": 5, "tags": "x", "content": {"rationale": "x"}},
-        {"category": "decision", "content": {"alternatives": ["x"], "context": ["y"]}},
-        {"category": "preference", "content": {"examples": [1], "topic": None}},
-        {"category": "idea", "content": 5},
-        {},
-    ],
-)
+@cases("records", {"category": "preference", "content": {"examples": [1], "topic": None}})
 def test_nonsense_from_a_disk_still_has_a_view(record):
     assert view(record).startswith("---\n")
-
-
-@pytest.mark.parametrize("type", TYPES)
-def test_a_record_survives_the_way_to_markdown_and_back(type):
-    record = sample(type, record_status="retired", retired_at=EARLIER, retired_reason="--> </x>")
-    text = export(record)
-    assert read_export(text, NOW) == (record, [])
-    assert text.startswith(view(record))
-    assert "-->" not in text.removesuffix(" -->\n")
 
 
 def test_a_text_cannot_pass_for_another_section_or_for_what_is_kept():
@@ -129,15 +74,7 @@ def test_what_is_kept_may_be_damaged_or_gone():
     assert repairs == ["confidence was missing: 0.7"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Just a text.\n",
-        "---\nname: a\ndescription: b\ntype: user\n---\n\nText.\n",
-        "---\nname: a\ndescription: b\ntype: decision\n---\n\nText.\n",
-        "",
-    ],
-)
+@cases("records")
 def test_a_memory_that_is_no_record_is_refused(text):
     with pytest.raises(RecordError) as caught:
         read_export(text, NOW)

@@ -1,45 +1,19 @@
 """Triage at stop: the two tables of the specification, row by row, and what must not count."""
 
 import json
+import tomllib
 
 import pytest
 
 from memdir.clients.claude_code import Reader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import BOOSTED_CAP, PLAIN_CAP, RULES, Score, score, triage_text
+from memdir.records.triage import Score, score, triage_text
+from tests.helpers.toml_cases import DATA, cases
 
 SETTINGS = read_settings(None)[0]
-TABLE = {
-    "decision": (
-        "decided, chose, selected, went with, picked, settled on, switching to",
-        "because, due to, reason, rationale, over, instead of, rather than",
-    ),
-    "runbook": (
-        "error, exception, traceback, stack trace, failed, failure, crash",
-        "fixed by, resolved, root cause, solution, workaround, the fix",
-    ),
-    "constraint": (
-        "limitation, api limit, restricted, not supported, quota, rate limit, cannot",
-        "discovered, found that, turns out, permanently, enduring, platform",
-    ),
-    "tech_debt": (
-        "todo, deferred, tech debt, technical debt, workaround, hack, will address later",
-        "because, for now, temporary, acknowledged, deferring, cost, risk",
-    ),
-    "preference": (
-        "always use, never use, prefer, convention, from now on, standard, established",
-        "agreed, going forward, consistently, rule, practice, workflow",
-    ),
-}
-# Plain and boosted weight, both caps, denominator, threshold.
-FIGURES = {
-    "decision": (0.3, 0.5, 3, 2, 1.9, 0.4),
-    "runbook": (0.2, 0.6, 3, 2, 1.8, 0.4),
-    "constraint": (0.3, 0.5, 3, 2, 1.9, 0.45),
-    "tech_debt": (0.3, 0.5, 3, 2, 1.9, 0.4),
-    "preference": (0.35, 0.5, 3, 2, 2.05, 0.4),
-}
+SPECIFIED = tomllib.loads((DATA / "triage.toml").read_text(encoding="utf-8"))
+TABLE = {type: (row["words"], row["boosters"]) for type, row in SPECIFIED.items()}
 WORDS = [(type, word) for type, (words, _) in TABLE.items() for word in words.split(", ")]
 BOOSTERS = [(type, word) for type, (_, words) in TABLE.items() for word in words.split(", ")]
 
@@ -59,16 +33,8 @@ def of(type: str, talk: list[Said] | str, settings=SETTINGS):
 
 
 def expected(type: str, plain: int, boosted: int) -> float:
-    weight, more, _, _, denominator, _ = FIGURES[type]
-    return round((plain * weight + boosted * more) / denominator, 4)
-
-
-def test_the_rules_are_the_two_tables():
-    assert list(RULES) == list(TABLE)
-    for type, (primary, boosters, weights, denominator) in RULES.items():
-        assert (", ".join(primary), ", ".join(boosters)) == TABLE[type]
-        caps = (PLAIN_CAP, BOOSTED_CAP)
-        assert (*weights, *caps, denominator, SETTINGS.thresholds[type]) == FIGURES[type]
+    row = SPECIFIED[type]
+    return round((plain * row["plain"] + boosted * row["boosted"]) / row["denominator"], 4)
 
 
 @pytest.mark.parametrize(("type", "word"), WORDS)
@@ -102,18 +68,7 @@ def test_a_booster_counts_up_to_four_lines_away(type, lines, boosted):
 
 
 @pytest.mark.parametrize("type", TABLE)
-@pytest.mark.parametrize(
-    ("plain", "boosted", "counted"),
-    [
-        (1, 0, (1, 0)),
-        (3, 0, (3, 0)),
-        (4, 0, (3, 0)),
-        (0, 2, (0, 2)),
-        (0, 3, (1, 2)),  # beyond its cap a boosted hit is still a hit
-        (2, 1, (2, 1)),
-        (9, 9, (3, 2)),
-    ],
-)
+@cases("records")
 def test_hits_count_up_to_their_caps(type, plain, boosted, counted):
     word, booster = (words.split(", ")[0] for words in TABLE[type])
     far = "\n" * 6
@@ -122,84 +77,22 @@ def test_hits_count_up_to_their_caps(type, plain, boosted, counted):
     assert of(type, text).score <= 1.0
 
 
-THIS_FORM_COUNTS_TOO = {
-    "runbook": (
-        "errors | exceptions | stack traces | stack-trace | stacktrace | failures | crashes"
-        " | 出现error了"
-    ),
-    "constraint": (
-        "limitations | API limits | rate-limit | Rate  limits | quotas | can not"
-        " | isn't supported | aren’t supported | not yet supported | not-supported"
-        " | unsupported"
-    ),
-    "tech_debt": (
-        "TODOs | - TODO: later | to-do | tech-debt | technical debts | workarounds"
-        " | work-around | hacks"
-    ),
-    "preference": ("conventions | standards | She prefers tabs"),
-    "decision": (
-        "decided not to | not only decided but done"
-        " | It did not work so we went with SQLite | Why not? We decided already | -decided"
-        " | **decided**"
-    ),
-}
-
-
-@pytest.mark.parametrize(("type", "text"), texts_of(THIS_FORM_COUNTS_TOO))
+@cases("records")
 def test_this_form_counts_too(type, text):
     assert len(of(type, text).hits) == 1
 
 
-THIS_FORM_DOES_NOT_COUNT = {
-    "decision": (
-        "not decided | We have NOT yet decided | haven't decided | haven’t really decided"
-        " | havent decided | didn't choose | it was never selected | nobody has decided"
-        " | no one decided | I don't think we decided | not sure whether we settled on it"
-        " | yet to be decided | cannot be selected | undecided | pre-selected"
-        " | we decided nothing"
-    ),
-    "runbook": (
-        "no errors | without any error | no test failed | 12 passed, 0 failed | errors: 0"
-        " | error-free | see error.log | self.error"
-    ),
-    "constraint": ("no known limitation | not restricted"),
-    "tech_debt": ("that is not a hack"),
-    "preference": ("don't prefer | non-standard"),
-}
-
-
-@pytest.mark.parametrize(("type", "text"), texts_of(THIS_FORM_DOES_NOT_COUNT))
+@cases("records")
 def test_this_form_does_not_count(type, text):
     assert of(type, text).hits == ()
 
 
-@pytest.mark.parametrize(
-    ("type", "text"),
-    [
-        ("runbook", "an error, not resolved"),
-        ("runbook", "an error, no solution"),
-        ("runbook", "an error, unresolved"),
-        ("decision", "we chose it, over-engineered"),
-        ("decision", "we chose it, not because of cost"),
-    ],
-)
+@cases("records")
 def test_a_negated_booster_boosts_nothing(type, text):
     assert (len(of(type, text).hits), of(type, text).boosted) == (1, ())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```\nwe decided it\n```",
-        "````md\n```\nwe decided it\n```\n````",
-        "~~~\nwe decided it\n~~~",
-        "  ```py\n  decided = 1\n  ```",
-        "> ```\n> we decided it\n> ```",
-        "call `decided` there",
-        "call ``decided`` there",
-        "before\n```\nan open fence\nwe decided it",
-    ],
-)
+@cases("records")
 def test_code_is_not_looked_at(text):
     assert of("decision", text).hits == ()
 
@@ -222,20 +115,7 @@ def test_what_a_tool_gave_back_never_counts():
     assert {one.score for one in score(talk, SETTINGS).scores[1:]} == {0.0}
 
 
-@pytest.mark.parametrize(
-    ("tools", "names", "exchanges", "value"),
-    [
-        (0, 0, 0, 0.0),
-        (1, 1, 0, 0.15),
-        (1, 1, 1, 0.17),
-        (10, 1, 0, 0.6),
-        (4, 4, 0, 0.6),
-        (9, 1, 2, 0.59),
-        (2, 2, 15, 0.6),
-        (9, 3, 5, 0.85),
-        (40, 9, 20, 1.0),
-    ],
-)
+@cases("records")
 def test_a_summary_is_told_by_how_much_was_done(tools, names, exchanges, value):
     talk = [Said("", TOOL, "x", tool=f"T{number % (names or 1)}") for number in range(tools)]
     talk += [Said("", who, "fine") for _ in range(exchanges) for who in (PERSON, AGENT)]
@@ -243,14 +123,7 @@ def test_a_summary_is_told_by_how_much_was_done(tools, names, exchanges, value):
     assert found.score == value
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        '{"triage": {"enabled": false}}',
-        '{"categories": {"decision": {"enabled": false}}}',
-        '{"categories": {"decision": {"auto_capture": false}}}',
-    ],
-)
+@cases("records")
 def test_a_type_that_is_switched_off_is_not_scored(config):
     found = score(said("we chose it because"), read_settings(config)[0])
     assert "decision" not in [one.type for one in found.scores]
@@ -260,39 +133,13 @@ LOUD = "we decided it because\nan error fixed by\n"
 
 
 @pytest.mark.parametrize("who", [PERSON, AGENT])
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"<triage_data>\n{LOUD}</triage_data>",
-        f"ok <TRIAGE-DATA x='1'>{LOUD}</triage-data> ok",
-        f"<triage_data>\n{LOUD}",
-        f"{LOUD}</triage_data>",
-        f"<transcript_data>\n{LOUD}</transcript_data>",
-        f"<transcript_data>\n</triage_data>{LOUD}</transcript_data>",
-        f'<memory-context source="x">\n{LOUD}</memory-context>',
-        f"<memdir-memories>\n{LOUD}</memdir-memories>",
-        f"<system-reminder>{LOUD}</system-reminder>",
-        f"Stop hook feedback:\n{LOUD}",
-        f"Base directory for this skill: /x\n\n{LOUD}",
-        "- [DECISION] we decided it because -> .claude/memory/decisions/x.json #tags:a",
-        "- [RUNBOOK] score 0.60, threshold 0.40: error fixed by",
-    ],
-)
+@cases("records")
 def test_our_own_words_never_trigger(who, text):
     found = score([Said("", who, text)], SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Running memdir records write --reason 'decided because'",
-        "Wrote .claude/memory/decisions/decided-because.json: decided because",
-        "Saved the decision record: we chose SQLite because of size",
-        "Created memory: error fixed by",
-        "- CREATE draft for runbook: error fixed by",
-    ],
-)
+@cases("records")
 def test_what_an_agent_says_while_it_saves_never_triggers(text):
     found = score(said(text, who=AGENT), SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []

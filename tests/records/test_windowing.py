@@ -4,6 +4,7 @@ import pytest
 
 from memdir.records.lifecycle import find_surplus
 from memdir.records.memory_config import read_settings
+from tests.helpers.toml_cases import cases
 
 SETTINGS = read_settings(None)[0]
 THREE = read_settings('{"categories": {"session_summary": {"max_retained": 3}}}')[0]
@@ -32,13 +33,6 @@ def days(count: int) -> dict[str, dict[str, object]]:
 
 def going(records, settings=SETTINGS, newest="") -> list[str]:
     return [one.path for one in find_surplus(records, settings, newest)]
-
-
-@pytest.mark.parametrize(
-    ("count", "gone"), [(0, []), (4, []), (5, []), (6, [1]), (7, [1, 2]), (9, [1, 2, 3, 4])]
-)
-def test_five_stay_and_the_oldest_go_first(count, gone):
-    assert going(days(count)) == [f"sessions/session-{number}.json" for number in gone]
 
 
 @pytest.mark.parametrize("status", ["retired", "archived"])
@@ -85,33 +79,13 @@ def other(type: str, title: str, **more: object) -> dict[str, object]:
     return {"category": type, "id": "x", "title": title, "created_at": "2026-01-01", **more}
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        other("decision", ITEM),
-        other("decision", "SQLite for the catalog"),
-        other("tech_debt", "Local catalog", tags=["sqlite", "chose"]),
-        summary(9, content={"completed": ["We chose SQLite as the local catalog"]}),
-        summary(9, content={"next_actions": [ITEM.upper()]}),
-    ],
-    ids=["same title", "shorter title", "tags", "summary", "capitals"],
-)
+@cases("records")
 def test_what_another_record_says_is_not_lost(record):
     assert ITEM in warning({"completed": [ITEM]})
     assert warning({"completed": [ITEM]}, record) == ""
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        other("decision", "PostgreSQL for the server"),
-        other("decision", "SQLite"),
-        other("decision", ITEM, record_status="retired"),
-        other("decision", ITEM, record_status="archived"),
-        summary(9, content={"in_progress": [ITEM]}),
-    ],
-    ids=["another", "one word", "retired", "archived", "no item"],
-)
+@cases("records")
 def test_what_only_looks_like_it_does_not_keep_it(record):
     assert ITEM in warning({"completed": [ITEM]}, record)
 
