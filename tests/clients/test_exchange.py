@@ -11,6 +11,7 @@ import pytest
 
 from memdir.clients import archive
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -117,16 +118,7 @@ def test_a_project_stands_for_the_memory_directory_in_it(place, tmp_path, store)
         ]
 
 
-BAD = [
-    "../../x.md",
-    "/etc/x.md",
-    "a/../../x.md",
-    "..\\x.md",
-    "a\\b.md",
-    "C:\\x.md",
-    "C:x.md",
-    "x\0.md",
-]
+BAD = table("clients", "bad")
 
 
 @pytest.mark.parametrize(
