@@ -14,8 +14,8 @@ from memdir.claims.checkout import Bounds
 from memdir.claims.claim import Wanted
 from memdir.claims.tree import Patterns, WorkTree
 from memdir.store.git import Git
+from tests.helpers.data_tables import table
 from tests.helpers.repositories import TEXT, Checkout, look
-from tests.helpers.tables import table
 
 WANTED = {"paths": ["a.py", "gone.py"], "symbols": ["the_name", "gone_name"]}
 

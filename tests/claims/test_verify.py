@@ -10,7 +10,7 @@ from memdir.claims.claim import Wanted
 from memdir.claims.repo import NoRepo
 from memdir.claims.verify import verify_claims
 from memdir.errors import BadInput
-from tests.helpers.tables import table
+from tests.helpers.data_tables import table
 
 TREE = """\
 README.md

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memdir.clients.edit_json import read_values, write_values
 from memdir.clients.receipt import UnsafeEdit
-from tests.helpers.tables import table
+from tests.helpers.data_tables import table
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

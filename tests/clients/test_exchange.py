@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memdir.clients import archive
+from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
-from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -12,7 +12,7 @@ import pytest
 from memdir.clients.claude_code import CODE, EVENTS, command_line
 from memdir.clients.receipt import Host
 from memdir.clients.setup import find_python, is_temporary
-from tests.helpers.tables import table
+from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")

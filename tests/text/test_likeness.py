@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.similar import MERGE, NEAREST, SHOW, find_alike
-from tests.helpers.tables import table
+from tests.helpers.data_tables import table
 
 
 def memory(name: str, description: str, body: str, type: str = "feedback") -> str:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.prose import MOST_SENTENCES, sentences
-from tests.helpers.tables import table
+from tests.helpers.data_tables import table
 
 
 @pytest.mark.parametrize(("body", "found"), table("text", "a_body_is_taken_apart"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memdir.hot.memory import decode, read
 from memdir.text.similar import FEWEST_WORDS, SAME, SHORTEST, find_twin, words
-from tests.helpers.tables import table
+from tests.helpers.data_tables import table
 
 LISTING = table("text", "listing")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from memdir.text.terminal import cut, line, pad, visible, width, wrap
-from tests.helpers.tables import table
+from tests.helpers.data_tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 
