@@ -10,6 +10,7 @@ from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Past, Seen
 from memdir.claims.find import MAX_CLAIMS, find_claims
 from memdir.claims.judge import judge, wanted
 from tests.helpers import hostile
+from tests.helpers.data_tables import table
 
 MARKS = "`/.*{}[]()<>|~#:-_@$\\\"' \n\ta1Z→…é中\0\x1b\ud800"
 PIECES = [
@@ -120,19 +121,7 @@ def test_hostile_inputs_are_texts_like_any_other(shared):
         shape(f"See `{row.value}` and {row.value}.")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "../../etc/passwd",
-        "/etc/passwd",
-        "~/.ssh/id_rsa",
-        "a/../../b.py",
-        "a/./b.py",
-        "a\0b.py",
-        "..",
-        ".",
-    ],
-)
+@pytest.mark.parametrize("path", table("claims", "a_hostile_path_is_never_asked_for_as_it_stands"))
 def test_a_hostile_path_is_never_asked_for_as_it_stands(path):
     asked = wanted(find_claims(f"See `{path}` and {path} .", ".claude/memory/x.md"))
     assert not {one for one in asked.paths if ".." in one.split("/") or one[:1] in "/~"}

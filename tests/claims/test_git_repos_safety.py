@@ -8,15 +8,10 @@ from pathlib import Path
 import pytest
 
 from memdir.claims.claim import Wanted
+from tests.helpers.data_tables import table
 from tests.helpers.repositories import TEXT, Checkout
 
-WANTED = {
-    "paths": ["a.py", "gone.py", "dist/x", "sub/lib.c"],
-    "symbols": ["the_name", "gone_name"],
-    "branches": ["main"],
-    "packages": ["left-pad"],
-    "commits": ["0" * 40, "abcdef1"],
-}
+WANTED = table("claims", "wanted")
 
 
 @pytest.fixture
@@ -46,14 +41,7 @@ def trap(tmp_path):
     return program
 
 
-SETTINGS = [
-    "core.fsmonitor", "core.pager", "core.sshCommand", "core.askPass", "core.editor",
-    "core.gitProxy", "core.alternateRefsCommand", "pager.log", "pager.status", "pager.diff",
-    "diff.external", "diff.x.command", "diff.x.textconv", "filter.x.clean", "filter.x.smudge",
-    "filter.y.process", "filter.a=b.clean", "merge.x.driver", "gpg.program", "credential.helper",
-    "interactive.diffFilter", "sequence.editor", "alias.status", "alias.log", "alias.ls-tree",
-    "remote.origin.uploadpack", "trace2.eventTarget",
-]  # fmt: skip
+SETTINGS = table("claims", "settings")  # fmt: skip
 
 
 def arm(checkout, trap):

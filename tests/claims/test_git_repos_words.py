@@ -6,6 +6,7 @@ import pytest
 
 from memdir.claims.claim import Past, Uses
 from memdir.claims.repo import open_git_repo
+from tests.helpers.data_tables import table
 from tests.helpers.repositories import Checkout, look
 
 
@@ -24,25 +25,7 @@ def test_code_and_prose_are_counted_apart(checkout):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "there"),
-    [
-        ("put", "store.put(x)", True),
-        ("put", "output = 1", False),
-        ("put", "put_all()", False),
-        ("put", "call “put” there", True),
-        ("Store.put", "Store.put(x)", True),
-        ("Store.put", "MyStore.put(x)", False),
-        ("Store.put", "Store.puts; Store.put", True),
-        ("Store.put", "Store; put", False),
-        ("$HOME", "echo $HOME", True),
-        ("$HOME", "echo HOME", False),
-        ("--dry-run", "memdir --dry-run", True),
-        ("größe", "größe = 1", True),
-        ("größe", "gr = 1", False),
-        ("имя", "имя = 1", True),
-        ("имя", "a = 1", False),
-        ("Foo", "foo", False),
-    ],
+    ("name", "text", "there"), table("claims", "an_identifier_is_a_whole_word")
 )
 def test_an_identifier_is_a_whole_word(checkout, name, text, there):
     checkout.commit({"a.py": text})

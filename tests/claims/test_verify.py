@@ -10,6 +10,7 @@ from memdir.claims.claim import Wanted
 from memdir.claims.repo import NoRepo
 from memdir.claims.verify import verify_claims
 from memdir.errors import BadInput
+from tests.helpers.data_tables import table
 
 TREE = """\
 README.md
@@ -31,17 +32,7 @@ source/daemon/crates/types/a.rs	ca10805	2026-04-17	renamed	source/daemon/crates/
 src/auth.py	3f2c1e9	2026-03-02	deleted
 a line that is not right
 """
-META = {
-    "commit": "c0ffee1234",
-    "branches": ["main"],
-    "tags": ["v1.0"],
-    "package_scripts": {"package.json": ["build"]},
-    "make_targets": ["lint"],
-    "just_recipes": ["ship"],
-    "dependencies": {"zod": "^4"},
-    "commits_mentioned": {"37c46e7aaaa": True, "0000000": False},
-    "ignored_mentions": ["dist/", "local.yaml"],
-}
+META = table("claims", "meta")
 
 
 @pytest.fixture
@@ -59,37 +50,7 @@ def verdicts(lists: Path, text: str, **more) -> dict[str, tuple[str, str]]:
     return {one.claim.text: (one.verdict, one.reason) for one in judged["x.md"]}
 
 
-ROWS = [
-    ("README.md", "true", "found"),
-    ("api.py", "true", "found as src/shop/api.py"),
-    ("shop/api.py:7", "true", "found as src/shop/api.py"),
-    ("crates/common/", "true", "found as source/daemon/crates/common"),
-    ("*_pb2.py", "true", "found as gen/a_pb2.py and 1 more"),
-    ("gen/*", "true", "found as gen/a_pb2.py and 1 more"),
-    ("src/**/api.py", "true", "found as src/shop/api.py"),
-    ("*_pb3.py", "unknown", "not found"),
-    ("nothing/here.py", "unknown", "not found, and not in the past of the repository"),
-    ("doc/logging.md", "stale", "removed in 33faf88, 2026-03-26; now docs/dev/logging.md"),
-    ("doc/*.md", "stale", "removed in 33faf88, 2026-03-26"),
-    ("flows/first.json", "stale", "renamed to flows/teach_flow.json in aaaaaaa, 2026-01-01"),
-    ("flows/lost.json", "stale", "removed in ccccccc, 2026-02-01"),
-    ("src/auth.py", "stale", "removed in 3f2c1e9, 2026-03-02; now src/auth/"),
-    (
-        "crates/types/",
-        "stale",
-        "renamed to source/daemon/crates/common/ in ca10805, 2026-04-17",
-    ),
-    ("local.yaml", "unknown", "ignored by git"),
-    ("makeIt()", "true", "in 2 files"),
-    ("onlySaid", "unknown", "not found, nor in removed lines of code"),
-    ("main", "true", "branch or tag"),
-    ("37c46e7", "true", "commit"),
-    ("0000000a", "unknown", "not found among the commits"),
-    ("npm run build", "true", "declared"),
-    ("just ship", "true", "declared"),
-    ("make nothing", "unknown", "not found: no script, target or recipe is called nothing"),
-    ("zod/mini", "true", "zod is declared; the rest was not looked at"),
-]
+ROWS = table("claims", "rows")
 
 
 @pytest.mark.parametrize(("span", "verdict", "reason"), ROWS, ids=[row[0] for row in ROWS])

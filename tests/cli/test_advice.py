@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memdir.cli.advice import Advice, wrap_steps
+from tests.helpers.data_tables import table
 from tests.helpers.terminal import Answer, memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -27,32 +28,7 @@ def next_step(answer: Answer) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "text", "said"),
-    [
-        ({}, "memdir log lists them", "memdir log lists them"),
-        ({"scope": "user"}, "memdir log lists them", "memdir log --scope user lists them"),
-        ({"scope": "user"}, "(memdir edit x)", "(memdir edit --scope user x)"),
-        ({"dir": "a b"}, "memdir log", "memdir log --dir 'a b'"),
-        ({"project": "/p", "scope": "team"}, "memdir log", "memdir log --project /p --scope team"),
-        ({"scope": "user"}, "memdir log --scope team", "memdir log --scope team"),
-        # A directory and a scope both say where: memdir itself would refuse them.
-        ({"dir": "d", "scope": "local"}, "memdir log", "memdir log --dir d"),
-        ({"dir": "d", "scope": "all"}, "memdir log", "memdir log --dir d"),
-        ({"dir": "d", "scope": "team"}, "memdir log", "memdir log --dir d/team"),
-        ({"dir": "d", "project": "/p"}, "memdir log", "memdir log --dir d --project /p"),
-        # The shell expands a bare ~ only.
-        ({"dir": "/h/a b", "home": "/h"}, "memdir log", "memdir log --dir ~/'a b'"),
-        ({"dir": "/h/ab", "home": "/h/"}, "memdir log", "memdir log --dir ~/ab"),
-        ({"dir": "/home/ab", "home": "/h"}, "memdir log", "memdir log --dir /home/ab"),
-        # What a process does, what is no command of ours, and what is another word.
-        (
-            {"scope": "user"},
-            "held by pid 7 (memdir save) since",
-            "held by pid 7 (memdir save) since",
-        ),
-        ({"scope": "user"}, "memdir follows no links", "memdir follows no links"),
-        ({"scope": "user"}, "memdir log-day", "memdir log-day"),
-    ],
+    ("asked", "text", "said"), table("cli", "a_command_in_a_text_names_its_store")
 )
 def test_a_command_in_a_text_names_its_store(asked, text, said):
     advise = Advice(COMMANDS, **asked)

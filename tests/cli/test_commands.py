@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir, process
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -19,14 +20,7 @@ def save(text: str = RULE, *more: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("text", "type"),
-    [
-        (RULE, "feedback"),
-        ("We prefer small commits here.", "feedback"),
-        ("Don't touch the vendored folder.", "feedback"),
-        (FACT, "project"),
-        ("The house is because of usage.", "project"),
-    ],
+    ("text", "type"), table("cli", "a_missing_type_is_guessed_and_the_guess_is_said")
 )
 def test_a_missing_type_is_guessed_and_the_guess_is_said(text, type):
     said = memdir("remember", text)
@@ -71,17 +65,7 @@ def test_save_takes_a_draft_with_a_header(store, tmp_path):
     assert "somebody" not in text and "metadata.source" in answer.stderr
 
 
-@pytest.mark.parametrize(
-    "draft",
-    [
-        "---\nname: a\nname: b\n---\nx\n",
-        "---\nname: a\nnonsense\n---\nx\n",
-        "---\nname: ../a\n---\nx\n",
-        "---\nname: a\nmetadata: text\n---\nx\n",
-        "---\nname: a\ntype: novel\n---\nx\n",
-        "---\nname: a\n---\n\n",
-    ],
-)
+@pytest.mark.parametrize("draft", table("cli", "a_draft_that_is_not_clear_is_refused"))
 def test_a_draft_that_is_not_clear_is_refused(draft, store):
     answer = memdir("save", "--file", "-", "--json", stdin=draft.encode())
     assert (answer.code, answer.error["code"]) == (1, "bad_input")

@@ -4,25 +4,12 @@ import zipfile
 
 import pytest
 
+from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
 
-CHANGES = [
-    ("remember", "Something new about the project.", "--name", "fresh"),
-    ("save", "--file", "draft.md"),
-    ("edit", "use-uv", "--description", "another"),
-    ("touch", "use-uv"),
-    ("retire", "use-uv"),
-    ("forget", "use-uv"),
-    ("archive", "use-uv"),
-    ("restore", "put-away"),
-    ("purge", "put-away"),
-    ("undo",),
-    ("index", "--rebuild"),
-    ("import", "brought.zip"),
-    ("export",),
-]
+CHANGES = table("cli", "changes")
 
 
 @pytest.fixture

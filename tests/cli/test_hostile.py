@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from tests.helpers.data_tables import table
 from tests.helpers.hostile import Hostile, inputs
 from tests.helpers.terminal import memdir, process, tree
 
@@ -25,15 +26,7 @@ NAMES += [
     "memory\0.md",
     "caf\u00e9",
 ]
-ESCAPES = [
-    "\x1b[2J\x1b[H",
-    "\x1b]0;t\x07",
-    "\x1b]52;c;cm0=\x07",
-    "\x9b31m",
-    "a\b\b",
-    "\x1b[6n",
-    "\u202e",
-]
+ESCAPES = table("cli", "escapes")
 
 
 def sample(values: list[str], field: str) -> list:

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
 from tests.helpers.terminal import memdir, process, tree
 
@@ -11,18 +12,7 @@ pytestmark = pytest.mark.usefixtures("project")
 
 TEXT = "Use uv, never pip, to install packages."
 # Where each row of the class is tested; SL07 is a race, which tests/faults runs.
-TESTED = {
-    "SL01": "test_a_link_is_not_followed",
-    "SL02": "test_a_store_behind_a_link_of_the_repository_is_refused",
-    "SL04": "test_an_index_that_is_a_link_is_not_written",
-    "SL05": "test_a_lock_that_is_a_link_harms_nobody",
-    "SL07": "tests/faults",
-    "SL08": "test_a_pipe_does_not_block",
-    "SL10": "test_a_directory_in_the_place_of_a_memory",
-    "SL11": "test_a_hard_link_keeps_its_other_name_as_it_was",
-    "SL13": "test_an_unreadable_file_is_named_and_kept",
-    "SL14": "tests/cli/test_errors.py",
-}
+TESTED = table("cli", "tested")
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
 
 

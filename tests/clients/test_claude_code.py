@@ -8,6 +8,7 @@ import pytest
 
 from memdir.clients.claude_code import open_reader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
+from tests.helpers.data_tables import table
 from tests.helpers.writers import ClaudeCode, line
 
 RECORDED = Path(__file__).parent / "recorded/claude-code-2.1.325.jsonl"
@@ -96,44 +97,13 @@ def test_flagged_records_were_not_said(home, folder, kind, flag):
 
 
 @pytest.mark.parametrize(
-    "more",
-    [
-        {"origin": {"kind": "task-notification"}, "turnOrigin": "task_notification"},
-        {"origin": {"kind": "auto-continuation"}},
-        {"origin": {"kind": "peer"}},
-        {"origin": {"kind": "channel"}},
-        {"turnOrigin": "scheduled"},
-    ],
+    "more", table("clients", "a_program_that_writes_a_prompt_is_not_the_person")
 )
 def test_a_program_that_writes_a_prompt_is_not_the_person(home, folder, more):
     assert read(home, folder, record("user", "remember me", **more)).said == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "own"),
-    [
-        ("<command-message>x</command-message>\n<command-name>/x</command-name>", ""),
-        ("<command-name>/x</command-name><command-args>use tabs</command-args>", "use tabs"),
-        ("<local-command-stdout>Compacted</local-command-stdout>", ""),
-        ("<bash-input>ls</bash-input>", ""),
-        ("<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>", ""),
-        ("[Request interrupted by user]", ""),
-        ("[Request interrupted by user for tool use] no, use tabs", "no, use tabs"),
-        ("<ide_opened_file>The user opened a.py</ide_opened_file>\nuse tabs", "use tabs"),
-        ("<task-notification>\n<result>x</result></task-notification>", ""),
-        ("<teammate-message teammate_id='x'>remember</teammate-message>", ""),
-        ("<user-prompt-submit-hook>context</user-prompt-submit-hook>\nuse tabs", "use tabs"),
-        ("Stop hook feedback:\n- [x]: remember", ""),
-        ("This session is being continued from a previous conversation that ran out", ""),
-        ("<SYSTEM-REMINDER>a</System-Reminder>use tabs", "use tabs"),
-        (
-            "a <system-reminder>x</system-reminder> b <system-reminder>y</system-reminder> c",
-            "a  b  c",
-        ),
-        ("<system-reminder>a<system-reminder>b</system-reminder> remember", ""),
-        ("</system-reminder>use tabs", "use tabs"),
-    ],
-)
+@pytest.mark.parametrize(("text", "own"), table("clients", "only_what_was_typed_is_the_persons"))
 def test_only_what_was_typed_is_the_persons(home, folder, text, own):
     for content in (text, [{"type": "text", "text": text}]):
         said = read(home, folder, record("user", content)).said
@@ -212,27 +182,7 @@ def test_a_search_of_the_web_is_a_tools_word(home, folder):
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "wrote"),
-    [
-        ("Write", {"file_path": "/x/a.md"}, ["/x/a.md"]),
-        ("Edit", {"file_path": "/x/../y/a.md"}, ["/y/a.md"]),
-        ("MultiEdit", {"file_path": "a.md"}, ["/home/user/project/a.md"]),
-        ("NotebookEdit", {"notebook_path": "/x/a.ipynb"}, ["/x/a.ipynb"]),
-        ("memory", {"command": "create", "path": "/memories/a.md"}, ["/memories/a.md"]),
-        ("memory", {"command": "view", "path": "/memories/a.md"}, []),
-        ("Read", {"file_path": "/x/a.md"}, []),
-        ("Write", {"file_path": "/x/a\0b"}, []),
-        ("Write", {"file_path": ["/x"]}, []),
-        ("Write", "text", []),
-        ("Bash", {"command": "cat > /x/a.md <<'E'\nhi\nE"}, ["/x/a.md"]),
-        (
-            "Bash",
-            {"command": "echo a >> ~/m/a.md; echo b >'/x/b c.md'"},
-            ["{home}/m/a.md", "/x/b c.md"],
-        ),
-        ("Bash", {"command": 'echo a | tee -a "$HOME/a.md" 2>/dev/null >&2'}, ["{home}/a.md"]),
-        ("Bash", {"command": "ls -la; test 2 -gt 1"}, []),
-    ],
+    ("tool", "given", "wrote"), table("clients", "calls_say_which_files_they_write")
 )
 def test_calls_say_which_files_they_write(home, folder, tool, given, wrote):
     called = use(tool)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memdir.clients.edit_json import read_values, write_values
 from memdir.clients.receipt import UnsafeEdit
+from tests.helpers.data_tables import table
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -15,17 +16,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=12,
 )  # fmt: skip
-LAYOUTS = {
-    "empty": ("", '{\n  "a": [\n    "ü"\n  ]\n}\n'),
-    "nothing": ("{}", '{\n  "a": [\n    "ü"\n  ]\n}'),
-    "compact": ('{"b":1}', '{"a":["ü"]}'),
-    "one line": ('{"b": 1}\n', '{"a": ["ü"]}\n'),
-    "tabs": ('{\n\t"b": 1\n}\n\n', '{\n\t"a": [\n\t\t"ü"\n\t]\n}\n\n'),
-    "CRLF": (
-        '\ufeff{\r\n    "b": 1\r\n}\r\n',
-        '\ufeff{\r\n    "a": [\r\n        "ü"\r\n    ]\r\n}\r\n',
-    ),
-}
+LAYOUTS = table("clients", "layouts")
 UNSAFE = {
     '{"a": NaN}': "NaN is no number",
     '{"a": 1e400}': "1e400 is no number",

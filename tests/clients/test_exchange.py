@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients import archive
+from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
 from tests.helpers.terminal import memdir, tree
 
@@ -117,16 +118,7 @@ def test_a_project_stands_for_the_memory_directory_in_it(place, tmp_path, store)
         ]
 
 
-BAD = [
-    "../../x.md",
-    "/etc/x.md",
-    "a/../../x.md",
-    "..\\x.md",
-    "a\\b.md",
-    "C:\\x.md",
-    "C:x.md",
-    "x\0.md",
-]
+BAD = table("clients", "bad")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from memdir.clients.other_tools import sources
 from memdir.hot.memory import read as read_header
+from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -80,26 +81,8 @@ permalink: auth-design
 ## Relations
 - depends_on [[User Schema]]
 """
-MEM0 = {
-    "results": [
-        {"id": "m1", "memory": "Ann prefers morning meetings", "categories": ["user_preferences"],
-         "created_at": "2025-03-01T10:00:00-07:00", "updated_at": "2025-04-01T10:00:00Z"},
-        {"id": "m2", "memory": "   "},
-        "broken",
-        {"id": "m3", "memory": "Ann prefers morning meetings", "metadata": {"type": "decision"}},
-    ]
-}  # fmt: skip
-CLAUDE = {
-    "decisions": [
-        {"id": "d1", "decision": "Use TypeScript", "reasoning": "Types", "alternatives": ["Flow"],
-         "timestamp": "2025-06-03T22:15:22.740Z"},
-        {"id": "d2"},
-    ],
-    "patterns": [{"id": "p1", "pattern": "Security first", "description": "Validate input"}],
-    "knowledge": {"api": {"rate-limit": {"value": "100 a minute"}}},
-    "tasks": [{"id": "t1", "description": "later"}],
-    "conversations_memory": "Ann builds shops.",
-}  # fmt: skip
+MEM0 = table("clients", "mem0")  # fmt: skip
+CLAUDE = table("clients", "claude")  # fmt: skip
 
 
 def put(top: Path, **texts: str) -> Path:
@@ -135,21 +118,7 @@ def laid(home, project, tmp_path) -> dict[str, list[str]]:
     }
 
 
-TAKEN = {
-    "codex": ["checkout-service-deploys.md", "codex-user-preferences.md", "codex-user-profile.md"],
-    "gemini-cli": [
-        *("i-prefer-tabs.md", "never-push-on-fridays.md", "ports.md"),
-        "the-staging-server-is-called-heron.md",
-    ],
-    "cursor": ["cursor-rules.md", "tests.md"],
-    "replit": ["one.md"],
-    "basic-memory": ["decisions-auth-design.md"],
-    "memory-tool": ["prefs.md", "progress.md"],
-    "mem0": ["ann-prefers-morning-meetings-2.md", "ann-prefers-morning-meetings.md"],
-    "claude-memory": [
-        *("claude-account-memory.md", "rate-limit.md", "security-first.md", "use-typescript.md"),
-    ],
-}
+TAKEN = table("clients", "taken")
 BROKEN = {"cursor", "mem0", "claude-memory"}  # with an entry that nobody can read
 
 

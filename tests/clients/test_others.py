@@ -10,6 +10,7 @@ import pytest
 from memdir.clients import codex, gemini_cli, opencode
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
 from memdir.errors import MemdirError
+from tests.helpers.data_tables import table
 from tests.helpers.writers import (
     TIME,
     Codex,
@@ -73,24 +74,7 @@ def test_what_codex_puts_before_a_prompt_is_not_the_persons(home, parts, own):
 
 
 @pytest.mark.parametrize(
-    ("call", "paths"),
-    [
-        (
-            {"name": "shell", "arguments": {"command": ["bash", "-lc", "echo a > m.md"]}},
-            ["/p/m.md"],
-        ),
-        ({"name": "exec_command", "arguments": {"cmd": "ls > a", "workdir": "/w"}}, ["/w/a"]),
-        (
-            {
-                "name": "shell",
-                "arguments": {
-                    "command": ["apply_patch", "*** Begin Patch\n*** Update File: b.md\n@@\n"]
-                },
-            },
-            ["/p/b.md"],
-        ),
-        ({"name": "view_image", "arguments": {"path": "/x"}}, []),
-    ],
+    ("call", "paths"), table("clients", "calls_of_codex_say_which_files_they_write")
 )
 def test_calls_of_codex_say_which_files_they_write(home, call, paths):
     given = json.dumps(call["arguments"])

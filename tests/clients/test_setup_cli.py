@@ -12,6 +12,7 @@ import pytest
 from memdir.clients.claude_code import CODE, EVENTS, command_line
 from memdir.clients.receipt import Host
 from memdir.clients.setup import find_python, is_temporary
+from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -188,14 +189,7 @@ def test_a_python_that_may_vanish_is_not_chosen_where_there_is_another(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("path", "vanishes"),
-    [
-        ("/tmp/a/python", True),
-        ("/home/ann/.cache/uv/archive/bin/python", True),
-        ("/Users/ann/Library/Caches/x/python", True),
-        ("/opt/tools/tmp/python", False),
-        ("/opt/tools/python", False),
-    ],
+    ("path", "vanishes"), table("clients", "places_that_are_emptied_are_known")
 )
 def test_places_that_are_emptied_are_known(path, vanishes):
     assert is_temporary(path) is vanishes

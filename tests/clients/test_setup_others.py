@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients.setup import BEGIN, END
+from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -24,16 +25,7 @@ SERVERS = {
     "opencode": (".config/opencode/opencode.json", "mcp"),
     "cursor": (".cursor/mcp.json", "mcpServers"),
 }
-TOML = {
-    "empty": "",
-    "usual": 'model = "x"\n\n[mcp_servers.docs]\ncommand = "docs"\n',
-    "no newline at its end": 'model = "x"',
-    "CRLF": 'model = "x"\r\n\r\n[tui]\r\nx = nan\r\n',
-    "comments": "# mine\n[features] # here\nhooks = true\n\n\n# the end",
-    "texts like tables": 'a = """\n[mcp_servers.memdir]\nb = 1\n"""\n',
-    "dotted": 'mcp_servers.docs.command = "docs"\n',
-    "byte order mark": '\ufeffmodel = "x"\n',
-}
+TOML = table("clients", "toml")
 UNSAFE = {
     "broken": "model = \n[",
     "an inline table": 'mcp_servers = { docs = { command = "docs" } }\n',

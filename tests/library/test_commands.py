@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memdir.memory_tool import MemoryTool, memory_tool
+from tests.helpers.data_tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -57,19 +58,7 @@ def view(tool: MemoryTool, path: str = "/memories/a.md", **rest: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        (on("view", "/memories/a.md"), CONTENT + SHOWN),
-        (on("view", "/memories/a.md", view_range=[2, 2]), CONTENT + "     2\tNot pip."),
-        (on("view", "/memories/a.md", view_range=[2, -1]), CONTENT + "     2\tNot pip.\n     3\t"),
-        (on("view", "/memories/a.md", view_range=[0, 99]), CONTENT + SHOWN),
-        (create("b.md"), "File created successfully at: /memories/b.md"),
-        (create("deep/down/b.txt", ""), "File created successfully at: /memories/deep/down/b.txt"),
-        (replace("uv.", "uv!"), f"{FEW}\n     1\tUse uv!\n     2\tNot pip.\n     3\t"),
-        (insert(1), "The file /memories/a.md has been edited."),
-        (on("delete", "/memories/a.md"), "Successfully deleted /memories/a.md"),
-        (rename("a.md", "b.md"), "Successfully renamed /memories/a.md to /memories/b.md"),
-    ],
+    ("given", "text"), table("library", "what_is_done_is_answered_as_documented")
 )
 def test_what_is_done_is_answered_as_documented(tool, given, text):
     answer = tool.call(given)
@@ -77,38 +66,7 @@ def test_what_is_done_is_answered_as_documented(tool, given, text):
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        (on("view", "/memories/x.md"), NOWHERE + VALID),
-        (create("a.md"), "Error: File /memories/a.md already exists"),
-        (replace("x", path="x.md"), f"Error: {NOWHERE}{VALID}"),
-        (
-            replace("npm", "x"),
-            "No replacement was performed, old_str `npm` did not appear verbatim in "
-            "/memories/a.md.",
-        ),
-        (
-            replace(".\n", "x"),
-            "No replacement was performed. Multiple occurrences of old_str `.\n` in lines: 1, 2. "
-            "Please ensure it is unique",
-        ),
-        (insert(1, path="x.md"), f"Error: {NOWHERE}"),
-        (
-            insert(3),
-            "Error: Invalid `insert_line` parameter: 3. It should be within the range of lines of "
-            "the file: [0, 2]",
-        ),
-        (
-            insert(-1),
-            "Error: Invalid `insert_line` parameter: -1. It should be within the range of lines "
-            "of the file: [0, 2]",
-        ),
-        (on("delete", "/memories/x.md"), f"Error: {NOWHERE}"),
-        (on("delete", "/memories"), "Error: Cannot delete the /memories directory itself"),
-        (rename("x.md", "y.md"), f"Error: {NOWHERE}"),
-        (rename("a.md", "a.md"), "Error: The destination /memories/a.md already exists"),
-        (rename("", "b"), "Error: Cannot rename the /memories directory itself"),
-    ],
+    ("given", "text"), table("library", "what_is_not_done_is_an_error_as_documented")
 )
 def test_what_is_not_done_is_an_error_as_documented(tool, given, text):
     answer = tool.call(given)

@@ -7,6 +7,7 @@ import pytest
 
 from memdir.errors import BadInput
 from memdir.memory_tool import MemoryTool, below_root, memory_tool
+from tests.helpers.data_tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -39,15 +40,7 @@ TRICKS = [
     *("/memories/a\u200b.md", "/memories/\udcff.md", "/memories/ a.md", "/memories/a.md "),
     *("/memories/\x7f.md", "/memories/a\u2028b.md", "/memories/" + "a" * 2000),
 ]
-FINE = [
-    "a.md",
-    "deep/down/b.txt",
-    "with space.md",
-    "ünï-日本.md",
-    "a..b.md",
-    "...md",
-    "100% sure.md",
-]
+FINE = table("library", "fine")
 
 
 @pytest.fixture
@@ -161,16 +154,7 @@ def test_a_folder_that_becomes_a_link_between_two_calls_leads_nowhere(tool, stor
 
 
 @pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("/memories/.hidden.md", "hidden"),
-        ("/memories/.git/config", "hidden"),
-        ("/memories/deep/.x/y.md", "hidden"),
-        ("/memories/team/a.md", "another store"),
-        ("/memories/decisions/a.json", "structured record"),
-        ("/memories/a.md/b.md", ""),
-        ("/memories/new.md/b.md", "folder"),
-    ],
+    ("path", "why"), table("library", "a_place_that_is_not_for_memories_is_refused")
 )
 def test_a_place_that_is_not_for_memories_is_refused(tool, store, tmp_path, path, why):
     before = everything(tmp_path)

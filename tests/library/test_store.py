@@ -8,6 +8,7 @@ import pytest
 
 from memdir.library import Memdir
 from memdir.memory_tool import MemoryTool, memory_tool
+from tests.helpers.data_tables import table
 from tests.self.source import SRC
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -81,13 +82,7 @@ def test_a_line_that_a_person_wrote_keeps_its_words_when_the_file_is_renamed(too
 
 @pytest.mark.parametrize(
     ("given"),
-    [
-        {"command": "create", "path": "/memories/new/b.txt", "file_text": "x\n"},
-        {"command": "str_replace", "path": "/memories/a.md", "old_str": "uv", "new_str": "pip"},
-        {"command": "insert", "path": "/memories/notes.txt", "insert_line": 1, "insert_text": "x"},
-        {"command": "delete", "path": "/memories/sub"},
-        {"command": "rename", "old_path": "/memories/sub", "new_path": "/memories/other"},
-    ],
+    table("library", "one_undo_takes_a_command_back"),
     ids=lambda given: given["command"],
 )
 def test_one_undo_takes_a_command_back(tool, store, given):

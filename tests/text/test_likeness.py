@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.similar import MERGE, NEAREST, SHOW, find_alike
+from tests.helpers.data_tables import table
 
 
 def memory(name: str, description: str, body: str, type: str = "feedback") -> str:
@@ -68,14 +69,7 @@ def test_a_memory_that_stands_sentence_by_sentence_in_another_may_be_merged():
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("uv, never with pip", "pip, never with uv"),
-        ("Run `uv add`", "Never run `uv add`"),
-        ("`uv add`", "`uv Add`"),
-        ("pins every version", "pins no version"),
-        ("every version.", "every version of 3.12."),
-    ],
+    ("old", "new"), table("text", "one_word_that_differs_on_both_sides_is_never_merged")
 )
 def test_one_word_that_differs_on_both_sides_is_never_merged(old, new):
     other = UV.replace(old, new)

@@ -5,23 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.merge import merge
+from tests.helpers.data_tables import table
 
-ROWS = {
-    # what: base, ours, theirs, merged, places that did not fit
-    "nothing of ours": ("a\nb\n", "a\nb\n", "a\n", "a\n", 0),
-    "nothing of theirs": ("a\nb\n", "a\nc\n", "a\nb\n", "a\nc\n", 0),
-    "a line of theirs goes, one of ours came after it": ("a\nb\n", "a\nb\nc\n", "a\n", "a\nc\n", 0),
-    "apart": ("a\nb\nc\n", "x\na\nb\nc\n", "a\nb\n", "x\na\nb\n", 0),
-    "side by side": ("a\nb\n", "A\nb\n", "a\nB\n", "A\nB\n", 0),
-    "both put in at one place": ("a\n", "a\nours\n", "a\ntheirs\n", "a\ntheirs\nours\n", 0),
-    "both did the same": ("a\nb\n", "a\n", "a\n", "a\n", 0),
-    "the same line, changed twice": ("a\nb\n", "a\nours\n", "a\ntheirs\n", "a\nours\n", 1),
-    "changed here, gone there": ("a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nc\n", "a\nB\nc\n", 1),
-    "put into what went": ("a\nb\nc\n", "a\nb\nx\nc\n", "", "a\nb\nx\nc\n", 1),
-    "no line end": ("a\nb", "a\nb\nc", "a", "a\nc", 0),
-    "line ends of others": ("a\r\nb\r\n", "a\r\nb\r\nc\r\n", "a\r\n", "a\r\nc\r\n", 0),
-    "from nothing": ("", "ours", "", "ours", 0),
-}
+ROWS = table("text", "rows")
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.secrets import _TOKENS, Secret, before_secrets, find_secrets
+from tests.helpers.data_tables import table
 
 HEX = "0123456789abcdef"
 ALNUM = string.ascii_letters + string.digits
@@ -114,13 +115,7 @@ KINDS = {
     ),
     "authorization-header": lambda r: "Authorization: Bearer " + r(HEX, 40),
 }
-AROUND = [
-    "{}",
-    "the key is `{}` for now",
-    '{{"value": "{}"}}',
-    "KEY={}\n",
-    "- use {}, then rotate it.",
-]
+AROUND = table("text", "around")
 
 NO_SECRETS = [
     "password: <set in vault>",
@@ -274,18 +269,7 @@ def test_repetition_is_no_trap():
     assert find_secrets("aaaaaaaaaaaaaaaaaaaaaaaaaaaa!" * 200_000) == ()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My password for the staging VPN is {}",
-        "the password of the old admin account was {}",
-        "Das Passwort für die VPN ist {}",
-        "das Kennwort lautet {}",
-        "la contraseña de staging es {}",
-        "le mot de passe pour la base est {}",
-        "a senha do banco é {}",
-    ],
-)
+@pytest.mark.parametrize("text", table("text", "a_password_is_known_as_people_say_it"))
 def test_a_password_is_known_as_people_say_it(text):
     said = text.format("Xk92!" + "hunter7")
     assert [one.rule for one in find_secrets(said)] == ["password"]

@@ -5,26 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.prose import MOST_SENTENCES, sentences
+from tests.helpers.data_tables import table
 
 
-@pytest.mark.parametrize(
-    ("body", "found"),
-    [
-        ("One. Two!\nThree? Four", [(1, "One."), (1, "Two!"), (2, "Three?"), (2, "Four")]),
-        ("A line that\ngoes on. Next.", [(1, "A line that goes on."), (2, "Next.")]),
-        ("Use it, e.g. this one. Then stop.", [(1, "Use it, e.g. this one."), (1, "Then stop.")]),
-        ("- first\n- second\n  goes on", [(1, "first"), (2, "second goes on")]),
-        ("# Title\n\nText", [(1, "Title"), (3, "Text")]),
-        ("**Why:** it broke.\n\n**How to apply:** wait.", [(1, "it broke."), (3, "wait.")]),
-        ("1. one\n2. two", [(1, "one"), (2, "two")]),
-        ("one; two — three", [(1, "one;"), (1, "two"), (1, "three")]),
-        ("使用英文。不要使用中文。", [(1, "使用英文。"), (1, "不要使用中文。")]),
-        ("", []),
-        ("\n\n  \n", []),
-    ],
-)
+@pytest.mark.parametrize(("body", "found"), table("text", "a_body_is_taken_apart"))
 def test_a_body_is_taken_apart(body, found):
-    assert [(one.line, one.text) for one in sentences(body)] == found
+    assert [[one.line, one.text] for one in sentences(body)] == found
 
 
 def test_code_stands_line_by_line():

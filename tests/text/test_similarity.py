@@ -8,13 +8,9 @@ from hypothesis import strategies as st
 
 from memdir.hot.memory import decode, read
 from memdir.text.similar import FEWEST_WORDS, SAME, SHORTEST, find_twin, words
+from tests.helpers.data_tables import table
 
-LISTING = [
-    "Use tabs for indentation in all Go files",
-    "The release branch is frozen until the audit ends",
-    "集成测试需要一个正在运行的数据库，否则会被跳过",
-    "Straße und Maße werden in Metern gemessen",
-]
+LISTING = table("text", "listing")
 
 
 def twin(text: str, lines: list[str] | None = None) -> str:
@@ -22,20 +18,7 @@ def twin(text: str, lines: list[str] | None = None) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (LISTING[0], LISTING[0]),
-        ("In all Go files, use tabs for indentation!", LISTING[0]),
-        ("use TABS for indentation in all go files", LISTING[0]),
-        ("Use tabs for indentation in all Rust crates", ""),
-        ("Use tabs", ""),
-        (LISTING[2], LISTING[2]),
-        ("集成测试需要一个正在运行的数据库", ""),
-        ("STRASSE UND MASSE WERDEN IN METERN GEMESSEN", ""),
-        ("straße und maße werden in metern gemessen", LISTING[3]),
-        ("", ""),
-        ("— … !!", ""),
-    ],
+    ("text", "found"), table("text", "the_same_words_in_another_order_are_the_same")
 )
 def test_the_same_words_in_another_order_are_the_same(text, found):
     assert twin(text) == found

@@ -3,6 +3,7 @@
 import pytest
 
 from memdir.text.terminal import cut, line, pad, visible, width, wrap
+from tests.helpers.data_tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -51,14 +52,7 @@ def test_wide_characters_take_two_columns(text, columns):
 
 
 @pytest.mark.parametrize(
-    ("text", "columns", "short"),
-    [
-        ("abcdef", 6, "abcdef"),
-        ("abcdef", 4, "abc…"),
-        ("日本語文字", 5, "日本…"),
-        ("ab cd", 4, "ab…"),
-        ("abc", 0, ""),
-    ],
+    ("text", "columns", "short"), table("text", "a_cut_text_fits_and_shows_that_it_was_cut")
 )
 def test_a_cut_text_fits_and_shows_that_it_was_cut(text, columns, short):
     assert cut(text, columns) == short
@@ -69,13 +63,7 @@ def test_padding_counts_columns():
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("one two three", ["> one two", "  three"]),
-        ("", ["> "]),
-        ("a /a/very/long/path b", ["> a", "/a/very/long/path", "  b"]),
-        ("日本語日本語日本語", ["> 日本語日", "  本語日本", "  語"]),
-    ],
+    ("text", "lines"), table("text", "words_are_wrapped_whole_and_wide_text_anywhere")
 )
 def test_words_are_wrapped_whole_and_wide_text_anywhere(text, lines):
     assert wrap(text, 10, "> ", "  ") == lines
