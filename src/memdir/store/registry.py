@@ -85,7 +85,7 @@ def _load_type(name: str, own: str) -> Type:
     if isinstance(added, Type) and added.name == name:
         return added
     path = os.path.join(own, TYPES, f"{name}.py")
-    raise BadInput(f"{path} has no TYPE called {name!r}", path=path, next="see memdir.core.types")
+    raise BadInput(f"{path} has no TYPE called {name!r}", path=path, next="see memdir.hot.types")
 
 
 def load_own(family: str, name: str, own: str) -> ModuleType:

@@ -32,28 +32,6 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Folder:
-    """A directory that memdir writes to; `mode` is 0 where it does not exist yet."""
-
-    path: str
-    exists: bool
-    directory: bool
-    writable: bool
-    mode: int
-    free_bytes: int
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What matters of the machine; `git` is empty where there is none."""
-
-    python: str
-    git: str
-    store: Folder
-    state: Folder
-
-
-@dataclass(frozen=True)
 class Page:
     """A memory's whole text; `clock` is its date, `dated` whether that date means anything."""
 
