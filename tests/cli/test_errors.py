@@ -54,6 +54,12 @@ def test_wrong_usage_is_exit_code_2(words):
     assert memdir(*words).stderr.startswith("memdir: ")
 
 
+def test_choices_that_click_lists_line_by_line_stand_in_one_sentence():
+    done = memdir("records", "write")
+    assert "Choose from: create, update, delete" in " ".join(done.stderr.split())
+    assert "␊" not in done.stderr
+
+
 def test_a_conflict_shows_both_texts_and_writes_nothing(store):
     read = save()
     (store / "use-uv.md").write_text("---\nname: use-uv\n---\n\nSomebody else's words.\n")

@@ -184,7 +184,8 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
         screen.json = screen.json or "--json" in arguments
         context = getattr(wrong, "ctx", None)
         next = f"{context.command_path if context else 'memdir'} --help"
-        _say(screen, {"code": "usage", "message": wrong.format_message(), "next": next})
+        message = " ".join(wrong.format_message().split())  # click lists choices line by line
+        _say(screen, {"code": "usage", "message": message, "next": next})
         return USAGE
     except MemdirError as error:
         return _say_error(screen, error)
