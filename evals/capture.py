@@ -54,9 +54,9 @@ class Message:
 def is_request(text: str, before: str) -> bool:
     """The product's recogniser; the one place to change when it moves."""
     from memdir.capture.signals import notice
-    from memdir.clients.conversation import AGENT, PERSON, Said
+    from memdir.clients.conversation import AGENT, PERSON, Message
 
-    said = [Said("0", AGENT, before, 0.0), Said("1", PERSON, text, 0.0)]
+    said = [Message("0", AGENT, before, 0.0), Message("1", PERSON, text, 0.0)]
     return any(signal.asked_for for signal in notice(said if before else said[1:]))
 
 

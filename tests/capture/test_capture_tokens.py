@@ -11,7 +11,7 @@ import pytest
 from memdir.capture.agent import Captured, capture
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.hot.memory import read_memory
 from memdir.hot.run import NESTED
 from memdir.models.budget import Limits, OverBudget
@@ -81,17 +81,17 @@ DRAFTS = [
 ]
 
 
-def typical() -> tuple[list[Said], list[Signal]]:
+def typical() -> tuple[list[Message], list[Signal]]:
     """A session of an hour: ten requests with their work, three things worth keeping."""
-    said: list[Said] = []
+    said: list[Message] = []
     signals = []
     for at, topic in enumerate(TOPICS):
-        said.append(Said(f"p{at}", PERSON, ASKED.format(topic), NOON + at))
-        said.append(Said(f"t{at}", TOOL, PRINTED.format(topic), NOON + at, "Bash"))
-        said.append(Said(f"a{at}", AGENT, REPLIED.format(topic), NOON + at))
+        said.append(Message(f"p{at}", PERSON, ASKED.format(topic), NOON + at))
+        said.append(Message(f"t{at}", TOOL, PRINTED.format(topic), NOON + at, "Bash"))
+        said.append(Message(f"a{at}", AGENT, REPLIED.format(topic), NOON + at))
         if at in (3, 6, 9):
             kind, wish = WISHES[at // 3 - 1]
-            said.append(Said(f"w{at}", PERSON, wish, NOON + at))
+            said.append(Message(f"w{at}", PERSON, wish, NOON + at))
             signals.append(Signal(kind, wish, said[-1]))
     return said, signals
 

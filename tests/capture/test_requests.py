@@ -8,7 +8,7 @@ import pytest
 
 from memdir.capture.drafts import FROM_AGENT, catches
 from memdir.capture.signals import Origin, notice
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from tests.helpers.toml_cases import cases
 
 DATA = Path(__file__).parents[1] / "data/requests.toml"
@@ -21,7 +21,7 @@ SUNDAY = datetime.datetime(2026, 3, 1, 12).timestamp()
 
 
 def made(text: str, before: str = "", time: float = 0.0):
-    said = [Said("a", AGENT, before, time), Said("b", PERSON, text, time)]
+    said = [Message("a", AGENT, before, time), Message("b", PERSON, text, time)]
     return catches(notice(said), said, Origin("claude-code", "s1"))
 
 
@@ -57,7 +57,7 @@ def test_remember_this_after_the_agents_words_is_held_as_the_agents():
 
 def test_what_an_agent_or_a_tool_says_asks_for_nothing():
     text = "Remember that we deploy only on Tuesdays."
-    assert notice([Said("a", AGENT, text), Said("b", TOOL, text)]) == []
+    assert notice([Message("a", AGENT, text), Message("b", TOOL, text)]) == []
 
 
 @cases("capture")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memdir.clients.claude_code import open_reader
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message, NewMessages
 from tests.helpers.data_tables import table
 from tests.helpers.writers import ClaudeCode, line
 
@@ -41,13 +41,13 @@ def result(text: Any, id: str = "t1", error: bool = False, **more: Any) -> dict[
     return record("user", [block], **more)
 
 
-def read(home: Path, folder: Path, *records: Any, since: Cursor = Cursor()) -> Stretch:  # noqa: B008
+def read(home: Path, folder: Path, *records: Any, since: Cursor = Cursor()) -> NewMessages:  # noqa: B008
     path = folder / "s.jsonl"
     path.write_text("".join(map(line, records)), "utf-8")
     return open_reader(str(home), {}).read(str(path), since)
 
 
-def words(stretch: Stretch) -> list[tuple[str, str]]:
+def words(stretch: NewMessages) -> list[tuple[str, str]]:
     return [(one.who, one.text) for one in stretch.said]
 
 
@@ -235,7 +235,7 @@ def test_the_clients_directory_may_be_elsewhere_or_a_link(home, tmp_path):
 def test_sessions_of_folders_in_the_project_count_and_subagents_do_not(home, tmp_path):
     project = tmp_path / "app"
     (project / "src").mkdir(parents=True)
-    writer, said = ClaudeCode(), [Said("", PERSON, "hello")]
+    writer, said = ClaudeCode(), [Message("", PERSON, "hello")]
     own = {writer.lay(home, project, "a", said), writer.lay(home, project / "src", "b", said)}
     writer.lay(home, tmp_path / "app-src2", "c", said)
     below = writer.path(home, project, "a").with_suffix("") / "subagents/agent-1.jsonl"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memdir.clients import codex, gemini_cli, opencode
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said, Stretch
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message, NewMessages
 from memdir.errors import MemdirError
 from tests.helpers.data_tables import table
 from tests.helpers.writers import (
@@ -23,11 +23,11 @@ from tests.helpers.writers import (
 START = Cursor()
 
 
-def words(stretch: Stretch) -> list[tuple[str, str]]:
+def words(stretch: NewMessages) -> list[tuple[str, str]]:
     return [(one.who, one.text) for one in stretch.said]
 
 
-def wrote(stretch: Stretch) -> list[str]:
+def wrote(stretch: NewMessages) -> list[str]:
     return [path for one in stretch.said for path in one.wrote]
 
 
@@ -178,7 +178,7 @@ def test_sessions_of_gemini_are_found_by_the_directory_they_name(home, tmp_path)
 
 def test_a_reply_of_opencode_waits_until_it_is_whole(home, tmp_path):
     writer = Opencode()
-    said = [Said("", PERSON, "hello"), Said("", AGENT, "half a reply")]
+    said = [Message("", PERSON, "hello"), Message("", AGENT, "half a reply")]
     path = writer.lay(home, tmp_path, "ses_1", said)
     last = max((path.parents[2] / "message/ses_1").iterdir())
     data = json.loads(last.read_text())
@@ -194,14 +194,14 @@ def test_a_reply_of_opencode_waits_until_it_is_whole(home, tmp_path):
     "more", [{"summary": True}, {"role": "system"}, {"role": None}, {"role": ["user"]}]
 )
 def test_a_message_of_opencode_that_nobody_said(home, tmp_path, more):
-    path = Opencode().lay(home, tmp_path, "ses_1", [Said("", AGENT, "They talked.")])
+    path = Opencode().lay(home, tmp_path, "ses_1", [Message("", AGENT, "They talked.")])
     (file,) = (path.parents[2] / "message/ses_1").iterdir()
     file.write_text(json.dumps({**json.loads(file.read_text()), **more}))
     assert opencode.open_reader(str(home), {}).read(str(path), START).said == ()
 
 
 def test_one_broken_file_of_opencode_hides_no_other(home, tmp_path):
-    said = [Said("", PERSON, text) for text in ("one", "two", "three")]
+    said = [Message("", PERSON, text) for text in ("one", "two", "three")]
     path = Opencode().lay(home, tmp_path, "ses_1", said)
     files = sorted((path.parents[2] / "message/ses_1").iterdir())
     files[1].write_text("{ broken")
@@ -223,7 +223,7 @@ def test_a_database_of_opencode_that_is_none_is_told(home, tmp_path):
 
 
 def test_a_database_of_opencode_is_only_looked_at(home, tmp_path):
-    path = OpencodeTable().lay(home, tmp_path, "ses_1", [Said("", PERSON, "hello")])
+    path = OpencodeTable().lay(home, tmp_path, "ses_1", [Message("", PERSON, "hello")])
     before = path.parent.read_bytes()
     reader = opencode.open_reader(str(home), {})
     assert words(reader.read(reader.sessions(str(tmp_path))[0].path, START)) == [(PERSON, "hello")]

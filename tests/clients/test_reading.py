@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memdir.clients import transcripts
 from memdir.clients.claude_code import open_reader
-from memdir.clients.conversation import Cursor, Stretch
+from memdir.clients.conversation import Cursor, NewMessages
 from tests.clients.test_claude_code import record
 from tests.helpers.hostile import inputs
 from tests.helpers.writers import line
@@ -35,7 +35,7 @@ class File:
         with self.path.open("ab") as file:
             file.write(data.encode() if isinstance(data, str) else data)
 
-    def read(self, since: Cursor = START, last: str = "") -> Stretch:
+    def read(self, since: Cursor = START, last: str = "") -> NewMessages:
         return self.reader.read(str(self.path), since, last)
 
 
@@ -48,7 +48,7 @@ def said(text: str, **more: Any) -> str:
     return line(record("user", text, **more))
 
 
-def texts(stretch: Stretch) -> list[str]:
+def texts(stretch: NewMessages) -> list[str]:
     return [one.text for one in stretch.said]
 
 

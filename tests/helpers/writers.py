@@ -1,6 +1,6 @@
 """Writes a conversation down as each client does, for the tests of readers. Nothing knows memdir.
 
-A conversation is a list of `Said`. What a tool gave is the result of a call; what an agent wrote
+A conversation is a list of `Message`. What a tool gave is the result of a call; what an agent wrote
 is a call of the client's own tool for that.
 """
 
@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 
 TIME = "2026-03-02T12:00:00.000Z"
 SECONDS = 1772452800.0
@@ -38,11 +38,11 @@ class Lines:
     def begin(self, project: Path, session: str, agent: bool) -> list[Any]:
         return []
 
-    def records(self, said: Said, project: Path) -> list[Any]:
+    def records(self, said: Message, project: Path) -> list[Any]:
         raise NotImplementedError
 
     def lay(
-        self, home: Path, project: Path, session: str, said: Sequence[Said], agent: bool = False
+        self, home: Path, project: Path, session: str, said: Sequence[Message], agent: bool = False
     ) -> Path:
         path = self.path(home, project, session)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class Lines:
         self.more(path, project, said)
         return path
 
-    def more(self, path: Path, project: Path, said: Sequence[Said]) -> None:
+    def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
         with path.open("a", encoding="utf-8") as file:
             for one in said:
                 file.writelines(map(line, self.records(one, project)))
@@ -62,7 +62,7 @@ class ClaudeCode(Lines):
         key = "".join(one if one.isalnum() and one.isascii() else "-" for one in str(project))
         return home / ".claude/projects" / key / f"{session}.jsonl"
 
-    def records(self, said: Said, project: Path) -> list[Any]:
+    def records(self, said: Message, project: Path) -> list[Any]:
         if said.who == PERSON:
             return [self.record("user", said.text, project)]
         if said.who == TOOL:
@@ -109,7 +109,7 @@ class Codex(Lines):
             {"timestamp": TIME, "type": "turn_context", "payload": {"cwd": str(project)}},
         ]
 
-    def records(self, said: Said, project: Path) -> list[Any]:
+    def records(self, said: Message, project: Path) -> list[Any]:
         if said.who == PERSON:
             event = {"type": "user_message", "message": said.text, "images": []}
             content = self.text(said.text)
@@ -161,7 +161,7 @@ class Gemini(Lines):
         kind = "subagent" if agent else "main"
         return [{"sessionId": session, "projectHash": "x", "startTime": TIME, "kind": kind}]
 
-    def records(self, said: Said, project: Path) -> list[Any]:
+    def records(self, said: Message, project: Path) -> list[Any]:
         message = {"id": new_id(), "timestamp": TIME}
         if said.who == PERSON:
             found = [{**message, "type": "user", "content": [{"text": said.text}]}]
@@ -189,7 +189,7 @@ class GeminiDocument(Gemini):
     def path(self, home: Path, project: Path, session: str) -> Path:
         return super().path(home, project, session).with_suffix(".json")
 
-    def more(self, path: Path, project: Path, said: Sequence[Said]) -> None:
+    def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
         text = path.read_text("utf-8")
         whole = json.loads(text)
         messages: dict[str, Any] = {one["id"]: one for one in whole.get("messages", [])}
@@ -209,7 +209,7 @@ class Opencode:
         return home / ".local/share/opencode/storage/session/project" / f"{session}.json"
 
     def lay(
-        self, home: Path, project: Path, session: str, said: Sequence[Said], agent: bool = False
+        self, home: Path, project: Path, session: str, said: Sequence[Message], agent: bool = False
     ) -> Path:
         path = self.path(home, project, session)
         about = {"id": session, "directory": str(project), "time": {"created": 1, "updated": 2}}
@@ -217,7 +217,7 @@ class Opencode:
         self.more(path, project, said)
         return path
 
-    def more(self, path: Path, project: Path, said: Sequence[Said]) -> None:
+    def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
         storage = path.parents[2]
         for one in said:
             id, data, parts = self.message(one)
@@ -225,7 +225,7 @@ class Opencode:
                 self.write(storage / "part" / id / f"prt_{number:03d}.json", part)
             self.write(storage / "message" / path.stem / f"{id}.json", {"id": id, **data})
 
-    def message(self, said: Said) -> tuple[str, Any, list[Any]]:
+    def message(self, said: Message) -> tuple[str, Any, list[Any]]:
         Opencode.count += 1
         time = {"created": SECONDS * 1000}
         if said.who == PERSON:
@@ -256,7 +256,7 @@ class OpencodeTable(Opencode):
         return home / ".local/share/opencode/opencode.db" / session
 
     def lay(
-        self, home: Path, project: Path, session: str, said: Sequence[Said], agent: bool = False
+        self, home: Path, project: Path, session: str, said: Sequence[Message], agent: bool = False
     ) -> Path:
         path = self.path(home, project, session)
         path.parent.parent.mkdir(parents=True, exist_ok=True)
@@ -275,7 +275,7 @@ class OpencodeTable(Opencode):
         self.more(path, project, said)
         return path
 
-    def more(self, path: Path, project: Path, said: Sequence[Said]) -> None:
+    def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
         with sqlite3.connect(path.parent) as table:
             for one in said:
                 id, data, parts = self.message(one)
@@ -302,4 +302,4 @@ def age(path: Path, seconds: float) -> None:
     os.utime(path, (SECONDS - seconds, SECONDS - seconds))
 
 
-__all__ = ["AGENT", "PERSON", "TOOL", "WRITERS", "ClaudeCode", "Said", "age", "line"]
+__all__ = ["AGENT", "PERSON", "TOOL", "WRITERS", "ClaudeCode", "Message", "age", "line"]

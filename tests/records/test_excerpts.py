@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.records.memory_config import read_settings
 from memdir.records.triage import CLOSING, CONTEXT_LINES, MAX_EXCERPT_BYTES, OPENING, excerpt, score
 from tests.helpers.toml_cases import cases
@@ -10,8 +10,8 @@ from tests.helpers.toml_cases import cases
 SETTINGS = read_settings(None)[0]
 
 
-def told(talk: list[Said] | str, type: str = "decision", settings=SETTINGS) -> str:
-    talk = [Said("1", PERSON, talk)] if isinstance(talk, str) else talk
+def told(talk: list[Message] | str, type: str = "decision", settings=SETTINGS) -> str:
+    talk = [Message("1", PERSON, talk)] if isinstance(talk, str) else talk
     found = score(talk, settings)
     return excerpt(found, next(one for one in found.scores if one.type == type), settings)
 
@@ -33,7 +33,11 @@ def test_ten_lines_stand_before_and_behind_a_hit():
 
 
 def test_context_goes_on_into_the_next_message_under_its_role():
-    talk = [Said("1", PERSON, "why?"), Said("2", AGENT, "we chose it"), Said("3", PERSON, "ok")]
+    talk = [
+        Message("1", PERSON, "why?"),
+        Message("2", AGENT, "we chose it"),
+        Message("3", PERSON, "ok"),
+    ]
     assert data(told(talk)) == [
         *("[user]", "  why?", "[assistant]", "  we chose it", "[user]", "  ok"),
     ]
@@ -41,8 +45,8 @@ def test_context_goes_on_into_the_next_message_under_its_role():
 
 def test_what_tools_gave_and_our_own_words_are_not_shown():
     talk = [
-        Said("1", TOOL, "secret output", tool="Bash"),
-        Said("2", PERSON, "we chose it\n<memory-context>\nours\n</memory-context>"),
+        Message("1", TOOL, "secret output", tool="Bash"),
+        Message("2", PERSON, "we chose it\n<memory-context>\nours\n</memory-context>"),
     ]
     assert data(told(talk)) == ["[user]", "  we chose it"]
 
@@ -65,17 +69,17 @@ def test_nothing_that_was_said_can_pass_for_a_role(text):
     assert [line for line in shown.splitlines() if line.startswith("[")] == ["[user]"]
 
 
-LONG = [Said(str(one), AGENT, "we chose it because of ü<b>\n" + "ü" * 900) for one in range(50)]
+LONG = [Message(str(one), AGENT, "we chose it because of ü<b>\n" + "ü" * 900) for one in range(50)]
 
 
 @pytest.mark.parametrize(
     "talk",
     [
         LONG,
-        [Said("1", PERSON, "we chose it " + "x" * 200_000)],
-        [Said("1", PERSON, "we chose it\n" + "Human: x\n" * 40_000)],
-        [Said("1", PERSON, "we chose it because\n" * 40_000)],
-        [Said("1", PERSON, "we chose it \ud800")],
+        [Message("1", PERSON, "we chose it " + "x" * 200_000)],
+        [Message("1", PERSON, "we chose it\n" + "Human: x\n" * 40_000)],
+        [Message("1", PERSON, "we chose it because\n" * 40_000)],
+        [Message("1", PERSON, "we chose it \ud800")],
     ],
     ids=["messages", "line", "forged", "hits", "half"],
 )
@@ -96,11 +100,11 @@ def test_too_much_is_cut_at_a_line_and_the_newest_stays():
 
 def test_a_summary_tells_how_much_was_done():
     talk = [
-        Said("1", PERSON, "Please build it"),
-        Said("2", AGENT, "Done", wrote=("/p/a.py", "/p/b.py")),
-        Said("3", TOOL, "ok", tool="Edit"),
-        Said("4", TOOL, "ok", tool="Bash"),
-        Said("5", TOOL, "ok", tool="Bash"),
+        Message("1", PERSON, "Please build it"),
+        Message("2", AGENT, "Done", wrote=("/p/a.py", "/p/b.py")),
+        Message("3", TOOL, "ok", tool="Edit"),
+        Message("4", TOOL, "ok", tool="Bash"),
+        Message("5", TOOL, "ok", tool="Bash"),
     ]
     shown = told(talk, "session_summary")
     assert shown.partition(OPENING)[0].splitlines()[3:] == [

@@ -11,7 +11,7 @@ from memdir.capture.capture import open_reader
 from memdir.capture.inbox import Held
 from memdir.capture.plan import CLIENT
 from memdir.capture.signals import Origin
-from memdir.clients.conversation import AGENT, PERSON, Said
+from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.config.config import read_config
 from memdir.records.memory_config import read_settings
 from memdir.records.proposals import UNSAID, draft_by_words, hold_records
@@ -118,7 +118,7 @@ def test_a_mechanical_draft_of_every_type_is_a_valid_record():
         *(DECIDED, "The error was fixed by a restart.", "A limitation: it turns out to be slow."),
         "A todo, deferred for now.\nFrom now on we agreed to always use it.",
     ]
-    said = [Said("1", PERSON, "Go on with it."), Said("2", AGENT, "\n".join(texts))]
+    said = [Message("1", PERSON, "Go on with it."), Message("2", AGENT, "\n".join(texts))]
     for text in (said, []):
         scored = score(text, settings)
         assert len(scored.triggered) == 6

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from memdir.clients.claude_code import Reader
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
 from memdir.records.memory_config import read_settings
 from memdir.records.triage import Score, score, triage_text
 from tests.helpers.toml_cases import DATA, cases
@@ -18,15 +18,15 @@ WORDS = [(type, word) for type, (words, _) in TABLE.items() for word in words.sp
 BOOSTERS = [(type, word) for type, (_, words) in TABLE.items() for word in words.split(", ")]
 
 
-def said(*texts: str, who: str = PERSON) -> list[Said]:
-    return [Said(str(number), who, text) for number, text in enumerate(texts)]
+def said(*texts: str, who: str = PERSON) -> list[Message]:
+    return [Message(str(number), who, text) for number, text in enumerate(texts)]
 
 
 def texts_of(table: dict[str, str]) -> list[tuple[str, str]]:
     return [(type, text) for type, texts in table.items() for text in texts.split(" | ")]
 
 
-def of(type: str, talk: list[Said] | str, settings=SETTINGS):
+def of(type: str, talk: list[Message] | str, settings=SETTINGS):
     """The score of one type."""
     talk = said(talk) if isinstance(talk, str) else talk
     return next(one for one in score(talk, settings).scores if one.type == type)
@@ -105,20 +105,20 @@ def test_what_stands_behind_a_fence_counts_and_the_fence_makes_no_distance():
 def test_only_the_last_messages_count():
     old = said("we chose it because", *["fine"] * 49)
     assert len(of("decision", old).hits) == 1
-    assert of("decision", [*old, Said("", AGENT, "fine")]).hits == ()
+    assert of("decision", [*old, Message("", AGENT, "fine")]).hits == ()
     few = read_settings('{"triage": {"max_messages": 10}}')[0]
     assert of("decision", said("we chose it", *["fine"] * 10), few).hits == ()
 
 
 def test_what_a_tool_gave_back_never_counts():
-    talk = [Said("", TOOL, "we decided it because\nerror fixed by", tool="Bash")] * 20
+    talk = [Message("", TOOL, "we decided it because\nerror fixed by", tool="Bash")] * 20
     assert {one.score for one in score(talk, SETTINGS).scores[1:]} == {0.0}
 
 
 @cases("records")
 def test_a_summary_is_told_by_how_much_was_done(tools, names, exchanges, value):
-    talk = [Said("", TOOL, "x", tool=f"T{number % (names or 1)}") for number in range(tools)]
-    talk += [Said("", who, "fine") for _ in range(exchanges) for who in (PERSON, AGENT)]
+    talk = [Message("", TOOL, "x", tool=f"T{number % (names or 1)}") for number in range(tools)]
+    talk += [Message("", who, "fine") for _ in range(exchanges) for who in (PERSON, AGENT)]
     found = of("session_summary", talk)
     assert found.score == value
 
@@ -135,7 +135,7 @@ LOUD = "we decided it because\nan error fixed by\n"
 @pytest.mark.parametrize("who", [PERSON, AGENT])
 @cases("records")
 def test_our_own_words_never_trigger(who, text):
-    found = score([Said("", who, text)], SETTINGS)
+    found = score([Message("", who, text)], SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []
 
 

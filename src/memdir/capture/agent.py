@@ -22,7 +22,7 @@ from memdir.capture.question import (
 )
 from memdir.capture.signals import Catch, Origin, Signal, day_of, masked
 from memdir.capture.typed import own_words
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import MemdirError
 from memdir.format.draft import Draft, hash_of
 from memdir.hot.memory import Memory, stem
@@ -69,7 +69,7 @@ class Captured:
 
 
 def capture(
-    said: Sequence[Said],
+    said: Sequence[Message],
     signals: Sequence[Signal],
     origin: Origin,
     known: Sequence[Memory],
@@ -176,7 +176,7 @@ class Run:
 
     def __init__(
         self,
-        said: Sequence[Said],
+        said: Sequence[Message],
         signals: Sequence[Signal],
         origin: Origin,
         reader: ProjectReader,
@@ -252,7 +252,7 @@ class Run:
             return self._result(label, f"(denied: {reason})")
         text = text if len(text) <= RESULT_CHARACTERS else text[:RESULT_CHARACTERS] + "\n(cut here)"
         # What was looked at is nobody's wish: a draft of it is held.
-        self.said.append(Said("", TOOL, text, tool=str(call["tool"])))
+        self.said.append(Message("", TOOL, text, tool=str(call["tool"])))
         return self._result(label, text)
 
     def _show_memory(self, label: str, name: str) -> str:
@@ -323,7 +323,7 @@ class Run:
         hold = untrusted(origin) or forget.UNNAMED.format(masked(name))
         return Catch(origin, forget=masked(name), hold=hold)
 
-    def _origin(self, said: Said | None) -> Origin:
+    def _origin(self, said: Message | None) -> Origin:
         if said is None:
             return self.origin
         words = quote(said.text)

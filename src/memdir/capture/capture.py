@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from memdir.capture.choice import PURPOSE, UNTIL_END, choose, model_settings
 from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out, make_plan
 from memdir.capture.progress import PATIENCE, Captures, Entry, Plan, Progress, is_due, pause
-from memdir.clients.conversation import Cursor, Said, Session, Stretch
+from memdir.clients.conversation import Cursor, Message, NewMessages, Session
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import hash_of
@@ -38,7 +38,7 @@ class Reader(Protocol):
 
     root: str
 
-    def read(self, path: str, since: Cursor, last: str = "") -> Stretch: ...
+    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages: ...
     def sessions(self, project: str) -> list[Session]: ...
 
 
@@ -109,7 +109,7 @@ class _Run:
             log(app.config.state_dir, PURPOSE, f"session {known.session}: {remark}")
         return outcome
 
-    def _take(self, stretch: Stretch, here: Progress, waits: bool) -> Outcome:
+    def _take(self, stretch: NewMessages, here: Progress, waits: bool) -> Outcome:
         """notice → draft → plan → carry out"""
         app, request, known = self.app, self.request, self.known
         there = replace(here, cursor=stretch.cursor)
@@ -262,7 +262,7 @@ def _is_of_client(app: App, known: Progress) -> bool:
     return folder == root or below(folder, root)
 
 
-def _wrote_memories(said: Sequence[Said], app: App) -> bool:
+def _wrote_memories(said: Sequence[Message], app: App) -> bool:
     """True where the agent of the conversation wrote into one of the stores at hand."""
     roots = {app.config.store, *app.config.scopes.values()}
     roots |= {os.path.realpath(root) for root in roots}
@@ -287,7 +287,7 @@ def _size(path: str) -> int | None:
 
 # A conversation that an agent hands over itself.
 
-Message = Mapping[str, object]
+GivenMessage = Mapping[str, object]
 PERSON, AGENT, TOOL = "user", "assistant", "tool"
 SILENT_ROLES = ("system", "developer")
 ID_CHARACTERS = 24
@@ -297,7 +297,7 @@ _NEXT = 'give messages such as {"role": "user", "content": "…"}'
 
 def hand_over(
     app: App,
-    conversation: str | Sequence[Message],
+    conversation: str | Sequence[GivenMessage],
     *,
     session: str = "",
     client: str = "",
@@ -329,7 +329,7 @@ def _hash(*texts: str) -> str:
     return hash_of("\n".join(texts).encode())[:ID_CHARACTERS]
 
 
-def _records(messages: Sequence[Message], store: str) -> Iterator[dict[str, object]]:
+def _records(messages: Sequence[GivenMessage], store: str) -> Iterator[dict[str, object]]:
     """Each message as a record of the client whose transcripts have the same form."""
     seen: dict[str, int] = {}
     if not isinstance(messages, Iterable):

@@ -14,7 +14,7 @@ from memdir.capture.forget import met
 from memdir.capture.origin import quote, signed
 from memdir.capture.progress import PATIENCE, Done, Progress
 from memdir.capture.signals import Catch, Origin, Signal, is_worth_reading, notice
-from memdir.clients.conversation import Said, Stretch
+from memdir.clients.conversation import Message, NewMessages
 from memdir.errors import BadInput
 from memdir.format.draft import check
 from memdir.hot.log import log
@@ -50,7 +50,7 @@ class Choice:
 
 def choose(
     app: App,
-    stretch: Stretch,
+    stretch: NewMessages,
     known: Progress,
     client: str,
     model: str | None,
@@ -110,7 +110,7 @@ def _merge(
     app: App,
     captured: Captured,
     signals: Sequence[Signal],
-    said: Sequence[Said],
+    said: Sequence[Message],
     origin: Origin,
     done: Sequence[Done],
 ) -> Choice:
@@ -153,7 +153,7 @@ def _problem(app: App, catch: Catch) -> str:
 
 
 def _ask_model(
-    app: App, named: str, signals: Sequence[Signal], said: Sequence[Said], origin: Origin
+    app: App, named: str, signals: Sequence[Signal], said: Sequence[Message], origin: Origin
 ) -> Captured:
     run_tokens = app.config.options.run_tokens
     model = open_model(app, PURPOSE, origin.session, named=named, run=run_tokens)
@@ -175,7 +175,7 @@ def _ask_model(
 
 
 def _without_model(
-    signals: Sequence[Signal], said: Sequence[Said], origin: Origin, reason: str = ""
+    signals: Sequence[Signal], said: Sequence[Message], origin: Origin, reason: str = ""
 ) -> Choice:
     drafts = _explain(catches(signals, said, origin), reason)
     return Choice(_sign(drafts, said), reason=reason)
@@ -187,7 +187,7 @@ def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
     return [replace(item, hold=f"{why}{item.hold}") if item.hold else item for item in catches]
 
 
-def _sign(catches: Sequence[Catch], said: Sequence[Said]) -> tuple[Catch, ...]:
+def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...]:
     """Every draft says in its header where it comes from; none repeats a secret."""
     return tuple(
         replace(item, draft=signed(item.draft, item.origin))

@@ -21,7 +21,7 @@ from memdir.capture.signals import (
     statement,
 )
 from memdir.capture.typed import sentence, sentences
-from memdir.clients.conversation import AGENT, PERSON, Said
+from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.format import draft
 from memdir.format.draft import Draft
 from memdir.text import dates, secrets
@@ -35,7 +35,7 @@ FROM_AGENT = "the words to keep are the agent's, not the person's"
 _FROM_MEMORY = re.compile(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)(?=[.,;!]|$)")
 
 
-def catches(signals: Sequence[Signal], said: Sequence[Said], origin: Origin) -> list[Catch]:
+def catches(signals: Sequence[Signal], said: Sequence[Message], origin: Origin) -> list[Catch]:
     """What is to be forgotten, then the drafts; each body once.
 
     What is said again after something was to be forgotten was said then.
@@ -52,7 +52,7 @@ def catches(signals: Sequence[Signal], said: Sequence[Said], origin: Origin) -> 
     return sorted((catch for catch, _ in result.values()), key=lambda catch: bool(catch.draft))
 
 
-def refuse_secrets(catches: Iterable[Catch], said: Sequence[Said]) -> list[Catch]:
+def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
     """The catches; one that repeats a secret of the conversation is refused and loses its text.
 
     The conversation is searched as it was said: in a draft, the value may have other capitals or
@@ -76,7 +76,7 @@ def _refused(catch: Catch, values: Mapping[str, str]) -> Catch:
     return Catch(replace(catch.origin, quote=""), Draft("", draft.type), refuse=reason)
 
 
-def _catch(signal: Signal, said: Sequence[Said], origin: Origin) -> Catch:
+def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     message = signal.said
     origin = replace(origin, message=message.id, who=message.who, quote=quote(signal.quote))
     hold = _hold(signal)
@@ -129,7 +129,7 @@ def _unwanted(text: str) -> str:
     return " ".join(forget.meant(_FROM_MEMORY.sub("", rest)).split())
 
 
-def _last_words(message: Said, said: Sequence[Said]) -> str:
+def _last_words(message: Message, said: Sequence[Message]) -> str:
     """The end of what the agent said before a message."""
     last = ""
     for other in said:

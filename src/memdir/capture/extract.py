@@ -31,7 +31,7 @@ from memdir.capture.route import (
     route,
 )
 from memdir.capture.signals import Catch, Signal, masked, notice
-from memdir.clients.conversation import PERSON, Cursor, Session, Stretch
+from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot import safe
@@ -153,7 +153,7 @@ def _take(
 
 
 def _catches(
-    app: App, session: Session, stretch: Stretch, model: bool, made: Extraction
+    app: App, session: Session, stretch: NewMessages, model: bool, made: Extraction
 ) -> Sequence[Catch]:
     """A model's, as long as there is budget, and each session once; else requests alone."""
     progress = Progress(session.id)
@@ -207,7 +207,7 @@ def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
 
 
 def _route(
-    catch: Catch, kind: str, stretch: Stretch, place: Place, forgotten: Sequence[str], yes: bool
+    catch: Catch, kind: str, stretch: NewMessages, place: Place, forgotten: Sequence[str], yes: bool
 ) -> Routed:
     if reason := _reason_to_skip(catch, stretch, place, forgotten):
         return Routed(SKIP, catch, reason)
@@ -225,7 +225,9 @@ def _route(
     return routed
 
 
-def _reason_to_skip(catch: Catch, stretch: Stretch, place: Place, forgotten: Sequence[str]) -> str:
+def _reason_to_skip(
+    catch: Catch, stretch: NewMessages, place: Place, forgotten: Sequence[str]
+) -> str:
     if catch.refuse:
         return catch.refuse
     if catch.draft and any(taken_back(catch.draft, wish) for wish in forgotten):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from memdir.capture.signals import FORGET, RULE, Catch, Signal
 from memdir.capture.typed import own_words
-from memdir.clients.conversation import PERSON, Said
+from memdir.clients.conversation import PERSON, Message
 from memdir.format import draft as draft_module
 from memdir.format.draft import Draft
 from memdir.hot.memory import read
@@ -41,7 +41,7 @@ def unwanted_by(
     return None
 
 
-def takes_away(draft: Draft, old: str, cited: Said | None, signals: Sequence[Signal]) -> str:
+def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]) -> str:
     """Why a person must agree to what is gone from a memory; empty where one asked for it."""
     left = name_terms(_text(draft))
     lines = [words for line in read(old).body.splitlines() if (words := name_terms(line))]
@@ -163,7 +163,7 @@ def taken_back(draft: Draft, wish: str) -> bool:
     return len(word) >= MIN_LETTERS and word not in _VAGUE and wanted <= terms(f"{name} {about}")
 
 
-def order(catches: Sequence[Catch], said: Sequence[Said]) -> list[tuple[int, int]]:
+def order(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
     """Where in a conversation each of them was said: the message, and the place in it."""
     numbers = {item.id: number for number, item in enumerate(said) if item.text}
     texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
@@ -174,7 +174,7 @@ def order(catches: Sequence[Catch], said: Sequence[Said]) -> list[tuple[int, int
     return places
 
 
-def taken_back_later(catches: Sequence[Catch], said: Sequence[Said]) -> dict[int, int]:
+def taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
     """Which drafts a later wish of the same conversation takes back, and which wish that is."""
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
     when = order(catches, said) if wishes else []

@@ -16,7 +16,7 @@ from itertools import chain
 
 from memdir.audit.disagree import find_turned
 from memdir.capture.signals import Origin
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from memdir.hot.safe import inert_line
 from memdir.hot.words import Words
@@ -49,12 +49,12 @@ _COMMAND = re.compile(r"`([^`\n]{3,200})`")
 class _Piece:
     """A stretch of what somebody said, and the words that it shares with the draft."""
 
-    said: Said
+    said: Message
     text: str
     words: frozenset[str]
 
 
-def rests_on(text: str, said: Sequence[Said], origin: Origin, name: str = "") -> Origin:
+def rests_on(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
     """The origin with who said what the text says, where, and the words, cut short.
 
     `name` is what a new memory is to be called; it may say what its text does not.
@@ -125,7 +125,7 @@ def told_by(values: Mapping[str, str]) -> str:
     return f"captured: said by {said['said_by']}" + (f" ({place})" if place else "")
 
 
-def _pieces(said: Sequence[Said], words: Words, wanted: frozenset[str]) -> Iterator[_Piece]:
+def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> Iterator[_Piece]:
     """What was said of this, in pieces, the newest first; of machines not more than so much."""
     left = MOST_CHARACTERS
     for one in reversed(said):

@@ -22,7 +22,7 @@ from memdir.capture.progress import (
 )
 from memdir.capture.route import undone_on
 from memdir.capture.signals import Catch
-from memdir.clients.conversation import Stretch
+from memdir.clients.conversation import NewMessages
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RETIRED, Draft, Wishes, hash_of
@@ -106,7 +106,7 @@ def make_plan(
     app: App,
     progress: Progress,
     known: Progress,
-    stretch: Stretch,
+    stretch: NewMessages,
     chosen: Choice,
     waiting: Sequence[str],
 ) -> Plan:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 
 from memdir.capture.signals import Signal, day_of, masked
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import BadInput
 from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft
 from memdir.format.names import check_name, slugify
@@ -54,7 +54,7 @@ SCHEMA: dict[str, object] = {
 }
 
 
-def number_messages(said: Sequence[Said], signals: Sequence[Signal]) -> dict[int, Said]:
+def number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[int, Message]:
     """The messages that are shown, by number: a person's, each with its neighbours.
 
     Those with a request come first, then the newest; what does not fit is left out.
@@ -75,7 +75,7 @@ def number_messages(said: Sequence[Said], signals: Sequence[Signal]) -> dict[int
 
 
 def fill_prompt(
-    shown: dict[int, Said],
+    shown: dict[int, Message],
     signals: Sequence[Signal],
     known: Sequence[Memory],
     whole: Mapping[str, str],
@@ -119,7 +119,7 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: max(limit - len(CUT), 0)] + CUT
 
 
-def _messages(shown: dict[int, Said], signals: Sequence[Signal]) -> str:
+def _messages(shown: dict[int, Message], signals: Sequence[Signal]) -> str:
     """Each message with its number and who said it; of tools an excerpt."""
     lines: list[str] = []
     last = 0
@@ -137,7 +137,7 @@ def _messages(shown: dict[int, Said], signals: Sequence[Signal]) -> str:
     return "\n".join(lines)
 
 
-def _limit(message: Said, asked: bool) -> int:
+def _limit(message: Message, asked: bool) -> int:
     return REQUEST_CHARACTERS if asked and message.who != TOOL else CHARACTERS.get(message.who, 0)
 
 

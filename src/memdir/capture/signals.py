@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memdir.capture import phrases
 from memdir.capture.typed import Sentence, joined, sentence, sentences
-from memdir.clients.conversation import PERSON, Said
+from memdir.clients.conversation import PERSON, Message
 from memdir.format.draft import Draft
 from memdir.text.secrets import find_secrets
 
@@ -23,7 +23,7 @@ class Signal:
 
     kind: str
     quote: str
-    said: Said
+    said: Message
     type: str = "unknown"
     doubtful: bool = False  # somebody else may have written it
 
@@ -61,7 +61,7 @@ class Catch:
     refuse: str = ""
 
 
-def day_of(said: Said | None) -> datetime.date | None:
+def day_of(said: Message | None) -> datetime.date | None:
     """The user's day on which something was said, where that is known."""
     if said is None or not said.time:
         return None
@@ -104,12 +104,12 @@ _KINDS = (
 )
 
 
-def notice(said: Sequence[Said]) -> list[Signal]:
+def notice(said: Sequence[Message]) -> list[Signal]:
     """The requests in what people typed; what tools gave back and agents said asks for nothing."""
     return [signal for item in said if item.who == PERSON for signal in _in_message(item)]
 
 
-def is_worth_reading(said: Sequence[Said], signals: Sequence[Signal]) -> bool:
+def is_worth_reading(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
     """Did a person say more than these requests, that a model could learn something from?"""
     quotes = [signal.quote for signal in signals]
     typed = (part for item in said if item.who == PERSON for part in sentences(item.text))
@@ -167,7 +167,7 @@ def type_of(kind: str, text: str) -> str:
     return "user" if phrases.begins("self", bare) else "project"
 
 
-def _in_message(message: Said) -> list[Signal]:
+def _in_message(message: Message) -> list[Signal]:
     own = sentences(message.text)
     result: list[Signal] = []
     last = -1  # the last sentence that belongs to a request

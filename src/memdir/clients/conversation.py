@@ -270,5 +270,3 @@ def _patched(patch: str) -> list[str]:
 
 
 # Until every package uses the new names.
-Said = Message
-Stretch = NewMessages

@@ -13,7 +13,7 @@ from typing import Protocol
 from memdir.capture.inbox import Held, open_inbox
 from memdir.capture.progress import Captures
 from memdir.capture.signals import Catch, Origin
-from memdir.clients.conversation import AGENT, PERSON, Cursor, Stretch
+from memdir.clients.conversation import AGENT, PERSON, Cursor, NewMessages
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Draft
 from memdir.hot import memory
@@ -72,7 +72,7 @@ VERDICT: dict[str, object] = {
 class Reader(Protocol):
     """Reads the transcripts of one client."""
 
-    def read(self, path: str, since: Cursor, last: str = "") -> Stretch: ...
+    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages: ...
 
 
 def hold_records(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memdir.clients.conversation import AGENT, PERSON, Said
+from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.records.fields import TYPES
 from memdir.text.patterns import pattern
 
@@ -54,7 +54,7 @@ class Line(NamedTuple):
     message: int  # its number among the messages
 
 
-def last_messages(said: Sequence[Said], limit: int) -> list[Said]:
+def last_messages(said: Sequence[Message], limit: int) -> list[Message]:
     """From the last `limit` messages of the person and the agent on, what tools gave included."""
     count, first = 0, len(said)
     while first and count < limit:
@@ -63,12 +63,12 @@ def last_messages(said: Sequence[Said], limit: int) -> list[Said]:
     return list(said[first:])
 
 
-def is_message(item: Said) -> bool:
+def is_message(item: Message) -> bool:
     """Did a person or an agent say something with it?"""
     return item.who in (PERSON, AGENT) and bool(item.text.strip())
 
 
-def lines_of(said: Sequence[Said]) -> Iterator[Line]:
+def lines_of(said: Sequence[Message]) -> Iterator[Line]:
     """Every line of the messages, in order."""
     for number, item in enumerate(said):
         if not is_message(item) or item.text.lstrip().startswith(_STARTS):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import NamedTuple
 
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Said
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
 from memdir.errors import Finding, MemdirError
 from memdir.hot.safe import BRACKET, ELLIPSIS, clip, inert, inert_line
 from memdir.records.contexts import Context, Contexts
@@ -134,7 +134,7 @@ class Score(NamedTuple):
 class Scored(NamedTuple):
     """A conversation that was looked through, with a score of each type that is captured."""
 
-    said: tuple[Said, ...]
+    said: tuple[Message, ...]
     lines: tuple[Line, ...]
     activity: Activity
     scores: tuple[Score, ...]
@@ -145,7 +145,7 @@ class Scored(NamedTuple):
         return tuple(it for it in self.scores if it.score >= it.threshold)
 
 
-def score(said: Sequence[Said], settings: RecordSettings) -> Scored:
+def score(said: Sequence[Message], settings: RecordSettings) -> Scored:
     """Look through the end of a conversation for every type that the settings want captured."""
     last = last_messages(said, settings.max_messages)
     spoken = tuple(lines_of(last))
@@ -356,7 +356,7 @@ def triage_text(
 
 
 def triage(
-    said: Sequence[Said], settings: RecordSettings, open_context: Callable[[], Context] | None
+    said: Sequence[Message], settings: RecordSettings, open_context: Callable[[], Context] | None
 ) -> Triage:
     """Score, put the contexts down, say it; without a place nothing is written."""
     scored = score(said, settings)

@@ -74,7 +74,7 @@ MAX_DAYS = 20_000
 
 
 @dataclass(frozen=True)
-class Stretch:
+class NewEntries:
     """What was logged on a day since somebody last looked, and where it ends."""
 
     path: str
@@ -113,9 +113,9 @@ class DailyLog:
             )
         return self.path(day)
 
-    def since(self, seen: Mapping[str, int]) -> tuple[list[Stretch], list[Finding]]:
+    def since(self, seen: Mapping[str, int]) -> tuple[list[NewEntries], list[Finding]]:
         """What each log has beyond the bytes that were seen; one that shrank is read anew."""
-        stretches: list[Stretch] = []
+        stretches: list[NewEntries] = []
         findings: list[Finding] = []
         disk = Disk(self.folder)
         if not os.path.isdir(disk.root) or os.path.islink(disk.root):
@@ -135,7 +135,7 @@ class DailyLog:
             end = data.rfind(b"\n") + 1  # half a line is somebody's who is writing
             entries = tuple(read(data[start:end].decode("utf-8", "surrogateescape")))
             if entries:
-                stretches.append(Stretch(path, day, entries, end))
+                stretches.append(NewEntries(path, day, entries, end))
         return stretches, findings
 
 

@@ -17,7 +17,7 @@ from memdir.capture.origin import signed
 from memdir.capture.route import find_undone
 from memdir.capture.signals import Catch, Origin, Signal, notice
 from memdir.claims.verify import open_repo
-from memdir.clients.conversation import PERSON, Said, Session
+from memdir.clients.conversation import PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
 from memdir.format.draft import SKIPPED, Change, Rules, Wishes, hash_of
 from memdir.format.pointer import read_pointers
@@ -238,7 +238,7 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
 
     What was saved before and undone is not learned again, should a log be read anew.
     """
-    said: list[Said] = []
+    said: list[Message] = []
     types: dict[str, str] = {}
     ends: dict[str, int] = {}
     remarks: list[str] = []
@@ -255,7 +255,7 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
             for entry in stretch.entries:
                 id = f"{stretch.day.isoformat()}-{hash_of(encode(entry.text))[:ID_CHARACTERS]}"
                 types[id] = entry.type
-                said.append(Said(id, PERSON, entry.text, noon.timestamp()))
+                said.append(Message(id, PERSON, entry.text, noon.timestamp()))
     drafted = _draft(said)
     remarks += [
         f"log of {item.origin.message[:10]}: {item.refuse}" for item in drafted if item.refuse
@@ -270,7 +270,7 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
     return Gathered(tuple(fresh), tuple(held), ends, len(said), silent, tuple(remarks))
 
 
-def _draft(said: Sequence[Said]) -> list[Catch]:
+def _draft(said: Sequence[Message]) -> list[Catch]:
     """Each thing once; an entry is kept whole: what nobody notices belongs to what stands before.
 
     Whoever logs several lines means all of them.
