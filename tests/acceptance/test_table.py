@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.self.source import ROOT, functions, modules, parse
 
-GUIDE = ROOT / "docs/guides/acceptance.md"
+GUIDE = ROOT / "docs/design/acceptance.md"
 CASES = Path(__file__).parent / "cases"
 
 
