@@ -116,7 +116,7 @@ def test_a_client_that_finds_no_end_as_a_model_is_stopped(nesting):
     nesting.rest()
     assert 1 <= kinds(nesting).count(CAPTURE) <= 3
     status = nesting.memdir("status")
-    assert (status["held"], status["balances"]) == (1, True)
+    assert (status["waiting"], status["balances"]) == (1, True)  # tried again later
 
 
 def test_a_correction_changes_the_memory_that_is_there(asking):

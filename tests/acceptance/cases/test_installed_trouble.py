@@ -41,13 +41,13 @@ def own(equipped, tmp_path, template):
 
 
 @pytest.mark.parametrize("python", ["", OLD], ids=["none", "old"])
-def test_without_a_python_that_fits_the_plugin_waits_for_one(plugged, python):
-    plugged.own_path(python)
-    assert plugged.ask(PROMPT).succeeded
-    assert plugged.told() == []
-    plugged.own_path(f'exec {REAL} "$@"')
-    assert plugged.ask(PROMPT).succeeded
-    assert counts(plugged.requests()[-1]) == (1, 1, 1)
+def test_without_a_python_that_fits_the_plugin_waits_for_one(own, python):
+    own.own_path(python)
+    assert own.ask(PROMPT).succeeded
+    assert own.told() == []
+    own.own_path(f'exec {REAL} "$@"')
+    assert own.ask(PROMPT).succeeded
+    assert counts(own.requests()[-1]) == (1, 1, 1)
 
 
 def test_a_python_that_setup_named_and_that_is_gone_breaks_no_session(equipped):
@@ -88,22 +88,21 @@ def test_a_python_that_hangs_breaks_no_session(own):
 @pytest.mark.parametrize(
     ("file", "code"),
     [
-        ("starting.py", "def"),
+        ("run.py", "def"),
         ("run.py", "raise SystemExit(2)"),
         ("run.py", "import os; os.kill(os.getpid(), 9)"),
-        ("opening.py", "def answer(*_): raise MemoryError"),
+        ("session_start.py", "def answer(*_): raise MemoryError"),
         ("prompt.py", "def answer(*_): print('x' * 20_000); return 1 / 0"),
-        ("ending.py", "def answer(*_): raise KeyboardInterrupt"),
-        ("detached.py", "def start_worker(*_): raise OSError"),
+        ("stop.py", "def answer(*_): raise KeyboardInterrupt"),
     ],
-    ids=["no-python", "exits", "killed", "start", "prompt", "end", "worker"],
+    ids=["no-python", "exits", "killed", "start", "prompt", "end"],
 )
 def test_a_crash_in_our_code_breaks_no_session(own, file, code):
     own.break_hooks(file, code)
     assert own.ask(PROMPT).succeeded
     (request,) = own.requests()
     assert "Traceback" not in said(request)
-    told = {"opening.py": (0, 1, 1), "ending.py": (1, 1, 1), "detached.py": (1, 1, 1)}
+    told = {"session_start.py": (0, 1, 1), "stop.py": (1, 1, 1)}
     assert file == "prompt.py" or counts(request) == told.get(file, (0, 1, 0))
 
 
