@@ -19,9 +19,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
-from memdir.capture.capture import begin, capture, finish, missed, open_reader, place_of
+from memdir.capture.capture import begin, capture, finish, missed
 from memdir.capture.plan import Request, report
 from memdir.capture.progress import is_due
+from memdir.capture.sessions import open_reader, place_of
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
 from memdir.config.config import Config, clean, here_of, is_silent, read_config

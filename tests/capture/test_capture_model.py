@@ -5,10 +5,11 @@ import json
 import pytest
 
 from memdir.capture import plan
-from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed, open_reader
+from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
-from memdir.capture.progress import HELD, PATIENCE, SAVED
+from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
+from memdir.capture.sessions import open_reader
 from memdir.care.status import status
 from memdir.models.budget import Limits
 from memdir.models.ledger import Ledger, day_of
@@ -132,6 +133,19 @@ def test_what_was_saved_at_once_is_not_learned_again_by_the_model(opened):
     assert opened.counts()[-1] == 0
 
 
+BLUE = "Remember that the staging database is called blue."
+ANNA = "Also remember that releases are cut on Tuesdays by Anna."
+
+
+@cases("capture")
+def test_a_wish_is_not_met_by_what_else_the_model_makes_of_its_message(opened, answer):
+    opened.talk.say(f"{BLUE} {ANNA} There is a lot more to say about both of them.", "Yes.")
+    opened.answers({"answer": answer | {"done": True}})
+    opened.capture()
+    texts = [opened.read(path).partition("---\n\n")[2] for path in opened.memories()]
+    assert [sum(word in text for text in texts) for word in ("Anna", "blue")] == [1, 1]
+
+
 def test_while_it_waits_a_new_wish_is_saved_at_once(opened):
     opened.talk.say(NOTICED, "Understood.")
     opened.answers(DOWN)
@@ -161,7 +175,7 @@ def test_over_budget_no_call_is_made_and_the_next_day_it_is_done(tmp_path):
 def test_a_model_that_never_answers_is_done_without_in_the_end(opened):
     opened.talk.say("Write tests.", "I will mock it.", NOTICED, "Understood.")
     opened.answers(DOWN)
-    for _ in range(PATIENCE):
+    for _ in range(MAX_FAILURES):
         outcome = opened.capture()
         assert outcome.waiting == 1
         opened.now = outcome.after + 1

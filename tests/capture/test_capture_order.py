@@ -6,11 +6,12 @@ import os
 import pytest
 
 from memdir.audit.ages import list_memories
-from memdir.capture.capture import CUT, LOST, capture, place_of
+from memdir.capture.capture import CUT, LOST, capture
 from memdir.capture.extract import HOLD, SAVE
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, REFUSED, SAVED
+from memdir.capture.sessions import place_of
 from memdir.care.status import status
 from memdir.config.config import read_config
 from memdir.store.writer import open_app

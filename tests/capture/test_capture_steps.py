@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.agent import Captured, capture
+from memdir.capture.agent import Captured, ask_agent
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
@@ -50,7 +50,7 @@ def answers(*lines: dict) -> Scripted:
 
 
 def asked(model: Scripted, look: ProjectReader, said=SAID, signals=SIGNALS, **more) -> Captured:
-    return capture(said, signals, ORIGIN, [], model, look, **more)
+    return ask_agent(said, signals, ORIGIN, [], model, look, **more)
 
 
 def test_reads_come_first_and_writes_in_the_second_turn(look):
@@ -172,7 +172,6 @@ def test_a_memory_is_retired_only_where_a_person_named_it(look, kind, words, hel
     catches = asked(model, look, *noticed((kind, words))).catches
     (catch,) = [one for one in catches if one.forget == "no-force-push"]
     assert bool(catch.hold) == held
-    assert len(catches) == (2 if held else 1)
 
 
 @cases("capture")
@@ -184,20 +183,6 @@ def test_lines_of_a_memory_do_not_vanish_unasked(look, kind, words, held):
     model = answers(reading, {"drafts": [less | {"because": 1}], "done": True})
     catch = asked(model, look, *noticed((kind, words))).catches[0]
     assert (catch.draft.name, bool(catch.hold)) == ("push", held)
-
-
-BLUE = (REMEMBER, "Remember that the staging database is called blue.")
-ANNA = (REMEMBER, "Also remember that releases are cut on Tuesdays by Anna.")
-
-
-@cases("capture")
-def test_a_wish_is_not_met_by_what_else_the_model_makes_of_its_message(look, answer):
-    if "drafts" in answer and answer["drafts"][0]["name"] == "blue":
-        answer["drafts"][0]["description"] = "The staging database is called blue"
-    catches = asked(answers(answer | {"done": True}), look, *noticed(BLUE, ANNA)).catches
-    saved = [one.draft.body for one in catches if one.draft and not one.hold]
-    assert sum("Anna" in one for one in saved) == 1
-    assert sum("blue" in one for one in saved) == 1
 
 
 @pytest.mark.parametrize("where", ["name", "description", "body", "why", "how"])
@@ -221,8 +206,8 @@ def test_two_long_memories_in_one_turn_are_not_both_taken_for_read(look):
     drafts = [DRAFT | {"name": name} for name in ("one", "two")]
     model = answers({"calls": calls, "done": False}, {"drafts": drafts, "done": True})
     holds = {one.draft.name: one.hold for one in asked(model, look).catches}
-    assert holds["one"] == ""
-    assert "did not read" in holds["two"]
+    assert holds == {"one": "", "two": ""}
+    assert OLD + "two " * 10 in model.asked[2].earlier[-1].told  # shown before it is replaced
 
 
 def test_calls_that_are_denied_are_told_and_kept(look):
@@ -236,16 +221,6 @@ def test_calls_that_are_denied_are_told_and_kept(look):
     assert [one.partition(" ")[0] for one in captured.denied] == ["read", "WebFetch", "write"]
     assert model.asked[1].earlier[0].told.count("(denied: ") == 3
     assert Path(look.project, "src/app.py").read_text() == "def main(): ...\n"
-
-
-def test_what_somebody_asked_to_remember_counts_although_the_model_passes_it_over(look):
-    said = [Message("m1", PERSON, "Remember that we use uv and never pip.", NOON)]
-    signals = [Signal(REMEMBER, said[0].text, said[0])]
-    (catch,) = asked(answers({"done": True}), look, said, signals).catches
-    assert "uv" in catch.draft.body
-    assert (catch.origin.message, catch.hold) == ("m1", "")
-    draft = DRAFT | {"name": "uv", "body": "Use uv and never pip.", "because": 1}
-    assert len(asked(answers({"drafts": [draft], "done": True}), look, said, signals).catches) == 1
 
 
 def test_five_turns_are_the_end(look):

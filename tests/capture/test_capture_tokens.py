@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.agent import Captured, capture
+from memdir.capture.agent import Captured, ask_agent
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
@@ -117,7 +117,7 @@ def run(model: Metered, look: ProjectReader) -> Captured:
     said, signals = typical()
     store = Path(look.store)
     known = [read_memory(one.name, one.read_bytes(), NOON) for one in sorted(store.iterdir())]
-    return capture(said, signals, Origin("claude-code", "s1"), known, model, look, total=120)
+    return ask_agent(said, signals, Origin("claude-code", "s1"), known, model, look, total=120)
 
 
 def script(look: ProjectReader, least: int) -> Counting:

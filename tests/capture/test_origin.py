@@ -2,8 +2,8 @@
 
 import datetime
 
-from memdir.capture.origin import LONGEST_QUOTE, SOURCE, rests_on, signed, untrusted
-from memdir.capture.signals import Origin
+from memdir.capture.origin import rests_on, signed, untrusted
+from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft, Rules, Wishes, check, refusal
 from tests.helpers.opened import NOON
@@ -147,7 +147,7 @@ def test_the_quote_is_one_short_harmless_line_without_secrets():
     )
     assert found.quote.startswith("Before each release") and "\n" not in found.quote
     assert token[:8] not in found.quote and "\x1b" not in found.quote
-    assert len(found.quote.encode()) <= LONGEST_QUOTE
+    assert len(found.quote.encode()) <= MAX_QUOTE_BYTES
 
 
 def test_only_what_a_person_said_is_trusted():

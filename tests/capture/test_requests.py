@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.drafts import FROM_AGENT, catches
-from memdir.capture.signals import Origin, notice
+from memdir.capture.signals import FROM_AGENT, Origin, catches, notice
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from tests.helpers.toml_cases import cases
 

@@ -4,6 +4,7 @@ import datetime
 
 import pytest
 
+from memdir.capture.pages import standing_line
 from memdir.capture.route import (
     KNOWLEDGE,
     MEMORY,
@@ -13,7 +14,6 @@ from memdir.capture.route import (
     Text,
     nearly_same,
     route,
-    standing_line,
 )
 from memdir.capture.signals import REMEMBER, Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL

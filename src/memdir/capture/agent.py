@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memdir.capture import forget
+from memdir.capture import signals as requests
 from memdir.capture.agent_tools import Denied, ProjectReader
-from memdir.capture.drafts import catches
-from memdir.capture.origin import SOURCE, quote, rests_on, untrusted
+from memdir.capture.origin import rests_on, untrusted
 from memdir.capture.question import (
     MAX_DRAFTS,
     SCHEMA,
@@ -20,7 +19,7 @@ from memdir.capture.question import (
     one_line,
     read_drafts,
 )
-from memdir.capture.signals import Catch, Origin, Signal, day_of, masked
+from memdir.capture.signals import SOURCE, Catch, Origin, Signal, day_of, masked, quote
 from memdir.capture.typed import own_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import MemdirError
@@ -38,7 +37,7 @@ MAX_ANSWER_TOKENS = 1_200  # some five drafts
 MIN_ANSWER_TOKENS = 300  # an answer with less room would break off
 MAX_CALLS = 8  # of one turn
 RESULT_CHARACTERS = 2_000
-MEMORY_CHARACTERS = 4_000  # of a memory that is read: whoever changes it must know all of it
+MEMORY_CHARACTERS = 4_000  # of a memory that is read: to change it, the model must see all of it
 RESULTS_CHARACTERS = 6_000  # of one turn
 MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories that are given at once, and of each
 CALL_CHARACTERS = 200  # of a call in its result
@@ -68,7 +67,7 @@ class Captured:
         return before_secrets("; ".join(parts)) or "nothing"
 
 
-def capture(
+def ask_agent(
     said: Sequence[Message],
     signals: Sequence[Signal],
     origin: Origin,
@@ -83,11 +82,10 @@ def capture(
     """What the model drafts, in at most five turns and within so many tokens.
 
     `known` are the memories that belong to these messages, best first, of `total` in the store.
-    Fails with OverBudget or ModelFailed where nothing came of it and it may be tried again;
-    once something was drafted, that stays and the reason is told.
+    Fails with OverBudget or ModelFailed if nothing came of it and it may be tried again; once
+    something was drafted, that stays and the reason is told.
     """
-    run = Run(said, signals, origin, reader)
-    given = run.give_memories(known)
+    run = _Run(said, signals, origin, reader)
     rest = total - len(known)
     values = {
         "turns": MAX_TURNS,
@@ -95,6 +93,7 @@ def capture(
         "store": inert_line(reader.store),
         "rest": f"({rest} more memories are not listed.)" if rest > 0 else "",
     }
+    given = run.give_memories(known)
     system, user, run.mark = fill_prompt(run.shown, signals, known, given, values)
     question = Question(system, user, SCHEMA, MAX_ANSWER_TOKENS, seconds, more=True)
     while not run.reason and run.turns < MAX_TURNS:
@@ -102,11 +101,8 @@ def capture(
         if turn is None:
             break
         question = replace(question, earlier=(*question.earlier, turn))
-    captured = run.captured()
-    # What somebody asked for counts, also where the model passed it over.
-    done = captured.catches
-    missed = [item for item in signals if item.asked_for and not forget.met(item, signals, done)]
-    return replace(captured, catches=(*done, *catches(missed, said, origin)))
+    denied = tuple(before_secrets(text).rstrip() for text in run.denied)
+    return Captured(tuple(run.catches()), run.turns, run.usage, denied, run.reason)
 
 
 def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
@@ -122,7 +118,7 @@ def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
     )
 
 
-def _take_turn(run: Run, question: Question, model: Model, tokens: int) -> Turn | None:
+def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn | None:
     """Ask once and carry out the answer; None when there is nothing more to say."""
     try:
         answer = model.answer(_fit_budget(question, run, tokens))
@@ -159,7 +155,7 @@ def _take_turn(run: Run, question: Question, model: Model, tokens: int) -> Turn 
     return Turn(json.dumps(answer.data), told)
 
 
-def _fit_budget(question: Question, run: Run, tokens: int) -> Question:
+def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:
     """The question with as much room for its answer as the run has left."""
     asked = estimate(replace(question, max_tokens=0), run.cached).total
     left = tokens - run.usage.total
@@ -171,8 +167,8 @@ def _fit_budget(question: Question, run: Run, tokens: int) -> Question:
     return replace(question, max_tokens=min(MAX_ANSWER_TOKENS, left - asked))
 
 
-class Run:
-    """What the model has come to so far."""
+class _Run:
+    """What the model was shown and has drafted so far."""
 
     def __init__(
         self,
@@ -192,7 +188,6 @@ class Run:
         self.turns = self.retries = self.cached = self.room = 0
         self.usage = Usage()
         self.read: dict[str, bytes] = {}  # memories by name, as the model saw them
-        self.told: set[str] = set()  # memories that it was shown, maybe in part
         self.drafts: dict[str, Proposal] = {}
         self.unread: dict[str, Proposal] = {}  # drafts that would replace an unread memory
         self.unwanted: dict[str, int] = {}
@@ -212,32 +207,24 @@ class Run:
     def carry_out(self, answer: Mapping[str, object], drafts: Sequence[Proposal]) -> list[str]:
         """Make the calls, take the drafts; returns the results that the model must see."""
         self.room = RESULTS_CHARACTERS
-        before = dict(self.unread)
         calls, unwanted = answer.get("calls"), answer.get("forget")
         results = []
         if isinstance(calls, list) and answer.get("done") is not True:
             results += [self._call(call) for call in calls[:MAX_CALLS]]
         for draft, because in drafts:
-            if name := self._take(draft, because):
-                label = f"{name} exists; this is its text. Draft it again, whole, if it must change"
-                results.append(self._show_memory(label, name))
+            results += self._take(draft, because)
         for item in unwanted[:MAX_DRAFTS] if isinstance(unwanted, list) else ():
             if name := one_line(item["name"]):
                 self.unwanted[name] = item["because"]
-        # A model that saw what stands there and drafts it no more has thought better of it.
-        for name, proposal in before.items():
-            if name in self.told and self.unread.get(name) is proposal:
-                del self.unread[name]
         return results
 
-    def captured(self) -> Captured:
-        catches = [self._catch(*proposal) for proposal in self.drafts.values()]
+    def catches(self) -> Iterator[Catch]:
+        for proposal in self.drafts.values():
+            yield self._catch(*proposal)
         for name, proposal in self.unread.items():
-            reason = f"it would replace {name}, which the model did not read"
-            catches.append(self._catch(*proposal, hold=reason))
-        catches += [self._unwanted(name, because) for name, because in self.unwanted.items()]
-        denied = tuple(before_secrets(text).rstrip() for text in self.denied)
-        return Captured(tuple(catches), self.turns, self.usage, denied, self.reason)
+            yield self._catch(*proposal, f"it would replace {name}, which the model did not read")
+        for name, because in self.unwanted.items():
+            yield self._unwanted(name, because)
 
     def _call(self, call: dict[str, object]) -> str:
         label = inert_line(json.dumps(call), CALL_CHARACTERS)
@@ -251,7 +238,7 @@ class Run:
             self.denied.append(inert_line(f"{call['tool']} {label}: {reason}", CALL_CHARACTERS))
             return self._result(label, f"(denied: {reason})")
         text = text if len(text) <= RESULT_CHARACTERS else text[:RESULT_CHARACTERS] + "\n(cut here)"
-        # What was looked at is nobody's wish: a draft of it is held.
+        # What was looked at is nobody's request: a draft of it is held.
         self.said.append(Message("", TOOL, text, tool=str(call["tool"])))
         return self._result(label, text)
 
@@ -259,7 +246,6 @@ class Run:
         """A memory, so that it may be changed; one that does not fit stays unread."""
         data = self.reader.memory(name) or b""
         text = data.decode("utf-8", "replace")
-        self.told.add(name)
         if len(text) <= min(MEMORY_CHARACTERS, self.room) and masked(text) == text:
             self.read[name] = data
         return self._result(label, text)
@@ -270,20 +256,25 @@ class Run:
         self.room -= len(shown)
         return f"[{label}]\n{shown}"
 
-    def _take(self, draft: Draft, because: int) -> str:
-        """Keep a draft; returns the memory that the model must see first, if there is one."""
+    def _take(self, draft: Draft, because: int) -> list[str]:
+        """Keep a draft, or show the memory that it would replace unread: to be drafted again."""
         name = self._stored_name(draft.name)
         data = self.reader.memory(name) if name else None
         draft = replace(draft, name=name)
         if data is None:
             self.drafts[name or f"\0{len(self.drafts)}"] = draft, because
-        elif self.read.get(name) != data:
-            self.unread[name] = draft, because
-            return "" if name in self.told else name
-        else:
+        elif self.read.get(name) == data:
             self.unread.pop(name, None)
             self.drafts[name] = replace(draft, expected=hash_of(data)), because
-        return ""
+        else:
+            seen = name in self.unread
+            self.unread[name] = draft, because
+            label = f"{name} exists; this is its text. Draft it again, whole, if it must change"
+            results = [] if seen else [self._show_memory(label, name)]
+            if self.read.get(name) == data:  # if it is not drafted again, it needs no change
+                del self.unread[name]
+            return results
+        return []
 
     def _stored_name(self, name: str) -> str:
         """The name as the store writes it: `-` is `_`."""
@@ -294,7 +285,7 @@ class Run:
         cited = self.shown.get(because)
         old = self.read.get(draft.name, b"").decode("utf-8", "replace")
         origin = self._rests_on(draft, old, self._origin(cited))
-        hold = hold or untrusted(origin) or forget.takes_away(draft, old, cited, self.signals)
+        hold = hold or untrusted(origin) or requests.takes_away(draft, old, cited, self.signals)
         draft = replace(draft, source=SOURCE, day=day_of(cited))
         # What is held is written down before the writer sees it, who refuses a body with a secret.
         return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
@@ -312,15 +303,14 @@ class Run:
         return given if result.who == given.who == PERSON else result
 
     def _unwanted(self, name: str, because: int) -> Catch:
-        """What is to be forgotten; at once only where a person named it."""
+        """What is to be forgotten; at once only if a person named it."""
         stored = self._stored_name(name)
         text = (self.reader.memory(stored) or b"").decode("utf-8", "replace")
-        asked = forget.unwanted_by(stored, text, self.reader.names(), self.signals)
+        asked = requests.unwanted_by(stored, text, self.reader.names(), self.signals)
         if asked is not None and masked(name) == name:
-            origin = replace(self._origin(asked.said), quote=quote(asked.quote))
-            return Catch(origin, forget=name)
+            return Catch(replace(self._origin(asked.said), quote=quote(asked.quote)), forget=name)
         origin = self._origin(self.shown.get(because))
-        hold = untrusted(origin) or forget.UNNAMED.format(masked(name))
+        hold = untrusted(origin) or requests.UNNAMED.format(masked(name))
         return Catch(origin, forget=masked(name), hold=hold)
 
     def _origin(self, said: Message | None) -> Origin:

@@ -15,15 +15,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from memdir.audit.disagree import find_turned
-from memdir.capture.signals import Origin
+from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin, quote
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from memdir.hot.safe import inert_line
 from memdir.hot.words import Words
 from memdir.text import prose, secrets
 
-SOURCE = "capture"  # who saved it, as its header says
-LONGEST_QUOTE = 240  # bytes
 LONGEST_NAME = 80  # bytes of a session, a message, a tool, as somebody else calls them
 PIECE = 400  # characters that are compared at once: a long output has every word somewhere
 PERSON_PIECE = 4_000  # what a person writes belongs together
@@ -94,11 +92,6 @@ def untrusted(origin: Origin) -> str:
     return "nobody knows who said it"
 
 
-def quote(text: str) -> str:
-    """A few words as one harmless line, nothing from a secret on."""
-    return inert_line(" ".join(secrets.before_secrets(text).split()), LONGEST_QUOTE)
-
-
 def signed(draft: Draft, origin: Origin) -> Draft:
     """The draft with where it comes from in its header: every memory tells who said it."""
     said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
@@ -119,7 +112,7 @@ def told_by(values: Mapping[str, str]) -> str:
     """Where a header says that a memory comes from, in words; empty where it does not say it."""
     said = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
     if not said["said_by"]:
-        elsewhere = inert_line(values.get("metadata.imported_from", ""), LONGEST_QUOTE)
+        elsewhere = inert_line(values.get("metadata.imported_from", ""), MAX_QUOTE_BYTES)
         return f"imported from {elsewhere}" if elsewhere else ""
     place = ", session ".join(filter(None, (said["client"], said["session"])))
     return f"captured: said by {said['said_by']}" + (f" ({place})" if place else "")

@@ -17,7 +17,6 @@ from memdir.capture.progress import (
     Entry,
     Progress,
     balance,
-    last_decision,
 )
 from memdir.clients.receipt import PLUGIN, Wish
 from memdir.clients.setup import install
@@ -80,7 +79,7 @@ def status(app: App) -> Status:
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
     known = {entry.id for entry in entries}
     entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in known]
-    newest = last_decision(entries, SAVED)
+    newest = next((entry for entry in reversed(entries) if entry.what == SAVED), None)
     save, name = _last_save(app)
     if newest and not app.history.on:
         save, name = newest.time, newest.name

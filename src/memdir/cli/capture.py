@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import click
 
-from memdir.capture.capture import capture, open_reader, project_of
+from memdir.capture.capture import capture
 from memdir.capture.inbox import id_of
 from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
+from memdir.capture.sessions import open_reader, project_of
 from memdir.capture.signals import Catch
 from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Fields, Screen, moment, pick

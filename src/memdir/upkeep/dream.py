@@ -11,11 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.audit.audit import Audit, Wish, audit, find_lost
-from memdir.capture.drafts import catches, refuse_secrets
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import signed
 from memdir.capture.route import find_undone
-from memdir.capture.signals import Catch, Origin, Signal, notice
+from memdir.capture.signals import Catch, Origin, Signal, catches, notice, refuse_secrets
 from memdir.claims.verify import open_repo
 from memdir.clients.conversation import PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
