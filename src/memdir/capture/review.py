@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memdir.capture.inbox import (
@@ -16,61 +17,20 @@ from memdir.capture.inbox import (
     reason_of,
 )
 from memdir.capture.origin import signed
-from memdir.errors import Finding, MemdirError, Missing
+from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
-from memdir.hot.memory import Memory
 from memdir.hot.place import RECORDS
 from memdir.records.batch import approve_record
 from memdir.store import ports
-from memdir.store.changes import _untold, put_back, rebuild_index, retire, save, take_back
+from memdir.store.changes import put_back, rebuild_index, retire, save, take_back
 from memdir.store.look import find_all, readable_log
 from memdir.store.ports import Logged
-from memdir.store.writer import App, Done, Told, day_of
+from memdir.store.writer import App, Done, day_of
 from memdir.text import secrets
 
 
-def reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
-    """The drafts whose approval was undone wait again, or are settled again by an undone undo."""
-    remarks = []
-    for logged in undone:
-        if id := approved_by(logged.cause.reason):
-            remarks += _again(app, id)
-        for earlier in _earlier(app, logged):
-            if not app.dry_run and (id := approved_by(earlier.cause.reason)):
-                _settle(app, id, earlier.cause.name)
-    return remarks
-
-
-def _again(app: App, id: str) -> list[str]:
-    would = "would wait" if app.dry_run else "waits"
-    try:
-        if not app.dry_run:
-            open_inbox(app).reopen(id)
-    except MemdirError:  # it waits already, or it was approved too long ago
-        return []
-    return [f"the draft {id} {would} for a review again: memdir review"]
-
-
-def _settle(app: App, id: str, name: str) -> None:
-    try:
-        open_inbox(app).settle(id, APPROVED, name, app.now())
-    except MemdirError:  # somebody decided on it meanwhile
-        return
-
-
-def _earlier(app: App, logged: Logged) -> Iterator[Logged]:
-    """What an undo took back, and what stands again without it."""
-    for id in logged.cause.undoes:
-        try:
-            yield app.history.find(id)
-        except MemdirError:
-            continue  # the history has lost it
-
-
-def undo(
-    app: App, change: str = "", batch: str = "", since: float | None = None, told: Told = _untold
-) -> Done:
+def undo(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
     """undo → index, unless the index itself was put back; drafts that were approved wait again"""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
@@ -87,9 +47,28 @@ def undo(
             chosen = ports.to_undo(log, change, batch, since, app.now())
             desk.changes += take_back(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
-        desk.remarks += reopen_drafts(app, desk.undone)
-    told(desk.done)
+        desk.remarks += _reopen_drafts(app, desk.undone)
     return desk.done
+
+
+def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
+    """The drafts whose approval was undone wait again, or are settled again by an undone undo."""
+    inbox, remarks = open_inbox(app), []
+    for logged in undone:
+        if id := approved_by(logged.cause.reason):
+            # It may wait already, or was approved too long ago.
+            with suppress(MemdirError):
+                if not app.dry_run:
+                    inbox.reopen(id)
+                would = "would wait" if app.dry_run else "waits"
+                remarks.append(f"the draft {id} {would} for a review again: memdir review")
+        for undone_id in logged.cause.undoes if not app.dry_run else ():
+            # The history may have lost it, or somebody decided on it meanwhile.
+            with suppress(MemdirError):
+                earlier = app.history.find(undone_id)
+                if id := approved_by(earlier.cause.reason):
+                    inbox.settle(id, APPROVED, earlier.cause.name, app.now())
+    return remarks
 
 
 FORGET = "forget: "
@@ -102,11 +81,6 @@ class Settled:
     held: Held
     how: str  # approved, rejected, restored, or empty where it still waits
     done: Done
-
-
-def look(app: App) -> tuple[list[Held], list[Finding]]:
-    """What waits, the oldest first, and what of it nobody can read; each file is read once."""
-    return open_inbox(app).look()
 
 
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
@@ -209,12 +183,16 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
     if app.config.layout == RECORDS:
         return approve_record(app, held)
     if catch.draft is None:
-        return _put_away(app, held)
-    there = _approved_before(app, held.id)
-    if there is not None:
-        reason = "it was saved before, and only waited to be taken off the list"
-        indexed = rebuild_index(app)  # killed, the approval may have left it without its pointer
-        return replace(indexed, changes=(Change(SKIPPED, there.name, there.path, held.id, reason),))
+        try:
+            return retire(app, [catch.forget], reason=reason_of(held.id))
+        except Missing:
+            next = f"say it: memdir review edit {held.id} --name NAME"
+            raise Missing("it is not clear which memory is meant", next=next) from None
+    for memory in app.store.scan().memories:
+        if memory.values.get(REVIEWED_KEY) == held.id:  # an approval that was killed wrote it
+            reason = "it was saved before, and only waited to be taken off the list"
+            change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
+            return replace(rebuild_index(app), changes=(change,))  # it may lack its pointer
     draft = signed(catch.draft, catch.origin)
     draft = replace(
         draft,
@@ -222,25 +200,6 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         extra=(*draft.extra, (REVIEWED_KEY, held.id)),
     )
     return save(app, draft, wishes, reason=reason_of(held.id))
-
-
-def _put_away(app: App, held: Held) -> Done:
-    """Only what is called by its name: which memory was meant, a person says."""
-    try:
-        return retire(app, [held.catch.forget], reason=reason_of(held.id))
-    except Missing:
-        raise Missing(
-            "it is not clear which memory is meant",
-            next=f"say it: memdir review edit {held.id} --name NAME",
-        ) from None
-
-
-def _approved_before(app: App, id: str) -> Memory | None:
-    """The memory that an approval wrote before it was killed."""
-    for memory in app.store.scan().memories:
-        if memory.values.get(REVIEWED_KEY) == id:
-            return memory
-    return None
 
 
 def _not_done(held: Held, error: MemdirError) -> Done:

@@ -27,13 +27,8 @@ MIN_WRAPPED_CHARACTERS = 60  # of a line that may go on in the next one
 MIN_MAIL_HEADERS = 2
 
 _FENCES = ("```", "~~~")
-_TAG = re.compile(r"<([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,400})?>")
-# How a client begins what no person typed.
-_CLIENT = (
-    *("[request interrupted", "this session is being continued", "caveat: the messages below"),
-    *("contents of ", "stop hook feedback", "base directory for this skill", "memory, not an"),
-    *("<command-", "<local-command", "<bash-", "api error:"),
-)
+# A tag at the start of a line up to its end, or to the end of the text.
+_TAGGED = re.compile(r"(?ms)^[ \t]*<([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,400})?>.*?(?:</\1>|\Z)")
 _MAIL = re.compile(
     r"(?:from|to|subject|sent|date|cc|von|an|betreff|de|para|asunto|objet|oggetto|assunto): \S"
     r"|-{3,}\s*(?:forwarded|original) message|begin forwarded message",
@@ -46,27 +41,25 @@ _OPENS = re.compile(
     re.I,
 )
 _SIGNED = re.compile(
-    r"(?:best|(?:best|kind|warm) regards|regards|cheers|thanks|many thanks|sincerely|yours"
+    r"(?:(?:(?:best|kind|warm) )?regards|best|cheers|(?:many )?thanks|sincerely|yours"
     r"|viele grüße|gruß|lg|mfg|cordialement|saludos|abraços|saluti|--)[,!.]?",
     re.I,
 )
-_LOG = re.compile(
-    r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN(?:ING)?|INFO"
-    r"|DEBUG|FATAL|TRACE)\b|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception|Warning):\s"
-    r"|Traceback \(most|File \"|at [\w.$<>/ ]{1,120}[:(]|E   |FAILED |PASSED |npm (?:ERR|WARN)"
-    r"|[$%] |>>> |\.\.\. |@@ |diff --git |[+-]{3} [ab/]|[|+]|\d{1,3} passed|={4,}|-{4,}"
-    r"|error(?:\[\w{1,9}\])?:|warning:|panic:|fatal:|#{1,6} )"
-)
+# How a program begins to speak of a fault: up to the next blank line.
 _FAULT = re.compile(
-    r"(?:\[?(?:error|warning|fatal|panic)\b[\]:]|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception):\s)",
+    r"\[?(?:error|warning|fatal|panic)\b[\]:]|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception):\s",
     re.I,
 )
-_CODE = re.compile(
-    r".{0,5990}[;{}]\s*$|\s*(?:(?:async )?def \w{1,60}\(|class \w{1,60}[:({]|import [\w{\"'*]"
-    r"|from [\w.]{1,80} import |return\b|(?:export |public |private |static |async ){0,4}"
-    r"(?:function|const|let|var|fn|func) \w|#include|#!|@\w{1,60}(?:\(|$)|//|/\*|\*/|[)\]}]{1,4}"
-    r"[,;]?\s*$|<[/!\w]|[\w.\[\]\"']{1,60} (?:=|:=|\+=|==) \S|(?:SELECT|INSERT|UPDATE|CREATE|ALTER)"
-    r" |[\w-]{1,40}: ?[\[{|]|\"[\w-]{1,40}\" ?:|\{|\[\{?$)"
+# A line of a log, a shell, a diff, a table, or of code.
+_MACHINE = re.compile(
+    r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"
+    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\w{0,60}[Ww]arning: |Traceback \(|File \""
+    r"|at [\w.$<>/ ]{1,120}[:(]|E   |FAILED |PASSED |npm (?:ERR|WARN)|\d{1,3} passed|diff --git "
+    r"|[$%] |[|+{}\])>]|@\w{1,60}(?:\(|$)|\.\.\. |---|===|#(?:#{0,5} |include|!)|//|/\*|\*/"
+    r"|(?:async )?def \w|class \w{1,60}[:({]|import [\w{\"'*]|from [\w.]{1,80} import |return\b"
+    r"|(?:export |public |private |static |async ){0,4}(?:function|const|let|var|fn|func) \w"
+    r"|<[/!\w]|[\w.\[\]\"']{1,60} (?:=|:=|\+=|==) \S|(?:SELECT|INSERT|UPDATE|CREATE|ALTER) "
+    r"|[\w-]{1,40}: ?[\[{|]|\"[\w-]{1,40}\" ?:)|.{0,5990}[;{}]\s*$"
 )
 _QUOTED = re.compile(
     r"`[^`\n]{1,300}`|\"[^\"\n]{1,400}\"|“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]"
@@ -105,9 +98,9 @@ def sentences(text: str) -> list[Sentence]:
     """In their order; empty for a command and for what a client wrote."""
     if len(text) > MAX_HEAD_CHARACTERS + MAX_TAIL_CHARACTERS:
         text = text[:MAX_HEAD_CHARACTERS] + "\n\n" + text[-MAX_TAIL_CHARACTERS:]
-    if text.lstrip()[:80].lower().startswith(("/", "!", *_CLIENT)):
+    if text.lstrip().startswith(("/", "!")):
         return []
-    text = _without_tags(text)
+    text = _TAGGED.sub("", text)
     result: list[Sentence] = []
     for number, (block, line) in enumerate(_lines(text)):
         for part in _parts(line):
@@ -196,23 +189,6 @@ def _bare(text: str) -> str:
     return _QUOTED.sub(lambda match: _BLANK * len(match[0]), low)
 
 
-def _without_tags(text: str) -> str:
-    """Without the blocks between tags that start a line; an open one of ours takes all the rest."""
-    kept: list[str] = []
-    end = 0
-    for match in _TAG.finditer(text):
-        line_start = text.rfind("\n", 0, match.start()) + 1
-        if match.start() < end or text[line_start : match.start()].strip():
-            continue
-        close = text.find(f"</{match[1]}>", match.end())
-        ours = match[1].lower().startswith(("memdir", "system", "command", "local-", "memory"))
-        if close < 0 and not ours:
-            continue
-        kept.append(text[end : match.start()])
-        end = len(text) if close < 0 else close + len(match[1]) + 3
-    return "".join((*kept, text[end:]))
-
-
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Typed lines with the number of their paragraph; wrapped ones are joined."""
     held, block, fence, fault = "", 0, "", False
@@ -231,7 +207,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             break
         # A program speaks of a fault up to the next blank line; people go on in small letters.
         fault = bool(_FAULT.match(line)) or (fault and bool(bare) and not bare[:1].islower())
-        own = bool(bare) and not fault and _is_prose(line)
+        data = len(line) > MAX_LINE_CHARACTERS or line.startswith(("    ", "\t"))
+        own = bool(bare) and not (fault or data or _MACHINE.match(line))
         if own and held and _goes_on(lines[index - 1], bare):
             held = f"{held} {bare}"
         else:
@@ -251,12 +228,6 @@ def _goes_on(line: str, next_line: str) -> bool:
     """Was a sentence wrapped here? In a chat, a short line ends a thought without a full stop."""
     ended = line.rstrip().endswith((".", "!", "?", ":", ";"))
     return len(line) >= MIN_WRAPPED_CHARACTERS and next_line[:1].islower() and not ended
-
-
-def _is_prose(line: str) -> bool:
-    if len(line) > MAX_LINE_CHARACTERS or line.startswith(("    ", "\t")):
-        return False
-    return not (line.lstrip()[:1] == ">" or _LOG.match(line) or _CODE.match(line))
 
 
 # The phrases of `phrases.toml` as patterns.

@@ -108,7 +108,7 @@ def review(
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
-    screen, (held, broken) = session.screen, review_module.look(app)
+    screen, (held, broken) = session.screen, open_inbox(app).look()
     chosen = review_module.find_rejected(app, (), every=True) if rejected else held
     sources = accept.find_sources(session, rejected=rejected)
     lines = [*_list_lines(screen, app, chosen, rejected)] if chosen or not sources else []
