@@ -1,11 +1,14 @@
 """Capture from end to end without a model: cursor, plan, journal, and what it saves."""
 
+import json
 import os
 
 import pytest
 
 from memdir.capture import plan
 from memdir.capture.capture import (
+    CUT,
+    LOST,
     NOT_YET,
     NOTHING_NEW,
     WROTE,
@@ -18,7 +21,7 @@ from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
 from memdir.care.status import status
 from memdir.store import changes
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
-from tests.helpers.opened import NOON, Opened
+from tests.helpers.opened import Opened
 
 
 @pytest.fixture
@@ -40,7 +43,8 @@ def names(outcome, what: str = SAVED) -> list[str]:
 
 
 def memories(opened: Opened) -> list[str]:
-    return sorted(path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md")
+    files = opened.files() if opened.root.exists() else {}
+    return sorted(path for path in files if path.endswith(".md") and path != "MEMORY.md")
 
 
 def balanced(opened: Opened, **counts: int) -> None:
@@ -221,15 +225,6 @@ def test_the_run_has_as_many_steps_as_are_killed(opened, talk, monkeypatch):
     assert steps.count == STEPS
 
 
-def test_a_clock_that_was_set_back_keeps_everything_in_order(opened, talk):
-    talk.say(TUESDAY, "Yes.")
-    capture(opened.app(), asked(talk))
-    opened.now = NOON - 86_400
-    talk.say(OSLO, "Yes.")
-    assert len(names(capture(opened.app(), asked(talk)))) == 1
-    balanced(opened, received=2, saved=2)
-
-
 # Sessions that nobody ended
 
 
@@ -267,3 +262,52 @@ def test_something_odd_among_the_sessions_hides_no_other(opened, talk, odd):
     capture(opened.app(), asked(talk))
     assert len(memories(opened)) == 2
     assert status(opened.app()).account.balances
+
+
+PELICAN = "Remember: the staging cluster is called pelican."
+FORGET = "Forget what I said about the pelican cluster."
+AGAIN = "Remember: the pelican cluster is in Oslo now."
+
+
+@pytest.mark.parametrize("texts", [(PELICAN, "Yes.", FORGET, "Done."), (f"{PELICAN} {FORGET}",)])
+def test_what_is_to_be_forgotten_after_it_was_said_is_not_saved(opened, talk, texts):
+    talk.say(*texts)
+    outcome = capture(opened.app(), asked(talk))
+    assert memories(opened) == []
+    reasons = [one.reason for one in outcome.of(REFUSED)]
+    assert sorted(reasons) == [
+        "it was to be forgotten later on",
+        "what it takes back was not saved yet",
+    ]
+    assert outcome.of(HELD) == []
+    assert status(opened.app()).account.balances
+
+
+@pytest.mark.parametrize("texts", [(FORGET, "Done.", AGAIN, "Yes."), (f"{FORGET} {AGAIN}",)])
+def test_what_is_said_after_something_was_forgotten_is_saved(opened, talk, texts):
+    opened.save("The staging cluster is called pelican.", "pelican")
+    talk.say(*texts)
+    outcome = capture(opened.app(), asked(talk))
+    assert memories(opened) == ["the-pelican-cluster-is-in-oslo-now.md"]
+    assert len(outcome.of(SAVED)) == 2
+
+
+def test_what_is_said_again_in_the_end_is_saved(opened, talk):
+    talk.say(PELICAN, "Yes.", FORGET, "Done.", PELICAN, "Yes.")
+    capture(opened.app(), asked(talk))
+    assert memories(opened) == ["the-staging-cluster-is-called-pelican.md"]
+
+
+def test_a_lost_place_and_a_long_conversation_are_told(opened, talk, monkeypatch):
+    talk.say(TUESDAY, "I will.")
+    assert capture(opened.app(), asked(talk)).remarks == ()
+    lines = talk.path.read_text().splitlines()
+    talk.path.write_text("".join(f"{line}\n" for line in lines[:1]))
+    other = {"type": "user", "uuid": "n1", "message": {"role": "user", "content": "Thanks."}}
+    with talk.path.open("a") as file:
+        file.write(json.dumps(other) + "\n")
+    assert capture(opened.app(), asked(talk)).remarks == (LOST,)
+    assert LOST in status(opened.app()).last_trouble
+    monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
+    talk.say("Hello. " * 60, "Hi.")
+    assert CUT in capture(opened.app(), asked(talk)).remarks

@@ -254,19 +254,6 @@ def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
     assert opened.counts() == (2, 1, 0, 1, 0)
 
 
-def test_a_bad_draft_beside_a_good_one_lost_what_it_was_about(opened):
-    second = "Always use Postgres instead of MySQL for the billing service."
-    opened.talk.say("Write.", "I mock.", f"{NOTICED}\n\n{second}", "Understood.")
-    secret = f"We use Postgres instead of MySQL for billing, with ghp_{'a1B2' * 9}"
-    bad = {**DRAFT, "name": "postgres-for-billing", "description": second, "body": secret}
-    opened.answers({"answer": {"drafts": [DRAFT, bad], "done": True}})
-    outcome = opened.capture()
-    assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
-    assert len(outcome.of(HELD)) == 1
-    (waits,) = open_inbox(opened.app()).list()
-    assert "Postgres" in waits.catch.draft.body
-
-
 def test_a_model_that_finds_nothing_worth_keeping_is_believed(opened):
     opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
     opened.answers({"answer": {"done": True}})
@@ -313,16 +300,6 @@ def test_a_raised_limit_changed_nothing_until_midnight(tmp_path):
     assert len(capture(opened.app(), request).of(SAVED)) == 1
     assert missed(opened.app(), [], 20) == []
     assert opened.counts() == (1, 1, 0, 0, 0)
-
-
-def test_another_model_was_not_asked_before_the_first_one_s_time(opened, tmp_path):
-    opened.talk.say("Write tests.", "I mock.", NOTICED, "Understood.")
-    opened.answers(DOWN)
-    opened.capture()
-    other = tmp_path / "other.jsonl"
-    other.write_text(json.dumps(ANSWER) + "\n")
-    opened.options["MEMDIR_MODEL"] = f"scripted:{other}"
-    assert len(opened.capture().of(SAVED)) == 1
 
 
 def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):

@@ -146,21 +146,6 @@ def test_a_typical_session_costs_less_than_the_goal(look, tmp_path, least):
 
 
 @needs_extra
-def test_the_nearest_memory_is_changed_in_one_turn_that_needs_no_cache(look, tmp_path):
-    ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
-    names = ["feedback_0", *(draft["name"] for draft in DRAFTS[1:])]
-    new = [draft | {"name": name} for draft, name in zip(DRAFTS, names, strict=True)]
-    counting = Counting([Reply(data={"drafts": new, "done": True})], least=10**9)
-    with serve_script(counting):
-        captured = run(metered(counting.address, ledger), look)
-    assert [catch.draft.name for catch in captured.catches if catch.draft] == names
-    assert [catch.hold for catch in captured.catches] == ["", "", ""]
-    assert [bool(catch.draft.expected) for catch in captured.catches] == [True, False, False]
-    ((fresh, cached, made),) = counting.counted
-    assert (fresh + made <= GOAL, cached) == (True, 0)
-
-
-@needs_extra
 def test_the_next_capture_finds_the_prompt_in_the_cache(look, tmp_path):
     ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
     with serve_script(script(look, 1024)) as counting:

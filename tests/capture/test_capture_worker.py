@@ -17,7 +17,7 @@ from memdir.capture import capture, plan
 from memdir.capture.capture import capture as capture_capture
 from memdir.errors import Unwritable
 from memdir.hot.queue import MAX_LINE_BYTES, Queue
-from memdir.worker import DEADLY_TRIES, read_jobs
+from memdir.worker import DEADLY_TRIES
 from tests.conftest import EVERY
 from tests.helpers.conversing import OSLO, TUESDAY, Conversation
 from tests.helpers.hooked import EVENTS, PATIENCE, Client
@@ -276,26 +276,6 @@ def test_one_session_that_fails_harms_no_other(inside, monkeypatch):
     assert [(line["session"], line["tries"]) for line in inside.queue()] == [("bad", 1)]
 
 
-def test_what_was_given_up_is_made_up_for_by_the_next_session(inside, monkeypatch):
-    def capture(app, request):
-        raise Unwritable("the disk is full", next="free some")
-
-    talk = inside.talk()
-    put(inside, talk, "session-start")
-    worker.work(str(inside.project))
-    talk.say(TUESDAY)
-    with monkeypatch.context() as patched:
-        patched.setattr(worker, "capture", capture)
-        put(inside, talk)
-        for _ in range(worker.TRIES):
-            worker.work(str(inside.project))
-        assert inside.queue() == []
-        assert "given up" in inside.log()
-    put(inside, inside.talk("s2"), "session-start")
-    worker.work(str(inside.project))
-    assert inside.memories() == ["we-deploy-only-on-tuesdays"]
-
-
 def test_a_transcript_that_is_gone_or_elsewhere_does_not_stay_in_the_queue(inside):
     put(inside, inside.talk("gone"))
     outside = Conversation(inside.top / "elsewhere.jsonl").say(TUESDAY)
@@ -363,10 +343,3 @@ def test_a_session_counts_for_the_project_it_was_started_in(inside, tmp_path):
     inside.hook("stop", talk, cwd=str(elsewhere))
     inside.settle()
     assert inside.memories() == ["the-staging-cluster-is-in-oslo"]
-
-
-@pytest.mark.parametrize("after", ["1" + "0" * 400, "NaN", "Infinity", "1e999", "-5", '"x"', "[]"])
-def test_a_line_whose_time_is_no_time_is_due_and_stops_no_other(after):
-    line = f'{{"cwd":"/a","tries":0,"session":"s","transcript":"/t","after":{after}}}'
-    jobs = read_jobs([line.encode(), b'{"cwd":"/b","tries":0}'])
-    assert [(job.cwd, job.is_due(0.0)) for job in jobs] == [("/a", True), ("/b", True)]

@@ -143,11 +143,6 @@ def lines(*pairs: str) -> list[Entry]:
     return [Entry(id, what, 0.0) for id, what in (pair.split() for pair in pairs)]
 
 
-def test_a_thing_received_twice_counts_once():
-    account = balance(lines("a received", "a received", "a saved"))
-    assert (account.received, account.saved, account.balances) == (1, 1, True)
-
-
 @cases("capture")
 def test_lines_that_contradict_each_other_do_not_balance(wrong, said):
     account = balance(lines(*wrong))

@@ -1,7 +1,6 @@
 """The inbox on disk: held once, damaged files reported, full means refused, nothing asked twice."""
 
 import datetime
-import json
 import os
 import threading
 from dataclasses import replace
@@ -99,14 +98,6 @@ def test_a_damaged_file_is_reported_and_hides_nothing(inbox, damage):
         inbox.read(bad.id)
 
 
-@pytest.mark.parametrize("key", ["id", "reason", "forget", "time", "origin", "draft"])
-def test_a_value_of_another_kind_is_damage(inbox, key):
-    held = inbox.hold(caught(), WHY, NOON)
-    path = Path(inbox.folder, f"{held.id}.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), key: [7]}))
-    assert inbox.list() == [] and len(inbox.look()[1]) == 1
-
-
 def test_links_and_pipes_in_the_place_of_a_draft_are_not_followed(inbox, tmp_path):
     held = inbox.hold(caught(), WHY, NOON)
     path = Path(inbox.folder, f"{held.id}.json")
@@ -155,13 +146,6 @@ def test_many_at_once_hold_everything_once(inbox):
     )
 
 
-def test_the_account_of_what_was_settled_stays_short(inbox, monkeypatch):
-    monkeypatch.setattr(inbox_module, "MAX_SETTLED_LINES", 3)
-    for at in range(5):
-        inbox.settle(inbox.hold(caught(f"Text {at}"), WHY, NOON).id, REJECTED, str(at), NOON)
-    assert [one["what"] for one in inbox.settled()] == ["4", "3", "2"]
-
-
 @pytest.mark.parametrize("how", [APPROVED, REJECTED])
 def test_what_was_settled_can_be_put_back_as_it_was(inbox, how):
     held = inbox.hold(caught(), WHY, NOON)
@@ -198,16 +182,6 @@ def test_a_settled_draft_that_is_damaged_hides_no_other(inbox):
         inbox.reopen(bad.id)
 
 
-def test_what_is_put_back_must_find_room(inbox, monkeypatch):
-    held = inbox.hold(caught(), WHY, NOON)
-    inbox.settle(held.id, REJECTED, "Text", NOON)
-    monkeypatch.setattr(inbox_module, "MAX_WAITING", 1)
-    inbox.hold(caught("Other"), WHY, NOON)
-    with pytest.raises(BadInput, match="1 drafts wait"):
-        inbox.reopen(held.id)
-    assert inbox.rejected(NOON) == [held]
-
-
 @pytest.mark.parametrize("time", ["NaN", "Infinity", "true", '"soon"', "null"])
 def test_a_time_that_is_none_is_damage(inbox, time):
     held, other = inbox.hold(caught(), WHY, NOON), inbox.hold(caught("Other"), WHY, NOON)
@@ -217,15 +191,6 @@ def test_a_time_that_is_none_is_damage(inbox, time):
     assert found == [other]
     assert [one.path for one in broken] == [str(path)]
     assert inbox.count() == 2
-
-
-def test_a_line_of_what_was_settled_without_an_id_hides_no_other(inbox):
-    held = inbox.hold(caught(), WHY, NOON)
-    inbox.settle(held.id, REJECTED, "what", NOON)
-    path = Path(inbox.folder, "settled.jsonl")
-    path.write_text('{"id": 3, "how": "rejected"}\n{"id": null}\n[]\n' + path.read_text())
-    assert [one.id for one in inbox.rejected(NOON)] == [held.id]
-    assert inbox.was_settled(held.id)
 
 
 def test_what_tools_say_cannot_take_the_place_of_what_persons_say(inbox, monkeypatch):

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.signals import FROM_AGENT, Origin, catches, notice
+from memdir.capture.signals import FROM_AGENT, Origin, catches, meant, notice, takes_back
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
+from memdir.format.draft import Draft
 from tests.helpers.toml_cases import cases
 
 DATA = Path(__file__).parents[1] / "data/requests.toml"
@@ -68,3 +69,21 @@ def test_the_type_of_a_memory_follows_from_how_it_begins(text, type):
 @pytest.mark.parametrize("text", ["/memdir:remember we use pnpm", "!git log", "<bash-input>x"])
 def test_a_command_is_no_request(text):
     assert made(text) == []
+
+
+ZUSTAND = "We decided to use Zustand for state."
+
+
+@cases("capture")
+def test_a_wish_is_cut_to_what_is_meant(wish, means):
+    assert meant(wish) == means
+
+
+@cases("capture")
+def test_a_later_wish_takes_back_what_it_clearly_names(body, wish):
+    assert takes_back(meant(wish), Draft(body))
+
+
+@cases("capture")
+def test_a_wish_that_may_mean_anything_takes_nothing_back(body, wish):
+    assert not takes_back(meant(wish), Draft(body))

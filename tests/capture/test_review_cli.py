@@ -106,14 +106,6 @@ def test_all_of_them_are_decided_on_only_with_a_yes(action):
     assert memdir("review", action, "--all").text == "nothing waits for a review\n"
 
 
-def test_an_editor_that_changes_nothing_has_changed_nothing(monkeypatch):
-    held = hold(why="The disk fills up.")
-    monkeypatch.setenv("EDITOR", "true")
-    answer = memdir("review", "edit", held.id)
-    assert answer.code == 0 and f"{held.id} is as it was; it still waits" in answer.text
-    assert memdir("review", "--json").json["held"][0]["draft"]["why"] == "The disk fills up."
-
-
 def test_it_may_be_edited_by_options(tmp_path):
     held = hold()
     (tmp_path / "body.txt").write_text("Pelicans restart staging at six.")

@@ -6,20 +6,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memdir.capture import signals as requests
 from memdir.capture.agent_tools import Denied, ProjectReader
 from memdir.capture.origin import rests_on, untrusted
 from memdir.capture.question import (
-    MAX_DRAFTS,
     SCHEMA,
     Proposal,
     cut,
     fill_prompt,
     number_messages,
-    one_line,
     read_drafts,
 )
-from memdir.capture.signals import SOURCE, Catch, Origin, Signal, day_of, masked, quote
+from memdir.capture.signals import SOURCE, Catch, Origin, Signal, day_of, masked, quote, takes_away
 from memdir.capture.typed import own_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import MemdirError
@@ -49,22 +46,18 @@ class Captured:
     """What came of a conversation.
 
     `reason` is why it ended before the model was done: then what has no draft is still open.
-    `denied` are the calls that were not carried out, each with its reason.
     """
 
     catches: tuple[Catch, ...]
     turns: int = 0
     usage: Usage = field(default_factory=Usage)
-    denied: tuple[str, ...] = ()
     reason: str = ""
 
     @property
     def produced(self) -> str:
         """In a few words, for the ledger."""
         names = [catch.draft.name or "a new one" for catch in self.catches if catch.draft]
-        parts = [f"drafted {', '.join(names)}"] if names else []
-        parts += [f"to be retired: {catch.forget}" for catch in self.catches if catch.forget]
-        return before_secrets("; ".join(parts)) or "nothing"
+        return before_secrets(f"drafted {', '.join(names)}") if names else "nothing"
 
 
 def ask_agent(
@@ -101,8 +94,7 @@ def ask_agent(
         if turn is None:
             break
         question = replace(question, earlier=(*question.earlier, turn))
-    denied = tuple(before_secrets(text).rstrip() for text in run.denied)
-    return Captured(tuple(run.catches()), run.turns, run.usage, denied, run.reason)
+    return Captured(tuple(run.catches()), run.turns, run.usage, run.reason)
 
 
 def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
@@ -133,7 +125,7 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
         return Turn('{"done": false}', "That answer did not fit: one JSON object, as described.")
     except MemdirError as error:
         # What can be done later is done later, unless something would be drafted twice then.
-        later = not run.turns if isinstance(error, OverRun) else not (run.drafts or run.unwanted)
+        later = not run.turns if isinstance(error, OverRun) else not run.drafts
         if later:
             raise
         run.reason = error.message
@@ -190,8 +182,6 @@ class _Run:
         self.read: dict[str, bytes] = {}  # memories by name, as the model saw them
         self.drafts: dict[str, Proposal] = {}
         self.unread: dict[str, Proposal] = {}  # drafts that would replace an unread memory
-        self.unwanted: dict[str, int] = {}
-        self.denied: list[str] = []
 
     def give_memories(self, known: Sequence[Memory]) -> dict[str, str]:
         """The first short memories as they stand: that saves a turn."""
@@ -207,15 +197,11 @@ class _Run:
     def carry_out(self, answer: Mapping[str, object], drafts: Sequence[Proposal]) -> list[str]:
         """Make the calls, take the drafts; returns the results that the model must see."""
         self.room = RESULTS_CHARACTERS
-        calls, unwanted = answer.get("calls"), answer.get("forget")
-        results = []
+        calls, results = answer.get("calls"), []
         if isinstance(calls, list) and answer.get("done") is not True:
             results += [self._call(call) for call in calls[:MAX_CALLS]]
         for draft, because in drafts:
             results += self._take(draft, because)
-        for item in unwanted[:MAX_DRAFTS] if isinstance(unwanted, list) else ():
-            if name := one_line(item["name"]):
-                self.unwanted[name] = item["because"]
         return results
 
     def catches(self) -> Iterator[Catch]:
@@ -223,8 +209,6 @@ class _Run:
             yield self._catch(*proposal)
         for name, proposal in self.unread.items():
             yield self._catch(*proposal, f"it would replace {name}, which the model did not read")
-        for name, because in self.unwanted.items():
-            yield self._unwanted(name, because)
 
     def _call(self, call: dict[str, object]) -> str:
         label = inert_line(json.dumps(call), CALL_CHARACTERS)
@@ -235,7 +219,6 @@ class _Run:
                 return self._show_memory(label, name)
             text = self.reader.call(str(call["tool"]), **given)  # type: ignore[arg-type]
         except Denied as reason:
-            self.denied.append(inert_line(f"{call['tool']} {label}: {reason}", CALL_CHARACTERS))
             return self._result(label, f"(denied: {reason})")
         text = text if len(text) <= RESULT_CHARACTERS else text[:RESULT_CHARACTERS] + "\n(cut here)"
         # What was looked at is nobody's request: a draft of it is held.
@@ -285,7 +268,7 @@ class _Run:
         cited = self.shown.get(because)
         old = self.read.get(draft.name, b"").decode("utf-8", "replace")
         origin = self._rests_on(draft, old, self._origin(cited))
-        hold = hold or untrusted(origin) or requests.takes_away(draft, old, cited, self.signals)
+        hold = hold or untrusted(origin) or takes_away(draft, old, cited, self.signals)
         draft = replace(draft, source=SOURCE, day=day_of(cited))
         # What is held is written down before the writer sees it, who refuses a body with a secret.
         return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
@@ -301,17 +284,6 @@ class _Run:
         new = "" if draft.name in self.read or draft.name in self.unread else draft.name
         result = rests_on(text, self.said, self.origin, name=new) if text else given
         return given if result.who == given.who == PERSON else result
-
-    def _unwanted(self, name: str, because: int) -> Catch:
-        """What is to be forgotten; at once only if a person named it."""
-        stored = self._stored_name(name)
-        text = (self.reader.memory(stored) or b"").decode("utf-8", "replace")
-        asked = requests.unwanted_by(stored, text, self.reader.names(), self.signals)
-        if asked is not None and masked(name) == name:
-            return Catch(replace(self._origin(asked.said), quote=quote(asked.quote)), forget=name)
-        origin = self._origin(self.shown.get(because))
-        hold = untrusted(origin) or requests.UNNAMED.format(masked(name))
-        return Catch(origin, forget=masked(name), hold=hold)
 
     def _origin(self, said: Message | None) -> Origin:
         if said is None:

@@ -16,7 +16,6 @@ MAX_TEXT_CHARACTERS = 1024  # of a path or a pattern
 MAX_FILE_BYTES = 256 * 1024
 MAX_LINES = 200  # of a file or a folder
 MAX_MATCHES = 100
-MAX_SEARCHED_FILES = 20_000
 MAX_SEARCH_SECONDS = 5.0
 SKIPPED_FOLDERS = ("node_modules", "__pycache__", ".venv")
 # Folders and files that hold keys or logins by their nature; compared in small letters.
@@ -181,14 +180,10 @@ def _files_below(path: str) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
-    seen = 0
     for folder, folders, files in os.walk(path):
         folders[:] = sorted(
             name for name in folders if not is_secret(name) and name not in SKIPPED_FOLDERS
         )
         for file in sorted(files):
-            seen += 1
-            if seen > MAX_SEARCHED_FILES:
-                return
             if not is_secret(file):
                 yield os.path.join(folder, file)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from memdir.format.draft import Draft, Rules, complete, first_sentence
 from memdir.hot import safe
@@ -19,7 +19,6 @@ from memdir.hot.safe import inert, inert_line
 KNOWLEDGE_FOLDER = "docs/knowledge"
 DECISIONS, NOTES = f"{KNOWLEDGE_FOLDER}/decisions.md", f"{KNOWLEDGE_FOLDER}/notes.md"
 LEARNED = "## Learned from past sessions"
-CONTEXT = 3  # lines around a change
 NO_NEWLINE = "\\ No newline at end of file"
 MAX_PAGE_BYTES = 1024 * 1024
 MAX_PAGES = 200
@@ -175,30 +174,15 @@ def with_section(old: bytes | None, heading: str, body: str, title: str = "") ->
 
 
 def patch(path: str, old: bytes | None, new: bytes) -> str:
-    """A patch that `git apply` takes: one hunk, from the first line that differs to the last."""
+    """A patch that `git apply` takes; empty if nothing changes."""
     if old == new:
         return ""
     before, after = ([*io.StringIO(_text(data), newline="\n")] for data in (old or b"", new))
-    first = _count_alike(before, after)
-    last = _count_alike(before[first:][::-1], after[first:][::-1])
-    start, shown = max(0, first - CONTEXT), min(last, CONTEXT)
-    ends = len(before) - last, len(after) - last
-    rows = [" " + line for line in before[start:first]]
-    rows += ["-" + line for line in before[first : ends[0]]]
-    rows += ["+" + line for line in after[first : ends[1]]]
-    rows += [" " + line for line in before[ends[0] : ends[0] + shown]]
-    counts = [end + shown - start for end in ends]
-    spans = [f"{start + 1 if count else start},{count}" for count in counts]
-    head = [f"diff --git a/{path} b/{path}"]
-    head += ["new file mode 100644", "--- /dev/null"] if old is None else [f"--- a/{path}"]
-    head += [f"+++ b/{path}", f"@@ -{spans[0]} +{spans[1]} @@", ""]
+    names = f"a/{path}" if old is not None else "/dev/null", f"b/{path}"
+    rows = [*difflib.unified_diff(before, after, *names)]
     ended = [row if row.endswith("\n") else f"{row}\n{NO_NEWLINE}\n" for row in rows]
-    return "\n".join(head) + "".join(ended)
-
-
-def _count_alike(ours: Sequence[str], theirs: Sequence[str]) -> int:
-    """How many lines are the same from the start."""
-    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))])
+    mode = "new file mode 100644\n" if old is None else ""
+    return f"diff --git a/{path} b/{path}\n{mode}" + "".join(ended)
 
 
 def fits(path: str) -> bool:

@@ -47,7 +47,6 @@ SCHEMA: dict[str, object] = {
     "properties": {
         "calls": _objects("tool path", "pattern start lines"),
         "drafts": _objects("name type description body because", "why how"),
-        "forget": _objects("name because"),
         "done": {"type": "boolean"},
     },
     "required": ["done"],
@@ -153,10 +152,9 @@ def cut(text: str, limit: int) -> str:
 def read_drafts(answer: Answer) -> list[Proposal]:
     """The drafts of an answer that fits the schema; fails if all that it proposes is empty."""
     data = answer.data if isinstance(answer.data, dict) else {}
-    proposed, unwanted = data.get("drafts") or [], data.get("forget") or []
+    proposed = data.get("drafts") or []
     drafts = [_proposal(item) for item in proposed if item["body"].strip()]
-    useful = drafts or any(one_line(item["name"]) for item in unwanted)
-    if (proposed or unwanted) and not useful:
+    if proposed and not drafts:
         raise BadAnswer(f"{answer.model}: its drafts are empty", usage=answer.usage)
     return drafts[:MAX_DRAFTS]
 
@@ -169,10 +167,10 @@ def _proposal(item: Mapping[str, object]) -> Proposal:
         body=body,
         type=kind if kind in types.names() else UNKNOWN,
         name=_name(texts["name"]),
-        description=one_line(texts["description"]),
+        description=_one_line(texts["description"]),
         # Reasons that stand in the body would be said twice.
-        why="" if WHY.lower() in body.lower() else one_line(texts["why"]),
-        how="" if HOW.lower() in body.lower() else one_line(texts["how"]),
+        why="" if WHY.lower() in body.lower() else _one_line(texts["why"]),
+        how="" if HOW.lower() in body.lower() else _one_line(texts["how"]),
     )
     because = item.get("because")
     return draft, because if type(because) is int else 0
@@ -191,5 +189,5 @@ def _name(text: str) -> str:
     return ""
 
 
-def one_line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MAX_DESCRIPTION]

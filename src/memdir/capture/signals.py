@@ -34,7 +34,6 @@ STANDING = "it is a rule for later; nobody asked to save it"
 PASTED = "it stands in a text that looks pasted"
 AT_HAND = "it may be about the work at hand only"
 FROM_AGENT = "the words to keep are the agent's, not the person's"
-UNNAMED = "nobody asked to forget {}"
 TAKEN_AWAY = "it takes lines away that nobody asked to change"
 MAX_QUOTE_BYTES = 240
 MAX_SIGNALS = 12  # of one message; a message with more was pasted
@@ -324,10 +323,8 @@ _ENDS = re.compile(
     r"(?:go(?:ing)?|went|use|using|switch(?:ed|ing)?|moved?|moving|chang(?:ed|ing)|prefer|take)\b",
     re.I,
 )
-# Words of any request to forget; they name no memory.
-_ANY_WORDS = (
-    "forget memory memories remember rule note thing anything never longer anymore delete remove"
-)
+# Words of any request; they name no memory.
+_ANY_WORDS = "memory memories remember rule note thing anything never longer anymore"
 # Words that many requests are about: alone they name nothing.
 _VAGUE_WORDS = (
     "thing things stuff rule memory note idea part point last test tests code file files build bug"
@@ -361,21 +358,6 @@ def _unwanted(text: str) -> str:
     return " ".join(meant(_FROM_MEMORY.sub("", rest)).split())
 
 
-def unwanted_by(
-    name: str, text: str, others: Iterable[str], signals: Sequence[Signal]
-) -> Signal | None:
-    """The request of a person to forget this memory, in words that name no other one better."""
-    mine = terms(name) | terms(read(text).get("description"))
-    for signal in signals:
-        if signal.kind != FORGET or signal.said.who != PERSON or signal.doubtful:
-            continue
-        wanted = terms(signal.quote) - terms(_ANY_WORDS)
-        shared = len(wanted & mine)
-        if shared and all(len(wanted & terms(other)) <= shared for other in others):
-            return signal
-    return None
-
-
 def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]) -> str:
     """Why a person must agree to what is gone from a memory; empty if one asked for it."""
     left = terms(_text(draft))
@@ -395,26 +377,21 @@ def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[
 
 
 def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
-    """True if one of these catches does what was asked for; a held one does not.
+    """True if one of a model's drafts says what was to be remembered; a held one does not count.
 
     The words of the request count: a message may hold two.
     """
     wanted = terms(signal.quote) - terms(_ANY_WORDS)
     asked = signal.asked_for
     alone = sum(item.asked_for == asked and item.said == signal.said for item in signals) == 1
-    for catch in catches:
-        here = catch.origin.message == signal.said.id
-        if catch.hold and asked and signal.said.who == PERSON:
+    for catch in catches if signal.kind != FORGET else ():
+        if catch.draft is None or (catch.hold and asked):
             continue
-        if signal.kind == FORGET and catch.forget:
-            if here and (alone or terms(catch.forget) & wanted):
-                return True
-        elif catch.draft is not None and (signal.kind != FORGET or catch.draft.expected):
-            shared = len(wanted & terms(_text(catch.draft)))
-            # The only request of a message may be put in other words.
-            least = 1 if here and alone else MIN_SHARE * len(wanted)
-            if shared >= max(least, 1) or (here and not wanted):
-                return True
+        here = catch.origin.message == signal.said.id
+        # The only request of a message may be put in other words.
+        least = 1 if here and alone else MIN_SHARE * len(wanted)
+        if len(wanted & terms(_text(catch.draft))) >= max(least, 1) or (here and not wanted):
+            return True
     return False
 
 

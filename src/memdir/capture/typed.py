@@ -17,7 +17,6 @@ from typing import Any
 # Kinds of requests, as `phrases.toml` calls them.
 REMEMBER, FORGET, RULE, FROM_NOW = "remember", "forget", "rule", "from_now"
 REQUESTS = (REMEMBER, FORGET, RULE, FROM_NOW)
-MAX_HEAD_CHARACTERS = MAX_TAIL_CHARACTERS = 20_000  # of a long message
 MAX_LINE_CHARACTERS = 6_000  # longer lines are data
 MAX_SENTENCE_CHARACTERS = 600  # that patterns look at
 MAX_SENTENCES = 400
@@ -96,8 +95,6 @@ class Sentence:
 
 def sentences(text: str) -> list[Sentence]:
     """In their order; empty for a command and for what a client wrote."""
-    if len(text) > MAX_HEAD_CHARACTERS + MAX_TAIL_CHARACTERS:
-        text = text[:MAX_HEAD_CHARACTERS] + "\n\n" + text[-MAX_TAIL_CHARACTERS:]
     if text.lstrip().startswith(("/", "!")):
         return []
     text = _TAGGED.sub("", text)
