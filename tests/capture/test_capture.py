@@ -251,19 +251,6 @@ def test_a_plan_never_holds_a_secret(opened, talk, monkeypatch):
     assert memories(opened) == []
 
 
-@pytest.mark.parametrize("odd", ["folder", "pipe", "link"])
-def test_something_odd_among_the_sessions_hides_no_other(opened, talk, odd):
-    talk.say(TUESDAY, "I will.")
-    capture(opened.app(), asked(talk))
-    place = opened.state / "captures/sessions/odd"
-    make = {"folder": place.mkdir, "pipe": lambda: os.mkfifo(place)}
-    make.get(odd, lambda: place.symlink_to("/etc/passwd"))()
-    talk.say("Remember that we prefer squash merges over merge commits.", "Yes.")
-    capture(opened.app(), asked(talk))
-    assert len(memories(opened)) == 2
-    assert status(opened.app()).account.balances
-
-
 PELICAN = "Remember: the staging cluster is called pelican."
 FORGET = "Forget what I said about the pelican cluster."
 AGAIN = "Remember: the pelican cluster is in Oslo now."

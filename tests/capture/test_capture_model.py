@@ -14,7 +14,7 @@ from memdir.care.status import status
 from memdir.models.budget import Limits
 from memdir.models.ledger import Ledger, day_of
 from memdir.models.model import Usage
-from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
+from tests.helpers.conversing import NOTICED, OSLO, Conversation
 from tests.helpers.opened import DAY, Opened
 from tests.helpers.toml_cases import cases
 
@@ -146,17 +146,6 @@ def test_a_wish_is_not_met_by_what_else_the_model_makes_of_its_message(opened, a
     assert [sum(word in text for text in texts) for word in ("Anna", "blue")] == [1, 1]
 
 
-def test_while_it_waits_a_new_wish_is_saved_at_once(opened):
-    opened.talk.say(NOTICED, "Understood.")
-    opened.answers(DOWN)
-    opened.capture()
-    opened.talk.say(TUESDAY, "Yes.")
-    outcome = opened.capture()
-    assert [one.name for one in outcome.of(SAVED)] == ["we-deploy-only-on-tuesdays"]
-    assert outcome.waiting == 1
-    assert opened.counts() == (2, 1, 0, 0, 1)
-
-
 def test_over_budget_no_call_is_made_and_the_next_day_it_is_done(tmp_path):
     opened = Asking(tmp_path, day_tokens=20_000)
     opened.answers(ANSWER)
@@ -182,16 +171,6 @@ def test_a_model_that_never_answers_is_done_without_in_the_end(opened):
     outcome = opened.capture()
     assert len(outcome.of(HELD)) == 1
     assert opened.counts() == (1, 0, 0, 1, 0)
-
-
-def test_a_clock_that_was_ten_years_ahead_lets_nothing_wait_for_ten_years(opened):
-    opened.talk.say(NOTICED, "Understood.")
-    opened.answers(DOWN)
-    now, opened.now = opened.now, opened.now + 3650 * DAY
-    assert opened.capture().waiting == 1
-    opened.now = now
-    opened.answers(ANSWER)
-    assert len(opened.capture().of(SAVED)) == 1
 
 
 def test_a_killed_run_does_not_ask_the_model_twice(opened, monkeypatch):

@@ -107,13 +107,6 @@ def test_names_that_differ_in_a_dash_are_one_memory(look):
     assert catch.draft.name == "real_database"
 
 
-def test_a_message_that_was_not_shown_is_found_by_its_words(look):
-    model = answers({"drafts": [DRAFT | {"because": 99}], "done": True})
-    (catch,) = asked(model, look).catches
-    assert (catch.origin.message, catch.origin.who, catch.hold) == ("m4", PERSON, "")
-    assert catch.draft.day is None
-
-
 def test_what_the_model_itself_gives_to_a_tool_is_held(look):
     model = answers({"drafts": [DRAFT | {"because": 3}], "done": True})
     (catch,) = asked(model, look).catches
@@ -213,13 +206,6 @@ def test_a_bad_answer_is_tried_once_more(look, bad):
     assert model.asked[0].user == model.asked[1].user
 
 
-def test_a_model_that_is_gone_after_a_draft_does_not_take_it_along(look):
-    first = {"calls": [{"tool": "list", "path": "."}], "drafts": [DRAFT]}
-    captured = asked(answers(first | {"done": False}, {"fails": "unavailable"}), look)
-    assert len(captured.catches) == 1
-    assert "is not there" in captured.reason
-
-
 def test_a_run_that_ends_in_the_middle_keeps_what_it_has(look):
     first = {"calls": [{"tool": "list", "path": "."}], "drafts": [DRAFT]}
     captured = asked(answers(first | {"done": False}), look, tokens=2400)
@@ -239,14 +225,6 @@ def test_a_request_is_sent_first_and_then_the_newest_words(look):
     assert "message number 199." in user
     assert user.count("message number") == 20
     assert "Noticed: [101] remember" in user
-
-
-def test_a_tool_s_output_is_a_short_excerpt(look):
-    said = [Message("t", TOOL, "output " * 5000, NOON, "WebFetch"), SAID[3]]
-    model = answers({"done": True})
-    asked(model, look, said)
-    assert "tool WebFetch (excerpt of 35,000 characters): output" in model.asked[0].user
-    assert model.asked[0].user.count("output") < 30
 
 
 def test_secrets_never_leave_the_machine(look):

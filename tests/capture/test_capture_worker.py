@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memdir import worker
-from memdir.capture import capture, plan
+from memdir.capture import plan
 from memdir.capture.capture import capture as capture_capture
 from memdir.errors import Unwritable
 from memdir.hot.queue import MAX_LINE_BYTES, Queue
@@ -215,25 +215,6 @@ def test_many_requests_drain(inside):
     assert len(list(inside.state.glob("stores/*/captures/sessions/*"))) == MANY
 
 
-def test_the_last_request_of_a_session_covers_the_earlier_ones(inside, monkeypatch):
-    seen = []
-    monkeypatch.setattr(worker, "capture", _counted(capture.capture, seen))
-    talk = inside.talk().say(TUESDAY, "Yes.")
-    for number in range(20):
-        put(inside, talk, last=f"reply {number}")
-    worker.work(str(inside.project))
-    assert [(one.last, one.turns) for one in seen] == [("reply 19", 20)]
-    assert inside.queue() == []
-
-
-def _counted(original, seen):
-    def capture(app, request):
-        seen.append(request)
-        return original(app, request)
-
-    return capture
-
-
 # What fails
 
 
@@ -284,13 +265,6 @@ def test_a_transcript_that_is_gone_or_elsewhere_does_not_stay_in_the_queue(insid
     assert inside.queue() == []
     assert inside.memories() == []
     assert "does not lie where the client keeps its sessions" in inside.log()
-
-
-def test_the_command_line_and_the_hooks_share_a_cursor(client):
-    talk = client.talk().say(TUESDAY, "Yes.")
-    client.hook("stop", talk)
-    client.settle()
-    assert client.answer("capture", "--transcript", str(talk.path))["received"] == 0
 
 
 def test_a_worker_that_is_killed_again_and_again_loses_nothing_and_saves_nothing_twice(client):

@@ -118,16 +118,6 @@ def test_a_session_in_a_subdirectory_counts_for_the_project(past, folder):
     assert list(past.memories()) == [OSLO_FILE]
 
 
-def test_a_repository_inside_the_project_is_a_project_of_its_own(past):
-    inner = past.shop / "vendor" / "inner"
-    inner.mkdir(parents=True)
-    subprocess.run(["git", "init", "--quiet"], cwd=inner, check=True)
-    past.session(OSLO, cwd=inner)
-    past.extract()
-    assert past.memories() == {}
-    assert list(past.memories(inner)) == [OSLO_FILE]
-
-
 @pytest.mark.parametrize("standing", ["shop", "tree"])
 def test_a_worktree_shares_the_store_and_the_root_of_its_repository(past, standing):
     past.session(OSLO, "Noted.", NO_FORCE, cwd=past.tree)
@@ -297,14 +287,6 @@ def test_an_undo_that_was_undone_counts_for_nothing(past):
     assert one.reason == "the-staging-cluster-is-in-oslo.md says it already"
 
 
-def test_an_undo_of_what_a_person_saved_keeps_nothing_away(past):
-    changes.save(past.app(), Draft("The staging cluster is in Oslo."), Wishes())
-    review.undo(past.app())
-    past.session(OSLO)
-    past.extract()
-    assert len(past.memories()) == 1
-
-
 def test_an_undone_approval_waits_and_is_not_found_twice(past):
     past.session(NO_MOCKS)
     past.extract()
@@ -325,13 +307,6 @@ def test_a_decision_that_was_to_be_forgotten_later_is_not_proposed(past, wish):
     assert {one.routed.to for one in made.items} == {SKIP}
     (forgotten,) = [one.routed.catch.forget for one in made.items if one.routed.catch.forget]
     assert forgotten.lower() == "zustand"
-
-
-def test_a_wish_in_one_project_takes_back_nothing_of_another(past):
-    past.session("Remember that the pelican cluster needs a VPN.")
-    past.session("Please forget about the pelican cluster.", cwd=past.bakery)
-    past.extract(every=True)
-    assert len(past.memories()) == 1
 
 
 @cases("capture")

@@ -83,11 +83,6 @@ def test_another_wording_from_the_same_message_is_known():
     assert routed(body, "feedback", known=Known([other])).to != SKIP
 
 
-def test_another_thing_from_the_same_message_is_new():
-    known = Known([Text("db.md", "Tests use a real database.", "s1", "m1")])
-    assert routed("The staging cluster is called pelican.", known=known).to == MEMORY
-
-
 def test_what_a_past_session_wanted_forgotten_retires_nothing():
     found = route(Catch(Origin(who=PERSON), forget="the pelican cluster"), NOTHING, RULES)
     assert found.to == SKIP

@@ -160,19 +160,11 @@ class _Run:
         there = replace(here, cursor=new.cursor)
         if _wrote_memories(new.said, app):
             return self._move_on(there, WROTE)
-        same_model = known.asked in ("", model_settings(app))
-        given_up = request.model is None and known.failures >= MAX_FAILURES and same_model
-        chosen = choose(
-            app,
-            new,
-            known,
-            request.client,
-            # A dry run asks only a model that a person named.
-            "" if request.model is None and (app.dry_run or given_up) else request.model,
-            waits=WAITS if waits else "",
-            given_up=known.why if given_up else "",
-            ends=request.ends,
-        )
+        # A dry run asks only a model that a person named.
+        model = "" if request.model is None and app.dry_run else request.model
+        why = WAITS if waits else ""
+        why = why if request.ends else UNTIL_END
+        chosen = choose(app, new, known, request.client, model, why)
         if chosen.reason == UNTIL_END and not chosen.catches:
             return self._count_turns()
         if not chosen.catches and not chosen.left:
@@ -185,7 +177,7 @@ class _Run:
             after = chosen.after or app.now() + pause(failures)
             done = (*known.done, *chosen.done)
             progress = replace(here, failures=failures, after=after, why=chosen.reason, done=done)
-            progress = replace(progress, asked=model_settings(app))
+            progress = replace(progress, asked=_model_settings(app))
             if chosen.reason == UNTIL_END:  # not read as far as its size says
                 after, progress = 0.0, replace(progress, size=known.size, after=0.0)
         plan = make_plan(
@@ -237,12 +229,14 @@ def _settled(progress: Progress) -> Progress:
 
 def _must_wait(app: App, known: Progress) -> bool:
     """True while a model is not to be asked; with other limits, or another model, it is at once."""
-    if not known.failures or is_due(known.after, app.now()):
-        return False
-    return known.asked == model_settings(app)
+    return bool(known.failures) and _same_model(app, known) and not is_due(known.after, app.now())
 
 
-def model_settings(app: App) -> str:
+def _same_model(app: App, known: Progress) -> bool:
+    return known.asked in ("", _model_settings(app))
+
+
+def _model_settings(app: App) -> str:
     """What a person can change so that a model answers after all."""
     options = app.config.options
     limits = options.session_tokens, options.day_tokens, options.run_tokens
@@ -284,15 +278,11 @@ def choose(
     known: Progress,
     client: str,
     model: str | None,
-    *,
     waits: str = "",
-    given_up: str = "",
-    ends: bool = True,
 ) -> Choice:
     """notice → (a model, within the budget) → drafts; what was done already is left out
 
-    `model`: None for the one of the settings, empty for none. `waits` is why it is not asked yet,
-    `given_up` why it failed the last time, if it is not asked any more.
+    `model`: None for the one of the settings, empty for none. `waits` is why it is not asked yet.
     """
     said, origin = new.said, Origin(client=client, session=known.session)
     done = {(item.message, item.quote) for item in known.done}
@@ -301,7 +291,9 @@ def choose(
     options = app.config.options
     named = (options.capture_model or options.model) if model is None else model
     if not named:
-        reason = f"the model failed {MAX_FAILURES} times ({given_up})" if given_up else ""
+        return _own_words(signals, said, origin)
+    if model is None and known.failures >= MAX_FAILURES and _same_model(app, known):
+        reason = f"the model failed {MAX_FAILURES} times ({known.why})"
         return _own_words(signals, said, origin, reason)
     asked = [signal for signal in signals if signal.asked_for]
     at_once = _own_words(asked, said, origin)
@@ -309,8 +301,6 @@ def choose(
         return at_once  # only requests, which need no model
     met = tuple(Done(signal.said.id, quote(signal.quote)) for signal in asked)
     at_once = replace(at_once, left=True, done=met)
-    if not ends:
-        return replace(at_once, reason=UNTIL_END, waits=True)
     if waits:
         return replace(at_once, reason=waits, after=known.after, waits=True)
     try:

@@ -174,7 +174,7 @@ def _catches(
         pass  # the model is asked again
     # A model that failed once, or may cost no more, is not asked about the next session either.
     waits = next(iter(made.waiting.values()), "")
-    choice = choose(app, new, progress, session.client, None, waits=waits)
+    choice = choose(app, new, progress, session.client, None, waits)
     made.tokens += choice.tokens
     if choice.left:
         made.waiting[session.id] = choice.reason
