@@ -226,7 +226,7 @@ class Memdir:
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
         _check(change=change)
-        return review.undo(self.app, change)
+        return review.undo_changes(self.app, change)
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""

@@ -13,10 +13,10 @@ from memdir.capture.capture import (
     NOTHING_NEW,
     WROTE,
     capture,
-    captures_of,
+    open_captures,
 )
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import Request, report
+from memdir.capture.plan import Request, report_line
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
 from memdir.care.status import status
 from memdir.store import changes
@@ -63,7 +63,7 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened, talk):
     for line in ("source: capture", "session: s1", "message: s1-1", "said_by: person"):
         assert line in text
     assert "we-deploy-only-on-tuesdays.md" in opened.index
-    assert report(outcome.decided) == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
+    assert report_line(outcome.decided) == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
     balanced(opened, received=1, saved=1)
 
 
@@ -92,7 +92,7 @@ def test_a_lost_cursor_takes_all_and_saves_nothing_twice(opened, talk):
 def test_where_the_agent_wrote_memories_itself_the_turn_is_skipped(opened, talk):
     talk.say(TUESDAY).wrote(str(opened.root / "tuesday.md"))
     assert capture(opened.app(), asked(talk)).reason == WROTE
-    assert captures_of(opened.app()).load("s1").cursor.id == "s1-3"
+    assert open_captures(opened.app()).load("s1").cursor.id == "s1-3"
     talk.say(OSLO)
     assert len(names(capture(opened.app(), asked(talk)))) == 1
 
@@ -116,7 +116,7 @@ def test_a_rule_for_later_is_held(opened, talk):
     assert outcome.of(SAVED) == []
     assert len(outcome.of(HELD)) == len(open_inbox(opened.app()).list()) > 0
     assert memories(opened) == [] if opened.root.exists() else True
-    assert report(outcome.decided).endswith("held (memdir review)")
+    assert report_line(outcome.decided).endswith("held (memdir review)")
     balanced(opened, held=len(outcome.of(HELD)))
 
 
@@ -146,7 +146,7 @@ def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened, tal
     outcome = capture(opened.app(), asked(talk))
     assert names(outcome) == ["staging-cluster"]
     assert outcome.decided[0].reason == "retired"
-    assert report(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
+    assert report_line(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
     assert memories(opened) == ["lunch.md"]
     changes.restore(opened.app(), ["staging-cluster"])
     assert memories(opened) == ["lunch.md", "staging-cluster.md"]
@@ -213,7 +213,7 @@ def test_a_run_that_was_killed_is_repeated_and_saves_nothing_twice(
     ]
     assert all(path in opened.index for path in memories(opened))
     balanced(opened, received=3, saved=3)
-    assert captures_of(opened.app()).plan() is None
+    assert open_captures(opened.app()).plan() is None
     assert capture(opened.app(), asked(talk)).reason == NOTHING_NEW
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memdir.capture import plan
-from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed
+from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed_sessions
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
@@ -93,7 +93,7 @@ def test_a_model_reads_a_conversation_once_when_it_ends(opened):
     assert capture(opened.app(), turn).decided == ()
     assert opened.ledger.calls() == []
     opened.answers({"answer": {"drafts": [{**DRAFT, "because": 1}], "done": True}})
-    (killed,) = missed(opened.app(), [], 20)  # should nobody say that it ended
+    (killed,) = missed_sessions(opened.app(), [], 20)  # should nobody say that it ended
     outcome = capture(opened.app(), killed)
     assert len(opened.ledger.calls()) == 1
     assert opened.memories() == ["real-database-in-tests.md", "the-staging-cluster-is-in-oslo.md"]
@@ -272,12 +272,12 @@ def test_a_raised_limit_changed_nothing_until_midnight(tmp_path):
     opened.answers(ANSWER)
     opened.talk.say("Write tests.", "I mock.", NOTICED, "Understood.")
     assert opened.capture().waiting == 1
-    assert missed(opened.app(), [], 20) == []
+    assert missed_sessions(opened.app(), [], 20) == []
     assert opened.capture().waiting == 1
     opened.options["MEMDIR_DAY_TOKENS"] = "100000"
-    (request,) = missed(opened.app(), [], 20)  # what the next session start makes up for
+    (request,) = missed_sessions(opened.app(), [], 20)  # what the next session start makes up for
     assert len(capture(opened.app(), request).of(SAVED)) == 1
-    assert missed(opened.app(), [], 20) == []
+    assert missed_sessions(opened.app(), [], 20) == []
     assert opened.counts() == (1, 1, 0, 0, 0)
 
 
@@ -287,5 +287,5 @@ def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):
     request = Request(str(talk.path), "s2")
     capture(opened.app(), request, open_reader(opened.app(), "claude-code", str(talk.path)))
     opened.now += DAY
-    assert missed(opened.app(), [], 20) == []
+    assert missed_sessions(opened.app(), [], 20) == []
     assert opened.counts() == (1, 0, 0, 0, 1)

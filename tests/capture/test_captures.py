@@ -19,7 +19,7 @@ from memdir.capture.progress import (
     Journal,
     Plan,
     Progress,
-    balance,
+    balance_journal,
 )
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import Cursor
@@ -133,6 +133,6 @@ def lines(*pairs: str) -> list[Entry]:
 
 @cases("capture")
 def test_lines_that_contradict_each_other_do_not_balance(wrong, said):
-    account = balance(lines(*wrong))
+    account = balance_journal(lines(*wrong))
     assert not account.balances
     assert account.problems == (said,)

@@ -11,7 +11,7 @@ from memdir.capture.capture import capture
 from memdir.capture.extract import HOLD, LEAVE_OUT, LEFT, PROPOSE, SAVE
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
-from memdir.capture.review import approve
+from memdir.capture.review import approve_drafts
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, SKIP, VALUE
 from memdir.errors import BadInput
 from memdir.format.draft import Draft, Wishes
@@ -76,7 +76,7 @@ def test_one_undo_takes_the_whole_extraction_back(past):
     stood = past.memories()
     past.session(OSLO, "Noted.", TUESDAY)
     assert len(past.extract().changes) == 2
-    review.undo(past.app())
+    review.undo_changes(past.app())
     assert past.memories() == stood
 
 
@@ -239,7 +239,7 @@ ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too he
 def test_what_was_undone_is_not_learned_again(past):
     past.session(OSLO, "Noted.", TUESDAY)
     past.extract()
-    review.undo(past.app())
+    review.undo_changes(past.app())
     made = past.extract()
     assert (past.memories(), past.held(), made.changes) == ({}, [], [])
     assert {one.outcome for one in made.items} == {LEAVE_OUT}
@@ -250,7 +250,7 @@ def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
     talk = past.session(OSLO)
     capture(past.app(), Request(str(talk.path)))
     assert len(past.memories()) == 1
-    review.undo(past.app())
+    review.undo_changes(past.app())
     past.extract()
     assert (past.memories(), past.held()) == ({}, [])
 
@@ -258,7 +258,7 @@ def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
 def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
     talk = past.session(OSLO)
     past.extract()
-    review.undo(past.app())
+    review.undo_changes(past.app())
     outcome = capture(past.app(), Request(str(talk.path)))
     assert past.memories() == {}
     assert [(one.what, one.reason) for one in outcome.decided] == [
@@ -272,7 +272,7 @@ def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
 def test_what_is_said_again_after_the_undo_is_learned(past):
     past.session(OSLO)
     past.extract()
-    review.undo(past.app())
+    review.undo_changes(past.app())
     past.session().record(PERSON, OSLO, timestamp="2026-03-02T15:00:00Z")
     past.extract()
     assert len(past.memories()) == 1
@@ -281,8 +281,8 @@ def test_what_is_said_again_after_the_undo_is_learned(past):
 def test_an_undo_that_was_undone_counts_for_nothing(past):
     past.session(OSLO)
     past.extract()
-    review.undo(past.app())
-    review.undo(past.app(), look.log(past.app())[0].id)
+    review.undo_changes(past.app())
+    review.undo_changes(past.app(), look.log(past.app())[0].id)
     (one,) = past.extract().items
     assert one.reason == "the-staging-cluster-is-in-oslo.md says it already"
 
@@ -290,8 +290,8 @@ def test_an_undo_that_was_undone_counts_for_nothing(past):
 def test_an_undone_approval_waits_and_is_not_found_twice(past):
     past.session(NO_MOCKS)
     past.extract()
-    approve(past.app(), open_inbox(past.app()).list(), Wishes())
-    review.undo(past.app())
+    approve_drafts(past.app(), open_inbox(past.app()).list(), Wishes())
+    review.undo_changes(past.app())
     past.extract()
     assert (len(past.held()), past.memories()) == (1, {})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.capture import inbox as inbox_module
-from memdir.capture.inbox import APPROVED, REJECTED, Inbox, id_of, read, write
+from memdir.capture.inbox import APPROVED, REJECTED, Inbox, draft_id, read_held, write_held
 from memdir.capture.signals import Catch, Origin
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Draft
@@ -35,15 +35,15 @@ def test_what_is_held_is_read_back_as_it_was(inbox):
     held = inbox.hold(catch, WHY, NOON)
     assert inbox.read(held.id) == held == inbox.list()[0]
     assert held.catch == replace(catch, hold=WHY)
-    assert read(write(held), held.id) == held
+    assert read_held(write_held(held), held.id) == held
 
 
 def test_the_same_draft_is_held_once_and_keeps_its_time(inbox):
     first = inbox.hold(caught(), WHY, NOON)
     assert inbox.hold(caught(quote="other words"), "another reason", NOON + 5) == first
     others = [caught("Other"), caught(message="m2")]
-    assert len({id_of(one) for one in [caught(), *others]}) == 3
-    assert id_of(caught(session="s2")) == id_of(caught())  # a fork has the same messages
+    assert len({draft_id(one) for one in [caught(), *others]}) == 3
+    assert draft_id(caught(session="s2")) == draft_id(caught())  # a fork has the same messages
     for other in others:
         inbox.hold(other, WHY, NOON)
     assert len(inbox.list()) == 3

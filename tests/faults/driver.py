@@ -81,7 +81,7 @@ def purge(app: App, told: Told) -> None:
 
 
 def undo(app: App, told: Told) -> None:
-    told(review.undo(app))
+    told(review.undo_changes(app))
 
 
 def rebuild(app: App, told: Told) -> None:

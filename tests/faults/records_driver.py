@@ -160,7 +160,7 @@ def index(app: App, told: Told) -> None:
 
 
 def undo(app: App, told: Told) -> None:
-    told(review.undo(app))
+    told(review.undo_changes(app))
 
 
 def later(app: App, told: Told) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memdir.capture.agent_tools import Denied, ProjectReader
-from memdir.capture.origin import rests_on, untrusted
+from memdir.capture.origin import find_origin, reason_to_distrust
 from memdir.capture.question import (
     SCHEMA,
     Proposal,
@@ -16,7 +16,16 @@ from memdir.capture.question import (
     number_messages,
     read_drafts,
 )
-from memdir.capture.signals import SOURCE, Catch, Origin, Signal, day_of, masked, quote, takes_away
+from memdir.capture.signals import (
+    SOURCE,
+    Catch,
+    Origin,
+    Signal,
+    day_of,
+    mask_secrets,
+    short_quote,
+    takes_away,
+)
 from memdir.capture.typed import own_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import MemdirError
@@ -101,7 +110,7 @@ def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
     """The draft without secrets in any of its texts; a name with one is the store's to choose."""
     return replace(
         draft,
-        body=masked(draft.body) if body else draft.body,
+        body=mask_secrets(draft.body) if body else draft.body,
         name=draft.name if before_secrets(draft.name) == draft.name else "",
         description=before_secrets(draft.description).rstrip(),
         why=before_secrets(draft.why).rstrip(),
@@ -190,7 +199,7 @@ class _Run:
             data = self.reader.memory(name) or b""
             text = data.decode("utf-8", "replace")
             short = 0 < len(text) <= GIVEN_CHARACTERS and len(texts) < MAX_GIVEN
-            if short and masked(text) == text:
+            if short and mask_secrets(text) == text:
                 self.read[name], texts[name] = data, text
         return texts
 
@@ -229,13 +238,13 @@ class _Run:
         """A memory, so that it may be changed; one that does not fit stays unread."""
         data = self.reader.memory(name) or b""
         text = data.decode("utf-8", "replace")
-        if len(text) <= min(MEMORY_CHARACTERS, self.room) and masked(text) == text:
+        if len(text) <= min(MEMORY_CHARACTERS, self.room) and mask_secrets(text) == text:
             self.read[name] = data
         return self._result(label, text)
 
     def _result(self, label: str, text: str) -> str:
         limit = max(min(self.room, MEMORY_CHARACTERS), 80)
-        shown = cut(inert(masked(text)).replace(self.mark, "…"), limit)
+        shown = cut(inert(mask_secrets(text)).replace(self.mark, "…"), limit)
         self.room -= len(shown)
         return f"[{label}]\n{shown}"
 
@@ -268,7 +277,7 @@ class _Run:
         cited = self.shown.get(because)
         old = self.read.get(draft.name, b"").decode("utf-8", "replace")
         origin = self._rests_on(draft, old, self._origin(cited))
-        hold = hold or untrusted(origin) or takes_away(draft, old, cited, self.signals)
+        hold = hold or reason_to_distrust(origin) or takes_away(draft, old, cited, self.signals)
         draft = replace(draft, source=SOURCE, day=day_of(cited))
         # What is held is written down before the writer sees it, who refuses a body with a secret.
         return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
@@ -282,11 +291,11 @@ class _Run:
         lines += [*draft.body.splitlines(), draft.why, draft.how]
         text = "\n".join(line for line in lines if line.strip() and line.strip() not in before)
         new = "" if draft.name in self.read or draft.name in self.unread else draft.name
-        result = rests_on(text, self.said, self.origin, name=new) if text else given
+        result = find_origin(text, self.said, self.origin, name=new) if text else given
         return given if result.who == given.who == PERSON else result
 
     def _origin(self, said: Message | None) -> Origin:
         if said is None:
             return self.origin
-        words = quote(said.text)
+        words = short_quote(said.text)
         return replace(self.origin, message=said.id, who=said.who, tool=said.tool, quote=words)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from memdir.capture.signals import masked
+from memdir.capture.signals import mask_secrets
 
 READ, GREP, LIST = "read", "grep", "list"
 TOOLS = (READ, GREP, LIST)
@@ -106,7 +106,7 @@ class ProjectReader:
         data = _bytes(path)
         if os.path.realpath(path) != path:  # a folder on the way became a link meanwhile
             return "(it was moved just now)"
-        lines = masked(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
+        lines = mask_secrets(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
         first = max(start - 1, 0)
         shown = lines[first : first + (limit if limit > 0 else MAX_LINES)]
         left = len(lines) - first - len(shown)
@@ -135,7 +135,7 @@ class ProjectReader:
             name = os.path.relpath(file, self.project or self.store)
             name = file if name.startswith("..") else name
             # Secrets are searched in the whole file: one line of a key does not look like one.
-            pairs = zip(text.split("\n"), masked(text).split("\n"), strict=False)
+            pairs = zip(text.split("\n"), mask_secrets(text).split("\n"), strict=False)
             found += [
                 f"{name}:{number}:{shown}"
                 for number, (line, shown) in enumerate(pairs, 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from memdir.capture.agent import UNUSABLE, Captured, ask_agent
 from memdir.capture.agent_tools import ProjectReader
-from memdir.capture.origin import signed
+from memdir.capture.origin import sign_draft
 from memdir.capture.plan import CLIENT, Outcome, Request, carry_out, make_plan
 from memdir.capture.progress import (
     DAY_SECONDS,
@@ -19,19 +19,19 @@ from memdir.capture.progress import (
     Plan,
     Progress,
     is_due,
-    pause,
+    pause_seconds,
 )
-from memdir.capture.sessions import Reader, is_of_client, open_reader, size_of
+from memdir.capture.sessions import Reader, belongs_to_client, open_reader, transcript_size
 from memdir.capture.signals import (
     Catch,
     Origin,
     Signal,
-    catches,
+    draft_requests,
     is_met,
     is_worth_reading,
-    notice,
-    quote,
+    notice_requests,
     refuse_secrets,
+    short_quote,
 )
 from memdir.clients.conversation import Message, NewMessages
 from memdir.errors import BadInput, Missing
@@ -59,7 +59,7 @@ CUT = "so much was said that its oldest part was not read"
 LOST = "the place up to which it was read is gone from the transcript: all of it was read again"
 
 
-def captures_of(app: App) -> Captures:
+def open_captures(app: App) -> Captures:
     return Captures(state_folder(app.config))
 
 
@@ -68,7 +68,7 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
 
     One run of a store at a time; what a killed run had planned is carried out first.
     """
-    captures = captures_of(app)
+    captures = open_captures(app)
     if app.dry_run:
         return _Run(app, captures, request).capture(reader)
     with captures.lock.held("memdir capture", app.tell):
@@ -78,9 +78,9 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
     return replace(outcome, decided=(*before.decided, *outcome.decided), things=things)
 
 
-def finish(app: App) -> Outcome:
+def finish_plan(app: App) -> Outcome:
     """Carry out what a killed run had planned."""
-    captures = captures_of(app)
+    captures = open_captures(app)
     with captures.lock.held("memdir capture", app.tell):
         return _finish(app, captures)
 
@@ -90,9 +90,9 @@ def _finish(app: App, captures: Captures) -> Outcome:
     return carry_out(app, captures, plan, again=True) if plan else Outcome()
 
 
-def begin(app: App, request: Request) -> None:
+def begin_session(app: App, request: Request) -> None:
     """Note that a conversation began: if nobody says that it ended, it is made up for."""
-    captures = captures_of(app)
+    captures = open_captures(app)
     with captures.lock.held("memdir capture", app.tell):
         known = captures.load(request.session)
         if known.path != request.transcript:
@@ -101,16 +101,16 @@ def begin(app: App, request: Request) -> None:
             captures.prune(app.now())
 
 
-def missed(app: App, but: Sequence[str], limit: int) -> list[Request]:
+def missed_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
     """Conversations that went on after they were last read, or whose model may be asked again."""
     requests: list[Request] = []
-    for known in captures_of(app).sessions():
+    for known in open_captures(app).sessions():
         if len(requests) >= limit:
             break
         if known.session in but or not known.path or _must_wait(app, known):
             continue
         client = known.client or CLIENT
-        size = size_of(known.path) if is_of_client(app, client, known.path) else None
+        size = transcript_size(known.path) if belongs_to_client(app, client, known.path) else None
         if size is not None and (size != known.size or known.failures):
             requests.append(Request(known.path, known.session, client, turns=0))
     return requests
@@ -126,7 +126,7 @@ class _Run:
 
     def capture(self, reader: Reader | None) -> Outcome:
         app, request, known = self.app, self.request, self.known
-        size = size_of(request.transcript)
+        size = transcript_size(request.transcript)
         if size is None:
             return self._move_on(self._here(known.size), GONE)
         waits = request.model is None and _must_wait(app, known)
@@ -164,7 +164,7 @@ class _Run:
         model = "" if request.model is None and app.dry_run else request.model
         why = WAITS if waits else ""
         why = why if request.ends else UNTIL_END
-        chosen = choose(app, new, known, request.client, model, why)
+        chosen = choose_drafts(app, new, known, request.client, model, why)
         if chosen.reason == UNTIL_END and not chosen.catches:
             return self._count_turns()
         if not chosen.catches and not chosen.left:
@@ -174,7 +174,7 @@ class _Run:
         after, progress = 0.0, _settled(there)
         if chosen.left:  # a model has to see the rest: the cursor stays
             failures = known.failures + (not chosen.waits)
-            after = chosen.after or app.now() + pause(failures)
+            after = chosen.after or app.now() + pause_seconds(failures)
             done = (*known.done, *chosen.done)
             progress = replace(here, failures=failures, after=after, why=chosen.reason, done=done)
             progress = replace(progress, asked=_model_settings(app))
@@ -272,7 +272,7 @@ class Choice:
     waits: bool = False
 
 
-def choose(
+def choose_drafts(
     app: App,
     new: NewMessages,
     known: Progress,
@@ -286,8 +286,8 @@ def choose(
     """
     said, origin = new.said, Origin(client=client, session=known.session)
     done = {(item.message, item.quote) for item in known.done}
-    noticed = notice(said)
-    signals = [item for item in noticed if (item.said.id, quote(item.quote)) not in done]
+    noticed = notice_requests(said)
+    signals = [item for item in noticed if (item.said.id, short_quote(item.quote)) not in done]
     options = app.config.options
     named = (options.capture_model or options.model) if model is None else model
     if not named:
@@ -299,7 +299,7 @@ def choose(
     at_once = _own_words(asked, said, origin)
     if len(asked) == len(signals) and not is_worth_reading(said, signals):
         return at_once  # only requests, which need no model
-    met = tuple(Done(signal.said.id, quote(signal.quote)) for signal in asked)
+    met = tuple(Done(signal.said.id, short_quote(signal.quote)) for signal in asked)
     at_once = replace(at_once, left=True, done=met)
     if waits:
         return replace(at_once, reason=waits, after=known.after, waits=True)
@@ -359,7 +359,7 @@ def _merge(
         _log(app, reason)
     left = [signal for signal in signals if not is_met(signal, signals, taken)]
     left = [signal for signal in left if reason or signal.asked_for]
-    taken += _explain(catches(left, said, origin), reason)
+    taken += _explain(draft_requests(left, said, origin), reason)
     kept = [catch for catch in taken if not _repeats(catch, done)]
     return Choice(_sign(kept, said), tokens=captured.usage.total, reason=reason)
 
@@ -382,7 +382,7 @@ def _own_words(
 ) -> Choice:
     if not signals:
         return Choice()
-    drafts = _explain(catches(signals, said, origin), reason)
+    drafts = _explain(draft_requests(signals, said, origin), reason)
     return Choice(_sign(drafts, said), reason=reason)
 
 
@@ -395,7 +395,7 @@ def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
 def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...]:
     """Every draft says in its header where it comes from; none repeats a secret."""
     return tuple(
-        replace(item, draft=signed(item.draft, item.origin))
+        replace(item, draft=sign_draft(item.draft, item.origin))
         if item.draft and not item.refuse
         else item
         for item in refuse_secrets(catches, said)
@@ -404,7 +404,7 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
     """True for a model's draft of what was saved at once, unless it is the better text of it."""
-    said = quote(catch.origin.quote)
+    said = short_quote(catch.origin.quote)
     for item in done:
         same = item.quote and said and (item.quote in said or said in item.quote)
         if item.message == catch.origin.message and same:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.capture.agent import without_secrets
-from memdir.capture.capture import choose
-from memdir.capture.inbox import id_of, open_inbox
-from memdir.capture.origin import untrusted
-from memdir.capture.pages import Page, Patch, knowledge_page, propose, says
+from memdir.capture.capture import choose_drafts
+from memdir.capture.inbox import draft_id, open_inbox
+from memdir.capture.origin import reason_to_distrust
+from memdir.capture.pages import Page, Patch, knowledge_page, page_says, propose_patches
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.plan import SETTLED
-from memdir.capture.progress import Progress, restore
+from memdir.capture.progress import Progress, restore_value
 from memdir.capture.route import (
     CLAUDE_MD,
     MEMORY,
@@ -26,11 +26,19 @@ from memdir.capture.route import (
     Routed,
     Text,
     nearly_same,
-    rank,
-    route,
+    rank_routed,
+    route_catch,
 )
 from memdir.capture.sessions import Chosen, PastSession, find_sessions
-from memdir.capture.signals import STANDING, Catch, Signal, masked, notice, order, takes_back
+from memdir.capture.signals import (
+    STANDING,
+    Catch,
+    Signal,
+    mask_secrets,
+    notice_requests,
+    order_said,
+    takes_back,
+)
 from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import SKIPPED, Change, Draft, Wishes
@@ -142,8 +150,8 @@ def _take(
         return [Item(routed, session, outcome=LEAVE_OUT, reason=place) for routed in skipped]
     catches = _catches(place.app, session, new, chosen.model, made)
     used = {catch.origin.message for catch in catches}
-    signals = notice([message for message in new.said if message.id in used])
-    when = order(catches, new.said)
+    signals = notice_requests([message for message in new.said if message.id in used])
+    when = order_said(catches, new.said)
     wishes = forgotten.setdefault(place.app.store.root, [])
     items = []
     for number in sorted(range(len(catches)), key=lambda number: when[number], reverse=True):
@@ -163,18 +171,18 @@ def _catches(
     """A model's, as long as there is budget, and each session once; else requests alone."""
     progress = Progress(session.id)
     if not model:
-        return choose(app, new, progress, session.client, "").catches
+        return choose_drafts(app, new, progress, session.client, "").catches
     # What a model made of a session is kept: asked again, it costs nothing and says the same.
     folder, name = os.path.join(state_folder(app.config), "extracts"), store_key(session.id)
     try:
         value = state.read_json(folder, name, dict) or {}
         if (value.get("session"), value.get("cursor")) == (session.id, new.cursor.id):
-            return tuple(restore(Catch, item) for item in value["catches"])
+            return tuple(restore_value(Catch, item) for item in value["catches"])
     except (OSError, *state.DAMAGE):
         pass  # the model is asked again
     # A model that failed once, or may cost no more, is not asked about the next session either.
     waits = next(iter(made.waiting.values()), "")
-    choice = choose(app, new, progress, session.client, None, waits)
+    choice = choose_drafts(app, new, progress, session.client, None, waits)
     made.tokens += choice.tokens
     if choice.left:
         made.waiting[session.id] = choice.reason
@@ -189,7 +197,7 @@ def _catches(
 def _without_secrets(catch: Catch) -> Catch:
     """A person sees first what was left out of what would be saved at once."""
     if catch.draft is None:
-        return replace(catch, forget=masked(catch.forget))
+        return replace(catch, forget=mask_secrets(catch.forget))
     draft = without_secrets(catch.draft)
     hold = catch.hold or ("" if draft.body == catch.draft.body else LEFT_OUT)
     return replace(catch, draft=draft, hold=hold)
@@ -208,17 +216,17 @@ def _route(
 ) -> Routed:
     if reason := _reason_to_skip(catch, new, place, wishes):
         return Routed(SKIP, catch, reason)
-    routed = route(catch, place.known, place.rules, kind)
+    routed = route_catch(catch, place.known, place.rules, kind)
     if routed.to in PROPOSED and (draft := routed.catch.draft):
         page = _page(place, routed)
-        if says(page, draft, place.rules):
+        if page_says(page, draft, place.rules):
             return Routed(SKIP, catch, f"{page.path} says it already")
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
             return Routed(MEMORY, replace(catch, hold=hold), hold)
     # Also if a model should have seen to it, and could not.
     noticed = routed.catch.hold.endswith((NOT_ASKED, STANDING))
-    if yes and noticed and not untrusted(catch.origin):
+    if yes and noticed and not reason_to_distrust(catch.origin):
         return replace(routed, catch=replace(routed.catch, hold=""))
     return routed
 
@@ -262,13 +270,13 @@ def _settle(places: Sequence[Place], made: Extraction) -> None:
             if len(places) == 1:
                 raise
             settled += [replace(item, outcome=LEFT, reason=error.message) for item in own]
-    made.items = sorted(settled, key=lambda item: rank(item.routed))
+    made.items = sorted(settled, key=lambda item: rank_routed(item.routed))
 
 
 def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
     """The things of one project, values first, and what became of each."""
     to_save, settled, proposals = [], [], []
-    for item in sorted(items, key=lambda item: rank(item.routed)):
+    for item in sorted(items, key=lambda item: rank_routed(item.routed)):
         routed, draft = item.routed, item.routed.catch.draft
         if routed.to in STORED and draft and not routed.catch.hold:
             to_save.append((item, draft))
@@ -281,7 +289,7 @@ def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
     saved = _save(place, to_save, made) if to_save else []
-    made.patches += propose(place.root, place.rules, proposals)
+    made.patches += propose_patches(place.root, place.rules, proposals)
     return saved + settled
 
 
@@ -332,7 +340,7 @@ def _save_draft(draft: Draft, desk: Desk, place: Place, kept: list[tuple[Draft, 
 def _hold(app: App, item: Item, reason: str) -> Item:
     catch, inbox = replace(item.routed.catch, hold=reason), open_inbox(app)
     item = replace(item, routed=replace(item.routed, catch=catch), outcome=HOLD, reason=reason)
-    if inbox.was_settled(id_of(catch)):
+    if inbox.was_settled(draft_id(catch)):
         return replace(item, outcome=LEAVE_OUT, reason=SETTLED)
     if app.dry_run:
         return item

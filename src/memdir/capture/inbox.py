@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import cast
 
-from memdir.capture.progress import restore
+from memdir.capture.progress import restore_value
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
@@ -50,7 +50,7 @@ class Held:
     time: float
 
 
-def id_of(catch: Catch) -> str:
+def draft_id(catch: Catch) -> str:
     """The same draft from the same message has the same id, however often it is caught.
 
     Not the session: a fork of one has the messages of the other.
@@ -61,7 +61,7 @@ def id_of(catch: Catch) -> str:
     return hash_of(told.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
 
 
-def find_id(text: str, ids: Sequence[str]) -> str:
+def complete_id(text: str, ids: Sequence[str]) -> str:
     """The id that begins so, else the empty string; refuses the start of several."""
     wanted = text.strip().lower()
     found = [id for id in ids if wanted and id.startswith(wanted)]
@@ -71,12 +71,12 @@ def find_id(text: str, ids: Sequence[str]) -> str:
     raise Missing(f"{text[:40]!r} is the start of several ids: {few}", next="give more of it")
 
 
-def reason_of(id: str) -> str:
+def approval_reason(id: str) -> str:
     """Why a change was made that approves a draft, for the history."""
     return _REASON + id
 
 
-def approved_by(reason: str) -> str:
+def approved_draft(reason: str) -> str:
     """The inverse of `reason_of`: the draft that a change approved; empty for other reasons."""
     id = reason.removeprefix(_REASON)
     return id if id != reason and len(id) == ID_CHARACTERS and id.isalnum() else ""
@@ -91,8 +91,8 @@ class Inbox:
 
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
         """Keep it, durably, unless it waits already or was settled before; refuse when full."""
-        held = Held(id_of(catch), replace(catch, hold=reason), reason, now)
-        data = write(held)
+        held = Held(draft_id(catch), replace(catch, hold=reason), reason, now)
+        data = write_held(held)
         if len(data) > MAX_FILE_BYTES:
             message = f"the draft has more than {MAX_FILE_BYTES:,} bytes: too long to be held"
             raise BadInput(message, next="save a shorter one by hand: memdir remember TEXT")
@@ -127,7 +127,7 @@ class Inbox:
         """Put another version in its place; it keeps its id, so the first one is not held anew."""
         with self._locked():
             self._find(held.id)
-            self._put(held.id + WAITING_ENDING, write(held))
+            self._put(held.id + WAITING_ENDING, write_held(held))
 
     def settle(self, id: str, how: str = "", what: str = "", now: float = 0.0) -> None:
         """Write down what became of it, then take it off the list."""
@@ -167,7 +167,7 @@ class Inbox:
         with self._locked():
             held = self._read(id, SETTLED_ENDING)
             self._check_room(PERSON)  # who lets it wait again
-            self._put(id + WAITING_ENDING, write(held))
+            self._put(id + WAITING_ENDING, write_held(held))
             settled = self._settled()
             settled.pop(id, None)
             self._put_settled(settled)
@@ -195,7 +195,7 @@ class Inbox:
             raise BadInput(message, path=self.folder, next="memdir review shows them")
 
     def _find(self, id: str) -> str:
-        name = find_id(id, self._ids())
+        name = complete_id(id, self._ids())
         if not name:
             raise Missing(f"no draft {id[:40]!r} waits", next="memdir review lists them")
         return name
@@ -207,7 +207,7 @@ class Inbox:
         try:
             if len(data) > MAX_FILE_BYTES:
                 raise ValueError("too long")
-            return read(data, id)
+            return read_held(data, id)
         except state.DAMAGE:
             hint = f"look at it, then move it away: mv {path} {path}.old"
             raise BadInput(f"{path}: this draft is damaged", path=path, next=hint) from None
@@ -216,7 +216,7 @@ class Inbox:
         """What was settled, by id; damaged lines are skipped."""
         with state.explained(os.path.join(self.folder, SETTLED), "cannot be read"):
             lines, _ = state.read_lines(self.folder, SETTLED)
-        pairs, _ = state.parse_lines(lines, lambda value: (restore(str, value["id"]), value))
+        pairs, _ = state.parse_lines(lines, lambda value: (restore_value(str, value["id"]), value))
         return dict(pairs)
 
     def _put_settled(self, settled: dict[str, dict[str, str]]) -> None:
@@ -236,7 +236,7 @@ class Inbox:
         return self.look()[0]  # last in the class: above, `list` is the type
 
 
-def write(held: Held) -> bytes:
+def write_held(held: Held) -> bytes:
     """A draft that waits as JSON: ASCII, so that no character of it can do harm."""
     parts = asdict(held.catch)
     parts["draft"] = parts["draft"] and {**parts["draft"], "day": str(parts["draft"]["day"] or "")}
@@ -245,14 +245,14 @@ def write(held: Held) -> bytes:
     return (json.dumps(value, indent=2) + "\n").encode("ascii")
 
 
-def read(data: bytes, id: str) -> Held:
+def read_held(data: bytes, id: str) -> Held:
     """The inverse of `write`; raises one of `state.DAMAGE` for anything else."""
     value = json.loads(data)
     parts = {key: value[key] for key in ("origin", "forget", "draft")}
-    catch = cast(Catch, restore(Catch, {**parts, "hold": value["reason"]}))
+    catch = cast(Catch, restore_value(Catch, {**parts, "hold": value["reason"]}))
     if value["id"] != id:
         raise ValueError("not the draft of that name")
-    return Held(id, catch, catch.hold, float(restore(float, value["time"])))
+    return Held(id, catch, catch.hold, float(restore_value(float, value["time"])))
 
 
 def _is_kept(line: dict[str, str], now: float) -> bool:

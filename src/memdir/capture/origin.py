@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memdir.audit.disagree import find_turned
-from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin, quote
+from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin, short_quote
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from memdir.hot.safe import inert_line
@@ -55,7 +55,7 @@ class _Piece(NamedTuple):
 _Speaker = tuple[str, float, _Piece | None]  # who said a sentence, its weight, the best place
 
 
-def rests_on(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
+def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
     """The origin with who said what the text says, where, and the words, cut short.
 
     `name` is what a new memory is to be called; it may say what its text does not.
@@ -82,12 +82,12 @@ def rests_on(text: str, said: Sequence[Message], origin: Origin, name: str = "")
     # From the line on that says most of it.
     lines = piece.text.split("\n")
     shared = [len(piece.words.intersection(words.count(line)[0])) for line in lines]
-    words_said = quote("\n".join(lines[shared.index(max(shared)) :]))
+    words_said = short_quote("\n".join(lines[shared.index(max(shared)) :]))
     tool = piece.said.tool if who == TOOL else ""
     return replace(origin, who=who, message=piece.said.id, tool=tool, quote=words_said)
 
 
-def untrusted(origin: Origin) -> str:
+def reason_to_distrust(origin: Origin) -> str:
     """Why a person must agree before this is saved; empty if a person said it."""
     if origin.who == PERSON:
         return ""
@@ -99,7 +99,7 @@ def untrusted(origin: Origin) -> str:
     return "nobody knows who said it"
 
 
-def signed(draft: Draft, origin: Origin) -> Draft:
+def sign_draft(draft: Draft, origin: Origin) -> Draft:
     """The draft with where it comes from in its header: every memory tells who said it."""
     said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
     told = {
@@ -115,7 +115,7 @@ def signed(draft: Draft, origin: Origin) -> Draft:
     return replace(draft, source=SOURCE, extra=(*kept, *safe))
 
 
-def told_by(values: Mapping[str, str]) -> str:
+def describe_origin(values: Mapping[str, str]) -> str:
     """Where a header says that a memory comes from, in words; empty if it does not say."""
     said = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
     if not said["said_by"]:

@@ -62,7 +62,7 @@ def read_page(root: str, path: str, title: str = "") -> Page:
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
     named = real[len(top) + 1 :]
-    if not below(real, top) or not fits(named):
+    if not below(real, top) or not fits_patch(named):
         return Page(path, None, f"{path} leads out of the project", title)
     problem, data = "", None
     try:
@@ -95,23 +95,25 @@ def knowledge_page(root: str, draft: Draft) -> Page:
     return read_page(root, NOTES, "# Notes") if long else read_page(root, DECISIONS, "# Decisions")
 
 
-def says(page: Page, draft: Draft, rules: Rules) -> bool:
+def page_says(page: Page, draft: Draft, rules: Rules) -> bool:
     """True if the page has this very line or heading already."""
     wanted = _entry(draft, rules)[0] if page.title else f"- {_line(draft, rules)}"
     return wanted in map(str.rstrip, _text(page.data or b"").splitlines())
 
 
-def propose(root: str, rules: Rules, proposals: Iterable[tuple[Page, Draft]]) -> list[Patch]:
+def propose_patches(
+    root: str, rules: Rules, proposals: Iterable[tuple[Page, Draft]]
+) -> list[Patch]:
     """One patch for each page, so that they can be applied in any order."""
     pages: dict[Page, bytes | None] = {}
     for page, draft in proposals:
         now = replace(page, data=pages.get(page, page.data))
         if page.title:
-            pages[page] = with_section(now.data, *_entry(draft, rules), page.title)
-        elif not says(now, draft, rules):
-            pages[page] = with_lines(now.data, [_line(draft, rules)])
+            pages[page] = add_section(now.data, *_entry(draft, rules), page.title)
+        elif not page_says(now, draft, rules):
+            pages[page] = add_lines(now.data, [_line(draft, rules)])
     return [
-        Patch(root, page.path, patch(page.path, page.data, new or b""))
+        Patch(root, page.path, make_patch(page.path, page.data, new or b""))
         for page, new in pages.items()
     ]
 
@@ -144,14 +146,14 @@ def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
     return f"## {day}: {title}", body
 
 
-def with_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
+def add_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
     """CLAUDE.md with these as items of our section, at its end or in a new one at the end."""
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     rows = text.split(end)
     items = [f"- {line}" for line in lines]
     if LEARNED not in rows:
-        return with_section(old, LEARNED, end.join(items))
+        return add_section(old, LEARNED, end.join(items))
     index = rows.index(LEARNED) + 1
     while index < len(rows) and not rows[index].startswith("#"):
         index += 1
@@ -161,7 +163,7 @@ def with_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
     return _bytes(end.join([*rows[:index], *gap, *items, *(rows[index:] or [""])]))
 
 
-def with_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
+def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
     """A page with one more section at its end; a new one begins with its title."""
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
@@ -173,7 +175,7 @@ def with_section(old: bytes | None, heading: str, body: str, title: str = "") ->
     return _bytes(start + blank + section if start else section)
 
 
-def patch(path: str, old: bytes | None, new: bytes) -> str:
+def make_patch(path: str, old: bytes | None, new: bytes) -> str:
     """A patch that `git apply` takes; empty if nothing changes."""
     if old == new:
         return ""
@@ -185,7 +187,7 @@ def patch(path: str, old: bytes | None, new: bytes) -> str:
     return f"diff --git a/{path} b/{path}\n{mode}" + "".join(ended)
 
 
-def fits(path: str) -> bool:
+def fits_patch(path: str) -> bool:
     """True for a path that a patch can name as it is."""
     return _PLAIN.fullmatch(path) is not None and ".." not in path.split("/")
 

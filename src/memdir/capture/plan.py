@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memdir.capture.inbox import id_of, open_inbox
+from memdir.capture.inbox import draft_id, open_inbox
 from memdir.capture.progress import (
     DECISIONS,
     HELD,
@@ -18,8 +18,8 @@ from memdir.capture.progress import (
     Plan,
     Progress,
 )
-from memdir.capture.route import undone_on
-from memdir.capture.signals import Catch, order, takes_back
+from memdir.capture.route import day_undone
+from memdir.capture.signals import Catch, order_said, takes_back
 from memdir.clients.conversation import Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
@@ -85,7 +85,7 @@ class Outcome:
         return len(self.decided) + self.waiting
 
 
-def report(decided: Sequence[Entry]) -> str:
+def report_line(decided: Sequence[Entry]) -> str:
     """One line for the user; empty if nothing happened."""
     parts = []
     for verb, retired in (("saved", False), (RETIRED, True)):
@@ -137,7 +137,7 @@ def make_plan(
 def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
     """The drafts that a later request takes back, and which one, by their places in the list."""
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
-    when = order(catches, said) if wishes else []
+    when = order_said(catches, said) if wishes else []
     return {
         index: wish
         for index, catch in enumerate(catches)
@@ -239,7 +239,7 @@ def _settle(app: App, item: Item, again: bool) -> Entry:
 def _hold(app: App, catch: Catch, entry: Entry) -> Entry:
     name = catch.draft.name if catch.draft else ""
     if not app.dry_run:
-        if open_inbox(app).was_settled(id_of(catch)):
+        if open_inbox(app).was_settled(draft_id(catch)):
             return replace(entry, name=name, reason=SETTLED)
         held = open_inbox(app).hold(catch, catch.hold, app.now())
         name = name or held.id
@@ -251,7 +251,7 @@ def _save(app: App, item: Item, draft: Draft, entry: Entry, again: bool) -> Entr
         for memory in app.store.scan().memories:
             if item.id in memory.head and memory.values.get(MARK) == item.id:
                 return replace(entry, what=SAVED, name=stem(memory.path))
-    if day := undone_on(app, item.catch):
+    if day := day_undone(app, item.catch):
         return replace(entry, reason=f"it was saved before and undone ({day})")
     extra = (*(pair for pair in draft.extra if pair[0] != MARK), (MARK, item.id))
     [change, *_] = save(app, replace(draft, extra=extra), Wishes()).changes

@@ -135,15 +135,15 @@ class Plan:
     reason: str = ""
 
 
-def restore(kind: Any, value: Any) -> Any:
+def restore_value(kind: Any, value: Any) -> Any:
     """The inverse of `asdict` for these classes, from JSON; raises one of `state.DAMAGE`."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is types.UnionType:  # X | None; an unknown day is empty
         absent = value is None or (value == "" and parts[0] is datetime.date)
-        return None if absent else restore(parts[0], value)
+        return None if absent else restore_value(parts[0], value)
     if origin is tuple:
         inner = parts[:1] * len(value) if parts[1:] == (...,) else parts
-        return tuple(restore(part, item) for part, item in zip(inner, value, strict=True))
+        return tuple(restore_value(part, item) for part, item in zip(inner, value, strict=True))
     if kind is datetime.date:
         return datetime.date.fromisoformat(value)
     if kind is float and type(value) in (int, float) and abs(value) <= MAX_TIME_SECONDS:
@@ -153,13 +153,13 @@ def restore(kind: Any, value: Any) -> Any:
     if kind in (float, str, int, bool):
         raise ValueError("not what was written")
     hints = _hints(kind)
-    return kind(**{name: restore(hints[name], item) for name, item in value.items()})
+    return kind(**{name: restore_value(hints[name], item) for name, item in value.items()})
 
 
 _hints = functools.cache(get_type_hints)
 
 
-def balance(entries: Iterable[Entry], before: Mapping[str, int] | None = None) -> Account:
+def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None = None) -> Account:
     """Count the lines, each thing once; what waits is counted, never computed as the rest."""
     totals = Counter(before or {})
     count = totals.total()
@@ -183,7 +183,7 @@ def balance(entries: Iterable[Entry], before: Mapping[str, int] | None = None) -
     return Account(count + len(received), saved, refused, held, waiting, tuple(problems))
 
 
-def pause(failures: int) -> int:
+def pause_seconds(failures: int) -> int:
     """Seconds to wait after so many failures in a row."""
     return PAUSE_SECONDS[min(max(failures, 1), len(PAUSE_SECONDS)) - 1]
 
@@ -213,7 +213,7 @@ class Journal:
 
     def account(self) -> Account:
         totals, entries = self.read()
-        return balance(entries, totals)
+        return balance_journal(entries, totals)
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Append, durably, all lines or none."""
@@ -246,8 +246,8 @@ class Journal:
 
 def _parse_line(value: Any) -> Counter[str] | Entry:
     if "id" in value:
-        return cast(Entry, restore(Entry, value))
-    totals = Counter({what: restore(int, count) for what, count in value.items()})
+        return cast(Entry, restore_value(Entry, value))
+    totals = Counter({what: restore_value(int, count) for what, count in value.items()})
     if set(totals) != set(DECISIONS) or not all(0 <= n <= MAX_COUNT for n in totals.values()):
         raise ValueError("not what was written")
     return totals
@@ -313,7 +313,7 @@ class Captures:
         whole = os.path.join(self.folder, path)
         try:
             with state.explained(whole, "cannot be read"):
-                return state.read_json(self.folder, path, functools.partial(restore, kind))
+                return state.read_json(self.folder, path, functools.partial(restore_value, kind))
         except state.DAMAGE:
             if path == PLAN:  # kept for a person to look at, out of the way of the next run
                 os.replace(whole, os.path.join(self.folder, DAMAGED))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 
-from memdir.capture.signals import Signal, day_of, masked
+from memdir.capture.signals import Signal, day_of, mask_secrets
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import BadInput
 from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft
@@ -123,7 +123,7 @@ def _message_lines(shown: dict[int, Message], signals: Sequence[Signal]) -> Iter
         if last and number > last + 1:
             yield "…"
         last = number
-        text = masked(_around(message.text, words, SEARCHED_CHARACTERS))
+        text = mask_secrets(_around(message.text, words, SEARCHED_CHARACTERS))
         text = inert(_around(text, words, _limit(message, bool(words)))).strip()
         who = message.who
         if who == TOOL:

@@ -11,12 +11,12 @@ from memdir.capture.inbox import (
     REJECTED,
     REVIEWED_KEY,
     Held,
-    approved_by,
-    find_id,
+    approval_reason,
+    approved_draft,
+    complete_id,
     open_inbox,
-    reason_of,
 )
-from memdir.capture.origin import signed
+from memdir.capture.origin import sign_draft
 from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
@@ -30,7 +30,7 @@ from memdir.store.writer import App, Done, day_of
 from memdir.text import secrets
 
 
-def undo(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
+def undo_changes(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
     """undo → index, unless the index itself was put back; drafts that were approved wait again"""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
@@ -55,7 +55,7 @@ def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
     """The drafts whose approval was undone wait again, or are settled again by an undone undo."""
     inbox, remarks = open_inbox(app), []
     for logged in undone:
-        if id := approved_by(logged.cause.reason):
+        if id := approved_draft(logged.cause.reason):
             # It may wait already, or was approved too long ago.
             with suppress(MemdirError):
                 if not app.dry_run:
@@ -66,7 +66,7 @@ def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
             # The history may have lost it, or somebody decided on it meanwhile.
             with suppress(MemdirError):
                 earlier = app.history.find(undone_id)
-                if id := approved_by(earlier.cause.reason):
+                if id := approved_draft(earlier.cause.reason):
                     inbox.settle(id, APPROVED, earlier.cause.name, app.now())
     return remarks
 
@@ -92,7 +92,7 @@ def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     return list({held.id: held for held in found}.values())
 
 
-def preview(app: App, held: Held, wishes: Wishes) -> Done:
+def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
     """What approving it would change, refusals and all; nothing is written."""
     dry = replace(app, dry_run=True)
     try:
@@ -101,7 +101,7 @@ def preview(app: App, held: Held, wishes: Wishes) -> Done:
         return _not_done(held, error)
 
 
-def approve(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
+def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
     """save (or retire), then out of the inbox: killed in between, the next approval sees it there.
 
     What is refused or in conflict goes on waiting; one draft never stops the others.
@@ -115,15 +115,15 @@ def approve(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
             done = _not_done(held, error)
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
-            open_inbox(app).settle(held.id, APPROVED, title(held), app.now())
+            open_inbox(app).settle(held.id, APPROVED, draft_title(held), app.now())
         found.append(Settled(held, APPROVED if stands else "", done))
     return found
 
 
-def reject(app: App, chosen: Sequence[Held]) -> list[Settled]:
+def reject_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """Out of the inbox; for some days it can be put back, and it is not asked again."""
     for held in chosen if not app.dry_run else ():
-        open_inbox(app).settle(held.id, REJECTED, title(held), app.now())
+        open_inbox(app).settle(held.id, REJECTED, draft_title(held), app.now())
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
@@ -133,21 +133,21 @@ def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Hel
     if every:
         return kept
     by_id = {held.id: held for held in kept}
-    found = {text: find_id(text, list(by_id)) for text in ids}
+    found = {text: complete_id(text, list(by_id)) for text in ids}
     for text in (text for text, id in found.items() if not id):
         next = "memdir review list --rejected shows them"
         raise Missing(f"no draft {text[:40]!r} was rejected of late", next=next)
     return [by_id[id] for id in dict.fromkeys(found.values())]
 
 
-def restore(app: App, chosen: Sequence[Held]) -> list[Settled]:
+def restore_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """Back into the inbox, where they wait as they did."""
     for held in chosen if not app.dry_run else ():
         open_inbox(app).reopen(held.id)
     return [Settled(held, RESTORED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
-def rewrite(app: App, held: Held, draft: Draft) -> Held:
+def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
     """Other words for a draft, or the name of what is to be put away; the id stays."""
     if held.catch.draft is None:
         catch = replace(held.catch, forget=find_all(app.store, [draft.name])[0].path)
@@ -161,7 +161,7 @@ def rewrite(app: App, held: Held, draft: Draft) -> Held:
     return changed
 
 
-def title(held: Held) -> str:
+def draft_title(held: Held) -> str:
     """A draft in one line, nothing from a secret on."""
     draft = held.catch.draft
     if draft is None:
@@ -169,7 +169,7 @@ def title(held: Held) -> str:
     return draft_module.first_sentence(draft.description or draft.body)
 
 
-def said(held: Held) -> str:
+def draft_text(held: Held) -> str:
     """All that a draft says as one line, nothing from a secret on."""
     draft = held.catch.draft
     why = f" Why: {draft.why}" if draft and draft.why else ""
@@ -184,7 +184,7 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         return approve_record(app, held)
     if catch.draft is None:
         try:
-            return retire(app, [catch.forget], reason=reason_of(held.id))
+            return retire(app, [catch.forget], reason=approval_reason(held.id))
         except Missing:
             next = f"say it: memdir review edit {held.id} --name NAME"
             raise Missing("it is not clear which memory is meant", next=next) from None
@@ -193,13 +193,13 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
             reason = "it was saved before, and only waited to be taken off the list"
             change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
             return replace(rebuild_index(app), changes=(change,))  # it may lack its pointer
-    draft = signed(catch.draft, catch.origin)
+    draft = sign_draft(catch.draft, catch.origin)
     draft = replace(
         draft,
         day=draft.day or day_of(held.time),  # `tomorrow` counts from the day it was said
         extra=(*draft.extra, (REVIEWED_KEY, held.id)),
     )
-    return save(app, draft, wishes, reason=reason_of(held.id))
+    return save(app, draft, wishes, reason=approval_reason(held.id))
 
 
 def _not_done(held: Held, error: MemdirError) -> Done:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import untrusted
+from memdir.capture.origin import reason_to_distrust
 from memdir.capture.pages import Page, read_knowledge, read_page, standing_line
-from memdir.capture.signals import REMEMBER, Catch, terms
+from memdir.capture.signals import REMEMBER, Catch, telling_words
 from memdir.clients.conversation import PERSON
 from memdir.config.config import DIR, Config, read_config
 from memdir.errors import MemdirError
@@ -131,7 +131,7 @@ class Routed:
     reason: str
 
 
-def route(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
+def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
     """The destination; `kind` is what a person asked for there."""
     draft = catch.draft
     if draft is None:
@@ -146,7 +146,7 @@ def route(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
         catch = replace(catch, draft=replace(draft, type="value"))
     if to in STORED:
         # An answer to "who says so?" comes first: a tool cannot ask to remember.
-        hold = untrusted(catch.origin) or catch.hold or ("" if asked else NOT_ASKED)
+        hold = reason_to_distrust(catch.origin) or catch.hold or ("" if asked else NOT_ASKED)
         catch = replace(catch, hold=hold)
     return Routed(to, catch, reason)
 
@@ -186,7 +186,7 @@ def _refusal(draft: Draft, rules: Rules) -> str:
     return drafts.refusal(draft, rules, Wishes())
 
 
-def rank(routed: Routed) -> tuple[int, bool]:
+def rank_routed(routed: Routed) -> tuple[int, bool]:
     """Values first, then memories, then what is proposed; what may be saved before what waits."""
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
@@ -194,7 +194,7 @@ def rank(routed: Routed) -> tuple[int, bool]:
 def nearly_same(first: Draft, second: Draft) -> bool:
     """True if the two may be one memory: all words that count but one are the same, or a name."""
     titles = [drafts.first_sentence(draft.description or draft.body) for draft in (first, second)]
-    small, large = sorted(map(terms, titles), key=len)
+    small, large = sorted(map(telling_words, titles), key=len)
     if MIN_WORDS - 1 <= len(small) >= len(large) - 1 and small <= large:
         return True
     return name_for(titles[0], "") == name_for(titles[1], "") != ""
@@ -227,7 +227,7 @@ def find_undone(app: App) -> list[Undone]:
     return undone
 
 
-def undone_on(app: App, catch: Catch) -> str:
+def day_undone(app: App, catch: Catch) -> str:
     """The day on which this very thing, from the same message, was undone; empty for any other."""
     for undone in find_undone(app) if catch.origin.message else ():
         text = undone.text

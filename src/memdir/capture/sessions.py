@@ -47,7 +47,7 @@ def open_reader(app: App, client: str, path: str = "") -> Reader:
     return reader
 
 
-def is_of_client(app: App, client: str, path: str) -> bool:
+def belongs_to_client(app: App, client: str, path: str) -> bool:
     """True for a file among the client's own; any other is read only when a person names it."""
     if client == HANDED_OVER:
         return False
@@ -56,7 +56,7 @@ def is_of_client(app: App, client: str, path: str) -> bool:
     return folder == root or below(folder, root)
 
 
-def size_of(path: str) -> int | None:
+def transcript_size(path: str) -> int | None:
     """The size of a transcript; None if there is no such file."""
     try:
         return os.stat(path).st_size
@@ -71,7 +71,7 @@ def size_of(path: str) -> int | None:
         raise failure(error, path, "the transcript cannot be looked at") from None
 
 
-def place_of(app: App, request: Request, cwd: str) -> str:
+def hook_directory(app: App, request: Request, cwd: str) -> str:
     """For a hook that is called in `cwd`: the directory whose project learns from it.
 
     Where the conversation was started, if that still exists and keeps its state in the same place.
@@ -86,7 +86,7 @@ def place_of(app: App, request: Request, cwd: str) -> str:
     return started if there.state_dir == app.config.state_dir else cwd
 
 
-def project_of(app: App, request: Request) -> tuple[str, str]:
+def find_project(app: App, request: Request) -> tuple[str, str]:
     """A directory of the project in which it was started, and why that cannot be used.
 
     Both are empty for the current project.

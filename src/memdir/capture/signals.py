@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from memdir.capture import typed
 from memdir.capture.typed import (
     Sentence,
-    joined,
+    join_sentences,
     own_words,
     sentence,
     sentences,
@@ -98,12 +98,12 @@ def day_of(said: Message | None) -> datetime.date | None:
         return None
 
 
-def quote(text: str) -> str:
+def short_quote(text: str) -> str:
     """A few words as one harmless line, up to the first secret."""
     return inert_line(" ".join(secrets.before_secrets(text).split()), MAX_QUOTE_BYTES)
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """The text without the lines that hold secrets; the block of a key goes as a whole."""
     found = secrets.find_secrets(text)
     if not found:
@@ -119,7 +119,7 @@ def masked(text: str) -> str:
     return "\n".join(lines)
 
 
-def notice(said: Sequence[Message]) -> list[Signal]:
+def notice_requests(said: Sequence[Message]) -> list[Signal]:
     """The requests in what people typed; agents and tools ask for nothing."""
     return [signal for item in said if item.who == PERSON for signal in _in_message(item)]
 
@@ -147,7 +147,7 @@ def _in_message(message: Message) -> list[Signal]:
             continue
         last = end
         quoted = own[first : last + 1]
-        text = joined(quoted)
+        text = join_sentences(quoted)
         doubtful = any(item.doubtful for item in quoted)
         type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
         result.append(Signal(kind, text, message, type, doubtful))
@@ -159,14 +159,14 @@ def _request(said: Sentence) -> tuple[str, int, int]:
     matches = [
         (match.start(match.lastgroup or 0), RULE if kind == typed.FROM_NOW else kind, match)
         for kind in typed.REQUESTS
-        if (match := typed.find(kind, said.bare)) is not None
+        if (match := typed.find_request(kind, said.bare)) is not None
     ]
     if not matches:
         return "", 0, 0
     start, kind, match = min(matches, key=lambda item: item[0])
     # "Can you remember that …?" asks for it; "remember that …?" asks about it.
     asks = said.asks and (kind == RULE or "you" not in (match["lead"] or "").split())
-    if asks or (kind != REMEMBER and typed.mentions("work", said.bare)):
+    if asks or (kind != REMEMBER and typed.mentions_phrase("work", said.bare)):
         return "", 0, 0
     return kind, start, match.end()
 
@@ -189,8 +189,8 @@ def _statement(text: str) -> str:
     """A request without its first words if a whole sentence is left; else all of it."""
     said = sentence(text)
     kind, start, end = _request(said)
-    rest = typed.follows(said.bare, end) if kind == REMEMBER else 0
-    if not rest or any(map(str.isalnum, typed.without("lead", said.bare[:start]))):
+    rest = typed.joined_start(said.bare, end) if kind == REMEMBER else 0
+    if not rest or any(map(str.isalnum, typed.remove_phrases("lead", said.bare[:start]))):
         return text
     kept = text[rest:].strip()
     return kept if _says_something(kept) else text
@@ -200,17 +200,19 @@ def _names_something(text: str) -> bool:
     """True if a request says what is to be kept: "remember this" does not."""
     said = sentence(text)
     _, start, end = _request(said)
-    before = typed.without("lead", said.bare[:start])
-    return _says_something(before) or _says_something(typed.without("back", said.bare[end:]), 1)
+    before = typed.remove_phrases("lead", said.bare[:start])
+    return _says_something(before) or _says_something(
+        typed.remove_phrases("back", said.bare[end:]), 1
+    )
 
 
 def _type_of(kind: str, text: str) -> str:
     bare = sentence(text).bare
-    if kind == RULE or typed.begins("order", bare):
+    if kind == RULE or typed.begins_with("order", bare):
         return "feedback"
     if "://" in text:
         return "reference"
-    return "user" if typed.begins("self", bare) else "project"
+    return "user" if typed.begins_with("self", bare) else "project"
 
 
 def _says_something(text: str, min_words: int = MIN_WORDS) -> bool:
@@ -225,7 +227,9 @@ def _is_dense(text: str) -> bool:
 # Requests as drafts.
 
 
-def catches(signals: Sequence[Signal], said: Sequence[Message], origin: Origin) -> list[Catch]:
+def draft_requests(
+    signals: Sequence[Signal], said: Sequence[Message], origin: Origin
+) -> list[Catch]:
     """What is to be forgotten, then the drafts; each text once, unless forgotten in between."""
     result: dict[str, tuple[Catch, int]] = {}
     forgotten = 0
@@ -241,11 +245,11 @@ def catches(signals: Sequence[Signal], said: Sequence[Message], origin: Origin) 
 
 def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     message = signal.said
-    origin = replace(origin, message=message.id, who=message.who, quote=quote(signal.quote))
+    origin = replace(origin, message=message.id, who=message.who, quote=short_quote(signal.quote))
     hold = "" if signal.asked_for else STANDING
     if signal.doubtful:
         hold = PASTED
-    elif signal.kind == REMEMBER and typed.mentions("work", sentence(signal.quote).bare):
+    elif signal.kind == REMEMBER and typed.mentions_phrase("work", sentence(signal.quote).bare):
         hold = AT_HAND
     if signal.kind == FORGET:
         return Catch(origin, forget=_unwanted(signal.quote), hold=hold)
@@ -256,7 +260,9 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
         return Catch(origin, hold=hold)
     day = day_of(message)
     # Days that no rule resolves later are anchored to the day of the conversation.
-    loose = day and (dates.make_absolute(text, day)[1] or typed.mentions("days", text.lower()))
+    loose = day and (
+        dates.make_absolute(text, day)[1] or typed.mentions_phrase("days", text.lower())
+    )
     whole = len(text) <= drafts.DESCRIPTION_AIM and "\n" not in text
     draft = Draft(
         body=f"{text} (said on {day.isoformat()})" if day and loose else text,
@@ -335,19 +341,19 @@ _VAGUE_WORDS = (
 _VAGUE = frozenset(map(stem, _VAGUE_WORDS.split()))
 
 
-def terms(text: str) -> frozenset[str]:
+def telling_words(text: str) -> frozenset[str]:
     """The words of a text that tell it from others."""
     plain = text[:MAX_CHARACTERS].replace("-", " ").replace("_", " ")
     return frozenset(Words().count(plain)[0])
 
 
-def meant(wish: str) -> str:
+def name_unwanted(wish: str) -> str:
     """The words of a request that name what is to be forgotten; all of them if none is plain."""
     text = " ".join(wish[:MAX_CHARACTERS].split())
     text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
     end = _ENDS.search(text)
     first = text[: end.start()].strip() if end else text
-    return (first if terms(first) else text) or wish
+    return (first if telling_words(first) else text) or wish
 
 
 def _unwanted(text: str) -> str:
@@ -355,24 +361,24 @@ def _unwanted(text: str) -> str:
     text = secrets.before_secrets(text)
     _, start, end = _request(sentence(text))
     rest = text[end:].strip(" .,:!。") or text[:start].strip(" .,:!。、")
-    return " ".join(meant(_FROM_MEMORY.sub("", rest)).split())
+    return " ".join(name_unwanted(_FROM_MEMORY.sub("", rest)).split())
 
 
 def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]) -> str:
     """Why a person must agree to what is gone from a memory; empty if one asked for it."""
-    left = terms(_text(draft))
-    lines = [words for line in read(old).body.splitlines() if (words := terms(line))]
+    left = telling_words(_text(draft))
+    lines = [words for line in read(old).body.splitlines() if (words := telling_words(line))]
     gone = [words for words in lines if len(words & left) < MIN_SHARE * len(words)]
     if not gone:
         return ""
     if cited is None or cited.who != PERSON:
         return TAKEN_AWAY
     near = [item for item in signals if item.said == cited and not item.doubtful]
-    asked = [terms(item.quote) for item in near if item.kind in (FORGET, RULE)]
-    if any(words & terms(draft.name).union(*lines) for words in asked):
+    asked = [telling_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
+    if any(words & telling_words(draft.name).union(*lines) for words in asked):
         return ""
     # Any other message must be about each line that is gone.
-    said = terms(own_words(cited.text))
+    said = telling_words(own_words(cited.text))
     return "" if all(said & words for words in gone) else TAKEN_AWAY
 
 
@@ -381,7 +387,7 @@ def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) 
 
     The words of the request count: a message may hold two.
     """
-    wanted = terms(signal.quote) - terms(_ANY_WORDS)
+    wanted = telling_words(signal.quote) - telling_words(_ANY_WORDS)
     asked = signal.asked_for
     alone = sum(item.asked_for == asked and item.said == signal.said for item in signals) == 1
     for catch in catches if signal.kind != FORGET else ():
@@ -390,7 +396,9 @@ def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) 
         here = catch.origin.message == signal.said.id
         # The only request of a message may be put in other words.
         least = 1 if here and alone else MIN_SHARE * len(wanted)
-        if len(wanted & terms(_text(catch.draft))) >= max(least, 1) or (here and not wanted):
+        if len(wanted & telling_words(_text(catch.draft))) >= max(least, 1) or (
+            here and not wanted
+        ):
             return True
     return False
 
@@ -401,19 +409,21 @@ def _text(draft: Draft) -> str:
 
 def takes_back(wish: str, draft: Draft) -> bool:
     """True if a later request to forget means this draft; a single word must be its topic."""
-    wanted = terms(wish)
-    if not wanted or not wanted <= terms(f"{draft.name} {draft.description} {draft.body}"):
+    wanted = telling_words(wish)
+    if not wanted or not wanted <= telling_words(f"{draft.name} {draft.description} {draft.body}"):
         return False
     if len(wanted) > 1:
         return True
     topic = drafts.first_sentence(draft.description or draft.body)
     (word,) = wanted
     return (
-        len(word) >= MIN_LETTERS and word not in _VAGUE and word in terms(f"{draft.name} {topic}")
+        len(word) >= MIN_LETTERS
+        and word not in _VAGUE
+        and word in telling_words(f"{draft.name} {topic}")
     )
 
 
-def order(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
+def order_said(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
     """Where in a conversation each of them was said: the message, and the place in it."""
     numbers = {item.id: number for number, item in enumerate(said) if item.text}
     texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}

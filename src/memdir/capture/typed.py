@@ -109,7 +109,7 @@ def sentences(text: str) -> list[Sentence]:
 
 def own_words(text: str) -> str:
     """What of a message the person most likely typed themselves."""
-    return joined([item for item in sentences(text) if not item.doubtful])
+    return join_sentences([item for item in sentences(text) if not item.doubtful])
 
 
 def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
@@ -117,7 +117,7 @@ def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
     return Sentence(text, _bare(text[:MAX_SENTENCE_CHARACTERS]), block, line)
 
 
-def joined(some: Sequence[Sentence]) -> str:
+def join_sentences(some: Sequence[Sentence]) -> str:
     """Sentences as one text; those of different lines stay on different lines."""
     text = ""
     for index, item in enumerate(some):
@@ -132,7 +132,7 @@ def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
     for item in some:
         if item.line == quoted_line:
             continue
-        requests = [match for kind in REQUESTS if (match := find(kind, item.bare))]
+        requests = [match for kind in REQUESTS if (match := find_request(kind, item.bare))]
         first = min((match.end() for match in requests), default=len(item.bare))
         mark = announcement().search(item.bare, 0, first)
         if mark and mark["colon"]:
@@ -235,30 +235,30 @@ _SPACED = re.compile(r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]")  # letters of script
 MAX_LEADS = 4
 
 
-def find(kind: str, bare: str) -> re.Match[str] | None:
+def find_request(kind: str, bare: str) -> re.Match[str] | None:
     """Where a sentence makes such a request: group `words` without the words before it."""
-    if not mentions(kind, bare):  # cheaper: most sentences ask for nothing
+    if not mentions_phrase(kind, bare):  # cheaper: most sentences ask for nothing
         return None
     return _requests(kind).search(bare)
 
 
-def follows(bare: str, start: int) -> int:
+def joined_start(bare: str, start: int) -> int:
     """Where the thing to be kept begins if a request ends at `start` and joins it; else 0."""
     joined = _joint().match(bare, start)
     return joined.end() if joined else 0
 
 
-def begins(kind: str, bare: str) -> bool:
+def begins_with(kind: str, bare: str) -> bool:
     """True if a statement begins with one of the words of that kind."""
     return bool(_anywhere(kind, r"^\W*").search(bare))
 
 
-def mentions(kind: str, bare: str) -> bool:
+def mentions_phrase(kind: str, bare: str) -> bool:
     """True if one of the words of that kind stands in it."""
     return bool(_anywhere(kind, "").search(bare))
 
 
-def without(kind: str, bare: str) -> str:
+def remove_phrases(kind: str, bare: str) -> str:
     """The text without the words of that kind."""
     return _anywhere(kind, "").sub("", bare)
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memdir.capture.capture import captures_of
+from memdir.capture.capture import open_captures
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import CLIENT
 from memdir.capture.progress import (
@@ -16,7 +16,7 @@ from memdir.capture.progress import (
     Account,
     Entry,
     Progress,
-    balance,
+    balance_journal,
 )
 from memdir.clients.receipt import PLUGIN, Wish
 from memdir.clients.setup import install
@@ -73,7 +73,7 @@ class Status:
 
 def status(app: App) -> Status:
     """Only looks; works also where something is broken."""
-    captures, config = captures_of(app), app.config
+    captures, config = open_captures(app), app.config
     totals, entries = captures.journal.read()
     plan = captures.plan()
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
@@ -83,7 +83,7 @@ def status(app: App) -> Status:
     save, name = _last_save(app)
     if newest and not app.history.on:
         save, name = newest.time, newest.name
-    account = balance(entries, totals)
+    account = balance_journal(entries, totals)
     log = _read(os.path.join(config.state_dir, LOG), LOG_BYTES, last=True)
     log_lines = log.decode("utf-8", "replace").splitlines()
     return Status(
