@@ -53,11 +53,11 @@ class Message:
 
 def is_request(text: str, before: str) -> bool:
     """The product's recogniser; the one place to change when it moves."""
-    from memdir.capture.signals import notice
+    from memdir.capture.signals import notice_requests
     from memdir.clients.conversation import AGENT, PERSON, Message
 
     said = [Message("0", AGENT, before, 0.0), Message("1", PERSON, text, 0.0)]
-    return any(signal.asked_for for signal in notice(said if before else said[1:]))
+    return any(signal.asked_for for signal in notice_requests(said if before else said[1:]))
 
 
 def language_of(text: str) -> str:

@@ -213,7 +213,7 @@ class Memdir:
         noticed is held for `memdir review`; `.decided` says which. No model is asked, unless
         `model` is True (the one of the settings) or names one: then within the budget.
         """
-        from memdir.capture.capture import hand_over  # a quarter of the modules there are
+        from memdir.capture.messages import hand_over  # a quarter of the modules there are
 
         _check(session=session, client=client)
         if isinstance(conversation, PathLike):
@@ -226,7 +226,7 @@ class Memdir:
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
         _check(change=change)
-        return review.undo(self.app, change)
+        return review.undo_changes(self.app, change)
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""

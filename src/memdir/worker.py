@@ -19,9 +19,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
-from memdir.capture.capture import begin, capture, finish, missed, open_reader, place_of
-from memdir.capture.plan import Request, report
+from memdir.capture.capture import begin_session, capture, finish_plan, missed_sessions
+from memdir.capture.plan import Request, report_line
 from memdir.capture.progress import is_due
+from memdir.capture.sessions import hook_directory, open_reader
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
 from memdir.config.config import Config, clean, here_of, is_silent, read_config
@@ -160,15 +161,17 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
     config = app.config
     outcomes = []
     if any(job.event == START for job in jobs):
-        begin(app, asked)
+        begin_session(app, asked)
         # For conversations that were killed: nobody said that they ended.
-        outcomes += [capture(app, missing) for missing in missed(app, [latest.session], MAX_MISSED)]
+        outcomes += [
+            capture(app, missing) for missing in missed_sessions(app, [latest.session], MAX_MISSED)
+        ]
     if turns or asked.ends:
         outcomes.append(capture(app, asked))
     elif not outcomes:
-        outcomes.append(finish(app))
+        outcomes.append(finish_plan(app))
     decided = [entry for outcome in outcomes for entry in outcome.decided]
-    if line := report(decided):
+    if line := report_line(decided):
         leave_report(config.state_dir, config.checkout, line)
     if (turns or asked.ends) and RECORDS in config.scopes and not config.options.records_agent:
         _hold_records(environ, latest, asked, app)
@@ -204,7 +207,7 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
             tell=lambda message: log(first.state_dir, CAPTURE, message),
             actor=CAPTURE,
         )
-        started = place_of(app, asked, cwd)
+        started = hook_directory(app, asked, cwd)
         if started == cwd:
             break
         cwd = started

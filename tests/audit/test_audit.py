@@ -125,7 +125,7 @@ def test_an_undone_edit_leaves_no_youth_behind(opened):
     opened.write("plan.md", old)
     look.log(opened.app())
     opened.write("plan.md", old + "More.\n")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.read("plan.md") == old
     assert ages(opened.app()) == {"plan.md": 274}
 

@@ -137,17 +137,3 @@ def test_links_are_not_followed_by_a_search(reader, tmp_path):
     Path(reader.project, "link").symlink_to(tmp_path / "outside")
     Path(reader.project, "file.py").symlink_to(tmp_path / "outside/x.py")
     assert "planted" not in reader.call("grep", ".", pattern="main")
-
-
-def test_what_is_not_there_is_said(reader):
-    assert reader.call("read", "none.py") == "(cannot be read: No such file or directory)"
-    assert reader.call("list", "none").startswith("(cannot be read")
-
-
-def test_memories_are_known_by_their_names(reader, tmp_path):
-    assert reader.names() == ["out", "tests"]
-    assert reader.memory("tests") == b"text\n"
-    assert reader.memory("out") is reader.memory("none") is None
-    assert reader.memory_name(f"{reader.store}/tests.md") == "tests"
-    assert reader.memory_name("README.md") == ""
-    assert ProjectReader("", str(tmp_path / "none")).names() == []

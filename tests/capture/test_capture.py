@@ -1,24 +1,27 @@
 """Capture from end to end without a model: cursor, plan, journal, and what it saves."""
 
+import json
 import os
 
 import pytest
 
 from memdir.capture import plan
 from memdir.capture.capture import (
+    CUT,
+    LOST,
     NOT_YET,
     NOTHING_NEW,
     WROTE,
     capture,
-    captures_of,
+    open_captures,
 )
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import Request, report
+from memdir.capture.plan import Request, report_line
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
 from memdir.care.status import status
 from memdir.store import changes
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
-from tests.helpers.opened import NOON, Opened
+from tests.helpers.opened import Opened
 
 
 @pytest.fixture
@@ -40,7 +43,8 @@ def names(outcome, what: str = SAVED) -> list[str]:
 
 
 def memories(opened: Opened) -> list[str]:
-    return sorted(path for path in opened.files() if path.endswith(".md") and path != "MEMORY.md")
+    files = opened.files() if opened.root.exists() else {}
+    return sorted(path for path in files if path.endswith(".md") and path != "MEMORY.md")
 
 
 def balanced(opened: Opened, **counts: int) -> None:
@@ -59,7 +63,7 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened, talk):
     for line in ("source: capture", "session: s1", "message: s1-1", "said_by: person"):
         assert line in text
     assert "we-deploy-only-on-tuesdays.md" in opened.index
-    assert report(outcome.decided) == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
+    assert report_line(outcome.decided) == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
     balanced(opened, received=1, saved=1)
 
 
@@ -88,7 +92,7 @@ def test_a_lost_cursor_takes_all_and_saves_nothing_twice(opened, talk):
 def test_where_the_agent_wrote_memories_itself_the_turn_is_skipped(opened, talk):
     talk.say(TUESDAY).wrote(str(opened.root / "tuesday.md"))
     assert capture(opened.app(), asked(talk)).reason == WROTE
-    assert captures_of(opened.app()).load("s1").cursor.id == "s1-3"
+    assert open_captures(opened.app()).load("s1").cursor.id == "s1-3"
     talk.say(OSLO)
     assert len(names(capture(opened.app(), asked(talk)))) == 1
 
@@ -112,7 +116,7 @@ def test_a_rule_for_later_is_held(opened, talk):
     assert outcome.of(SAVED) == []
     assert len(outcome.of(HELD)) == len(open_inbox(opened.app()).list()) > 0
     assert memories(opened) == [] if opened.root.exists() else True
-    assert report(outcome.decided).endswith("held (memdir review)")
+    assert report_line(outcome.decided).endswith("held (memdir review)")
     balanced(opened, held=len(outcome.of(HELD)))
 
 
@@ -142,7 +146,7 @@ def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened, tal
     outcome = capture(opened.app(), asked(talk))
     assert names(outcome) == ["staging-cluster"]
     assert outcome.decided[0].reason == "retired"
-    assert report(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
+    assert report_line(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
     assert memories(opened) == ["lunch.md"]
     changes.restore(opened.app(), ["staging-cluster"])
     assert memories(opened) == ["lunch.md", "staging-cluster.md"]
@@ -209,7 +213,7 @@ def test_a_run_that_was_killed_is_repeated_and_saves_nothing_twice(
     ]
     assert all(path in opened.index for path in memories(opened))
     balanced(opened, received=3, saved=3)
-    assert captures_of(opened.app()).plan() is None
+    assert open_captures(opened.app()).plan() is None
     assert capture(opened.app(), asked(talk)).reason == NOTHING_NEW
 
 
@@ -219,15 +223,6 @@ def test_the_run_has_as_many_steps_as_are_killed(opened, talk, monkeypatch):
     steps = Steps(monkeypatch, 0)
     capture(opened.app(), asked(talk))
     assert steps.count == STEPS
-
-
-def test_a_clock_that_was_set_back_keeps_everything_in_order(opened, talk):
-    talk.say(TUESDAY, "Yes.")
-    capture(opened.app(), asked(talk))
-    opened.now = NOON - 86_400
-    talk.say(OSLO, "Yes.")
-    assert len(names(capture(opened.app(), asked(talk)))) == 1
-    balanced(opened, received=2, saved=2)
 
 
 # Sessions that nobody ended
@@ -256,14 +251,50 @@ def test_a_plan_never_holds_a_secret(opened, talk, monkeypatch):
     assert memories(opened) == []
 
 
-@pytest.mark.parametrize("odd", ["folder", "pipe", "link"])
-def test_something_odd_among_the_sessions_hides_no_other(opened, talk, odd):
-    talk.say(TUESDAY, "I will.")
-    capture(opened.app(), asked(talk))
-    place = opened.state / "captures/sessions/odd"
-    make = {"folder": place.mkdir, "pipe": lambda: os.mkfifo(place)}
-    make.get(odd, lambda: place.symlink_to("/etc/passwd"))()
-    talk.say("Remember that we prefer squash merges over merge commits.", "Yes.")
-    capture(opened.app(), asked(talk))
-    assert len(memories(opened)) == 2
+PELICAN = "Remember: the staging cluster is called pelican."
+FORGET = "Forget what I said about the pelican cluster."
+AGAIN = "Remember: the pelican cluster is in Oslo now."
+
+
+@pytest.mark.parametrize("texts", [(PELICAN, "Yes.", FORGET, "Done."), (f"{PELICAN} {FORGET}",)])
+def test_what_is_to_be_forgotten_after_it_was_said_is_not_saved(opened, talk, texts):
+    talk.say(*texts)
+    outcome = capture(opened.app(), asked(talk))
+    assert memories(opened) == []
+    reasons = [one.reason for one in outcome.of(REFUSED)]
+    assert sorted(reasons) == [
+        "it was to be forgotten later on",
+        "what it takes back was not saved yet",
+    ]
+    assert outcome.of(HELD) == []
     assert status(opened.app()).account.balances
+
+
+@pytest.mark.parametrize("texts", [(FORGET, "Done.", AGAIN, "Yes."), (f"{FORGET} {AGAIN}",)])
+def test_what_is_said_after_something_was_forgotten_is_saved(opened, talk, texts):
+    opened.save("The staging cluster is called pelican.", "pelican")
+    talk.say(*texts)
+    outcome = capture(opened.app(), asked(talk))
+    assert memories(opened) == ["the-pelican-cluster-is-in-oslo-now.md"]
+    assert len(outcome.of(SAVED)) == 2
+
+
+def test_what_is_said_again_in_the_end_is_saved(opened, talk):
+    talk.say(PELICAN, "Yes.", FORGET, "Done.", PELICAN, "Yes.")
+    capture(opened.app(), asked(talk))
+    assert memories(opened) == ["the-staging-cluster-is-called-pelican.md"]
+
+
+def test_a_lost_place_and_a_long_conversation_are_told(opened, talk, monkeypatch):
+    talk.say(TUESDAY, "I will.")
+    assert capture(opened.app(), asked(talk)).remarks == ()
+    lines = talk.path.read_text().splitlines()
+    talk.path.write_text("".join(f"{line}\n" for line in lines[:1]))
+    other = {"type": "user", "uuid": "n1", "message": {"role": "user", "content": "Thanks."}}
+    with talk.path.open("a") as file:
+        file.write(json.dumps(other) + "\n")
+    assert capture(opened.app(), asked(talk)).remarks == (LOST,)
+    assert LOST in status(opened.app()).last_trouble
+    monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
+    talk.say("Hello. " * 60, "Hi.")
+    assert CUT in capture(opened.app(), asked(talk)).remarks

@@ -183,12 +183,6 @@ def test_the_last_save_was_one_that_had_been_undone():
     assert memdir("status", "--json").json["last_save"] is None
 
 
-@pytest.mark.parametrize("option", ["--dir", "--project"])
-def test_a_directory_that_is_not_there_looked_healthy(option, tmp_path):
-    answer = memdir("status", option, str(tmp_path / "nowhere"))
-    assert (answer.code, "there is no" in answer.stderr) == (1, True)
-
-
 def test_what_waits_said_neither_until_when_nor_what_to_do(talk, tmp_path, monkeypatch):
     (tmp_path / "answers.jsonl").write_text('{"fails": "unavailable"}\n')
     monkeypatch.setenv("MEMDIR_MODEL", f"scripted:{tmp_path}/answers.jsonl")
@@ -204,17 +198,3 @@ def test_what_waits_said_neither_until_when_nor_what_to_do(talk, tmp_path, monke
     settled = capture(talk, "--no-model", "--json").json
     assert (settled["waiting"], len(settled["held"])) == (0, 1)
     assert memdir("status", "--json").json["waits"] == []
-
-
-def test_a_broken_line_of_the_journal_is_named_and_the_others_count(talk, home):
-    talk.say(TUESDAY, "Yes.")
-    capture(talk)
-    (journal,) = home.rglob("captures/journal")
-    with journal.open("a") as file:
-        file.write('{"saved": NaN}\n')
-    answer = memdir("status")
-    assert "captured 1 thing = 1 saved" in one_line(answer.text)
-    assert "note: line 3 of " in one_line(answer.text)
-    assert "cannot be read; the others count" in one_line(answer.text)
-    assert memdir("status", "--json").json["damaged_lines"] == [3]
-    assert answer.code == 0

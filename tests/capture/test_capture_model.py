@@ -5,15 +5,16 @@ import json
 import pytest
 
 from memdir.capture import plan
-from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed, open_reader
+from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed_sessions
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
-from memdir.capture.progress import HELD, PATIENCE, SAVED
+from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
+from memdir.capture.sessions import open_reader
 from memdir.care.status import status
 from memdir.models.budget import Limits
 from memdir.models.ledger import Ledger, day_of
 from memdir.models.model import Usage
-from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
+from tests.helpers.conversing import NOTICED, OSLO, Conversation
 from tests.helpers.opened import DAY, Opened
 from tests.helpers.toml_cases import cases
 
@@ -92,7 +93,7 @@ def test_a_model_reads_a_conversation_once_when_it_ends(opened):
     assert capture(opened.app(), turn).decided == ()
     assert opened.ledger.calls() == []
     opened.answers({"answer": {"drafts": [{**DRAFT, "because": 1}], "done": True}})
-    (killed,) = missed(opened.app(), [], 20)  # should nobody say that it ended
+    (killed,) = missed_sessions(opened.app(), [], 20)  # should nobody say that it ended
     outcome = capture(opened.app(), killed)
     assert len(opened.ledger.calls()) == 1
     assert opened.memories() == ["real-database-in-tests.md", "the-staging-cluster-is-in-oslo.md"]
@@ -132,15 +133,17 @@ def test_what_was_saved_at_once_is_not_learned_again_by_the_model(opened):
     assert opened.counts()[-1] == 0
 
 
-def test_while_it_waits_a_new_wish_is_saved_at_once(opened):
-    opened.talk.say(NOTICED, "Understood.")
-    opened.answers(DOWN)
+BLUE = "Remember that the staging database is called blue."
+ANNA = "Also remember that releases are cut on Tuesdays by Anna."
+
+
+@cases("capture")
+def test_a_wish_is_not_met_by_what_else_the_model_makes_of_its_message(opened, answer):
+    opened.talk.say(f"{BLUE} {ANNA} There is a lot more to say about both of them.", "Yes.")
+    opened.answers({"answer": answer | {"done": True}})
     opened.capture()
-    opened.talk.say(TUESDAY, "Yes.")
-    outcome = opened.capture()
-    assert [one.name for one in outcome.of(SAVED)] == ["we-deploy-only-on-tuesdays"]
-    assert outcome.waiting == 1
-    assert opened.counts() == (2, 1, 0, 0, 1)
+    texts = [opened.read(path).partition("---\n\n")[2] for path in opened.memories()]
+    assert [sum(word in text for text in texts) for word in ("Anna", "blue")] == [1, 1]
 
 
 def test_over_budget_no_call_is_made_and_the_next_day_it_is_done(tmp_path):
@@ -161,23 +164,13 @@ def test_over_budget_no_call_is_made_and_the_next_day_it_is_done(tmp_path):
 def test_a_model_that_never_answers_is_done_without_in_the_end(opened):
     opened.talk.say("Write tests.", "I will mock it.", NOTICED, "Understood.")
     opened.answers(DOWN)
-    for _ in range(PATIENCE):
+    for _ in range(MAX_FAILURES):
         outcome = opened.capture()
         assert outcome.waiting == 1
         opened.now = outcome.after + 1
     outcome = opened.capture()
     assert len(outcome.of(HELD)) == 1
     assert opened.counts() == (1, 0, 0, 1, 0)
-
-
-def test_a_clock_that_was_ten_years_ahead_lets_nothing_wait_for_ten_years(opened):
-    opened.talk.say(NOTICED, "Understood.")
-    opened.answers(DOWN)
-    now, opened.now = opened.now, opened.now + 3650 * DAY
-    assert opened.capture().waiting == 1
-    opened.now = now
-    opened.answers(ANSWER)
-    assert len(opened.capture().of(SAVED)) == 1
 
 
 def test_a_killed_run_does_not_ask_the_model_twice(opened, monkeypatch):
@@ -240,19 +233,6 @@ def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
     assert opened.counts() == (2, 1, 0, 1, 0)
 
 
-def test_a_bad_draft_beside_a_good_one_lost_what_it_was_about(opened):
-    second = "Always use Postgres instead of MySQL for the billing service."
-    opened.talk.say("Write.", "I mock.", f"{NOTICED}\n\n{second}", "Understood.")
-    secret = f"We use Postgres instead of MySQL for billing, with ghp_{'a1B2' * 9}"
-    bad = {**DRAFT, "name": "postgres-for-billing", "description": second, "body": secret}
-    opened.answers({"answer": {"drafts": [DRAFT, bad], "done": True}})
-    outcome = opened.capture()
-    assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
-    assert len(outcome.of(HELD)) == 1
-    (waits,) = open_inbox(opened.app()).list()
-    assert "Postgres" in waits.catch.draft.body
-
-
 def test_a_model_that_finds_nothing_worth_keeping_is_believed(opened):
     opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
     opened.answers({"answer": {"done": True}})
@@ -292,23 +272,13 @@ def test_a_raised_limit_changed_nothing_until_midnight(tmp_path):
     opened.answers(ANSWER)
     opened.talk.say("Write tests.", "I mock.", NOTICED, "Understood.")
     assert opened.capture().waiting == 1
-    assert missed(opened.app(), [], 20) == []
+    assert missed_sessions(opened.app(), [], 20) == []
     assert opened.capture().waiting == 1
     opened.options["MEMDIR_DAY_TOKENS"] = "100000"
-    (request,) = missed(opened.app(), [], 20)  # what the next session start makes up for
+    (request,) = missed_sessions(opened.app(), [], 20)  # what the next session start makes up for
     assert len(capture(opened.app(), request).of(SAVED)) == 1
-    assert missed(opened.app(), [], 20) == []
+    assert missed_sessions(opened.app(), [], 20) == []
     assert opened.counts() == (1, 1, 0, 0, 0)
-
-
-def test_another_model_was_not_asked_before_the_first_one_s_time(opened, tmp_path):
-    opened.talk.say("Write tests.", "I mock.", NOTICED, "Understood.")
-    opened.answers(DOWN)
-    opened.capture()
-    other = tmp_path / "other.jsonl"
-    other.write_text(json.dumps(ANSWER) + "\n")
-    opened.options["MEMDIR_MODEL"] = f"scripted:{other}"
-    assert len(opened.capture().of(SAVED)) == 1
 
 
 def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):
@@ -317,5 +287,5 @@ def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):
     request = Request(str(talk.path), "s2")
     capture(opened.app(), request, open_reader(opened.app(), "claude-code", str(talk.path)))
     opened.now += DAY
-    assert missed(opened.app(), [], 20) == []
+    assert missed_sessions(opened.app(), [], 20) == []
     assert opened.counts() == (1, 0, 0, 0, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.agent import Captured, capture
+from memdir.capture.agent import Captured, ask_agent
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
@@ -117,7 +117,7 @@ def run(model: Metered, look: ProjectReader) -> Captured:
     said, signals = typical()
     store = Path(look.store)
     known = [read_memory(one.name, one.read_bytes(), NOON) for one in sorted(store.iterdir())]
-    return capture(said, signals, Origin("claude-code", "s1"), known, model, look, total=120)
+    return ask_agent(said, signals, Origin("claude-code", "s1"), known, model, look, total=120)
 
 
 def script(look: ProjectReader, least: int) -> Counting:
@@ -143,21 +143,6 @@ def test_a_typical_session_costs_less_than_the_goal(look, tmp_path, least):
     assert cached > 0
     assert (captured.usage.total, captured.usage.cached_tokens) == (fresh + made, cached)
     assert ledger.spent(DAY, "s1").session == captured.usage.total
-
-
-@needs_extra
-def test_the_nearest_memory_is_changed_in_one_turn_that_needs_no_cache(look, tmp_path):
-    ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
-    names = ["feedback_0", *(draft["name"] for draft in DRAFTS[1:])]
-    new = [draft | {"name": name} for draft, name in zip(DRAFTS, names, strict=True)]
-    counting = Counting([Reply(data={"drafts": new, "done": True})], least=10**9)
-    with serve_script(counting):
-        captured = run(metered(counting.address, ledger), look)
-    assert [catch.draft.name for catch in captured.catches if catch.draft] == names
-    assert [catch.hold for catch in captured.catches] == ["", "", ""]
-    assert [bool(catch.draft.expected) for catch in captured.catches] == [True, False, False]
-    ((fresh, cached, made),) = counting.counted
-    assert (fresh + made <= GOAL, cached) == (True, 0)
 
 
 @needs_extra

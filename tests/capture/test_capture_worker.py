@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from memdir import worker
-from memdir.capture import capture, plan
+from memdir.capture import plan
 from memdir.capture.capture import capture as capture_capture
 from memdir.errors import Unwritable
 from memdir.hot.queue import MAX_LINE_BYTES, Queue
-from memdir.worker import DEADLY_TRIES, read_jobs
+from memdir.worker import DEADLY_TRIES
 from tests.conftest import EVERY
 from tests.helpers.conversing import OSLO, TUESDAY, Conversation
 from tests.helpers.hooked import EVENTS, PATIENCE, Client
@@ -215,25 +215,6 @@ def test_many_requests_drain(inside):
     assert len(list(inside.state.glob("stores/*/captures/sessions/*"))) == MANY
 
 
-def test_the_last_request_of_a_session_covers_the_earlier_ones(inside, monkeypatch):
-    seen = []
-    monkeypatch.setattr(worker, "capture", _counted(capture.capture, seen))
-    talk = inside.talk().say(TUESDAY, "Yes.")
-    for number in range(20):
-        put(inside, talk, last=f"reply {number}")
-    worker.work(str(inside.project))
-    assert [(one.last, one.turns) for one in seen] == [("reply 19", 20)]
-    assert inside.queue() == []
-
-
-def _counted(original, seen):
-    def capture(app, request):
-        seen.append(request)
-        return original(app, request)
-
-    return capture
-
-
 # What fails
 
 
@@ -276,26 +257,6 @@ def test_one_session_that_fails_harms_no_other(inside, monkeypatch):
     assert [(line["session"], line["tries"]) for line in inside.queue()] == [("bad", 1)]
 
 
-def test_what_was_given_up_is_made_up_for_by_the_next_session(inside, monkeypatch):
-    def capture(app, request):
-        raise Unwritable("the disk is full", next="free some")
-
-    talk = inside.talk()
-    put(inside, talk, "session-start")
-    worker.work(str(inside.project))
-    talk.say(TUESDAY)
-    with monkeypatch.context() as patched:
-        patched.setattr(worker, "capture", capture)
-        put(inside, talk)
-        for _ in range(worker.TRIES):
-            worker.work(str(inside.project))
-        assert inside.queue() == []
-        assert "given up" in inside.log()
-    put(inside, inside.talk("s2"), "session-start")
-    worker.work(str(inside.project))
-    assert inside.memories() == ["we-deploy-only-on-tuesdays"]
-
-
 def test_a_transcript_that_is_gone_or_elsewhere_does_not_stay_in_the_queue(inside):
     put(inside, inside.talk("gone"))
     outside = Conversation(inside.top / "elsewhere.jsonl").say(TUESDAY)
@@ -304,13 +265,6 @@ def test_a_transcript_that_is_gone_or_elsewhere_does_not_stay_in_the_queue(insid
     assert inside.queue() == []
     assert inside.memories() == []
     assert "does not lie where the client keeps its sessions" in inside.log()
-
-
-def test_the_command_line_and_the_hooks_share_a_cursor(client):
-    talk = client.talk().say(TUESDAY, "Yes.")
-    client.hook("stop", talk)
-    client.settle()
-    assert client.answer("capture", "--transcript", str(talk.path))["received"] == 0
 
 
 def test_a_worker_that_is_killed_again_and_again_loses_nothing_and_saves_nothing_twice(client):
@@ -363,10 +317,3 @@ def test_a_session_counts_for_the_project_it_was_started_in(inside, tmp_path):
     inside.hook("stop", talk, cwd=str(elsewhere))
     inside.settle()
     assert inside.memories() == ["the-staging-cluster-is-in-oslo"]
-
-
-@pytest.mark.parametrize("after", ["1" + "0" * 400, "NaN", "Infinity", "1e999", "-5", '"x"', "[]"])
-def test_a_line_whose_time_is_no_time_is_due_and_stops_no_other(after):
-    line = f'{{"cwd":"/a","tries":0,"session":"s","transcript":"/t","after":{after}}}'
-    jobs = read_jobs([line.encode(), b'{"cwd":"/b","tries":0}'])
-    assert [(job.cwd, job.is_due(0.0)) for job in jobs] == [("/a", True), ("/b", True)]

@@ -19,7 +19,7 @@ from memdir.capture.progress import (
     Journal,
     Plan,
     Progress,
-    balance,
+    balance_journal,
 )
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import Cursor
@@ -103,18 +103,6 @@ def test_the_journal_stays_small_and_its_sums_stay_right(tmp_path, monkeypatch):
     assert (tmp_path / "journal").stat().st_mode & 0o777 == 0o600
 
 
-def test_half_a_line_is_cut_off_by_the_next_one(tmp_path):
-    journal = Journal(str(tmp_path))
-    journal.add(entries(1))
-    with (tmp_path / "journal").open("a") as file:
-        file.write('{"id": "half')
-    assert journal.account().received == 1
-    journal.add(entries(1, 1))
-    assert [json.loads(line)["id"] for line in (tmp_path / "journal").read_text().splitlines()] == [
-        *("e0", "e0", "e1", "e1")
-    ]
-
-
 @cases("capture")
 def test_a_line_of_the_journal_that_is_none_is_named_and_hides_no_other(tmp_path, line):
     journal = Journal(str(tmp_path))
@@ -143,13 +131,8 @@ def lines(*pairs: str) -> list[Entry]:
     return [Entry(id, what, 0.0) for id, what in (pair.split() for pair in pairs)]
 
 
-def test_a_thing_received_twice_counts_once():
-    account = balance(lines("a received", "a received", "a saved"))
-    assert (account.received, account.saved, account.balances) == (1, 1, True)
-
-
 @cases("capture")
 def test_lines_that_contradict_each_other_do_not_balance(wrong, said):
-    account = balance(lines(*wrong))
+    account = balance_journal(lines(*wrong))
     assert not account.balances
     assert account.problems == (said,)

@@ -80,13 +80,6 @@ def test_the_patches_are_files_that_git_applies(talk, repository, tmp_path):
     assert "SQLite" in (repository.folder / "docs/knowledge/decisions.md").read_text()
 
 
-def test_a_folder_that_cannot_be_made_for_patches_is_an_error_in_words(talk, tmp_path):
-    talk(NO_FORCE)
-    (tmp_path / "file").write_text("")
-    answer = memdir("extract", "--patches", str(tmp_path / "file"), "--json")
-    assert (answer.code, "patch cannot be written" in answer.error["message"]) == (1, True)
-
-
 def test_a_dry_run_lists_the_sessions_by_ids_that_can_be_given(talk):
     talk(OSLO)
     talk("Please list the files.", number=2)

@@ -107,3 +107,12 @@ def test_a_models_draft_is_routed_like_any_other(past):
         (VALUE, HOLD),
         (CLAUDE_MD, PROPOSE),
     ]
+
+
+def test_yes_saves_what_was_said_although_the_model_s_answer_could_not_be_used(past):
+    past.session(NO_MOCKS)
+    script(past, {"text": "hm"})
+    (item,) = past.extract(model=True, dry_run=True).items
+    assert (item.outcome, item.reason[:36]) == (HOLD, "the model's answer could not be used")
+    made = past.extract(model=True, yes=True)
+    assert [outcome for _, outcome, _ in found(made)] == [SAVE]

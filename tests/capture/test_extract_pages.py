@@ -5,7 +5,9 @@ import subprocess
 
 import pytest
 
+from memdir.capture import pages
 from memdir.capture.extract import HOLD, LEAVE_OUT
+from memdir.capture.pages import LEARNED, add_lines, add_section, fits_patch
 from memdir.capture.route import CLAUDE_MD, MEMORY
 from tests.helpers.past_sessions import NO_FORCE, Sessions
 from tests.helpers.toml_cases import cases
@@ -105,3 +107,69 @@ def test_two_rules_share_one_patch(past):
     assert sum(one.routed.to == CLAUDE_MD for one in made.items) == 2
     (patch,) = made.patches
     assert patch.text.count("\n+- ") == 2
+
+
+def applied(folder, path, old, new):
+    """What git makes of the file."""
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if old is not None:
+        file.write_bytes(old)
+    text = pages.make_patch(path, old, new).encode("utf-8", "surrogateescape")
+    run = subprocess.run(["git", "apply", "-"], cwd=folder, input=text, capture_output=True)
+    assert run.returncode == 0, run.stderr.decode()
+    return file.read_bytes()
+
+
+OLD = [
+    None,
+    b"",
+    b"# Rules\n",
+    b"# Rules",
+    b"# Rules\n\n- one\n\n\n",
+    b"# Rules\r\n\r\n- one\r\n",
+    b"# Rules\r\n- one",
+    b"\n",
+    b"caf\xe9 \xff\n- no UTF-8\n",
+    "# Regeln\n\n- größer\u2028zwei\n".encode(),
+    f"# Rules\n\n{LEARNED}\n\n- before\n\n## More\n\ntext\n".encode(),
+    f"{LEARNED}".encode(),
+    f"{LEARNED}\n\n- before".encode(),
+    f"# Rules\n\n{LEARNED}\n\n## More".encode(),
+    b"".join(b"line %d\n" % number for number in range(500)),
+]
+
+
+def test_git_takes_patches_of_two_pages_in_any_order(past):
+    past.session(NO_FORCE, "Sorry.", SQLITE)
+    for patch in reversed(past.extract().patches):
+        apply(patch)
+    assert "force-push" in (past.shop / "CLAUDE.md").read_text()
+    assert "SQLite" in (past.shop / "docs/knowledge/decisions.md").read_text()
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_git_makes_of_the_patch_what_was_meant(tmp_path, old):
+    new = add_lines(old, ["Never force-push to main.", "Ask before a release."])
+    assert applied(tmp_path, "CLAUDE.md", old, new) == new
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_git_makes_a_page_with_one_more_section(tmp_path, old):
+    new = add_section(old, "## 2026-03-02: SQLite", "We take it.\n\nReasons.", "# Decisions")
+    assert applied(tmp_path, "docs/knowledge/decisions.md", old, new) == new
+
+
+def test_a_second_time_the_lines_join_the_same_section():
+    first = add_lines(b"# Rules\n", ["One."])
+    assert first == f"# Rules\n\n{LEARNED}\n\n- One.\n".encode()
+    assert add_lines(first, ["Two."]) == f"# Rules\n\n{LEARNED}\n\n- One.\n- Two.\n".encode()
+
+
+def test_line_ends_of_the_file_are_kept():
+    assert b"\n" not in add_lines(b"# Rules\r\n", ["One."]).replace(b"\r\n", b"")
+
+
+@cases("capture")
+def test_only_a_plain_path_is_named_in_a_patch(path, yes):
+    assert fits_patch(path) is yes

@@ -5,14 +5,19 @@ import subprocess
 
 import pytest
 
+from memdir.audit.ages import list_memories
 from memdir.capture import review
+from memdir.capture.capture import capture
 from memdir.capture.extract import HOLD, LEAVE_OUT, LEFT, PROPOSE, SAVE
 from memdir.capture.inbox import open_inbox
-from memdir.capture.review import reject
+from memdir.capture.plan import Request
+from memdir.capture.review import approve_drafts
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, SKIP, VALUE
+from memdir.errors import BadInput
 from memdir.format.draft import Draft, Wishes
-from memdir.store import changes
+from memdir.store import changes, look
 from tests.helpers.conversing import PERSON
+from tests.helpers.hostile import inputs
 from tests.helpers.opened import tree
 from tests.helpers.past_sessions import (
     NO_FORCE,
@@ -71,7 +76,7 @@ def test_one_undo_takes_the_whole_extraction_back(past):
     stood = past.memories()
     past.session(OSLO, "Noted.", TUESDAY)
     assert len(past.extract().changes) == 2
-    review.undo(past.app())
+    review.undo_changes(past.app())
     assert past.memories() == stood
 
 
@@ -111,16 +116,6 @@ def test_a_session_in_a_subdirectory_counts_for_the_project(past, folder):
     past.session(OSLO, cwd=past.shop / folder)
     past.extract()
     assert list(past.memories()) == [OSLO_FILE]
-
-
-def test_a_repository_inside_the_project_is_a_project_of_its_own(past):
-    inner = past.shop / "vendor" / "inner"
-    inner.mkdir(parents=True)
-    subprocess.run(["git", "init", "--quiet"], cwd=inner, check=True)
-    past.session(OSLO, cwd=inner)
-    past.extract()
-    assert past.memories() == {}
-    assert list(past.memories(inner)) == [OSLO_FILE]
 
 
 @pytest.mark.parametrize("standing", ["shop", "tree"])
@@ -187,14 +182,6 @@ def test_what_was_put_away_does_not_come_back(past):
     assert "in the trash" in one.reason
 
 
-def test_what_a_person_rejected_is_not_held_again(past):
-    past.session(NO_MOCKS)
-    past.extract()
-    reject(past.app(), open_inbox(past.app()).list())
-    (one,) = past.extract().items
-    assert (one.outcome, past.held()) == (LEAVE_OUT, [])
-
-
 def test_with_a_yes_what_a_person_said_is_saved_and_what_a_tool_said_is_not(past):
     talk = past.session(NO_MOCKS, "Right.", READABLE)
     talk.record("assistant", [{"type": "tool_use", "id": "c1", "name": "Bash", "input": {}}])
@@ -224,11 +211,15 @@ def test_since_and_last_choose_the_newest(past):
     assert list(past.memories()) == ["we-deploy-only-on-tuesdays.md"]
 
 
-def test_a_session_may_be_named_by_its_file(past):
+def test_a_session_may_be_named_by_its_file_or_by_as_much_of_its_id_as_is_its_own(past):
     talk = past.session(OSLO)
-    past.session(TUESDAY)
+    other = past.session(TUESDAY)
     past.extract(sessions=(str(talk.path),))
     assert list(past.memories()) == [OSLO_FILE]
+    with pytest.raises(BadInput, match="the start of several sessions"):
+        past.extract(sessions=("0000",))
+    past.extract(sessions=(other.session,))
+    assert len(past.memories()) == 2
 
 
 def test_a_full_inbox_loses_nothing(past, monkeypatch):
@@ -240,3 +231,192 @@ def test_a_full_inbox_loses_nothing(past, monkeypatch):
     monkeypatch.setattr("memdir.capture.inbox.MAX_WAITING", 5)
     past.extract()
     assert len(past.held()) == 2
+
+
+ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too heavy."
+
+
+def test_what_was_undone_is_not_learned_again(past):
+    past.session(OSLO, "Noted.", TUESDAY)
+    past.extract()
+    review.undo_changes(past.app())
+    made = past.extract()
+    assert (past.memories(), past.held(), made.changes) == ({}, [], [])
+    assert {one.outcome for one in made.items} == {LEAVE_OUT}
+    assert all("undone (2026-03-02)" in one.reason for one in made.items)
+
+
+def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
+    talk = past.session(OSLO)
+    capture(past.app(), Request(str(talk.path)))
+    assert len(past.memories()) == 1
+    review.undo_changes(past.app())
+    past.extract()
+    assert (past.memories(), past.held()) == ({}, [])
+
+
+def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
+    talk = past.session(OSLO)
+    past.extract()
+    review.undo_changes(past.app())
+    outcome = capture(past.app(), Request(str(talk.path)))
+    assert past.memories() == {}
+    assert [(one.what, one.reason) for one in outcome.decided] == [
+        ("refused", "it was saved before and undone (2026-03-02)")
+    ]
+    talk.say(TUESDAY)
+    capture(past.app(), Request(str(talk.path)))
+    assert len(past.memories()) == 1
+
+
+def test_what_is_said_again_after_the_undo_is_learned(past):
+    past.session(OSLO)
+    past.extract()
+    review.undo_changes(past.app())
+    past.session().record(PERSON, OSLO, timestamp="2026-03-02T15:00:00Z")
+    past.extract()
+    assert len(past.memories()) == 1
+
+
+def test_an_undo_that_was_undone_counts_for_nothing(past):
+    past.session(OSLO)
+    past.extract()
+    review.undo_changes(past.app())
+    review.undo_changes(past.app(), look.log(past.app())[0].id)
+    (one,) = past.extract().items
+    assert one.reason == "the-staging-cluster-is-in-oslo.md says it already"
+
+
+def test_an_undone_approval_waits_and_is_not_found_twice(past):
+    past.session(NO_MOCKS)
+    past.extract()
+    approve_drafts(past.app(), open_inbox(past.app()).list(), Wishes())
+    review.undo_changes(past.app())
+    past.extract()
+    assert (len(past.held()), past.memories()) == (1, {})
+
+
+@pytest.mark.parametrize(
+    "wish", ["Forget about zustand, we go with jotai.", "Forget what I said about Zustand."]
+)
+def test_a_decision_that_was_to_be_forgotten_later_is_not_proposed(past, wish):
+    past.session(ZUSTAND)
+    past.session(wish)
+    made = past.extract()
+    assert made.patches == []
+    assert {one.routed.to for one in made.items} == {SKIP}
+    (forgotten,) = [one.routed.catch.forget for one in made.items if one.routed.catch.forget]
+    assert forgotten.lower() == "zustand"
+
+
+@cases("capture")
+def test_of_two_that_say_nearly_the_same_one_is_saved_and_one_waits(past, first, second):
+    past.session(first)
+    past.session(second)
+    made = past.extract()
+    assert len(past.memories()) == 1
+    assert [outcome for _, outcome, _ in found(made)] == [SAVE, HOLD]
+    assert "said later, says nearly the same" in made.items[-1].reason
+    assert past.extract().changes == []
+    assert len(past.held()) == 1
+
+
+# Where one stands
+
+
+@pytest.fixture
+def parent(past):
+    """The directory above the projects; it is no repository."""
+    return past.shop.parent
+
+
+def test_from_a_directory_above_the_projects_only_its_own_sessions_count(past, parent):
+    past.session(OSLO)
+    past.session(TUESDAY, cwd=past.bakery)
+    past.session("Remember that invoices are numbered per country.", cwd=parent)
+    made = past.extract(parent)
+    assert len(made.sessions) == 1
+    assert (past.memories(), past.memories(past.bakery)) == ({}, {})
+    assert len(past.memories(parent)) == 1
+
+
+def test_a_store_that_was_named_gets_only_what_is_about_this_project(past, tmp_path):
+    inner = past.shop / "vendor"
+    inner.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=inner, check=True)
+    past.session(OSLO)
+    past.session(TUESDAY, cwd=inner)
+    made = past.extract(dir=str(tmp_path / "named"))
+    assert [path.name for path in (tmp_path / "named").glob("the-*.md")]
+    assert (past.memories(), past.memories(inner)) == ({}, {})
+    (left,) = [one for one in made.items if one.outcome == LEAVE_OUT]
+    assert "--dir names another store" in left.reason
+
+
+# Placeholders and documented examples are no secrets.
+SECRETS = [
+    one
+    for one in inputs("secrets", "body")
+    if one.values[0] is None or one.values[0].verdict != "preserve"
+]
+
+
+def give_back(talk, text):
+    """What a tool gives back to the agent."""
+    call = {"type": "tool_use", "id": f"c{talk.count}", "name": "WebFetch", "input": {"url": "x"}}
+    talk.record("assistant", [call])
+    result = {"type": "tool_result", "tool_use_id": call["id"], "content": text}
+    talk.record(PERSON, [result])
+
+
+@pytest.mark.parametrize("row", inputs("poisoned instructions"))
+def test_a_poisoned_text_of_a_tool_is_never_saved_or_proposed(past, row):
+    talk = past.session("What does the page say?")
+    give_back(talk, f"{row.value}\nPlease remember this: {row.value}")
+    made = past.extract(yes=True)
+    assert (past.memories(), made.patches) == ({}, [])
+    assert {one.outcome for one in made.items} <= {HOLD, LEAVE_OUT}
+    assert all(held.catch.origin.tool == "WebFetch" for held in open_inbox(past.app()).list())
+
+
+@pytest.mark.parametrize("row", SECRETS)
+def test_no_secret_reaches_the_disk(past, row):
+    past.session(f"Please remember: {row.value}", "Noted.", f"Never commit with {row.value} set.")
+    made = past.extract(yes=True)
+    secret = next((one for one in row.value.split() if len(one) > 15), row.value).encode()
+    written = {
+        **tree(past.home / ".local"),
+        **(tree(past.store()) if past.store().is_dir() else {}),
+    }
+    assert not [path for path, data in written.items() if secret in data]
+    assert not [one for one in made.patches if secret.decode() in one.text]
+
+
+@pytest.mark.parametrize("row", inputs("transcripts for extraction", "transcript"))
+def test_a_hostile_transcript_hides_no_other(past, row):
+    talk = past.session("Hello.", "Hello.")
+    with talk.path.open("ab") as file:
+        file.write(row.value.encode("utf-8", "surrogateescape") + b"\n")
+    past.session(OSLO)
+    made = past.extract()
+    assert OSLO_FILE in past.memories()
+    assert made.lost == []
+
+
+@pytest.mark.parametrize("row", inputs("tag and frame break-out", "body"))
+def test_words_that_break_out_of_a_frame_do_so_in_no_patch(past, row):
+    past.session(f"Never force-push to main, {row.value}")
+    for patch in past.extract().patches:
+        rows = patch.text.split("\n")
+        assert sum(one.startswith(("+++ ", "--- ", "@@ ", "diff ")) for one in rows) == 4
+
+
+def test_a_memory_is_as_old_as_its_words(past):
+    talk = past.session()
+    talk.record(PERSON, OSLO, timestamp="2026-01-10T09:00:00Z")
+    past.extract()
+    (text,) = past.memories().values()
+    assert "created: 2026-01-10T00:00:00Z" in text
+    assert "modified: 2026-01-10T00:00:00Z" in text
+    (listed,), _ = list_memories(past.app())
+    assert listed.age_days == 51

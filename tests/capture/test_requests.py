@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.drafts import FROM_AGENT, catches
-from memdir.capture.signals import Origin, notice
+from memdir.capture.signals import (
+    FROM_AGENT,
+    Origin,
+    draft_requests,
+    name_unwanted,
+    notice_requests,
+    takes_back,
+)
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
+from memdir.format.draft import Draft
 from tests.helpers.toml_cases import cases
 
 DATA = Path(__file__).parents[1] / "data/requests.toml"
@@ -22,7 +29,7 @@ SUNDAY = datetime.datetime(2026, 3, 1, 12).timestamp()
 
 def made(text: str, before: str = "", time: float = 0.0):
     said = [Message("a", AGENT, before, time), Message("b", PERSON, text, time)]
-    return catches(notice(said), said, Origin("claude-code", "s1"))
+    return draft_requests(notice_requests(said), said, Origin("claude-code", "s1"))
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -57,7 +64,7 @@ def test_remember_this_after_the_agents_words_is_held_as_the_agents():
 
 def test_what_an_agent_or_a_tool_says_asks_for_nothing():
     text = "Remember that we deploy only on Tuesdays."
-    assert notice([Message("a", AGENT, text), Message("b", TOOL, text)]) == []
+    assert notice_requests([Message("a", AGENT, text), Message("b", TOOL, text)]) == []
 
 
 @cases("capture")
@@ -69,3 +76,21 @@ def test_the_type_of_a_memory_follows_from_how_it_begins(text, type):
 @pytest.mark.parametrize("text", ["/memdir:remember we use pnpm", "!git log", "<bash-input>x"])
 def test_a_command_is_no_request(text):
     assert made(text) == []
+
+
+ZUSTAND = "We decided to use Zustand for state."
+
+
+@cases("capture")
+def test_a_wish_is_cut_to_what_is_meant(wish, means):
+    assert name_unwanted(wish) == means
+
+
+@cases("capture")
+def test_a_later_wish_takes_back_what_it_clearly_names(body, wish):
+    assert takes_back(name_unwanted(wish), Draft(body))
+
+
+@cases("capture")
+def test_a_wish_that_may_mean_anything_takes_nothing_back(body, wish):
+    assert not takes_back(name_unwanted(wish), Draft(body))

@@ -34,7 +34,7 @@ def hold(opened: Opened, body: str = BODY, **more: object):
 
 def approve(opened: Opened, *ids: str, anyway: bool = False, dry_run: bool = False):
     app = opened.app(dry_run=dry_run)
-    return review.approve(app, review.find_held(app, ids, not ids), Wishes(anyway))
+    return review.approve_drafts(app, review.find_held(app, ids, not ids), Wishes(anyway))
 
 
 def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
@@ -65,7 +65,7 @@ def test_several_approvals_are_one_undo(opened):
     hold(opened)
     hold(opened, "Invoices are numbered per country, without gaps, by law.")
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.files() == before
 
 
@@ -97,11 +97,11 @@ def test_what_the_store_says_already_needs_a_second_yes(opened):
 def test_a_dry_run_and_a_preview_change_nothing(opened):
     held = hold(opened)
     (settled,) = approve(opened, held.id, dry_run=True)
-    shown = review.preview(opened.app(), held, Wishes())
+    shown = review.preview_draft(opened.app(), held, Wishes())
     assert settled.done.diff == shown.diff and shown.dry_run
     assert any(BODY.encode() in (new or b"") for _, _, new in shown.diff)
-    review.reject(opened.app(dry_run=True), [held])
-    review.rewrite(opened.app(dry_run=True), held, Draft("Other"))
+    review.reject_drafts(opened.app(dry_run=True), [held])
+    review.rewrite_draft(opened.app(dry_run=True), held, Draft("Other"))
     assert open_inbox(opened.app()).list() == [held]
     assert not opened.root.exists()
 
@@ -110,7 +110,7 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     opened.save("Something else altogether.", "other")
     held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
     approve(opened)
-    done = review.undo(opened.app(), told=lambda done: None)
+    done = review.undo_changes(opened.app())
     assert {one.id for one in open_inbox(opened.app()).list()} == {held.id, other.id}
     assert sum("waits for a review again" in text for text in done.remarks) == 2
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
@@ -121,8 +121,8 @@ def test_undoing_that_undo_settles_the_draft_again(opened):
     opened.save("Something else altogether.", "other")
     hold(opened)
     approve(opened)
-    review.undo(opened.app())
-    review.undo(opened.app(), look.log(opened.app())[0].id)
+    review.undo_changes(opened.app())
+    review.undo_changes(opened.app(), look.log(opened.app())[0].id)
     assert any("pelican" in path for path in opened.files())
     assert open_inbox(opened.app()).list() == []
 
@@ -132,20 +132,20 @@ def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
     held = open_inbox(opened.app()).hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
     approve(opened, held.id)
     assert "pelican.md" not in opened.files()
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "pelican.md" in opened.files()
     assert [one.id for one in open_inbox(opened.app()).list()] == [held.id]
 
 
 def test_a_rejected_draft_can_be_put_back(opened):
     held, other = hold(opened), hold(opened, "Another thing.")
-    review.reject(opened.app(), [held, other])
+    review.reject_drafts(opened.app(), [held, other])
     app = opened.app()
     assert {one.id for one in review.find_rejected(app, (), True)} == {held.id, other.id}
-    review.restore(opened.app(dry_run=True), [held])
+    review.restore_drafts(opened.app(dry_run=True), [held])
     assert open_inbox(app).list() == []
     chosen = review.find_rejected(app, [held.id[:8]])
-    assert [one.how for one in review.restore(app, chosen)] == ["restored"]
+    assert [one.how for one in review.restore_drafts(app, chosen)] == ["restored"]
     assert open_inbox(app).list() == [held]
     with pytest.raises(Missing, match="was rejected of late"):
         review.find_rejected(app, [held.id])
@@ -153,7 +153,7 @@ def test_a_rejected_draft_can_be_put_back(opened):
 
 def test_the_journal_names_no_secret(opened):
     held = hold(opened, "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
-    review.reject(opened.app(), [held])
+    review.reject_drafts(opened.app(), [held])
     assert "ghp_" not in (opened.state / "held/settled.jsonl").read_text()
 
 
@@ -164,8 +164,8 @@ def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
     (settled,) = approve(opened, held.id)
     assert settled.how == "" and f"edit {held.id} --name NAME" in settled.done.changes[0].reason
     with pytest.raises(Missing):
-        review.rewrite(opened.app(), held, Draft("", name="penguin"))
-    review.rewrite(opened.app(), held, Draft("", name="pelican"))
+        review.rewrite_draft(opened.app(), held, Draft("", name="penguin"))
+    review.rewrite_draft(opened.app(), held, Draft("", name="pelican"))
     (settled,) = approve(opened, held.id)
     assert [one.kind for one in settled.done.changes] == ["retired"]
     assert "pelican.md" not in opened.files()

@@ -4,6 +4,7 @@ import datetime
 
 import pytest
 
+from memdir.capture.pages import standing_line
 from memdir.capture.route import (
     KNOWLEDGE,
     MEMORY,
@@ -12,8 +13,7 @@ from memdir.capture.route import (
     Known,
     Text,
     nearly_same,
-    route,
-    standing_line,
+    route_catch,
 )
 from memdir.capture.signals import REMEMBER, Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
@@ -31,7 +31,7 @@ def caught(body, type="unknown", *, who=PERSON, hold="noticed", tool="", **field
 
 def routed(body, type="unknown", *, kind="", asked=False, known=NOTHING, rules=RULES, **fields):
     hold, kind = ("", REMEMBER) if asked else ("noticed", kind)
-    return route(caught(body, type, hold=hold, **fields), known, rules, kind)
+    return route_catch(caught(body, type, hold=hold, **fields), known, rules, kind)
 
 
 @cases("capture", ("Background of the billing rewrite. " * 60, "project", KNOWLEDGE))
@@ -83,13 +83,8 @@ def test_another_wording_from_the_same_message_is_known():
     assert routed(body, "feedback", known=Known([other])).to != SKIP
 
 
-def test_another_thing_from_the_same_message_is_new():
-    known = Known([Text("db.md", "Tests use a real database.", "s1", "m1")])
-    assert routed("The staging cluster is called pelican.", known=known).to == MEMORY
-
-
 def test_what_a_past_session_wanted_forgotten_retires_nothing():
-    found = route(Catch(Origin(who=PERSON), forget="the pelican cluster"), NOTHING, RULES)
+    found = route_catch(Catch(Origin(who=PERSON), forget="the pelican cluster"), NOTHING, RULES)
     assert found.to == SKIP
     assert "memdir forget" in found.reason
 

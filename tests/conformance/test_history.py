@@ -88,7 +88,7 @@ def test_git_finds_no_fault_and_reads_the_log(opened):
     opened.write("ünï cödé.md", memory("x"))
     opened.save("Two", "b", description="line: with “quotes”")
     changes.retire(opened.app(), ["a"], reason='said "no"\nand more')
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.git("fsck", "--strict", "--no-dangling") in (
         "",
         "notice: No default references\n",
@@ -117,7 +117,7 @@ def test_bytes_in_are_bytes_out_whatever_the_name(opened):
     app.snapshot()
     for path in BYTES:
         (opened.root / path).unlink()
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     kept = {path: opened.files()[path] for path in opened.files().keys() & BYTES.keys()}
     assert kept == BYTES
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
@@ -150,7 +150,7 @@ def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch,
     opened.save("aaa", "kept")
     opened.git("gc", "--quiet", "--prune=now")
     (opened.root / "api-token-rules.md").unlink()
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.read("api-token-rules.md") == "aaa\nbbb\r\n$Id$\n"
     assert not marks.exists()
     assert not (tmp_path / "elsewhere").exists()
@@ -164,7 +164,7 @@ def test_without_git_on_the_path_saving_log_and_undo_still_work(opened, monkeypa
     opened.save("One", "a")
     opened.save("Two", "a")
     assert opened.verbs() == ["begin", "save a", "save a"]
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "One" in opened.read("a.md")
     assert opened.said == []
 
@@ -177,7 +177,7 @@ def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_
     loose = list((opened.state / "history.git/objects").glob("??/*"))
     assert loose == []
     assert opened.verbs() == ["begin", "save a", "save a"]
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "One" in opened.read("a.md")
     assert opened.verbs()[-1] == "undo save a"
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
@@ -226,7 +226,7 @@ def test_a_damaged_history_is_named_and_old_versions_go_to_the_trash(opened, dam
     opened.save("Two", "a")
     damage(opened.state / "history.git")
     (opened.state / "known.json").touch()
-    for ask in (lambda: look.log(opened.app()), lambda: review.undo(opened.app())):
+    for ask in (lambda: look.log(opened.app()), lambda: review.undo_changes(opened.app())):
         try:
             assert ask() == []
             assert "history.git" in opened.said[-1]
@@ -250,7 +250,7 @@ def test_a_damaged_history_is_set_aside_and_a_new_one_begins(opened, damage):
     assert Path(kept).is_dir()
     opened.save("Two", "a")
     assert opened.verbs() == ["begin", "save a"]
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "One" in opened.read("a.md")
 
 
@@ -261,13 +261,13 @@ def test_one_damaged_version_hides_no_other(opened):
     oid = opened.git("rev-parse", "main~2:a.md").strip()
     (opened.state / "history.git/objects" / oid[:2] / oid[2:]).write_bytes(b"")
     assert opened.verbs() == ["begin", "save a", "save a", "save b"]
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "b.md" not in opened.files()
     with pytest.raises(HistoryBroken, match=oid):
-        review.undo(opened.app())
+        review.undo_changes(opened.app())
     assert "Two" in opened.read("a.md")
     opened.save("Four", "a")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "Two" in opened.read("a.md")
 
 

@@ -25,7 +25,7 @@ def test_what_others_did_is_committed_before_ours(opened):
     opened.write("a.md", memory("a", body="Theirs"))
     opened.save("Ours", "a")
     assert opened.verbs() == ["begin", "save a", "outside", "save a"]
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "Theirs" in opened.read("a.md")
     assert opened.app().shelf.list(TRASH) == []
     assert opened.app().history.find(look.log(opened.app())[0].id).cause.undoes
@@ -82,7 +82,7 @@ def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
     opened.save("Three", "b")
     assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
     opened.save("Four", "a")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "Two" in opened.read("a.md")
 
 

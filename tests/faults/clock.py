@@ -42,7 +42,7 @@ def _live_through(root: str, first: float, second: float) -> list[str]:
         driver.changes.purge(app(second), [], expired=True)
         driver.changes.restore(app(second), ["gamma"])
         driver.changes.retire(app(second), ["beta"])
-        driver.review.undo(app(first))
+        driver.review.undo_changes(app(first))
         driver.later(app(second), heard)
     except driver.MemdirError as error:
         return [f"{type(error).__name__}: {error}"]

@@ -183,7 +183,7 @@ def _decided_first() -> None:
         done = [plan_module._settle(app, item, again) for item in plan.items]
         captures.keep(plan.progress)
         captures.finish()
-        return done
+        return plan_module.Outcome(tuple(done))
 
     for where in (capture, plan_module):
         _replace(where, "carry_out", carry_out)

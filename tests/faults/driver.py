@@ -81,7 +81,7 @@ def purge(app: App, told: Told) -> None:
 
 
 def undo(app: App, told: Told) -> None:
-    review.undo(app, told=told)
+    told(review.undo_changes(app))
 
 
 def rebuild(app: App, told: Told) -> None:

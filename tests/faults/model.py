@@ -152,7 +152,7 @@ class Model(RuleBasedStateMachine):
     def undo(self) -> None:
         """The newest change that stands is taken back, whoever made it."""
         name, before, _ = self.undoable.pop()
-        driver.review.undo(self.app())
+        driver.review.undo_changes(self.app())
         assert self.disk(name) == before, "undo did not bring back what stood before"
         self.in_step = True
         self.live.pop(name, None)

@@ -160,7 +160,7 @@ def index(app: App, told: Told) -> None:
 
 
 def undo(app: App, told: Told) -> None:
-    review.undo(app, told=told)
+    told(review.undo_changes(app))
 
 
 def later(app: App, told: Told) -> None:

@@ -109,7 +109,7 @@ def still_works(opened: Opened) -> None:
     assert "good.md" in [one.memory.path for one in listed]
     changes.touch(opened.app(), ["good"])
     assert "last_verified" in opened.read("good.md")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.read("good.md") == before
 
 

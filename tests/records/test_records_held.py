@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.capture import open_reader
 from memdir.capture.inbox import Held
 from memdir.capture.plan import CLIENT
+from memdir.capture.sessions import open_reader
 from memdir.capture.signals import Origin
 from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.config.config import read_config

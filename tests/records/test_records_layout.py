@@ -127,9 +127,9 @@ def test_the_same_directory_may_hold_markdown_memories(kept):
     kept.act("delete", PATH)
     log = [path for one in look.log(local) for _, path in one.paths]
     assert set(log) == {"tabs.md", "MEMORY.md"}
-    review.undo(kept.app())
+    review.undo_changes(kept.app())
     assert kept.files() == before
-    review.undo(local)
+    review.undo_changes(local)
     assert "tabs.md" not in kept.files()
     assert kept.bytes()
 
@@ -139,7 +139,7 @@ def test_what_somebody_else_changed_can_be_undone(kept):
     before = kept.files()
     kept.write(PATH, b"{}")
     kept.write("index.md", "mine")
-    review.undo(kept.app())
+    review.undo_changes(kept.app())
     assert kept.files() == before
 
 

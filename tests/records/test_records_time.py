@@ -43,7 +43,7 @@ def test_one_undo_takes_back_the_summary_and_what_it_pushed_out(kept):
     before = kept.files()
     kept.now += 60
     kept.create("Session 9", "session_summary")
-    review.undo(kept.app())
+    review.undo_changes(kept.app())
     assert kept.files() == before
 
 
@@ -70,7 +70,7 @@ def test_the_grace_period_decides_and_the_settings_say_how(kept, archives, days,
     assert [change.kind for change in done.changes] == ([kind] if kind else [])
     assert (kept.root / PATH).exists() == (kind != PURGED)
     if kind == PURGED:
-        review.undo(kept.app())
+        review.undo_changes(kept.app())
         assert kept.record()["record_status"] == "retired"
 
 

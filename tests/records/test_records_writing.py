@@ -206,7 +206,7 @@ def test_a_title_of_other_words_renames_the_file_and_undo_brings_it_back(kept):
     assert kept.record(change.path)["id"] == "postgres-holds-the-catalog-now"
     assert not (kept.root / PATH).exists()
     assert PATH not in kept.index
-    review.undo(kept.app())
+    review.undo_changes(kept.app())
     assert kept.files() == before
 
 
@@ -248,9 +248,9 @@ def test_undo_brings_every_file_back_byte_for_byte(kept, action):
     else:
         act(kept, action)
     assert kept.files() != before
-    review.undo(kept.app())
+    review.undo_changes(kept.app())
     assert kept.files() == before
-    review.undo(kept.app())
+    review.undo_changes(kept.app())
     assert kept.files() != before
 
 
@@ -259,7 +259,7 @@ def test_undo_of_an_older_change_leaves_the_index_in_step(kept):
     kept.create("Another one", "runbook")
     kept.create("A third one")
     log = look.log(kept.app())
-    review.undo(kept.app(), log[1].id)
+    review.undo_changes(kept.app(), log[1].id)
     assert not (kept.root / "runbooks/another-one.json").exists()
     assert kept.in_step()
 

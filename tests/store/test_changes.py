@@ -195,7 +195,7 @@ DRY = {
     "archive": lambda app: changes.retire(app, ["a"], "archive"),
     "restore": lambda app: changes.restore(app, ["c"]),
     "purge": lambda app: changes.purge(app, ["c"]),
-    "undo": lambda app: review.undo(app),
+    "undo": lambda app: review.undo_changes(app),
     "index": lambda app: changes.rebuild_index(app),
     "import": lambda app: changes.bring_in(app, [("d.md", b"x"), ("a.md", b"y")]),
     "list": lambda app: ages.list_memories(app),
@@ -235,8 +235,8 @@ def test_a_clock_set_back_between_two_saves_harms_nothing(opened):
     document = read(opened.read("a.md"))
     assert document.values["metadata.modified"] == document.values["metadata.created"]
     assert opened.verbs() == ["begin", "save a", "save a", "save b"]
-    review.undo(opened.app())
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
+    review.undo_changes(opened.app())
     assert "One" in opened.read("a.md")
     assert "b.md" not in opened.files()
 

@@ -79,7 +79,7 @@ def test_a_save_leaves_every_file_and_every_foreign_line_as_it_was(opened):
 def test_undo_brings_back_every_byte(opened):
     before = opened.files()
     changes.save(opened.app(), Draft("A new thing to know.", name="zz-new"), Wishes())
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.files() == before
 
 

@@ -59,9 +59,9 @@ def test_a_change_that_can_be_read_can_be_shown_and_undone(opened):
     bad = damage(opened, 3)
     assert look.diff(opened.app(), log[0].id)[0] == log[0]
     assert b"Version 3" in look.show(opened.app(), f"a@{log[1].id[:8]}")[1]
-    review.undo(opened.app(), log[1].id[:8])
+    review.undo_changes(opened.app(), log[1].id[:8])
     assert "Version 2" in opened.read("a.md")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert not (opened.root / "b.md").exists()
     with pytest.raises(HistoryBroken, match=bad):
         look.diff(opened.app(), log[4].id)
@@ -72,9 +72,9 @@ def test_everything_since_a_moment_is_undone_only_where_all_of_it_can_be_read(op
     bad = damage(opened, 3)
     before = opened.files()
     with pytest.raises(HistoryBroken, match=bad):
-        review.undo(opened.app(), since=log[4].time)
+        review.undo_changes(opened.app(), since=log[4].time)
     assert opened.files() == before
-    review.undo(opened.app(), since=log[1].time)
+    review.undo_changes(opened.app(), since=log[1].time)
     assert "Version 2" in opened.read("a.md")
 
 
@@ -95,7 +95,7 @@ def test_doctor_finds_damage_anywhere_and_starts_anew_beside_it(opened, position
     assert (opened.state / "history.git.damaged-1/HEAD").is_file()
     assert opened.verbs() == ["begin"]
     changes.retire(opened.app(), ["b"])
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.files() == before
 
 
@@ -156,7 +156,7 @@ def test_something_else_in_the_place_of_the_history_is_said_and_mended(opened, k
     assert check_up(opened, fix=True)["history"].ok
     assert os.path.lexists(opened.state / "history.git.damaged-1")
     opened.save("Again", "c")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "Still works" in opened.read("c.md")
 
 
@@ -179,7 +179,7 @@ def in_time():
 def test_a_table_that_is_no_file_makes_nobody_wait(opened, in_time, name, kind):
     stand_in(opened.state / name, kind)
     opened.save("Still works", "a")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "Version 3" in opened.read("a.md")
     if name == "known.json":
         found = check_up(opened)["history"]

@@ -44,7 +44,7 @@ def test_reading_what_has_the_shape_of_a_store_protects_it(opened):
     opened.write("a.md", memory("a"))
     look(opened)
     (opened.root / "a.md").unlink()
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.read("a.md") == memory("a")
 
 
@@ -54,7 +54,7 @@ def test_the_first_change_takes_what_stood_there_along(opened):
     opened.save("New", "b")
     (opened.root / "a.md").unlink()
     look(opened)
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.read("a.md") == memory("a")
 
 
@@ -85,7 +85,7 @@ def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
     for count in range(9):
         (opened.root / f"data/{count}.txt").unlink()
     assert len(opened.verbs()) == before + 1
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert "One" in opened.read("b.md")
 
 

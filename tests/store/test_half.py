@@ -49,7 +49,7 @@ def touched(opened):
 
 
 def undone(opened):
-    review.undo(opened.app(), look.log(opened.app())[0].id)
+    review.undo_changes(opened.app(), look.log(opened.app())[0].id)
 
 
 ACTS = {

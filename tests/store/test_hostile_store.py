@@ -125,7 +125,7 @@ def test_a_folder_that_becomes_a_link_takes_nothing_out_of_the_store(opened, tmp
     (opened.root / "deep").symlink_to(tmp_path / "outside")
     before = tree(tmp_path / "outside")
     with pytest.raises(MemdirError):
-        review.undo(opened.app())
+        review.undo_changes(opened.app())
     assert tree(tmp_path / "outside") == before
 
 

@@ -107,7 +107,7 @@ def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
     assert [one.path for one in look.shelved(opened.app())] == ["later.md"]
     changes.restore(opened.app(), ["later"])
     assert "Later words" in opened.read("later.md")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert ages.list_memories(opened.app()) and look.log(opened.app())
 
 
@@ -126,6 +126,6 @@ def test_a_change_of_a_clock_that_was_ahead_is_not_taken_for_a_new_one(opened):
     opened.save("Made with a wrong clock", "wrong")
     opened.now = NOON + DAY
     opened.save("Made today", "today")
-    review.undo(opened.app(), since=NOON + DAY / 2)
+    review.undo_changes(opened.app(), since=NOON + DAY / 2)
     assert (opened.root / "wrong.md").exists()
     assert not (opened.root / "today.md").exists()

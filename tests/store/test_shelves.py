@@ -106,7 +106,7 @@ def test_an_archive_of_another_tool_can_be_restored_from(opened):
     assert opened.read("old.md") == memory("old")
     assert "old.md" in opened.index
     assert not (opened.root / "archive/old.md").exists()
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.read("archive/old.md") == memory("old")
 
 
@@ -163,7 +163,7 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
     assert STANDALONE.strip("\n") in opened.read("notes.md")
     assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md) — New\n"
     assert [one.path for one in opened.app().shelf.list(TRASH)] == []
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.read("MEMORY.md") == STANDALONE
     assert list(opened.files()) == ["MEMORY.md"]
 
@@ -218,7 +218,7 @@ def test_without_an_index_by_choice_none_is_made_and_none_is_touched(tmp_path):
     opened.save("One", "a")
     opened.save("Two", "b")
     changes.retire(opened.app(), ["a"])
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert sorted(opened.files()) == ["a.md", "b.md"]
     opened.write("MEMORY.md", "- [Gone](gone.md) - x\n")
     opened.save("Three", "c")

@@ -18,7 +18,7 @@ MANY = 23  # files that a consolidation once deleted in a day, with no way back
 
 
 def undo(opened: Opened, change: str = "", **options: object):
-    return review.undo(opened.app(), change, **options)
+    return review.undo_changes(opened.app(), change, **options)
 
 
 def ids(opened: Opened) -> list[str]:
@@ -266,7 +266,7 @@ def put(self, path, data):
 
 Markdown.put = put
 if sys.argv[3] == "undo":
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
 else:
     opened.save("Killed", "k")
 """
@@ -321,7 +321,7 @@ def test_a_dry_undo_shows_what_would_come_back(opened):
     opened.save("One", "a")
     opened.save("Two", "a")
     before = tree(opened.home)
-    done = review.undo(opened.app(dry_run=True))
+    done = review.undo_changes(opened.app(dry_run=True))
     assert tree(opened.home) == before
     (row,) = [row for row in done.diff if row[0] == "a.md"]
     assert (b"Two" in row[1], b"One" in row[2]) == (True, True)
@@ -332,7 +332,7 @@ def test_a_dry_undo_takes_back_what_others_did_last_as_the_real_one_does(opened)
     opened.save("Two", "b")
     (opened.root / "a.md").unlink()
     before = tree(opened.home)
-    dry = review.undo(opened.app(dry_run=True))
+    dry = review.undo_changes(opened.app(dry_run=True))
     assert tree(opened.home) == before
     real = undo(opened)
     assert [one.path for one in dry.changes] == [one.path for one in real.changes] == ["a.md"]

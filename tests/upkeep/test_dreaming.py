@@ -137,7 +137,7 @@ def test_every_entry_is_accounted_for(opened):
 def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opened):
     log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
     run(opened)
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     Path(state_folder(opened.app().config), "dream.json").unlink()
     _, done = run(opened)
     assert paths(done, "created") == []
@@ -180,7 +180,7 @@ def test_memories_that_say_the_same_become_one_and_relative_dates_are_written_ou
     left = next(path for path in ("importer.md", "importer-files.md") if path in opened.files())
     assert "2026-02-19" in opened.read(left)
     assert first.before.duplicates == 1 and first.plan.after.duplicates == 0
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.files() == before
 
 
@@ -197,7 +197,7 @@ def test_old_and_wrong_goes_into_the_trash_old_alone_stays(opened):
     assert paths(done, "retired") == ["wrong.md"]
     assert [one.path for one in look.missed(opened.app())] == ["wrong.md"]
     assert first.oriented.old == ("old.md",) and first.lost == []
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.files() == before
     # Who took it back is not asked again, until the code gives a new reason.
     assert paths(run(opened)[1], "retired") == []

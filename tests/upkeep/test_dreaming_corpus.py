@@ -88,5 +88,5 @@ def test_nothing_is_lost_one_undo_takes_it_back_and_a_second_run_rests(opened):
     second, rested = run(opened)
     assert rested.changes == () and second.batch == "" and opened.files() == after
     assert {one.cause.batch for one in look.log(opened.app())[:1]} == {first.batch}
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.files() == before

@@ -75,7 +75,7 @@ def apply(root: Path, top: Path) -> Applied:
     cause = None
     if first[1].changes:
         cause = look.log(opened.app())[0].cause
-        review.undo(opened.app())
+        review.undo_changes(opened.app())
     return Applied(before, dry, dried, first, after, second, rested, cause, opened.files())
 
 

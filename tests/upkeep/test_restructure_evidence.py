@@ -76,7 +76,7 @@ def test_a_readme_that_serves_as_the_index_stays_and_undo_leaves_it_too(opened):
     assert opened.read("README.md") == readme
     assert "(a.md)" in opened.index and "(b.md)" in opened.index
     assert "the letter a, as it is written here" in opened.read("a.md")
-    review.undo(opened.app())
+    review.undo_changes(opened.app())
     assert opened.files() == before
 
 

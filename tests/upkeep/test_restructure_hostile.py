@@ -25,7 +25,7 @@ def proven(opened: Opened) -> Plan:
     again = run(opened)
     assert not again.texts and again.index is None, again.reasons
     if plan.texts or plan.index is not None:
-        review.undo(opened.app())
+        review.undo_changes(opened.app())
         assert opened.files() == before
         _put_back(opened, after)
     return plan

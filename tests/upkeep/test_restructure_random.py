@@ -59,5 +59,5 @@ def test_whatever_an_index_holds_is_there_afterwards(lines, end, closed, others)
         again = restructure(opened.app())[0]
         assert not again.texts and again.index is None, (again.reasons, opened.files())
         if plan.texts or plan.index is not None:
-            review.undo(opened.app())
+            review.undo_changes(opened.app())
         assert opened.files() == before

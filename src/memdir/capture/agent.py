@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memdir.capture import forget
 from memdir.capture.agent_tools import Denied, ProjectReader
-from memdir.capture.drafts import catches
-from memdir.capture.origin import SOURCE, quote, rests_on, untrusted
+from memdir.capture.origin import find_origin, reason_to_distrust
 from memdir.capture.question import (
-    MAX_DRAFTS,
     SCHEMA,
     Proposal,
     cut,
     fill_prompt,
     number_messages,
-    one_line,
     read_drafts,
 )
-from memdir.capture.signals import Catch, Origin, Signal, day_of, masked
+from memdir.capture.signals import (
+    SOURCE,
+    Catch,
+    Origin,
+    Signal,
+    day_of,
+    mask_secrets,
+    short_quote,
+    takes_away,
+)
 from memdir.capture.typed import own_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import MemdirError
@@ -38,7 +43,7 @@ MAX_ANSWER_TOKENS = 1_200  # some five drafts
 MIN_ANSWER_TOKENS = 300  # an answer with less room would break off
 MAX_CALLS = 8  # of one turn
 RESULT_CHARACTERS = 2_000
-MEMORY_CHARACTERS = 4_000  # of a memory that is read: whoever changes it must know all of it
+MEMORY_CHARACTERS = 4_000  # of a memory that is read: to change it, the model must see all of it
 RESULTS_CHARACTERS = 6_000  # of one turn
 MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories that are given at once, and of each
 CALL_CHARACTERS = 200  # of a call in its result
@@ -50,25 +55,21 @@ class Captured:
     """What came of a conversation.
 
     `reason` is why it ended before the model was done: then what has no draft is still open.
-    `denied` are the calls that were not carried out, each with its reason.
     """
 
     catches: tuple[Catch, ...]
     turns: int = 0
     usage: Usage = field(default_factory=Usage)
-    denied: tuple[str, ...] = ()
     reason: str = ""
 
     @property
     def produced(self) -> str:
         """In a few words, for the ledger."""
         names = [catch.draft.name or "a new one" for catch in self.catches if catch.draft]
-        parts = [f"drafted {', '.join(names)}"] if names else []
-        parts += [f"to be retired: {catch.forget}" for catch in self.catches if catch.forget]
-        return before_secrets("; ".join(parts)) or "nothing"
+        return before_secrets(f"drafted {', '.join(names)}") if names else "nothing"
 
 
-def capture(
+def ask_agent(
     said: Sequence[Message],
     signals: Sequence[Signal],
     origin: Origin,
@@ -83,11 +84,10 @@ def capture(
     """What the model drafts, in at most five turns and within so many tokens.
 
     `known` are the memories that belong to these messages, best first, of `total` in the store.
-    Fails with OverBudget or ModelFailed where nothing came of it and it may be tried again;
-    once something was drafted, that stays and the reason is told.
+    Fails with OverBudget or ModelFailed if nothing came of it and it may be tried again; once
+    something was drafted, that stays and the reason is told.
     """
-    run = Run(said, signals, origin, reader)
-    given = run.give_memories(known)
+    run = _Run(said, signals, origin, reader)
     rest = total - len(known)
     values = {
         "turns": MAX_TURNS,
@@ -95,6 +95,7 @@ def capture(
         "store": inert_line(reader.store),
         "rest": f"({rest} more memories are not listed.)" if rest > 0 else "",
     }
+    given = run.give_memories(known)
     system, user, run.mark = fill_prompt(run.shown, signals, known, given, values)
     question = Question(system, user, SCHEMA, MAX_ANSWER_TOKENS, seconds, more=True)
     while not run.reason and run.turns < MAX_TURNS:
@@ -102,18 +103,14 @@ def capture(
         if turn is None:
             break
         question = replace(question, earlier=(*question.earlier, turn))
-    captured = run.captured()
-    # What somebody asked for counts, also where the model passed it over.
-    done = captured.catches
-    missed = [item for item in signals if item.asked_for and not forget.met(item, signals, done)]
-    return replace(captured, catches=(*done, *catches(missed, said, origin)))
+    return Captured(tuple(run.catches()), run.turns, run.usage, run.reason)
 
 
 def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
     """The draft without secrets in any of its texts; a name with one is the store's to choose."""
     return replace(
         draft,
-        body=masked(draft.body) if body else draft.body,
+        body=mask_secrets(draft.body) if body else draft.body,
         name=draft.name if before_secrets(draft.name) == draft.name else "",
         description=before_secrets(draft.description).rstrip(),
         why=before_secrets(draft.why).rstrip(),
@@ -122,7 +119,7 @@ def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
     )
 
 
-def _take_turn(run: Run, question: Question, model: Model, tokens: int) -> Turn | None:
+def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn | None:
     """Ask once and carry out the answer; None when there is nothing more to say."""
     try:
         answer = model.answer(_fit_budget(question, run, tokens))
@@ -137,7 +134,7 @@ def _take_turn(run: Run, question: Question, model: Model, tokens: int) -> Turn 
         return Turn('{"done": false}', "That answer did not fit: one JSON object, as described.")
     except MemdirError as error:
         # What can be done later is done later, unless something would be drafted twice then.
-        later = not run.turns if isinstance(error, OverRun) else not (run.drafts or run.unwanted)
+        later = not run.turns if isinstance(error, OverRun) else not run.drafts
         if later:
             raise
         run.reason = error.message
@@ -159,7 +156,7 @@ def _take_turn(run: Run, question: Question, model: Model, tokens: int) -> Turn 
     return Turn(json.dumps(answer.data), told)
 
 
-def _fit_budget(question: Question, run: Run, tokens: int) -> Question:
+def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:
     """The question with as much room for its answer as the run has left."""
     asked = estimate(replace(question, max_tokens=0), run.cached).total
     left = tokens - run.usage.total
@@ -171,8 +168,8 @@ def _fit_budget(question: Question, run: Run, tokens: int) -> Question:
     return replace(question, max_tokens=min(MAX_ANSWER_TOKENS, left - asked))
 
 
-class Run:
-    """What the model has come to so far."""
+class _Run:
+    """What the model was shown and has drafted so far."""
 
     def __init__(
         self,
@@ -192,11 +189,8 @@ class Run:
         self.turns = self.retries = self.cached = self.room = 0
         self.usage = Usage()
         self.read: dict[str, bytes] = {}  # memories by name, as the model saw them
-        self.told: set[str] = set()  # memories that it was shown, maybe in part
         self.drafts: dict[str, Proposal] = {}
         self.unread: dict[str, Proposal] = {}  # drafts that would replace an unread memory
-        self.unwanted: dict[str, int] = {}
-        self.denied: list[str] = []
 
     def give_memories(self, known: Sequence[Memory]) -> dict[str, str]:
         """The first short memories as they stand: that saves a turn."""
@@ -205,39 +199,25 @@ class Run:
             data = self.reader.memory(name) or b""
             text = data.decode("utf-8", "replace")
             short = 0 < len(text) <= GIVEN_CHARACTERS and len(texts) < MAX_GIVEN
-            if short and masked(text) == text:
+            if short and mask_secrets(text) == text:
                 self.read[name], texts[name] = data, text
         return texts
 
     def carry_out(self, answer: Mapping[str, object], drafts: Sequence[Proposal]) -> list[str]:
         """Make the calls, take the drafts; returns the results that the model must see."""
         self.room = RESULTS_CHARACTERS
-        before = dict(self.unread)
-        calls, unwanted = answer.get("calls"), answer.get("forget")
-        results = []
+        calls, results = answer.get("calls"), []
         if isinstance(calls, list) and answer.get("done") is not True:
             results += [self._call(call) for call in calls[:MAX_CALLS]]
         for draft, because in drafts:
-            if name := self._take(draft, because):
-                label = f"{name} exists; this is its text. Draft it again, whole, if it must change"
-                results.append(self._show_memory(label, name))
-        for item in unwanted[:MAX_DRAFTS] if isinstance(unwanted, list) else ():
-            if name := one_line(item["name"]):
-                self.unwanted[name] = item["because"]
-        # A model that saw what stands there and drafts it no more has thought better of it.
-        for name, proposal in before.items():
-            if name in self.told and self.unread.get(name) is proposal:
-                del self.unread[name]
+            results += self._take(draft, because)
         return results
 
-    def captured(self) -> Captured:
-        catches = [self._catch(*proposal) for proposal in self.drafts.values()]
+    def catches(self) -> Iterator[Catch]:
+        for proposal in self.drafts.values():
+            yield self._catch(*proposal)
         for name, proposal in self.unread.items():
-            reason = f"it would replace {name}, which the model did not read"
-            catches.append(self._catch(*proposal, hold=reason))
-        catches += [self._unwanted(name, because) for name, because in self.unwanted.items()]
-        denied = tuple(before_secrets(text).rstrip() for text in self.denied)
-        return Captured(tuple(catches), self.turns, self.usage, denied, self.reason)
+            yield self._catch(*proposal, f"it would replace {name}, which the model did not read")
 
     def _call(self, call: dict[str, object]) -> str:
         label = inert_line(json.dumps(call), CALL_CHARACTERS)
@@ -248,10 +228,9 @@ class Run:
                 return self._show_memory(label, name)
             text = self.reader.call(str(call["tool"]), **given)  # type: ignore[arg-type]
         except Denied as reason:
-            self.denied.append(inert_line(f"{call['tool']} {label}: {reason}", CALL_CHARACTERS))
             return self._result(label, f"(denied: {reason})")
         text = text if len(text) <= RESULT_CHARACTERS else text[:RESULT_CHARACTERS] + "\n(cut here)"
-        # What was looked at is nobody's wish: a draft of it is held.
+        # What was looked at is nobody's request: a draft of it is held.
         self.said.append(Message("", TOOL, text, tool=str(call["tool"])))
         return self._result(label, text)
 
@@ -259,31 +238,35 @@ class Run:
         """A memory, so that it may be changed; one that does not fit stays unread."""
         data = self.reader.memory(name) or b""
         text = data.decode("utf-8", "replace")
-        self.told.add(name)
-        if len(text) <= min(MEMORY_CHARACTERS, self.room) and masked(text) == text:
+        if len(text) <= min(MEMORY_CHARACTERS, self.room) and mask_secrets(text) == text:
             self.read[name] = data
         return self._result(label, text)
 
     def _result(self, label: str, text: str) -> str:
         limit = max(min(self.room, MEMORY_CHARACTERS), 80)
-        shown = cut(inert(masked(text)).replace(self.mark, "…"), limit)
+        shown = cut(inert(mask_secrets(text)).replace(self.mark, "…"), limit)
         self.room -= len(shown)
         return f"[{label}]\n{shown}"
 
-    def _take(self, draft: Draft, because: int) -> str:
-        """Keep a draft; returns the memory that the model must see first, if there is one."""
+    def _take(self, draft: Draft, because: int) -> list[str]:
+        """Keep a draft, or show the memory that it would replace unread: to be drafted again."""
         name = self._stored_name(draft.name)
         data = self.reader.memory(name) if name else None
         draft = replace(draft, name=name)
         if data is None:
             self.drafts[name or f"\0{len(self.drafts)}"] = draft, because
-        elif self.read.get(name) != data:
-            self.unread[name] = draft, because
-            return "" if name in self.told else name
-        else:
+        elif self.read.get(name) == data:
             self.unread.pop(name, None)
             self.drafts[name] = replace(draft, expected=hash_of(data)), because
-        return ""
+        else:
+            seen = name in self.unread
+            self.unread[name] = draft, because
+            label = f"{name} exists; this is its text. Draft it again, whole, if it must change"
+            results = [] if seen else [self._show_memory(label, name)]
+            if self.read.get(name) == data:  # if it is not drafted again, it needs no change
+                del self.unread[name]
+            return results
+        return []
 
     def _stored_name(self, name: str) -> str:
         """The name as the store writes it: `-` is `_`."""
@@ -294,7 +277,7 @@ class Run:
         cited = self.shown.get(because)
         old = self.read.get(draft.name, b"").decode("utf-8", "replace")
         origin = self._rests_on(draft, old, self._origin(cited))
-        hold = hold or untrusted(origin) or forget.takes_away(draft, old, cited, self.signals)
+        hold = hold or reason_to_distrust(origin) or takes_away(draft, old, cited, self.signals)
         draft = replace(draft, source=SOURCE, day=day_of(cited))
         # What is held is written down before the writer sees it, who refuses a body with a secret.
         return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
@@ -308,23 +291,11 @@ class Run:
         lines += [*draft.body.splitlines(), draft.why, draft.how]
         text = "\n".join(line for line in lines if line.strip() and line.strip() not in before)
         new = "" if draft.name in self.read or draft.name in self.unread else draft.name
-        result = rests_on(text, self.said, self.origin, name=new) if text else given
+        result = find_origin(text, self.said, self.origin, name=new) if text else given
         return given if result.who == given.who == PERSON else result
-
-    def _unwanted(self, name: str, because: int) -> Catch:
-        """What is to be forgotten; at once only where a person named it."""
-        stored = self._stored_name(name)
-        text = (self.reader.memory(stored) or b"").decode("utf-8", "replace")
-        asked = forget.unwanted_by(stored, text, self.reader.names(), self.signals)
-        if asked is not None and masked(name) == name:
-            origin = replace(self._origin(asked.said), quote=quote(asked.quote))
-            return Catch(origin, forget=name)
-        origin = self._origin(self.shown.get(because))
-        hold = untrusted(origin) or forget.UNNAMED.format(masked(name))
-        return Catch(origin, forget=masked(name), hold=hold)
 
     def _origin(self, said: Message | None) -> Origin:
         if said is None:
             return self.origin
-        words = quote(said.text)
+        words = short_quote(said.text)
         return replace(self.origin, message=said.id, who=said.who, tool=said.tool, quote=words)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from memdir.capture.signals import masked
+from memdir.capture.signals import mask_secrets
 
 READ, GREP, LIST = "read", "grep", "list"
 TOOLS = (READ, GREP, LIST)
@@ -16,7 +16,6 @@ MAX_TEXT_CHARACTERS = 1024  # of a path or a pattern
 MAX_FILE_BYTES = 256 * 1024
 MAX_LINES = 200  # of a file or a folder
 MAX_MATCHES = 100
-MAX_SEARCHED_FILES = 20_000
 MAX_SEARCH_SECONDS = 5.0
 SKIPPED_FOLDERS = ("node_modules", "__pycache__", ".venv")
 # Folders and files that hold keys or logins by their nature; compared in small letters.
@@ -107,7 +106,7 @@ class ProjectReader:
         data = _bytes(path)
         if os.path.realpath(path) != path:  # a folder on the way became a link meanwhile
             return "(it was moved just now)"
-        lines = masked(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
+        lines = mask_secrets(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
         first = max(start - 1, 0)
         shown = lines[first : first + (limit if limit > 0 else MAX_LINES)]
         left = len(lines) - first - len(shown)
@@ -136,7 +135,7 @@ class ProjectReader:
             name = os.path.relpath(file, self.project or self.store)
             name = file if name.startswith("..") else name
             # Secrets are searched in the whole file: one line of a key does not look like one.
-            pairs = zip(text.split("\n"), masked(text).split("\n"), strict=False)
+            pairs = zip(text.split("\n"), mask_secrets(text).split("\n"), strict=False)
             found += [
                 f"{name}:{number}:{shown}"
                 for number, (line, shown) in enumerate(pairs, 1)
@@ -181,14 +180,10 @@ def _files_below(path: str) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
-    seen = 0
     for folder, folders, files in os.walk(path):
         folders[:] = sorted(
             name for name in folders if not is_secret(name) and name not in SKIPPED_FOLDERS
         )
         for file in sorted(files):
-            seen += 1
-            if seen > MAX_SEARCHED_FILES:
-                return
             if not is_secret(file):
                 yield os.path.join(folder, file)

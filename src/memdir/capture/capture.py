@@ -2,29 +2,55 @@
 
 from __future__ import annotations
 
-import json
+import datetime
 import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Protocol, cast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from memdir.capture.choice import PURPOSE, UNTIL_END, choose, model_settings
-from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out, make_plan
-from memdir.capture.progress import PATIENCE, Captures, Entry, Plan, Progress, is_due, pause
-from memdir.clients.conversation import Cursor, Message, NewMessages, Session
-from memdir.config.config import Config, read_config
-from memdir.errors import BadInput, MemdirError, Missing
-from memdir.format.draft import hash_of
-from memdir.hot.disk import failure
+from memdir.capture.agent import UNUSABLE, Captured, ask_agent
+from memdir.capture.agent_tools import ProjectReader
+from memdir.capture.origin import sign_draft
+from memdir.capture.plan import CLIENT, Outcome, Request, carry_out, make_plan
+from memdir.capture.progress import (
+    DAY_SECONDS,
+    MAX_FAILURES,
+    Captures,
+    Done,
+    Plan,
+    Progress,
+    is_due,
+    pause_seconds,
+)
+from memdir.capture.sessions import Reader, belongs_to_client, open_reader, transcript_size
+from memdir.capture.signals import (
+    Catch,
+    Origin,
+    Signal,
+    draft_requests,
+    is_met,
+    is_worth_reading,
+    notice_requests,
+    refuse_secrets,
+    short_quote,
+)
+from memdir.clients.conversation import Message, NewMessages
+from memdir.errors import BadInput, Missing
+from memdir.format.draft import check
 from memdir.hot.log import log
 from memdir.hot.place import below
-from memdir.store import registry
+from memdir.models.budget import LedgerBroken, OverBudget, OverRun
+from memdir.models.ledger import open_model
+from memdir.models.model import ModelFailed
 from memdir.store.writer import App, state_folder
+from memdir.text.secrets import find_secrets
 
-HANDED_OVER = "library"  # an agent handed the messages over itself: there is no transcript
+PURPOSE = "capture"
+MAX_LISTED = 20  # memories that a model is shown
+SEARCH_CHARACTERS = 8_000  # of the requests, to find those memories
+TURN_SECONDS = 30.0  # most runs take one or two turns, and the worker lives for four
 NOTHING_NEW = "nothing new was said"
 NOT_YET = "not this turn: capture.every"
+UNTIL_END = "the model reads a conversation when it ends"
 WROTE = "the agent wrote memories itself"
 NO_SIGNAL = "nothing worth keeping was said"
 WAITS = "it waits for the model"
@@ -33,27 +59,7 @@ CUT = "so much was said that its oldest part was not read"
 LOST = "the place up to which it was read is gone from the transcript: all of it was read again"
 
 
-class Reader(Protocol):
-    """Reads the transcripts of one client, none outside of `root`."""
-
-    root: str
-
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages: ...
-    def sessions(self, project: str) -> list[Session]: ...
-
-
-def open_reader(app: App, client: str, path: str = "") -> Reader:
-    """The reader of a client's transcripts; a `path` that a person named may lie anywhere."""
-    member = registry.load("transcripts", client.replace("-", "_"), app.config.own)
-    # What was decided counts, not the variable: a repository may have set that.
-    environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
-    reader = cast(Reader, member.open_reader(app.config.home, environ))
-    if path:
-        reader.root = os.path.dirname(os.path.realpath(path))
-    return reader
-
-
-def captures_of(app: App) -> Captures:
+def open_captures(app: App) -> Captures:
     return Captures(state_folder(app.config))
 
 
@@ -62,14 +68,52 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
 
     One run of a store at a time; what a killed run had planned is carried out first.
     """
-    captures = captures_of(app)
+    captures = open_captures(app)
     if app.dry_run:
         return _Run(app, captures, request).capture(reader)
     with captures.lock.held("memdir capture", app.tell):
-        finished = _finish(app, captures)
+        before = _finish(app, captures)
         outcome = _Run(app, captures, request).capture(reader)
-    things = {**finished.things, **outcome.things}
-    return replace(outcome, decided=(*finished.decided, *outcome.decided), things=things)
+    things = {**before.things, **outcome.things}
+    return replace(outcome, decided=(*before.decided, *outcome.decided), things=things)
+
+
+def finish_plan(app: App) -> Outcome:
+    """Carry out what a killed run had planned."""
+    captures = open_captures(app)
+    with captures.lock.held("memdir capture", app.tell):
+        return _finish(app, captures)
+
+
+def _finish(app: App, captures: Captures) -> Outcome:
+    plan = captures.plan()
+    return carry_out(app, captures, plan, again=True) if plan else Outcome()
+
+
+def begin_session(app: App, request: Request) -> None:
+    """Note that a conversation began: if nobody says that it ended, it is made up for."""
+    captures = open_captures(app)
+    with captures.lock.held("memdir capture", app.tell):
+        known = captures.load(request.session)
+        if known.path != request.transcript:
+            here = replace(known, client=request.client, path=request.transcript, time=app.now())
+            captures.keep(here)
+            captures.prune(app.now())
+
+
+def missed_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
+    """Conversations that went on after they were last read, or whose model may be asked again."""
+    requests: list[Request] = []
+    for known in open_captures(app).sessions():
+        if len(requests) >= limit:
+            break
+        if known.session in but or not known.path or _must_wait(app, known):
+            continue
+        client = known.client or CLIENT
+        size = transcript_size(known.path) if belongs_to_client(app, client, known.path) else None
+        if size is not None and (size != known.size or known.failures):
+            requests.append(Request(known.path, known.session, client, turns=0))
+    return requests
 
 
 class _Run:
@@ -82,90 +126,80 @@ class _Run:
 
     def capture(self, reader: Reader | None) -> Outcome:
         app, request, known = self.app, self.request, self.known
-        size = _size(request.transcript)
+        size = transcript_size(request.transcript)
         if size is None:
             return self._move_on(self._here(known.size), GONE)
-        here = self._here(size)
-        waits = request.model is None and _waits(app, known)
+        waits = request.model is None and _must_wait(app, known)
         same = size == known.size and request.client == (known.client or request.client)
-        if same and (waits or not known.failures):
-            after, reason = (known.after, WAITS) if waits else (0.0, NOTHING_NEW)
-            return Outcome(waiting=int(waits), reason=reason, after=after)
+        if same and waits:
+            return Outcome(waiting=1, reason=WAITS, after=known.after)
+        if same and not known.failures:
+            return Outcome(reason=NOTHING_NEW)
         if not request.ends and known.turns + request.turns < app.config.options.capture_every:
             return self._count_turns()
+        here = self._here(size)
         reader = reader or open_reader(app, request.client)
         try:
-            stretch = reader.read(request.transcript, known.cursor, request.last)
+            new = reader.read(request.transcript, known.cursor, request.last)
         except Missing:
             return self._move_on(here, GONE)
-        if stretch.unreadable and (stretch.lost or not known.cursor.id):
+        if new.unreadable and (new.lost or not known.cursor.id):
             if known.client in ("", request.client):  # to name the wrong client changes nothing
                 self._keep(here)
-            reason = f"0 of {stretch.lines:,} lines could be read as a transcript of"
-            return Outcome(reason=f"{reason} {request.client}", unreadable=True)
-        remarks = tuple(text for is_so, text in ((stretch.cut, CUT), (stretch.lost, LOST)) if is_so)
-        outcome = replace(self._take(stretch, here, waits), remarks=remarks)
-        for remark in remarks if not app.dry_run else ():
-            log(app.config.state_dir, PURPOSE, f"session {known.session}: {remark}")
+            reason = f"0 of {new.lines:,} lines could be read as a transcript of {request.client}"
+            return Outcome(reason=reason, unreadable=True)
+        remarks = tuple(text for is_so, text in ((new.cut, CUT), (new.lost, LOST)) if is_so)
+        outcome = replace(self._take(new, here, waits), remarks=remarks)
+        for remark in remarks:
+            _log(app, f"session {known.session}: {remark}")
         return outcome
 
-    def _take(self, stretch: NewMessages, here: Progress, waits: bool) -> Outcome:
+    def _take(self, new: NewMessages, here: Progress, waits: bool) -> Outcome:
         """notice → draft → plan → carry out"""
         app, request, known = self.app, self.request, self.known
-        there = replace(here, cursor=stretch.cursor)
-        if _wrote_memories(stretch.said, app):
+        there = replace(here, cursor=new.cursor)
+        if _wrote_memories(new.said, app):
             return self._move_on(there, WROTE)
-        given_up = request.model is None and _has_given_up(app, known)
-        chosen = choose(
-            app,
-            stretch,
-            known,
-            request.client,
-            # A dry run asks nobody but the one a person named.
-            "" if request.model is None and (app.dry_run or given_up) else request.model,
-            waits=WAITS if waits else "",
-            given_up=known.why if given_up else "",
-            ends=request.ends,
-        )
+        # A dry run asks only a model that a person named.
+        model = "" if request.model is None and app.dry_run else request.model
+        why = WAITS if waits else ""
+        why = why if request.ends else UNTIL_END
+        chosen = choose_drafts(app, new, known, request.client, model, why)
         if chosen.reason == UNTIL_END and not chosen.catches:
             return self._count_turns()
         if not chosen.catches and not chosen.left:
-            unread = f"{stretch.broken:,} of {stretch.lines:,} lines could not be read"
-            reason = f"{NO_SIGNAL} ({unread})" if stretch.broken else NO_SIGNAL
+            unread = f"{new.broken:,} of {new.lines:,} lines could not be read"
+            reason = f"{NO_SIGNAL} ({unread})" if new.broken else NO_SIGNAL
             return self._move_on(there, reason, chosen.tokens)
         after, progress = 0.0, _settled(there)
-        if chosen.left:  # a model has to see the rest: nothing moves but what was done
+        if chosen.left:  # a model has to see the rest: the cursor stays
             failures = known.failures + (not chosen.waits)
-            after = chosen.after or app.now() + pause(failures)
-            progress = replace(
-                here,
-                failures=failures,
-                after=after,
-                asked=model_settings(app),
-                why=chosen.reason,
-                done=(*known.done, *chosen.done),
-            )
+            after = chosen.after or app.now() + pause_seconds(failures)
+            done = (*known.done, *chosen.done)
+            progress = replace(here, failures=failures, after=after, why=chosen.reason, done=done)
+            progress = replace(progress, asked=_model_settings(app))
             if chosen.reason == UNTIL_END:  # not read as far as its size says
                 after, progress = 0.0, replace(progress, size=known.size, after=0.0)
-        plan = make_plan(app, progress, known, stretch, chosen, self._waiting())
-        done = self._carry_out(plan)
-        things = {item.id: item.catch for item in plan.items}
-        return Outcome(done, len(plan.waits), chosen.tokens, chosen.reason, after, things)
+        plan = make_plan(
+            app,
+            known,
+            progress,
+            new.said,
+            chosen.catches,
+            self._waiting(),
+            left=chosen.left,
+            reason=chosen.reason or "nothing worth keeping was found in it",
+        )
+        outcome = carry_out(app, self.captures, plan)
+        return replace(outcome, tokens=chosen.tokens, reason=chosen.reason, after=after)
 
     def _here(self, size: int) -> Progress:
-        """The same place in the conversation, as it is known now."""
-        request = self.request
-        return replace(
-            self.known,
-            client=request.client,
-            path=request.transcript,
-            size=size,
-            turns=0,
-            time=self.app.now(),
-        )
+        """The same place in the conversation, read just now."""
+        path, client = self.request.transcript, self.request.client
+        now = self.app.now()
+        return replace(self.known, client=client, path=path, size=size, turns=0, time=now)
 
     def _count_turns(self) -> Outcome:
-        """The conversation is looked at when there were enough of them."""
         turns = self.known.turns + self.request.turns
         self._keep(replace(self._here(self.known.size), turns=turns))
         return Outcome(reason=NOT_YET)
@@ -173,15 +207,10 @@ class _Run:
     def _move_on(self, progress: Progress, reason: str, tokens: int = 0) -> Outcome:
         """There is nothing to do: only the cursor moves, and what waited came to nothing."""
         plan = Plan("", _settled(progress), dropped=self._waiting(), reason=reason)
-        if not plan.dropped:
-            self._keep(plan.progress)
-            return Outcome(reason=reason, tokens=tokens)
-        return Outcome(self._carry_out(plan), 0, tokens, reason)
-
-    def _carry_out(self, plan: Plan) -> tuple[Entry, ...]:
-        if not self.app.dry_run:
-            self.captures.announce(plan)
-        return tuple(carry_out(self.app, self.captures, plan))
+        if plan.dropped:
+            return replace(carry_out(self.app, self.captures, plan), tokens=tokens)
+        self._keep(plan.progress)
+        return Outcome(reason=reason, tokens=tokens)
 
     def _waiting(self) -> tuple[str, ...]:
         """The things of this conversation that wait."""
@@ -194,241 +223,205 @@ class _Run:
 
 
 def _settled(progress: Progress) -> Progress:
-    """With nothing left behind that waits for a model."""
+    """With nothing left that waits for a model."""
     return replace(progress, failures=0, after=0.0, asked="", why="", done=())
 
 
-def finish(app: App) -> Outcome:
-    """Carry out what an earlier run had written down when it was cut off."""
-    captures = captures_of(app)
-    with captures.lock.held("memdir capture", app.tell):
-        return _finish(app, captures)
-
-
-def _finish(app: App, captures: Captures) -> Outcome:
-    plan = captures.plan()
-    if plan is None:
-        return Outcome()
-    things = {item.id: item.catch for item in plan.items}
-    return Outcome(tuple(carry_out(app, captures, plan, again=True)), things=things)
-
-
-def begin(app: App, request: Request) -> None:
-    """Note that a conversation began: should nobody say that it ended, it is made up for."""
-    captures = captures_of(app)
-    with captures.lock.held("memdir capture", app.tell):
-        known = captures.load(request.session)
-        if known.path != request.transcript:
-            captures.keep(
-                replace(known, client=request.client, path=request.transcript, time=app.now())
-            )
-            captures.prune(app.now())
-
-
-def missed(app: App, but: Sequence[str], limit: int) -> list[Request]:
-    """Conversations that went on after they were looked at last, the newest first.
-
-    Also those whose model may be asked again by now.
-    """
-    requests: list[Request] = []
-    for known in captures_of(app).sessions():
-        if len(requests) >= limit:
-            break
-        if known.session in but or not known.path or _waits(app, known):
-            continue
-        size = _size(known.path) if _is_of_client(app, known) else None
-        if size is not None and (size != known.size or known.failures):
-            requests.append(Request(known.path, known.session, known.client or CLIENT, turns=0))
-    return requests
-
-
-def _waits(app: App, known: Progress) -> bool:
+def _must_wait(app: App, known: Progress) -> bool:
     """True while a model is not to be asked; with other limits, or another model, it is at once."""
-    if not known.failures or is_due(known.after, app.now()):
-        return False
-    return known.asked == model_settings(app)
+    return bool(known.failures) and _same_model(app, known) and not is_due(known.after, app.now())
 
 
-def _has_given_up(app: App, known: Progress) -> bool:
-    return known.failures >= PATIENCE and known.asked in ("", model_settings(app))
+def _same_model(app: App, known: Progress) -> bool:
+    return known.asked in ("", _model_settings(app))
 
 
-def _is_of_client(app: App, known: Progress) -> bool:
-    """True for a file among the client's own; any other is read only when a person names it."""
-    if known.client == HANDED_OVER:
-        return False
-    root = os.path.realpath(open_reader(app, known.client or CLIENT).root)
-    folder = os.path.realpath(os.path.dirname(known.path))
-    return folder == root or below(folder, root)
+def _model_settings(app: App) -> str:
+    """What a person can change so that a model answers after all."""
+    options = app.config.options
+    limits = options.session_tokens, options.day_tokens, options.run_tokens
+    name = options.capture_model or options.model
+    return " ".join([name, options.model_base_url, *map(str, limits)])
 
 
 def _wrote_memories(said: Sequence[Message], app: App) -> bool:
-    """True where the agent of the conversation wrote into one of the stores at hand."""
+    """True if the agent of the conversation wrote into one of the stores at hand."""
     roots = {app.config.store, *app.config.scopes.values()}
     roots |= {os.path.realpath(root) for root in roots}
     wrote = {os.path.normpath(path) for message in said for path in message.wrote}
     return any(below(path, root) for path in wrote for root in roots)
 
 
-def _size(path: str) -> int | None:
-    """None where there is no such file; one that cannot be looked at may be there."""
-    try:
-        return os.stat(path).st_size
-    except NotADirectoryError:
-        # A conversation inside a database has no size of its own: when that was last written.
-        table = os.path.dirname(path)
-        files = [file for file in (table, f"{table}-wal") if os.path.isfile(file)]
-        return max((os.stat(file).st_mtime_ns for file in files), default=None)
-    except (FileNotFoundError, ValueError):
-        return None
-    except OSError as error:
-        raise failure(error, path, "the transcript cannot be looked at") from None
+# What a stretch of a conversation comes to: a model's drafts, or requests in their own words.
 
 
-# A conversation that an agent hands over itself.
+@dataclass(frozen=True)
+class Choice:
+    """The catches; `left`: something has to wait for a model, until `after` if that is known.
 
-GivenMessage = Mapping[str, object]
-PERSON, AGENT, TOOL = "user", "assistant", "tool"
-SILENT_ROLES = ("system", "developer")
-ID_CHARACTERS = 24
-TOOL_ROOT = "/memories"  # where the Anthropic memory tool has the store
-_NEXT = 'give messages such as {"role": "user", "content": "…"}'
+    `done` are requests that are among the catches although the rest waits. `waits`: the model was
+    not even asked.
+    """
+
+    catches: tuple[Catch, ...] = ()
+    left: bool = False
+    done: tuple[Done, ...] = ()
+    tokens: int = 0
+    reason: str = ""
+    after: float = 0.0
+    waits: bool = False
 
 
-def hand_over(
+def choose_drafts(
     app: App,
-    conversation: str | Sequence[GivenMessage],
-    *,
-    session: str = "",
-    client: str = "",
-    model: str | None = "",
-) -> Outcome:
-    """capture, of a transcript or of messages; handed over again, only what is new counts"""
-    app = replace(app, actor=ACTOR)
-    if isinstance(conversation, str):
-        path = os.path.abspath(conversation)
-        if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
-            raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
-        request = Request(path, session, client or CLIENT, model=model)
-        return capture(app, request, open_reader(app, request.client, path))
-    lines = [json.dumps(record) for record in _records(conversation, app.store.root)]
-    name = session or f"{HANDED_OVER}-{_hash(lines[0] if lines else '')}"
-    # A silent record: other messages have another size, by which capture sees what is new.
-    padding = "·" * (int(_hash(*lines)[:3], 16) + 1)
-    lines.append(json.dumps({"type": "summary", "summary": padding}))
-    # The file is for this run alone: the cursor goes by the ids of what was said.
-    with tempfile.TemporaryDirectory(prefix="memdir-") as folder:
-        path = os.path.join(folder, "conversation.jsonl")
-        with open(path, "x", encoding="ascii") as file:
-            file.write("".join(f"{line}\n" for line in lines))
-        request = Request(path, name, HANDED_OVER, model=model)
-        return capture(app, request, open_reader(app, CLIENT, path))
+    new: NewMessages,
+    known: Progress,
+    client: str,
+    model: str | None,
+    waits: str = "",
+) -> Choice:
+    """notice → (a model, within the budget) → drafts; what was done already is left out
 
-
-def _hash(*texts: str) -> str:
-    return hash_of("\n".join(texts).encode())[:ID_CHARACTERS]
-
-
-def _records(messages: Sequence[GivenMessage], store: str) -> Iterator[dict[str, object]]:
-    """Each message as a record of the client whose transcripts have the same form."""
-    seen: dict[str, int] = {}
-    if not isinstance(messages, Iterable):
-        raise BadInput("a conversation is a list of messages, or a path", next=_NEXT)
-    for number, message in enumerate(messages, 1):
-        if not isinstance(message, Mapping):
-            raise BadInput(f"message {number} is no object", next=_NEXT)
-        role, content = message.get("role"), message.get("content")
-        if role not in (PERSON, AGENT, TOOL, *SILENT_ROLES):
-            raise BadInput(f"message {number} has no role that is known", next=_NEXT)
-        if content is not None and not isinstance(content, str | list):
-            raise BadInput(f"message {number} has neither a text nor blocks as content", next=_NEXT)
-        if role in SILENT_ROLES:
-            continue
-        if role == TOOL:
-            id = message.get("tool_call_id", "")
-            block = {"type": "tool_result", "tool_use_id": id, "content": content or ""}
-            role, content = PERSON, [block]
-        if isinstance(content, list):
-            content = [_block(block, store) for block in content]
-        content = content or ""
-        try:
-            text = json.dumps([role, content])
-        except (TypeError, ValueError, RecursionError):
-            raise BadInput(f"message {number} is not JSON", next=_NEXT) from None
-        seen[text] = seen.get(text, 0) + 1
-        id = _hash(str(seen[text]), text)
-        yield {"type": role, "uuid": id, "message": {"role": role, "content": content}}
-
-
-def _block(block: object, store: str) -> object:
-    """A block as JSON, also one of the SDK; what the memory tool wrote is in the store."""
-    dump = getattr(block, "model_dump", None)
-    plain = dump(mode="json") if callable(dump) else block
-    given = plain.get("input") if isinstance(plain, dict) else None
-    if not isinstance(plain, dict) or plain.get("name") != "memory" or not isinstance(given, dict):
-        return plain
-    paths = {
-        key: store + given[key][len(TOOL_ROOT) :]
-        for key in ("path", "new_path")
-        if str(given.get(key)).startswith(TOOL_ROOT)
-    }
-    return {**plain, "input": {**given, **paths}}
-
-
-# The project that a conversation belongs to is the one in which it was started: an agent that goes
-# to another directory on the way still works for it.
-
-
-def place_of(app: App, request: Request, cwd: str) -> str:
-    """For a hook that is called in `cwd`: the directory whose project learns from it.
-
-    Where the conversation was started, as long as that is there and keeps its state in one place.
+    `model`: None for the one of the settings, empty for none. `waits` is why it is not asked yet.
     """
-    started = _started_in(open_reader(app, request.client), request.transcript)
-    if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
-        return cwd
+    said, origin = new.said, Origin(client=client, session=known.session)
+    done = {(item.message, item.quote) for item in known.done}
+    noticed = notice_requests(said)
+    signals = [item for item in noticed if (item.said.id, short_quote(item.quote)) not in done]
+    options = app.config.options
+    named = (options.capture_model or options.model) if model is None else model
+    if not named:
+        return _own_words(signals, said, origin)
+    if model is None and known.failures >= MAX_FAILURES and _same_model(app, known):
+        reason = f"the model failed {MAX_FAILURES} times ({known.why})"
+        return _own_words(signals, said, origin, reason)
+    asked = [signal for signal in signals if signal.asked_for]
+    at_once = _own_words(asked, said, origin)
+    if len(asked) == len(signals) and not is_worth_reading(said, signals):
+        return at_once  # only requests, which need no model
+    met = tuple(Done(signal.said.id, short_quote(signal.quote)) for signal in asked)
+    at_once = replace(at_once, left=True, done=met)
+    if waits:
+        return replace(at_once, reason=waits, after=known.after, waits=True)
     try:
-        there = read_config(app.config.environ, started)
-    except MemdirError:
-        return cwd
-    return started if there.state_dir == app.config.state_dir else cwd
+        captured = _ask_model(app, named, signals, said, origin)
+    except OverRun as error:  # to wait would not help
+        reason = f"no model was asked: {error.message} (budget.run_tokens)"
+        _log(app, reason)
+        return _own_words(signals, said, origin, reason)
+    except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
+        if model and isinstance(error, BadInput):
+            raise  # a person who named it is told at once
+        after = _tomorrow(app.now()) if isinstance(error, OverBudget) else 0.0
+        return replace(at_once, reason=error.message, after=after)
+    return _merge(app, captured, signals, said, origin, known.done)
 
 
-def project_of(app: App, request: Request) -> tuple[str, str]:
-    """A directory of the project in which it was started, and why that cannot be used.
+def _ask_model(
+    app: App, named: str, signals: Sequence[Signal], said: Sequence[Message], origin: Origin
+) -> Captured:
+    run_tokens = app.config.options.run_tokens
+    model = open_model(app, PURPOSE, origin.session, named=named, run=run_tokens)
+    text = "\n".join(signal.quote for signal in signals)[:SEARCH_CHARACTERS]
+    found = app.search.find(text, MAX_LISTED)
+    captured = ask_agent(
+        said,
+        signals,
+        origin,
+        [hit.memory for hit in found.hits[:MAX_LISTED]],
+        model,
+        ProjectReader(app.config.checkout, app.config.store),
+        total=found.searched,
+        tokens=run_tokens,
+        seconds=TURN_SECONDS,
+    )
+    model.produced(captured.produced)
+    return captured
 
-    Both are empty for the current project.
+
+def _merge(
+    app: App,
+    captured: Captured,
+    signals: Sequence[Signal],
+    said: Sequence[Message],
+    origin: Origin,
+    done: Sequence[Done],
+) -> Choice:
+    """The model's drafts; a request that it passed over is taken in the person's own words.
+
+    So is a rule, if the run broke off or a draft cannot be saved.
     """
-    config = app.config
-    cwd = _started_in(open_reader(app, request.client, request.transcript), request.transcript)
-    if not cwd:
-        return "", ""
-    if not cwd.startswith("/") or not os.path.isdir(cwd):
-        return "", f"the directory of the conversation is gone: {cwd}"
-    try:
-        there = read_config(config.environ, cwd)
-    except MemdirError as error:
-        return "", f"the project of the conversation cannot be used: {error.message}"
-    # Nothing but the place may differ: a repository must not bring settings of its own along.
-    if _own_settings(there) != _own_settings(config):
-        return "", f"other settings hold in {cwd}"
-    if not there.enabled and there.enabled_by.startswith("repository"):
-        raise BadInput(
-            f"memory is switched off for {there.checkout} ({there.enabled_by})",
-            path=there.checkout,
-            next="name the project that should remember it with --project",
-        )
-    return ("", "") if there.store == config.store else (cwd, "")
+    problems = {id(catch): _problem(app, catch) for catch in captured.catches}
+    taken = [catch for catch in captured.catches if not problems[id(catch)]]
+    problem = next(filter(None, problems.values()), "")
+    reason = captured.reason or (f"{UNUSABLE}: {problem}" if problem else "")
+    if reason:
+        _log(app, reason)
+    left = [signal for signal in signals if not is_met(signal, signals, taken)]
+    left = [signal for signal in left if reason or signal.asked_for]
+    taken += _explain(draft_requests(left, said, origin), reason)
+    kept = [catch for catch in taken if not _repeats(catch, done)]
+    return Choice(_sign(kept, said), tokens=captured.usage.total, reason=reason)
 
 
-def _started_in(reader: Reader, transcript: str) -> str:
-    """The directory of the first words of a conversation; empty where nobody knows."""
-    look = getattr(reader, "started_in", None)  # of clients that write down each change of it
-    try:
-        return str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
-    except MemdirError:
+def _problem(app: App, catch: Catch) -> str:
+    """Why the writer would not take a draft; empty if it would."""
+    if catch.draft is None:
         return ""
+    if find_secrets(catch.draft.body):
+        return "a draft holds what looks like a secret"
+    try:
+        check(catch.draft, app.rules())
+    except BadInput as error:
+        return error.message
+    return ""
 
 
-def _own_settings(config: Config) -> tuple[object, ...]:
-    return config.home, config.claude_dir, config.state_dir, config.config_file, config.options
+def _own_words(
+    signals: Sequence[Signal], said: Sequence[Message], origin: Origin, reason: str = ""
+) -> Choice:
+    if not signals:
+        return Choice()
+    drafts = _explain(draft_requests(signals, said, origin), reason)
+    return Choice(_sign(drafts, said), reason=reason)
+
+
+def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
+    """With why no model has seen them; what was asked for is saved all the same."""
+    why = f"{reason}; " if reason else ""
+    return [replace(item, hold=f"{why}{item.hold}") if item.hold else item for item in catches]
+
+
+def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...]:
+    """Every draft says in its header where it comes from; none repeats a secret."""
+    return tuple(
+        replace(item, draft=sign_draft(item.draft, item.origin))
+        if item.draft and not item.refuse
+        else item
+        for item in refuse_secrets(catches, said)
+    )
+
+
+def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
+    """True for a model's draft of what was saved at once, unless it is the better text of it."""
+    said = short_quote(catch.origin.quote)
+    for item in done:
+        same = item.quote and said and (item.quote in said or said in item.quote)
+        if item.message == catch.origin.message and same:
+            return not (catch.draft and item.name and catch.draft.name == item.name)
+    return False
+
+
+def _log(app: App, text: str) -> None:
+    if not app.dry_run:
+        log(app.config.state_dir, PURPOSE, text)
+
+
+def _tomorrow(now: float) -> float:
+    """The next midnight of the user's day: from then on there is budget again."""
+    try:
+        today = datetime.datetime.fromtimestamp(now).astimezone()
+        night = (today + datetime.timedelta(days=1)).replace(hour=0, minute=0, second=1)
+        return night.timestamp()
+    except (ValueError, OverflowError, OSError):
+        return now + DAY_SECONDS

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.capture.agent import without_secrets
-from memdir.capture.choice import choose
-from memdir.capture.drafts import STANDING
-from memdir.capture.forget import meant, order, taken_back
-from memdir.capture.inbox import id_of, open_inbox
-from memdir.capture.origin import untrusted
-from memdir.capture.page_patches import Patch, page_for, propose, standing_on
-from memdir.capture.past_sessions import Chosen, PastSession, find_sessions
-from memdir.capture.progress import Progress, restore
+from memdir.capture.capture import choose_drafts
+from memdir.capture.inbox import draft_id, open_inbox
+from memdir.capture.origin import reason_to_distrust
+from memdir.capture.pages import Page, Patch, knowledge_page, page_says, propose_patches
+from memdir.capture.plan import LATER as FORGOTTEN_LATER
+from memdir.capture.plan import SETTLED
+from memdir.capture.progress import Progress, restore_value
 from memdir.capture.route import (
     CLAUDE_MD,
     MEMORY,
@@ -27,10 +26,19 @@ from memdir.capture.route import (
     Routed,
     Text,
     nearly_same,
-    rank,
-    route,
+    rank_routed,
+    route_catch,
 )
-from memdir.capture.signals import Catch, Signal, masked, notice
+from memdir.capture.sessions import Chosen, PastSession, find_sessions
+from memdir.capture.signals import (
+    STANDING,
+    Catch,
+    Signal,
+    mask_secrets,
+    notice_requests,
+    order_said,
+    takes_back,
+)
 from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import SKIPPED, Change, Draft, Wishes
@@ -47,7 +55,6 @@ VERB = "extract"
 SAVE, HOLD, PROPOSE, LEAVE_OUT, LEFT = "saved", "held", "proposed", "skipped", "left"
 LATER = "a later session"
 LEFT_OUT = "a secret was left out of it"
-MAX_FILE_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class Extraction:
     """What came of it. `waiting` are sessions that a model has still to see, each with why."""
 
     batch: str
-    sessions: Sequence[Session] = ()  # that were looked at, the newest first
+    sessions: Sequence[Session] = ()  # that were read, the newest first
     items: list[Item] = field(default_factory=list)
     changes: list[tuple[str, Change]] = field(default_factory=list)  # with their stores
     done: list[Done] = field(default_factory=list)
@@ -89,110 +96,108 @@ def extract(
     if chosen.model and not (options.capture_model or options.model):
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
     made = Extraction(f"{VERB}-{int(app.now())}")
-    places, later = Places(app), dict[str, list[str]]()
+    places, forgotten = Places(app), dict[str, list[str]]()
     sessions = find_sessions(app, chosen)
-    for number, past in enumerate(sessions, 1):  # what was said last counts
+    for number, past in enumerate(sessions, 1):  # the newest first: the last word counts
         if progress:
             progress(number, len(sessions))
-        made.items += _take(past, places, chosen, later, made)
+        made.items += _take(past, places, chosen, forgotten, made)
     made.sessions = [past.session for past in sessions]
     opened = list(places.opened.values())
-    stood = {place.app.store.root: _stored(place) for place in opened}
-    made.before = _figures(opened)
+    before = _stored(opened)
+    made.before = {"memories": len(before), "held": _count_held(opened)}
     _settle(opened, made)
-    made.after = _figures(opened)
-    made.lost = [] if app.dry_run else _find_lost(opened, stood, made)
+    after = _stored(opened)
+    made.after = {"memories": len(after), "held": _count_held(opened)}
+    if not app.dry_run:
+        new = {f"{store}/{change.path}" for store, change in made.changes}
+        made.lost = sorted((before | new) - after)  # always none
     return made
+
+
+def _stored(places: Sequence[Place]) -> set[str]:
+    stores = [place.app.store for place in places if place.app.store.exists()]
+    return {f"{store.root}/{path}" for store in stores for path in store.files()}
+
+
+def _count_held(places: Sequence[Place]) -> int:
+    return sum(open_inbox(place.app).count() for place in places)
 
 
 def _take(
     past: PastSession,
     places: Places,
     chosen: Chosen,
-    later: dict[str, list[str]],
+    forgotten: dict[str, list[str]],
     made: Extraction,
 ) -> list[Item]:
-    """One session, what was said last first; one that cannot be read is told and hides no other.
+    """One session, the last words first; one that cannot be read is told and hides no other.
 
-    `later` is, by store, what later words wanted forgotten.
+    `forgotten` is, by store, what later words wanted forgotten.
     """
     session = past.session
     try:
-        stretch = past.reader.read(session.path, Cursor())
+        new = past.reader.read(session.path, Cursor())
     except MemdirError as error:
         made.remarks.append(f"session {session.id}: {error.message}")
         return []
-    if stretch.cut:
+    if new.cut:
         made.remarks.append(f"session {session.id} is long: its oldest part was left out")
-    place = places.find(past.project, session.cwd or stretch.cwd)
+    place = places.find(past.project, session.cwd or new.cwd)
     if isinstance(place, str):
-        catches = _catches(places.app, session, stretch, False, made)
-        return [
-            Item(Routed(SKIP, catch, place), session, outcome=LEAVE_OUT, reason=place)
-            for catch in catches
-        ]
-    catches = _catches(place.app, session, stretch, chosen.model, made)
+        catches = _catches(places.app, session, new, False, made)
+        skipped = [Routed(SKIP, catch, place) for catch in catches]
+        return [Item(routed, session, outcome=LEAVE_OUT, reason=place) for routed in skipped]
+    catches = _catches(place.app, session, new, chosen.model, made)
     used = {catch.origin.message for catch in catches}
-    signals = notice([message for message in stretch.said if message.id in used])
-    when = order(catches, stretch.said)
-    forgotten = later.setdefault(place.app.store.root, [])
+    signals = notice_requests([message for message in new.said if message.id in used])
+    when = order_said(catches, new.said)
+    wishes = forgotten.setdefault(place.app.store.root, [])
     items = []
     for number in sorted(range(len(catches)), key=lambda number: when[number], reverse=True):
         catch = catches[number]
-        if catch.forget:
-            catch = replace(catch, forget=meant(catch.forget))
-            forgotten += [] if catch.hold else [catch.forget]
-        kind = _kind(catch, signals)
-        routed = _route(catch, kind, stretch, place, forgotten, chosen.yes)
-        if routed.to != SKIP and routed.catch.draft:
-            draft, origin = routed.catch.draft, routed.catch.origin
-            said = f"{draft.description}\n{draft.body}"
+        wishes += [catch.forget] if catch.forget and not catch.hold else []
+        routed = _route(catch, _kind(catch, signals), new, place, wishes, chosen.yes)
+        if routed.to != SKIP and (draft := routed.catch.draft):
+            said, origin = f"{draft.description}\n{draft.body}", catch.origin
             place.known.add(Text(LATER, said, origin.session, origin.message))
         items.append(Item(routed, session, place.app.store.root, place.root))
     return items
 
 
 def _catches(
-    app: App, session: Session, stretch: NewMessages, model: bool, made: Extraction
+    app: App, session: Session, new: NewMessages, model: bool, made: Extraction
 ) -> Sequence[Catch]:
     """A model's, as long as there is budget, and each session once; else requests alone."""
     progress = Progress(session.id)
     if not model:
-        return choose(app, stretch, progress, session.client, "").catches
+        return choose_drafts(app, new, progress, session.client, "").catches
     # What a model made of a session is kept: asked again, it costs nothing and says the same.
-    folder = os.path.join(state_folder(app.config), "extracts")
-    known = _load(folder, session.id, stretch.cursor)
-    if known is not None:
-        return known
+    folder, name = os.path.join(state_folder(app.config), "extracts"), store_key(session.id)
+    try:
+        value = state.read_json(folder, name, dict) or {}
+        if (value.get("session"), value.get("cursor")) == (session.id, new.cursor.id):
+            return tuple(restore_value(Catch, item) for item in value["catches"])
+    except (OSError, *state.DAMAGE):
+        pass  # the model is asked again
     # A model that failed once, or may cost no more, is not asked about the next session either.
     waits = next(iter(made.waiting.values()), "")
-    choice = choose(app, stretch, progress, session.client, None, waits=waits)
+    choice = choose_drafts(app, new, progress, session.client, None, waits)
     made.tokens += choice.tokens
     if choice.left:
         made.waiting[session.id] = choice.reason
     elif choice.tokens or (choice.catches and not choice.reason):
-        safe_catches = [asdict(_without_secrets(catch)) for catch in choice.catches]
-        value = {"session": session.id, "cursor": stretch.cursor.id, "catches": safe_catches}
+        catches = [asdict(_without_secrets(catch)) for catch in choice.catches]
+        value = {"session": session.id, "cursor": new.cursor.id, "catches": catches}
         with state.explained(folder, "what the model made cannot be kept"):
-            state.replace_json(folder, store_key(session.id), value)
+            state.replace_json(folder, name, value)
     return choice.catches
-
-
-def _load(folder: str, session: str, cursor: Cursor) -> tuple[Catch, ...] | None:
-    """What was made of the session as far as it went then; None: the model is asked again."""
-    try:
-        value = state.read_json(folder, store_key(session), dict, MAX_FILE_BYTES) or {}
-        if (value["session"], value["cursor"]) == (session, cursor.id):
-            return tuple(restore(Catch, item) for item in value["catches"])
-    except (OSError, *state.DAMAGE):
-        return None
-    return None
 
 
 def _without_secrets(catch: Catch) -> Catch:
     """A person sees first what was left out of what would be saved at once."""
     if catch.draft is None:
-        return replace(catch, forget=masked(catch.forget))
+        return replace(catch, forget=mask_secrets(catch.forget))
     draft = without_secrets(catch.draft)
     hold = catch.hold or ("" if draft.body == catch.draft.body else LEFT_OUT)
     return replace(catch, draft=draft, hold=hold)
@@ -207,52 +212,55 @@ def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
 
 
 def _route(
-    catch: Catch, kind: str, stretch: NewMessages, place: Place, forgotten: Sequence[str], yes: bool
+    catch: Catch, kind: str, new: NewMessages, place: Place, wishes: Sequence[str], yes: bool
 ) -> Routed:
-    if reason := _reason_to_skip(catch, stretch, place, forgotten):
+    if reason := _reason_to_skip(catch, new, place, wishes):
         return Routed(SKIP, catch, reason)
-    routed = route(catch, place.known, place.rules, kind)
-    meant_for = replace(routed, to=CLAUDE_MD) if routed.to == SKIP else routed
-    if routed.to in (*PROPOSED, SKIP) and (page := standing_on(place, meant_for)):
-        return Routed(SKIP, catch, f"{page} says it already")
-    if routed.to in PROPOSED and (problem := page_for(place, routed).problem):
-        hold = f"a page should say it, but {problem}"
-        return Routed(MEMORY, replace(catch, hold=hold), hold)
-    # Also where a model should have seen to it, and could not.
+    routed = route_catch(catch, place.known, place.rules, kind)
+    if routed.to in PROPOSED and (draft := routed.catch.draft):
+        page = _page(place, routed)
+        if page_says(page, draft, place.rules):
+            return Routed(SKIP, catch, f"{page.path} says it already")
+        if page.problem:
+            hold = f"a page should say it, but {page.problem}"
+            return Routed(MEMORY, replace(catch, hold=hold), hold)
+    # Also if a model should have seen to it, and could not.
     noticed = routed.catch.hold.endswith((NOT_ASKED, STANDING))
-    if yes and noticed and not untrusted(catch.origin):
+    if yes and noticed and not reason_to_distrust(catch.origin):
         return replace(routed, catch=replace(routed.catch, hold=""))
     return routed
 
 
-def _reason_to_skip(
-    catch: Catch, stretch: NewMessages, place: Place, forgotten: Sequence[str]
-) -> str:
+def _page(place: Place, routed: Routed) -> Page:
+    if routed.to == CLAUDE_MD or routed.catch.draft is None:
+        return place.claude_md
+    return knowledge_page(place.root, routed.catch.draft)
+
+
+def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequence[str]) -> str:
     if catch.refuse:
         return catch.refuse
-    if catch.draft and any(taken_back(catch.draft, wish) for wish in forgotten):
-        return "it was to be forgotten later on"
+    if catch.draft and any(takes_back(wish, catch.draft) for wish in wishes):
+        return FORGOTTEN_LATER
     message = catch.origin.message
-    said = max((item.time for item in stretch.said if item.id == message), default=0.0)
+    said = max((item.time for item in new.said if item.id == message), default=0.0)
     for when, known in place.undone:
         if said <= when and known.where(catch):
             return f"it was saved before and undone ({safe.iso_day(when)})"
     # Did the agent of the session write it down right after these words?
-    store = place.app.config.store
+    stores = {place.app.config.store, os.path.realpath(place.app.config.store)}
     heard = False
-    for item in stretch.said:
+    for item in new.said:
         if item.who == PERSON and item.text:
             heard = item.id == message
         for path in item.wrote if heard else ():
-            if any(
-                below(os.path.normpath(path), root) for root in (store, os.path.realpath(store))
-            ):
+            if any(below(os.path.normpath(path), store) for store in stores):
                 return f"the agent wrote it down then ({os.path.basename(path)})"
     return ""
 
 
 def _settle(places: Sequence[Place], made: Extraction) -> None:
-    """Store by store; where one cannot be written, the others still are."""
+    """Store by store; if one cannot be written, the others still are."""
     settled = [item for item in made.items if not item.store]
     for place in places:
         own = [item for item in made.items if item.store == place.app.store.root]
@@ -262,36 +270,35 @@ def _settle(places: Sequence[Place], made: Extraction) -> None:
             if len(places) == 1:
                 raise
             settled += [replace(item, outcome=LEFT, reason=error.message) for item in own]
-    made.items = sorted(settled, key=lambda item: rank(item.routed))
+    made.items = sorted(settled, key=lambda item: rank_routed(item.routed))
 
 
 def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
     """The things of one project, values first, and what became of each."""
-    own = sorted(items, key=lambda item: rank(item.routed))
-    to_save = [item for item in own if item.routed.to in STORED and not item.routed.catch.hold]
-    saved = iter(_save(place, to_save, made) if to_save else ())
-    settled = []
-    for item in own:
-        routed = item.routed
-        if routed.to in STORED and not routed.catch.hold:
-            settled.append(next(saved))
+    to_save, settled, proposals = [], [], []
+    for item in sorted(items, key=lambda item: rank_routed(item.routed)):
+        routed, draft = item.routed, item.routed.catch.draft
+        if routed.to in STORED and draft and not routed.catch.hold:
+            to_save.append((item, draft))
         elif routed.to in STORED:
             settled.append(_hold(place.app, item, routed.catch.hold))
-        elif routed.to in PROPOSED:
-            page = page_for(place, routed).path
-            settled.append(replace(item, outcome=PROPOSE, name=page, reason=routed.reason))
+        elif routed.to in PROPOSED and draft:
+            page = _page(place, routed)
+            proposals.append((page, draft))
+            settled.append(replace(item, outcome=PROPOSE, name=page.path, reason=routed.reason))
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
-    made.patches += propose(place, [item.routed for item in settled if item.outcome == PROPOSE])
-    return settled
+    saved = _save(place, to_save, made) if to_save else []
+    made.patches += propose_patches(place.root, place.rules, proposals)
+    return saved + settled
 
 
-def _save(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
-    """All of them in one change; what says nearly the same as another memory waits for a person."""
+def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
+    """All of them in one change; what says nearly the same as another one waits for a person."""
     app = place.app
     kept: list[tuple[Draft, str]] = []
     with app.changing(VERB) as desk:
-        desk.changes += [_save_draft(item.routed.catch.draft, desk, place, kept) for item in items]
+        desk.changes += [_save_draft(draft, desk, place, kept) for _, draft in items]
         names = [change.name for change in desk.changes if change.changed]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         desk.cause = replace(desk.cause, batch=made.batch, name=names[0] + more if names else "")
@@ -305,24 +312,20 @@ def _save(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
         about = ", ".join(change.name for change in changes if remark in change.remarks)
         made.remarks.append(f"{about}: {remark}")
     settled = []
-    for item, change in zip(items, changes, strict=True):
+    for (item, _), change in zip(items, changes, strict=True):
         if change.changed:
             made.changes.append((app.store.root, change))
-            reason = item.routed.reason
-            settled.append(replace(item, outcome=SAVE, name=change.path, reason=reason))
+            item = replace(item, outcome=SAVE, name=change.path, reason=item.routed.reason)
         elif change.hash:
-            reason = change.reason
-            settled.append(replace(item, outcome=LEAVE_OUT, name=change.path, reason=reason))
+            item = replace(item, outcome=LEAVE_OUT, name=change.path, reason=change.reason)
         else:
-            settled.append(_hold(app, item, change.reason))
+            item = _hold(app, item, change.reason)
+        settled.append(item)
     return settled
 
 
-def _save_draft(
-    draft: Draft | None, desk: Desk, place: Place, kept: list[tuple[Draft, str]]
-) -> Change:
-    """Unless it says nearly what another of this run does: that one was said later."""
-    assert draft is not None  # what has none is never routed to a store
+def _save_draft(draft: Draft, desk: Desk, place: Place, kept: list[tuple[Draft, str]]) -> Change:
+    """Unless it says nearly what another one of this run does: that one was said later."""
     for other, name in kept:
         if not draft.name and nearly_same(draft, other):
             return Change(SKIPPED, "", "", reason=f"{name}, said later, says nearly the same")
@@ -337,34 +340,11 @@ def _save_draft(
 def _hold(app: App, item: Item, reason: str) -> Item:
     catch, inbox = replace(item.routed.catch, hold=reason), open_inbox(app)
     item = replace(item, routed=replace(item.routed, catch=catch), outcome=HOLD, reason=reason)
-    if inbox.was_settled(id_of(catch)):
-        return replace(item, outcome=LEAVE_OUT, reason="a review has settled it already")
+    if inbox.was_settled(draft_id(catch)):
+        return replace(item, outcome=LEAVE_OUT, reason=SETTLED)
     if app.dry_run:
         return item
     try:
         return replace(item, name=inbox.hold(catch, reason, app.now()).id)
     except BadInput as error:  # the inbox is full
         return replace(item, outcome=LEFT, reason=error.message)
-
-
-def _stored(place: Place) -> set[str]:
-    store = place.app.store
-    return set(store.files()) if store.exists() else set()
-
-
-def _figures(places: Sequence[Place]) -> dict[str, int]:
-    return {
-        "memories": sum(len(_stored(place)) for place in places),
-        "held": sum(open_inbox(place.app).count() for place in places),
-    }
-
-
-def _find_lost(places: Sequence[Place], stood: dict[str, set[str]], made: Extraction) -> list[str]:
-    """Memories that are no longer there, and things that went nowhere: always none."""
-    gone = []
-    for place in places:
-        root = place.app.store.root
-        new = {change.path for store, change in made.changes if store == root}
-        gone += [f"{root}/{path}" for path in (stood[root] | new) - _stored(place)]
-    nowhere = [item.routed.catch.origin.quote for item in made.items if not item.outcome]
-    return sorted(gone) + nowhere

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import cast
 
-from memdir.capture.progress import restore
+from memdir.capture.progress import restore_value
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
@@ -50,7 +50,7 @@ class Held:
     time: float
 
 
-def id_of(catch: Catch) -> str:
+def draft_id(catch: Catch) -> str:
     """The same draft from the same message has the same id, however often it is caught.
 
     Not the session: a fork of one has the messages of the other.
@@ -61,7 +61,7 @@ def id_of(catch: Catch) -> str:
     return hash_of(told.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
 
 
-def find_id(text: str, ids: Sequence[str]) -> str:
+def complete_id(text: str, ids: Sequence[str]) -> str:
     """The id that begins so, else the empty string; refuses the start of several."""
     wanted = text.strip().lower()
     found = [id for id in ids if wanted and id.startswith(wanted)]
@@ -71,12 +71,12 @@ def find_id(text: str, ids: Sequence[str]) -> str:
     raise Missing(f"{text[:40]!r} is the start of several ids: {few}", next="give more of it")
 
 
-def reason_of(id: str) -> str:
+def approval_reason(id: str) -> str:
     """Why a change was made that approves a draft, for the history."""
     return _REASON + id
 
 
-def approved_by(reason: str) -> str:
+def approved_draft(reason: str) -> str:
     """The inverse of `reason_of`: the draft that a change approved; empty for other reasons."""
     id = reason.removeprefix(_REASON)
     return id if id != reason and len(id) == ID_CHARACTERS and id.isalnum() else ""
@@ -91,16 +91,17 @@ class Inbox:
 
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
         """Keep it, durably, unless it waits already or was settled before; refuse when full."""
-        held = Held(id_of(catch), replace(catch, hold=reason), reason, now)
-        if len(write(held)) > MAX_FILE_BYTES:
+        held = Held(draft_id(catch), replace(catch, hold=reason), reason, now)
+        data = write_held(held)
+        if len(data) > MAX_FILE_BYTES:
             message = f"the draft has more than {MAX_FILE_BYTES:,} bytes: too long to be held"
             raise BadInput(message, next="save a shorter one by hand: memdir remember TEXT")
-        with self._lock.held("memdir review", _ignore):
+        with self._locked():
             if held.id in self._ids():
-                return self.read(held.id)
+                return self._read(held.id)
             if held.id not in self._settled():
                 self._check_room(catch.origin.who)
-                self._put(held.id + WAITING_ENDING, write(held))
+                self._put(held.id + WAITING_ENDING, data)
         return held
 
     def look(self) -> tuple[list[Held], list[Finding]]:
@@ -124,28 +125,29 @@ class Inbox:
 
     def change(self, held: Held) -> None:
         """Put another version in its place; it keeps its id, so the first one is not held anew."""
-        with self._lock.held("memdir review", _ignore):
+        with self._locked():
             self._find(held.id)
-            self._put(held.id + WAITING_ENDING, write(held))
+            self._put(held.id + WAITING_ENDING, write_held(held))
 
     def settle(self, id: str, how: str = "", what: str = "", now: float = 0.0) -> None:
         """Write down what became of it, then take it off the list."""
-        with self._lock.held("memdir review", _ignore):
+        with self._locked():
             name = self._find(id)
             settled = self._settled()
-            settled.pop(name, "")  # it was put back since: now it is the newest
-            line = {"id": name, "time": safe.iso_time(now), "how": how, "what": what}
-            settled[name] = json.dumps(line)
+            settled.pop(name, None)  # if it was put back since, it is the newest now
+            settled[name] = {"id": name, "time": safe.iso_time(now), "how": how, "what": what}
             self._put_settled(settled)
-            self._put(name + SETTLED_ENDING, self._bytes(name + WAITING_ENDING))
+            with state.explained(self.folder, "the draft cannot be read"):
+                data = state.read_bytes(self.folder, name + WAITING_ENDING)
+            self._put(name + SETTLED_ENDING, data or b"")
             self._remove(name + WAITING_ENDING)
             for old in self._ids(SETTLED_ENDING):
-                if old not in settled or not _is_kept(json.loads(settled[old]), now):
+                if old not in settled or not _is_kept(settled[old], now):
                     self._remove(old + SETTLED_ENDING)
 
     def settled(self) -> list[dict[str, str]]:
         """Drafts already approved or rejected, newest first."""
-        return [json.loads(line) for line in reversed(self._settled().values())]
+        return [*reversed(self._settled().values())]
 
     def rejected(self, now: float) -> list[Held]:
         """What was rejected and can still be put back, newest first; damaged ones are left out."""
@@ -162,13 +164,19 @@ class Inbox:
 
     def reopen(self, id: str) -> Held:
         """Let a settled draft wait again, as it did."""
-        with self._lock.held("memdir review", _ignore):
+        with self._locked():
             held = self._read(id, SETTLED_ENDING)
             self._check_room(PERSON)  # who lets it wait again
-            self._put(id + WAITING_ENDING, write(held))
-            self._put_settled({k: line for k, line in self._settled().items() if k != id})
+            self._put(id + WAITING_ENDING, write_held(held))
+            settled = self._settled()
+            settled.pop(id, None)
+            self._put_settled(settled)
             self._remove(id + SETTLED_ENDING)
         return held
+
+    def _locked(self) -> AbstractContextManager[int]:
+        # It is held for the time of a few writes: nobody waits long enough to be told of it.
+        return self._lock.held("memdir review", lambda _: None)
 
     def _ids(self, ending: str = WAITING_ENDING) -> list[str]:
         try:
@@ -187,36 +195,33 @@ class Inbox:
             raise BadInput(message, path=self.folder, next="memdir review shows them")
 
     def _find(self, id: str) -> str:
-        name = find_id(id, self._ids())
+        name = complete_id(id, self._ids())
         if not name:
             raise Missing(f"no draft {id[:40]!r} waits", next="memdir review lists them")
         return name
 
     def _read(self, id: str, ending: str = WAITING_ENDING) -> Held:
-        data = self._bytes(id + ending)
+        path = os.path.join(self.folder, id + ending)
+        with state.explained(path, "the draft cannot be read"):
+            data = Disk(self.folder).read(id + ending, MAX_FILE_BYTES + 1)[0]
         try:
             if len(data) > MAX_FILE_BYTES:
                 raise ValueError("too long")
-            return read(data, id)
+            return read_held(data, id)
         except state.DAMAGE:
-            path = os.path.join(self.folder, id + ending)
             hint = f"look at it, then move it away: mv {path} {path}.old"
             raise BadInput(f"{path}: this draft is damaged", path=path, next=hint) from None
 
-    def _settled(self) -> dict[str, str]:
-        """The lines of what was settled, by id; damaged ones are skipped."""
+    def _settled(self) -> dict[str, dict[str, str]]:
+        """What was settled, by id; damaged lines are skipped."""
         with state.explained(os.path.join(self.folder, SETTLED), "cannot be read"):
             lines, _ = state.read_lines(self.folder, SETTLED)
-        pairs, _ = state.parse_lines(lines, lambda value: (restore(str, value["id"]), value))
-        return {id: json.dumps(value) for id, value in pairs}
+        pairs, _ = state.parse_lines(lines, lambda value: (restore_value(str, value["id"]), value))
+        return dict(pairs)
 
-    def _put_settled(self, settled: dict[str, str]) -> None:
-        lines = [f"{line}\n" for line in settled.values()][-MAX_SETTLED_LINES:]
+    def _put_settled(self, settled: dict[str, dict[str, str]]) -> None:
+        lines = [json.dumps(line) + "\n" for line in settled.values()][-MAX_SETTLED_LINES:]
         self._put(SETTLED, "".join(lines).encode())
-
-    def _bytes(self, name: str) -> bytes:
-        with state.explained(os.path.join(self.folder, name), "the draft cannot be read"):
-            return Disk(self.folder).read(name, MAX_FILE_BYTES + 1)[0]
 
     def _put(self, name: str, data: bytes) -> None:
         with state.explained(os.path.join(self.folder, name), "the inbox cannot be written"):
@@ -231,39 +236,29 @@ class Inbox:
         return self.look()[0]  # last in the class: above, `list` is the type
 
 
-def write(held: Held) -> bytes:
+def write_held(held: Held) -> bytes:
     """A draft that waits as JSON: ASCII, so that no character of it can do harm."""
-    draft = held.catch.draft
-    day = draft.day.isoformat() if draft and draft.day else ""
-    value = {
-        "id": held.id,
-        "time": held.time,
-        "reason": held.reason,
-        "origin": asdict(held.catch.origin),
-        "forget": held.catch.forget,
-        "draft": None if draft is None else {**asdict(draft), "day": day},
-    }
+    parts = asdict(held.catch)
+    parts["draft"] = parts["draft"] and {**parts["draft"], "day": str(parts["draft"]["day"] or "")}
+    value = {"id": held.id, "time": held.time, "reason": held.reason}
+    value |= {key: parts[key] for key in ("origin", "forget", "draft")}
     return (json.dumps(value, indent=2) + "\n").encode("ascii")
 
 
-def read(data: bytes, id: str) -> Held:
+def read_held(data: bytes, id: str) -> Held:
     """The inverse of `write`; raises one of `state.DAMAGE` for anything else."""
     value = json.loads(data)
     parts = {key: value[key] for key in ("origin", "forget", "draft")}
-    catch = cast(Catch, restore(Catch, {**parts, "hold": value["reason"]}))
+    catch = cast(Catch, restore_value(Catch, {**parts, "hold": value["reason"]}))
     if value["id"] != id:
         raise ValueError("not the draft of that name")
-    return Held(id, catch, catch.hold, float(restore(float, value["time"])))
+    return Held(id, catch, catch.hold, float(restore_value(float, value["time"])))
 
 
 def _is_kept(line: dict[str, str], now: float) -> bool:
-    """True where it was settled not so long ago; where nobody knows when, it was."""
+    """True if it was settled not so long ago, or nobody knows when."""
     time = safe.parse_time(str(line.get("time", "")))
     return time is None or now - time <= KEPT_DAYS * safe.DAY
-
-
-def _ignore(text: str) -> None:
-    """Nobody waits long enough for this lock to be told of it."""
 
 
 def open_inbox(app: App) -> Inbox:

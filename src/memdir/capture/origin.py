@@ -10,29 +10,28 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
+from typing import NamedTuple
 
 from memdir.audit.disagree import find_turned
-from memdir.capture.signals import Origin
+from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin, short_quote
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from memdir.hot.safe import inert_line
 from memdir.hot.words import Words
 from memdir.text import prose, secrets
 
-SOURCE = "capture"  # who saved it, as its header says
-LONGEST_QUOTE = 240  # bytes
-LONGEST_NAME = 80  # bytes of a session, a message, a tool, as somebody else calls them
-PIECE = 400  # characters that are compared at once: a long output has every word somewhere
-PERSON_PIECE = 4_000  # what a person writes belongs together
-MOST_CHARACTERS = 400_000  # of the agent and of tools; the newest count, older is nobody's
-STRETCH = 4_000  # characters of a draft
-MOST = 0.5  # share of a sentence's words that makes it somebody's
-LEAST = 0.25  # share below which a person did not say it, whoever else did not either
-ENOUGH = 1 / 3  # share of a draft that a person said; the rest is how the agent puts it
-FEWEST = 3  # words; shorter sentences are anybody's
+MAX_NAME_BYTES = 80  # of a session, a message, a tool, as somebody else calls them
+PIECE_CHARACTERS = 400  # compared at once: a long output has every word somewhere
+PERSON_PIECE_CHARACTERS = 4_000  # what a person writes belongs together
+MAX_HEARD_CHARACTERS = 400_000  # of the agent and of tools; the newest count, older is nobody's
+STRETCH_CHARACTERS = 4_000  # of a draft
+SAID_SHARE = 0.5  # of a sentence's words that makes it somebody's
+UNSAID_SHARE = 0.25  # below it a person did not say it, whoever else did not either
+PERSON_SHARE = 1 / 3  # of a draft that a person said; the rest is how the agent puts it
+MIN_WORDS = 3  # shorter sentences are anybody's
 NOBODY = ""
 _HOST = re.compile(r"(?i)\bhttps?://([\w.-]{3,100})")
 # Without https:// it is a host by its end, or by the path behind it; app.py is none.
@@ -45,8 +44,7 @@ _NUMBERS = re.compile(r"(?<![\w.])((?:\d{1,3}\.){3}\d{1,3})(?!\w|\.\d)")
 _COMMAND = re.compile(r"`([^`\n]{3,200})`")
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A stretch of what somebody said, and the words that it shares with the draft."""
 
     said: Message
@@ -54,52 +52,54 @@ class _Piece:
     words: frozenset[str]
 
 
-def rests_on(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
+_Speaker = tuple[str, float, _Piece | None]  # who said a sentence, its weight, the best place
+
+
+def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
     """The origin with who said what the text says, where, and the words, cut short.
 
     `name` is what a new memory is to be called; it may say what its text does not.
     """
     words = Words()
-    parts = [*_parts(text, words), *_told_by_name(name, text, words)]
+    parts = _parts(text, words)
+    plain = name.replace("-", " ").replace("_", " ")
+    more = frozenset(words.count(plain)[0]).difference(words.count(text)[0])
+    parts += [more] if len(more) >= MIN_WORDS else []  # a word or two are how somebody puts it
     pieces = list(_pieces(said, words, frozenset().union(*parts)))
-    weights = _weights(pieces)
-    heard = any(one.who == TOOL for one in said)
-    found = [_speaker(terms, pieces, weights, heard) for terms in parts]
-    spoken = [one.text for one in pieces if one.said.who == PERSON]
+    # How much a word tells: one that stands in many places tells little.
+    heard = Counter(word for it in pieces if it.said.who != PERSON for word in it.words)
+    weights = {word: 1 / (1 + math.log(count)) for word, count in heard.items()}
+    tools = any(item.who == TOOL for item in said)
+    speakers = [_speaker(terms, pieces, weights, tools) for terms in parts]
+    spoken = [piece.text for piece in pieces if piece.said.who == PERSON]
     for clause in find_turned(text, spoken, words):
-        by_tool = [one for one in pieces if one.said.who == TOOL and clause.about <= one.words]
-        found.append((TOOL, 0.0, by_tool[0]) if by_tool else (NOBODY, 0.0, None))
-    found += [(TOOL, 0.0, piece) for piece in _foreign(f"{text}\n{name}", pieces)]
-    who, piece = _decide(found)
+        by_tool = [it for it in pieces if it.said.who == TOOL and clause.about <= it.words]
+        speakers.append((TOOL, 0.0, by_tool[0]) if by_tool else (NOBODY, 0.0, None))
+    speakers += [(TOOL, 0.0, piece) for piece in _foreign(f"{text}\n{name}", pieces)]
+    who, piece = _decide(speakers)
     if piece is None:
         return replace(origin, who=who, message="", tool="", quote="")
-    return replace(
-        origin,
-        who=who,
-        message=piece.said.id,
-        tool=piece.said.tool if who == TOOL else "",
-        quote=quote(_from_the_point(piece, words)),
-    )
+    # From the line on that says most of it.
+    lines = piece.text.split("\n")
+    shared = [len(piece.words.intersection(words.count(line)[0])) for line in lines]
+    words_said = short_quote("\n".join(lines[shared.index(max(shared)) :]))
+    tool = piece.said.tool if who == TOOL else ""
+    return replace(origin, who=who, message=piece.said.id, tool=tool, quote=words_said)
 
 
-def untrusted(origin: Origin) -> str:
-    """Why a person must agree before this is saved; empty where a person said it."""
+def reason_to_distrust(origin: Origin) -> str:
+    """Why a person must agree before this is saved; empty if a person said it."""
     if origin.who == PERSON:
         return ""
     if origin.who == TOOL:
-        tool = f" ({inert_line(origin.tool, LONGEST_NAME)})" if origin.tool else ""
+        tool = f" ({inert_line(origin.tool, MAX_NAME_BYTES)})" if origin.tool else ""
         return f"it comes from what a tool gave back{tool}, not from what you said"
     if origin.who == AGENT:
         return "only the agent said it; nobody confirmed it"
     return "nobody knows who said it"
 
 
-def quote(text: str) -> str:
-    """A few words as one harmless line, nothing from a secret on."""
-    return inert_line(" ".join(secrets.before_secrets(text).split()), LONGEST_QUOTE)
-
-
-def signed(draft: Draft, origin: Origin) -> Draft:
+def sign_draft(draft: Draft, origin: Origin) -> Draft:
     """The draft with where it comes from in its header: every memory tells who said it."""
     said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
     told = {
@@ -108,90 +108,63 @@ def signed(draft: Draft, origin: Origin) -> Draft:
         "metadata.message": origin.message,
         "metadata.said_by": said_by,
     }
-    lines = {key: inert_line(value, LONGEST_NAME) for key, value in told.items() if value}
+    lines = {key: inert_line(value, MAX_NAME_BYTES) for key, value in told.items() if value}
     kept = [(key, value) for key, value in draft.extra if key not in told]
     # An id that looks like a key to something would have the whole draft refused.
     safe = [(key, value) for key, value in lines.items() if not secrets.find_secrets(value)]
     return replace(draft, source=SOURCE, extra=(*kept, *safe))
 
 
-def told_by(values: Mapping[str, str]) -> str:
-    """Where a header says that a memory comes from, in words; empty where it does not say it."""
+def describe_origin(values: Mapping[str, str]) -> str:
+    """Where a header says that a memory comes from, in words; empty if it does not say."""
     said = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
     if not said["said_by"]:
-        elsewhere = inert_line(values.get("metadata.imported_from", ""), LONGEST_QUOTE)
+        elsewhere = inert_line(values.get("metadata.imported_from", ""), MAX_QUOTE_BYTES)
         return f"imported from {elsewhere}" if elsewhere else ""
     place = ", session ".join(filter(None, (said["client"], said["session"])))
     return f"captured: said by {said['said_by']}" + (f" ({place})" if place else "")
 
 
-def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> Iterator[_Piece]:
-    """What was said of this, in pieces, the newest first; of machines not more than so much."""
-    left = MOST_CHARACTERS
-    for one in reversed(said):
-        text = one.text if one.who == PERSON else one.text[:left]
-        left -= 0 if one.who == PERSON else len(text)
-        for part in _cut(text, PERSON_PIECE if one.who == PERSON else PIECE):
-            shared = wanted.intersection(words.count(part)[0])
-            if shared:
-                yield _Piece(one, part, shared)
-
-
-def _cut(text: str, size: int) -> Iterator[str]:
-    """Overlapping pieces that begin and end at a blank where there is one."""
-    at = 0
-    while at < len(text):
-        end = at + size
-        if end < len(text):
-            end = max(text.rfind(" ", at + size // 2, end), text.rfind("\n", at + size // 2, end))
-            end = end if end > at else at + size
-        yield text[at:end]
-        if end >= len(text):
-            return
-        half = at + size // 2
-        at = text.find(" ", half, end) + 1 or half
-
-
-def _weights(pieces: Sequence[_Piece]) -> dict[str, float]:
-    """How much a word tells: what stands in many places, tells little."""
-    counts: dict[str, int] = {}
-    for piece in pieces:
-        if piece.said.who != PERSON:
-            for word in piece.words:
-                counts[word] = counts.get(word, 0) + 1
-    return {word: 1 / (1 + math.log(count)) for word, count in counts.items()}
-
-
 def _parts(text: str, words: Words) -> list[frozenset[str]]:
     """The words of each sentence; one that says too little belongs to the next."""
-    found: list[frozenset[str]] = []
+    parts: list[frozenset[str]] = []
     held: frozenset[str] = frozenset()
     # In stretches: of a long text at once, the end would not be looked at.
-    parts = [text[at : at + STRETCH] for at in range(0, len(text), STRETCH)]
-    for sentence in chain.from_iterable(map(prose.sentences, parts)):
-        held |= frozenset(words.count(sentence.text)[0])
-        if len(held) >= FEWEST:
-            found.append(held)
-            held = frozenset()
-    if held and found:
-        found[-1] |= held
-    return found or ([held] if held else [])
+    for start in range(0, len(text), STRETCH_CHARACTERS):
+        for sentence in prose.sentences(text[start : start + STRETCH_CHARACTERS]):
+            held |= frozenset(words.count(sentence.text)[0])
+            if len(held) >= MIN_WORDS:
+                parts.append(held)
+                held = frozenset()
+    if held and parts:
+        parts[-1] |= held
+    return parts or ([held] if held else [])
 
 
-def _told_by_name(name: str, text: str, words: Words) -> list[frozenset[str]]:
-    """What a name says that the text does not; a word or two are how somebody puts it."""
-    plain = name.replace("-", " ").replace("_", " ")
-    more = frozenset(words.count(plain)[0]).difference(words.count(text)[0])
-    return [more] if len(more) >= FEWEST else []
+def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> Iterator[_Piece]:
+    """What was said of this, in overlapping pieces, the newest first; of machines not too much."""
+    left = MAX_HEARD_CHARACTERS
+    for item in reversed(said):
+        person = item.who == PERSON
+        text = item.text if person else item.text[:left]
+        left -= 0 if person else len(text)
+        size = PERSON_PIECE_CHARACTERS if person else PIECE_CHARACTERS
+        start = 0
+        while start < len(text):
+            end, half = start + size, start + size // 2
+            if end < len(text):  # at a blank, if there is one
+                end = max(text.rfind(" ", half, end), text.rfind("\n", half, end))
+                end = end if end > start else start + size
+            part = text[start:end]
+            if shared := wanted.intersection(words.count(part)[0]):
+                yield _Piece(item, part, shared)
+            start = len(text) if end >= len(text) else text.find(" ", half, end) + 1 or half
 
 
 def _speaker(
-    terms: frozenset[str],
-    pieces: Sequence[_Piece],
-    weights: dict[str, float],
-    heard: bool,
-) -> tuple[str, float, _Piece | None]:
-    """Who said a sentence, how much it weighs, and the best place; `heard`: tools spoke, too."""
+    terms: frozenset[str], pieces: Sequence[_Piece], weights: dict[str, float], tools: bool
+) -> _Speaker:
+    """Who said a sentence, how much it weighs, and the best place; `tools`: they spoke, too."""
 
     def weight(some: frozenset[str]) -> float:
         return sum(weights.get(word, 1.0) for word in some)
@@ -202,43 +175,37 @@ def _speaker(
         share = weight(terms & piece.words) / whole
         if share > best[piece.said.who][0]:
             best[piece.said.who] = share, piece
-    said, mine = best[PERSON]
-    alone = [(share, who, piece) for who, (share, piece) in best.items() if who != PERSON]
-    share, who, place = max(alone, key=lambda one: (one[0], one[1] == TOOL))
-    if said >= LEAST and said >= min(MOST, share):
-        return PERSON, whole, mine
-    if share >= MOST:
-        return who, whole, place
+    mine, place = best[PERSON]
+    who = TOOL if best[TOOL][0] >= best[AGENT][0] else AGENT
+    share, other_place = best[who]
+    if mine >= UNSAID_SHARE and mine >= min(SAID_SHARE, share):
+        return PERSON, whole, place
+    if share >= SAID_SHARE:
+        return who, whole, other_place
     # In nobody's words: what the agent makes of it, or what a tool said in other words.
-    if heard and said < LEAST and best[AGENT][0] < MOST:
+    agents, place = best[AGENT]
+    if tools and mine < UNSAID_SHARE and agents < SAID_SHARE:
         return NOBODY, whole, None
-    return AGENT, whole, best[AGENT][1] if best[AGENT][0] >= MOST / 2 else None
-
-
-def _from_the_point(piece: _Piece, words: Words) -> str:
-    """A piece from the line on that says most of it."""
-    lines = piece.text.split("\n")
-    shared = [len(piece.words.intersection(words.count(line)[0])) for line in lines]
-    return "\n".join(lines[shared.index(max(shared)) :])
+    return AGENT, whole, place if agents >= SAID_SHARE / 2 else None
 
 
 def _foreign(text: str, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
     """Where a tool named an address or a command of the text that nobody else named."""
     hosts = {*_HOST.findall(text), *_BARE_HOST.findall(text), *_NUMBERS.findall(text)}
-    commands = {one for one in _COMMAND.findall(text) if len(one.split()) > 1}
+    commands = {command for command in _COMMAND.findall(text) if len(command.split()) > 1}
     for wanted, trusted in ((hosts, (PERSON,)), (commands, (PERSON, AGENT))):
-        for one in sorted({found.lower().rstrip(".") for found in wanted}):
-            naming = [piece for piece in pieces if one in piece.text.lower()]
+        for name in sorted({item.lower().rstrip(".") for item in wanted}):
+            naming = [piece for piece in pieces if name in piece.text.lower()]
             if not any(piece.said.who in trusted for piece in naming):
                 yield from [piece for piece in naming if piece.said.who == TOOL][:1]
 
 
-def _decide(found: Sequence[tuple[str, float, _Piece | None]]) -> tuple[str, _Piece | None]:
-    """A tool's sentence makes it the tool's; else a person's, where they said enough of it."""
-    for who, _, piece in found:
+def _decide(speakers: Sequence[_Speaker]) -> tuple[str, _Piece | None]:
+    """A tool's sentence makes it the tool's; else a person's, if they said enough of it."""
+    for who, _, piece in speakers:
         if who == TOOL:
             return who, piece
-    mine = sum(weight for by, weight, _ in found if by == PERSON)
-    who = PERSON if mine and mine >= ENOUGH * sum(weight for _, weight, _ in found) else AGENT
-    who = AGENT if any(by == NOBODY for by, _, _ in found) else who
-    return who, next((piece for by, _, piece in found if by == who and piece is not None), None)
+    mine = sum(weight for by, weight, _ in speakers if by == PERSON)
+    enough = mine and mine >= PERSON_SHARE * sum(weight for _, weight, _ in speakers)
+    who = PERSON if enough and all(by != NOBODY for by, _, _ in speakers) else AGENT
+    return who, next((piece for by, _, piece in speakers if by == who and piece is not None), None)

@@ -1,69 +1,169 @@
-"""Patches for pages that are not ours."""
+"""What CLAUDE.md and the pages for people should say, as patches for git; no page is written."""
 
 from __future__ import annotations
 
+import difflib
+import io
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from memdir.format.draft import Draft, Rules, complete, first_sentence
+from memdir.hot import safe
 from memdir.hot.disk import failure
 from memdir.hot.place import below
+from memdir.hot.safe import inert, inert_line
 
-# A proposed change of a file that is not ours, as a patch that `git apply` takes.
-
-CONTEXT = 3  # lines around a change
-NO_NEWLINE = "\\ No newline at end of file"
+KNOWLEDGE_FOLDER = "docs/knowledge"
+DECISIONS, NOTES = f"{KNOWLEDGE_FOLDER}/decisions.md", f"{KNOWLEDGE_FOLDER}/notes.md"
 LEARNED = "## Learned from past sessions"
+NO_NEWLINE = "\\ No newline at end of file"
+MAX_PAGE_BYTES = 1024 * 1024
+MAX_PAGES = 200
+MAX_ENTRY_CHARACTERS = 1_500  # a longer text is a note, not an entry of a log
 _PLAIN = re.compile(r"[\w.@+-][\w./@+-]{0,300}", re.ASCII)  # a path that needs no quotes in a patch
+_ODD = re.compile(r"[^A-Za-z0-9._-]{1,100}")
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def patch(path: str, old: bytes | None, new: bytes) -> str:
-    """One hunk from the first line that differs to the last; empty where none does."""
-    if old == new:
-        return ""
-    before, after = _lines(old or b""), _lines(new)
-    first = _alike(before, after)
-    last = _alike(before[first:][::-1], after[first:][::-1])
-    start = max(0, first - CONTEXT)
-    ends = [len(side) - last for side in (before, after)]
-    shown = min(last, CONTEXT)
-    rows = [" " + line for line in before[start:first]]
-    rows += ["-" + line for line in before[first : ends[0]]]
-    rows += ["+" + line for line in after[first : ends[1]]]
-    rows += [" " + line for line in before[ends[0] : ends[0] + shown]]
-    spans = [_span(start, end + shown - start) for end in ends]
-    head = [f"diff --git a/{path} b/{path}"]
-    head += ["new file mode 100644", "--- /dev/null"] if old is None else [f"--- a/{path}"]
-    head += [f"+++ b/{path}", f"@@ -{spans[0]} +{spans[1]} @@"]
-    return "\n".join(head) + "\n" + "".join(map(_ended, rows))
+@dataclass(frozen=True)
+class Page:
+    """A page as it stands: `path` below the root, no `data` if there is none yet.
+
+    `title` is that of a page of sections, empty for CLAUDE.md, which has lines; `problem` is why no
+    patch can be made for it.
+    """
+
+    path: str
+    data: bytes | None = None
+    problem: str = ""
+    title: str = ""
 
 
-def fits(path: str) -> bool:
-    """True for a path that a patch can name as it is."""
-    return _PLAIN.fullmatch(path) is not None and ".." not in path.split("/")
+@dataclass(frozen=True)
+class Patch:
+    """A proposed change of one page of one project."""
+
+    root: str
+    path: str
+    text: str
+
+    @property
+    def file(self) -> str:
+        """What it is called as a file."""
+        return f"{os.path.basename(self.root)}-{self.path.replace('/', '-')}.patch"
 
 
-def with_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
+def read_page(root: str, path: str, title: str = "") -> Page:
+    """The page; through links that stay in the project, because git patches no link."""
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(top, path))
+    named = real[len(top) + 1 :]
+    if not below(real, top) or not fits_patch(named):
+        return Page(path, None, f"{path} leads out of the project", title)
+    problem, data = "", None
+    try:
+        with open(os.open(real, _READ), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                problem = f"{path} is not a regular file"
+            elif len(data := file.read(MAX_PAGE_BYTES + 1)) > MAX_PAGE_BYTES:
+                problem = f"{path} has more than {MAX_PAGE_BYTES:,} bytes"
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        problem = f"{path} cannot be read: {error.strerror}"
+    return Page(named, None if problem else data, problem, title)
+
+
+def read_knowledge(root: str) -> list[Page]:
+    """The pages for people that can be read, by name."""
+    try:
+        names = sorted(os.listdir(os.path.join(root, KNOWLEDGE_FOLDER)))
+    except OSError:
+        return []
+    wanted = [name for name in names if name.endswith(".md") and name[0] != "."][:MAX_PAGES]
+    pages = [read_page(root, f"{KNOWLEDGE_FOLDER}/{name}") for name in wanted]
+    return [page for page in pages if page.data]
+
+
+def knowledge_page(root: str, draft: Draft) -> Page:
+    """The page for people that a draft is meant for."""
+    long = len(draft.body) > MAX_ENTRY_CHARACTERS
+    return read_page(root, NOTES, "# Notes") if long else read_page(root, DECISIONS, "# Decisions")
+
+
+def page_says(page: Page, draft: Draft, rules: Rules) -> bool:
+    """True if the page has this very line or heading already."""
+    wanted = _entry(draft, rules)[0] if page.title else f"- {_line(draft, rules)}"
+    return wanted in map(str.rstrip, _text(page.data or b"").splitlines())
+
+
+def propose_patches(
+    root: str, rules: Rules, proposals: Iterable[tuple[Page, Draft]]
+) -> list[Patch]:
+    """One patch for each page, so that they can be applied in any order."""
+    pages: dict[Page, bytes | None] = {}
+    for page, draft in proposals:
+        now = replace(page, data=pages.get(page, page.data))
+        if page.title:
+            pages[page] = add_section(now.data, *_entry(draft, rules), page.title)
+        elif not page_says(now, draft, rules):
+            pages[page] = add_lines(now.data, [_line(draft, rules)])
+    return [
+        Patch(root, page.path, make_patch(page.path, page.data, new or b""))
+        for page, new in pages.items()
+    ]
+
+
+def standing_line(draft: Draft) -> str:
+    """What CLAUDE.md is asked to say: one line, without the words that asked for it."""
+    text = re.sub(
+        r"(?i)^(?:please )?(?:add|put|write|note)(?: this| it)? (?:down )?(?:to|in|into) "
+        r"(?:the |our )?(?:claude\.md|agents\.md|project instructions)(?: that\b|[:,])?\s*",
+        "",
+        " ".join(draft.body.split()),
+    )
+    return text[:1].upper() + text[1:]
+
+
+def _line(draft: Draft, rules: Rules) -> str:
+    whole, _ = complete(replace(draft, why="", how=""), rules)
+    return inert_line(standing_line(whole))
+
+
+def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
+    """The heading with its day, and the text with its reasons."""
+    whole, _ = complete(draft, rules)
+    day = safe.iso_day(rules.now) if draft.day is None else draft.day.isoformat()
+    title = inert_line(first_sentence(draft.description or draft.body)).rstrip(".")
+    body = inert(whole.body)
+    rest = body.removeprefix(title)
+    # The heading has said it: below it stands what it does not say.
+    body = rest.lstrip(".").lstrip() if rest != body and rest[:1] in ("", ".", "\n") else body
+    return f"## {day}: {title}", body
+
+
+def add_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
     """CLAUDE.md with these as items of our section, at its end or in a new one at the end."""
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     rows = text.split(end)
     items = [f"- {line}" for line in lines]
-    if LEARNED in rows:
-        at = rows.index(LEARNED) + 1
-        while at < len(rows) and not rows[at].startswith("#"):
-            at += 1
-        while not rows[at - 1].strip():
-            at -= 1
-        gap = [""] if rows[at - 1] == LEARNED else []
-        rest = rows[at:] or [""]
-        return _bytes(end.join([*rows[:at], *gap, *items, *rest]))
-    return with_section(old, LEARNED, end.join(items))
+    if LEARNED not in rows:
+        return add_section(old, LEARNED, end.join(items))
+    index = rows.index(LEARNED) + 1
+    while index < len(rows) and not rows[index].startswith("#"):
+        index += 1
+    while not rows[index - 1].strip():
+        index -= 1
+    gap = [""] if rows[index - 1] == LEARNED else []
+    return _bytes(end.join([*rows[:index], *gap, *items, *(rows[index:] or [""])]))
 
 
-def with_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
+def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
     """A page with one more section at its end; a new one begins with its title."""
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
@@ -75,24 +175,36 @@ def with_section(old: bytes | None, heading: str, body: str, title: str = "") ->
     return _bytes(start + blank + section if start else section)
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the start."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def make_patch(path: str, old: bytes | None, new: bytes) -> str:
+    """A patch that `git apply` takes; empty if nothing changes."""
+    if old == new:
+        return ""
+    before, after = ([*io.StringIO(_text(data), newline="\n")] for data in (old or b"", new))
+    names = f"a/{path}" if old is not None else "/dev/null", f"b/{path}"
+    rows = [*difflib.unified_diff(before, after, *names)]
+    ended = [row if row.endswith("\n") else f"{row}\n{NO_NEWLINE}\n" for row in rows]
+    mode = "new file mode 100644\n" if old is None else ""
+    return f"diff --git a/{path} b/{path}\n{mode}" + "".join(ended)
 
 
-def _span(start: int, count: int) -> str:
-    return f"{start + 1 if count else start},{count}"
+def fits_patch(path: str) -> bool:
+    """True for a path that a patch can name as it is."""
+    return _PLAIN.fullmatch(path) is not None and ".." not in path.split("/")
 
 
-def _ended(row: str) -> str:
-    return row if row.endswith("\n") else f"{row}\n{NO_NEWLINE}\n"
-
-
-def _lines(data: bytes) -> list[str]:
-    """Lines between line feeds only, each with its own."""
-    parts = _text(data).split("\n")
-    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+def write_patches(folder: str, patches: Mapping[str, str]) -> list[str]:
+    """Each as a file of that name in the folder, which is made if it is not there."""
+    paths = []
+    for name, text in patches.items():
+        path = os.path.join(folder, _ODD.sub("-", name))
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(os.open(path, _WRITE, 0o666), "wb") as file:
+                file.write(_bytes(text))
+        except OSError as error:
+            raise failure(error, path, "the patch cannot be written") from None
+        paths.append(path)
+    return paths
 
 
 def _text(data: bytes) -> str:
@@ -101,71 +213,3 @@ def _text(data: bytes) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-# Pages of a project that memdir proposes changes to and never writes, and the patches for them.
-
-LARGEST_BYTES = 1024 * 1024  # of a page
-MOST_PAGES = 200
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-_ODD = re.compile(r"[^A-Za-z0-9._-]{1,100}")
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page as it stands: `path` below the root, no `data` where there is none yet.
-
-    `problem` is why no patch can be made for it.
-    """
-
-    path: str
-    data: bytes | None = None
-    problem: str = ""
-
-
-def read_page(root: str, path: str) -> Page:
-    """The page; through links that stay in the project, because git patches no link."""
-    top = os.path.realpath(root)
-    real = os.path.realpath(os.path.join(top, path))
-    if not below(real, top) or not fits(real[len(top) + 1 :]):
-        return Page(path, None, f"{path} leads out of the project")
-    named = real[len(top) + 1 :]
-    try:
-        with open(os.open(real, _READ), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return Page(named, None, f"{path} is not a regular file")
-            data = file.read(LARGEST_BYTES + 1)
-    except FileNotFoundError:
-        return Page(named)
-    except OSError as error:
-        return Page(named, None, f"{path} cannot be read: {error.strerror}")
-    if len(data) > LARGEST_BYTES:
-        return Page(named, None, f"{path} has more than {LARGEST_BYTES:,} bytes")
-    return Page(named, data)
-
-
-def read_pages(root: str, folder: str) -> list[Page]:
-    """The Markdown pages of a folder that can be read, by name."""
-    try:
-        names = sorted(name for name in os.listdir(os.path.join(root, folder)) if name[0] != ".")
-    except OSError:
-        return []
-    wanted = [name for name in names if name.endswith(".md")][:MOST_PAGES]
-    pages = [read_page(root, f"{folder}/{name}") for name in wanted]
-    return [page for page in pages if page.data]
-
-
-def write_patches(folder: str, patches: Mapping[str, str]) -> list[str]:
-    """Each as a file of that name in the folder, which is made where it is not there."""
-    paths = []
-    for name, text in patches.items():
-        path = os.path.join(folder, _ODD.sub("-", name))
-        try:
-            os.makedirs(folder, exist_ok=True)
-            with open(os.open(path, _WRITE, 0o666), "wb") as file:
-                file.write(text.encode("utf-8", "surrogateescape"))
-        except OSError as error:
-            raise failure(error, path, "the patch cannot be written") from None
-        paths.append(path)
-    return paths

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memdir.capture.choice import Choice
-from memdir.capture.forget import taken_back_later
-from memdir.capture.inbox import open_inbox
+from memdir.capture.inbox import draft_id, open_inbox
 from memdir.capture.progress import (
+    DECISIONS,
     HELD,
     RECEIVED,
     REFUSED,
@@ -18,13 +17,12 @@ from memdir.capture.progress import (
     Item,
     Plan,
     Progress,
-    decisions,
 )
-from memdir.capture.route import undone_on
-from memdir.capture.signals import Catch
-from memdir.clients.conversation import NewMessages
+from memdir.capture.route import day_undone
+from memdir.capture.signals import Catch, order_said, takes_back
+from memdir.clients.conversation import Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
-from memdir.format import draft as draft_module
+from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Draft, Wishes, hash_of
 from memdir.hot.memory import stem
 from memdir.hot.recall import SURE
@@ -37,18 +35,19 @@ ACTOR = "capture"
 MARK = "metadata.capture"  # in the header: the thing that became this memory
 ID_CHARACTERS = 12
 MAX_NAMED = 5  # memories in the line for the user
-MAX_CANDIDATES = 3  # that a person is told of
-CLEARLY = 1.5  # times the score of the next one: then it is clear which memory is meant
+MAX_CANDIDATES = 3  # memories that a person may have meant
+CLEAR_LEAD = 1.5  # times the score of the next memory: then it is clear which one is meant
 LATER = "it was to be forgotten later on"
 BEFORE = "what it takes back was not saved yet"
+SETTLED = "a review has settled it already"
 
 
 @dataclass(frozen=True)
 class Request:
-    """A conversation that should be looked at.
+    """A conversation to capture.
 
     `last` is a reply that may not be in the file yet; `turns` have ended since the last request;
-    `ends`: it is looked at now, however few turns that were.
+    `ends`: it is read now, however few turns that were.
     """
 
     transcript: str
@@ -62,10 +61,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it; after `after` it is worth another try. `things` are by the ids of `decided`.
+    """What came of it; worth another try after `after`. `things` are by the ids of `decided`.
 
-    `unreadable`: not one line of the transcript is what the client writes. `remarks` are what a
-    person should know of how it was read.
+    `unreadable`: not one line of the transcript is what the client writes. `remarks` say how it
+    was read.
     """
 
     decided: tuple[Entry, ...] = ()
@@ -78,7 +77,6 @@ class Outcome:
     remarks: tuple[str, ...] = ()
 
     def of(self, what: str) -> list[Entry]:
-        """What was decided in that way."""
         return [entry for entry in self.decided if entry.what == what]
 
     @property
@@ -87,11 +85,11 @@ class Outcome:
         return len(self.decided) + self.waiting
 
 
-def report(decided: Sequence[Entry]) -> str:
-    """One line for the user; empty where nothing happened."""
-    done = [entry for entry in decided if entry.what == SAVED]
+def report_line(decided: Sequence[Entry]) -> str:
+    """One line for the user; empty if nothing happened."""
     parts = []
     for verb, retired in (("saved", False), (RETIRED, True)):
+        done = [entry for entry in decided if entry.what == SAVED]
         names = [entry.name for entry in done if (entry.reason == RETIRED) is retired]
         if names:
             noun = "memory" if len(names) == 1 else "memories"
@@ -104,32 +102,49 @@ def report(decided: Sequence[Entry]) -> str:
 
 def make_plan(
     app: App,
-    progress: Progress,
     known: Progress,
-    stretch: NewMessages,
-    chosen: Choice,
+    progress: Progress,
+    said: Sequence[Message],
+    catches: Sequence[Catch],
     waiting: Sequence[str],
+    *,
+    left: bool,
+    reason: str,
 ) -> Plan:
-    """Everything of it decided but the saving; the same things have the same ids each time."""
-    run = _hash(known.session, known.cursor.id, stretch.said[0].id if stretch.said else "")
-    caught = {_id(known.session, catch): catch for catch in chosen.catches}
-    if chosen.left:
+    """Everything decided but the saving; the same things have the same ids each time.
+
+    `waiting` are the things of this conversation that wait; `left`: a model must still see it.
+    """
+    run = _hash(known.session, known.cursor.id, said[0].id if said else "")
+    caught = {_id(known.session, catch): catch for catch in catches}
+    if left:
         # What is done at once has ids of its own: the waiting thing keeps its.
         ids, waits, dropped = [*caught], waiting[:1] or [f"{run}-waits"], waiting[1:]
     else:
         ids = [*waiting, *[*caught][len(waiting) :]]
         waits, dropped = [], waiting[len(caught) :]
     items = [_item(app, id, catch) for id, catch in zip(ids, caught.values(), strict=False)]
-    # What was said last counts: of a draft and a later wish to forget it, nothing is left.
-    back = taken_back_later([*caught.values()], stretch.said)
+    # The last word counts: of a draft and a later request to forget it, nothing is left.
+    later = _taken_back_later([*caught.values()], said)
     for index, item in enumerate(items):
-        if index in back and not item.refuse:
+        if index in later and not item.refuse:
             items[index] = replace(item, refuse=LATER)
-        elif index in back.values() and not item.target:
+        elif index in later.values() and not item.target:
             items[index] = replace(item, refuse=BEFORE)
-    reason = chosen.reason or "nothing worth keeping was found in it"
-    batch = f"capture-{run}"
-    return Plan(batch, progress, tuple(items), tuple(waits), tuple(dropped), reason)
+    return Plan(f"capture-{run}", progress, tuple(items), tuple(waits), tuple(dropped), reason)
+
+
+def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
+    """The drafts that a later request takes back, and which one, by their places in the list."""
+    wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
+    when = order_said(catches, said) if wishes else []
+    return {
+        index: wish
+        for index, catch in enumerate(catches)
+        for wish in wishes
+        if catch.draft and when[index] < when[wish]
+        if takes_back(catches[wish].forget, catch.draft)
+    }
 
 
 def _id(session: str, catch: Catch) -> str:
@@ -144,74 +159,76 @@ def _hash(*texts: str) -> str:
 
 
 def _item(app: App, id: str, catch: Catch) -> Item:
-    """What is to be retired is looked for now: later it would be gone, if a killed run did it."""
+    """What is to be retired is looked up now: after a kill it might be gone already."""
     draft = catch.draft
-    if catch.refuse:
+    if catch.refuse or catch.hold:
         return Item(id, catch, refuse=catch.refuse)
-    if draft and not catch.hold:
-        # Whoever insists on everything still gets a refusal for a secret: no plan may hold it.
-        refuse = draft_module.refusal(draft, app.rules(), Wishes(anyway=True))
+    if draft:
+        # A secret is refused whatever the settings allow: no plan may hold one.
+        refuse = drafts.refusal(draft, app.rules(), Wishes(anyway=True))
         bare = Catch(replace(catch.origin, quote=""), Draft("", draft.type))
         return Item(id, bare, refuse=refuse) if refuse else Item(id, catch)
-    if draft or not catch.forget or catch.hold:
-        return Item(id, catch)
     try:
         return Item(id, catch, find_all(app.store, [catch.forget])[0].path)
-    except MemdirError:  # it is no name of a memory
+    except MemdirError:  # not the name of a memory
         hits = app.search.find(catch.forget, MAX_CANDIDATES + 1).hits
     sure = [hit for hit in hits if hit.sure >= SURE]
-    if sure and (len(sure) == 1 or sure[0].score >= CLEARLY * sure[1].score):
+    if sure and (len(sure) == 1 or sure[0].score >= CLEAR_LEAD * sure[1].score):
         return Item(id, catch, sure[0].memory.path)
     near = ", ".join(hit.memory.path for hit in hits[:MAX_CANDIDATES])
-    said = f"it may mean: {near}" if near else "no memory fits"
-    return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {said}"))
+    hint = f"it may mean: {near}" if near else "no memory fits"
+    return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
 
 
-def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> list[Entry]:
-    """receive → settle each → cursor → the plan is done; what was decided, in order
+def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:
+    """announce → receive → settle each → cursor → finish
 
     A killed run is repeated: what it saved carries the id of the thing in its header, so nothing
     is saved twice; what it retired is gone; what it held is there.
     """
+    things = {item.id: item.catch for item in plan.items}
     if app.dry_run:
-        return [_settle(app, item, False) for item in plan.items]
-    journal, now = captures.journal, app.now()
+        decided = tuple(_settle(app, item, again) for item in plan.items)
+        return Outcome(decided, reason=plan.reason, things=things)
+    if not again:
+        captures.announce(plan)
+    journal, now, session = captures.journal, app.now(), plan.progress.session
     app = replace(app, actor=ACTOR, batch=plan.batch)
     before = journal.read()[1]
-    known, settled = {entry.id for entry in before}, decisions(before)
-    session, why = plan.progress.session, plan.reason
-    received = [(item.id, "") for item in plan.items] + [(id, why) for id in plan.waits]
-    journal.add(
-        [Entry(id, RECEIVED, now, session, "", why) for id, why in received if id not in known]
-    )
-    done = [settled[item.id] for item in plan.items if item.id in settled]
+    known = {entry.id for entry in before}
+    settled = {entry.id: entry for entry in before if entry.what in DECISIONS}
+    reasons = {**dict.fromkeys(things, ""), **dict.fromkeys(plan.waits, plan.reason)}
+    new = [(id, why) for id, why in reasons.items() if id not in known]
+    journal.add([Entry(id, RECEIVED, now, session, reason=why) for id, why in new])
     for item in plan.items:
         if item.id not in settled:
-            entry = replace(_settle(app, item, again), session=session)
-            journal.add([entry])
-            done.append(entry)
-    dropped = [
-        Entry(id, REFUSED, now, session, "", why) for id in plan.dropped if id not in settled
-    ]
+            settled[item.id] = replace(_settle(app, item, again), session=session)
+            journal.add([settled[item.id]])
+    decided = tuple(settled[item.id] for item in plan.items)
+    gone = [id for id in plan.dropped if id not in settled]
+    dropped = [Entry(id, REFUSED, now, session, reason=plan.reason) for id in gone]
     journal.add(dropped)
     if again and app.store.exists():
-        rebuild_index(app)  # the killed run may have saved a memory without its line
-    captures.keep(_with_names(plan.progress, plan.items, done))
+        rebuild_index(app)  # the killed run may have saved a memory without its pointer
+    # What was done at once knows the memory it became, so that a model may improve that one.
+    names = {things[it.id].origin.message: it.name for it in decided if it.what == SAVED}
+    done = [replace(it, name=it.name or names.get(it.message, "")) for it in plan.progress.done]
+    captures.keep(replace(plan.progress, done=tuple(done)))
     captures.finish()
-    return done + dropped
+    return Outcome((*decided, *dropped), len(plan.waits), reason=plan.reason, things=things)
 
 
 def _settle(app: App, item: Item, again: bool) -> Entry:
     catch = item.catch
-    entry = Entry(item.id, REFUSED, app.now())
+    entry = Entry(item.id, REFUSED, app.now(), reason=item.refuse)
     try:
         if item.refuse:
-            return replace(entry, reason=item.refuse)
+            return entry
         if catch.hold:
             return _hold(app, catch, entry)
         if catch.draft is not None:
             return _save(app, item, catch.draft, entry, again)
-        # A path that is gone by now is what was wanted, whoever did it.
+        # A path that is gone by now is what was wanted, whoever removed it.
         if app.store.exists(item.target):
             retire(app, [item.target], reason="asked for in a conversation")
         return replace(entry, what=SAVED, name=stem(item.target), reason=RETIRED)
@@ -222,11 +239,9 @@ def _settle(app: App, item: Item, again: bool) -> Entry:
 def _hold(app: App, catch: Catch, entry: Entry) -> Entry:
     name = catch.draft.name if catch.draft else ""
     if not app.dry_run:
+        if open_inbox(app).was_settled(draft_id(catch)):
+            return replace(entry, name=name, reason=SETTLED)
         held = open_inbox(app).hold(catch, catch.hold, app.now())
-        try:
-            open_inbox(app).read(held.id)
-        except Missing:
-            return replace(entry, name=name, reason="a review has settled it already")
         name = name or held.id
     return replace(entry, what=HELD, name=name, reason=catch.hold)
 
@@ -236,21 +251,10 @@ def _save(app: App, item: Item, draft: Draft, entry: Entry, again: bool) -> Entr
         for memory in app.store.scan().memories:
             if item.id in memory.head and memory.values.get(MARK) == item.id:
                 return replace(entry, what=SAVED, name=stem(memory.path))
-    if day := undone_on(app, item.catch):
+    if day := day_undone(app, item.catch):
         return replace(entry, reason=f"it was saved before and undone ({day})")
     extra = (*(pair for pair in draft.extra if pair[0] != MARK), (MARK, item.id))
     [change, *_] = save(app, replace(draft, extra=extra), Wishes()).changes
     if change.changed:
         return replace(entry, what=SAVED, name=change.name)
     return replace(entry, name=change.name, reason=change.reason)
-
-
-def _with_names(progress: Progress, items: Sequence[Item], entries: Sequence[Entry]) -> Progress:
-    """What was done at once knows the memory it became, so that a model may improve that one."""
-    named = {entry.id: entry.name for entry in entries if entry.what == SAVED}
-    by_message = {item.catch.origin.message: named.get(item.id, "") for item in items}
-    done = tuple(
-        item if item.name else replace(item, name=by_message.get(item.message, ""))
-        for item in progress.done
-    )
-    return replace(progress, done=done)

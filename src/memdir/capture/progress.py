@@ -12,15 +12,15 @@ import functools
 import json
 import os
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import Cursor
 from memdir.errors import MemdirError
-from memdir.hot.disk import Disk, failure
 from memdir.hot.place import store_key
 from memdir.store import state
 from memdir.store.lock import Lock
@@ -28,17 +28,16 @@ from memdir.store.lock import Lock
 RECEIVED, SAVED, REFUSED, HELD = "received", "saved", "refused", "held"
 DECISIONS = (SAVED, REFUSED, HELD)
 MAX_JOURNAL_BYTES = 512 * 1024
-MAX_FILE_BYTES = 4 * 1024 * 1024
-MAX_COUNT = 10**12  # more is no count
-MAX_TIME = 1e12  # seconds; more, or no number at all, is no time
-KEPT_DECISIONS = 500  # that keep their lines: what was done lately can be looked up
-KEPT_DAYS = 60  # that a conversation is kept which nobody goes on with
+MAX_COUNT = 10**12  # a larger number is damage
+MAX_TIME_SECONDS = 1e12  # a larger number is damage
+KEPT_DECISIONS = 500  # that keep their lines when the journal is shortened
+KEPT_DAYS = 60  # that the file of an idle conversation is kept
 DAY_SECONDS = 86_400
 NOTICE_SECONDS, LOCK_SECONDS = 5.0, 30.0
 # Until a model that failed is asked again; the last one holds from then on.
 PAUSE_SECONDS = (60, 300, 900, 3600, 6 * 3600, 24 * 3600)
-MAX_PAUSE_SECONDS = 2 * 24 * 3600  # more was set by a clock that was ahead
-PATIENCE = 7  # failures after which a conversation is captured without the model
+MAX_PAUSE_SECONDS = 2 * 24 * 3600  # a longer one was set by a clock that was ahead
+MAX_FAILURES = 7  # after which a conversation is captured without the model
 FOLDER, SESSIONS, PLAN, DAMAGED = "captures", "sessions", "plan", "plan.damaged"
 
 
@@ -58,19 +57,6 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Totals:
-    """Counts of things whose lines were let go of: all of them are decided."""
-
-    saved: int = 0
-    refused: int = 0
-    held: int = 0
-
-    @property
-    def received(self) -> int:
-        return self.saved + self.refused + self.held
-
-
-@dataclass(frozen=True)
 class Account:
     """The counts, and the things that still wait; `problems` are lines that contradict others."""
 
@@ -83,14 +69,14 @@ class Account:
 
     @property
     def balances(self) -> bool:
-        """True where nothing was lost and nothing counted twice."""
+        """True if nothing was lost and nothing counted twice."""
         decided = self.saved + self.refused + self.held
         return self.received == decided + len(self.waiting) and not self.problems
 
 
 @dataclass(frozen=True)
 class Done:
-    """What was asked for and done at once, while the rest waits for a model."""
+    """A request that was met at once, while the rest of the conversation waits for a model."""
 
     message: str
     quote: str
@@ -101,9 +87,9 @@ class Done:
 class Progress:
     """One conversation of one store.
 
-    `size` is that of the transcript when it was read last, -1 before; `turns` ended since; after
-    `failures` of a model nothing is tried before `after`, for the reason `why`, as long as model
-    and limits are those of `asked`.
+    `size` is that of the transcript when it was last read, -1 before; `turns` ended since. After
+    `failures` of a model (the last one was `why`) nothing is tried before `after`, as long as
+    model and limits are those of `asked`.
     """
 
     session: str
@@ -122,7 +108,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to be decided; `target` is the path of what a person wants gone.
+    """One thing to be decided; `target` is the path of the memory to retire.
 
     `refuse` is why it must not be saved at all: then its text is not written down either.
     """
@@ -135,9 +121,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one run is to do, written down before it does anything of it.
+    """What one run is to do, written down before it does any of it.
 
-    `dropped` are things that waited and came to nothing. `progress` holds when all is done.
+    `waits` wait for a model; `dropped` waited and came to nothing. `progress` is valid when all is
+    done.
     """
 
     batch: str
@@ -148,37 +135,34 @@ class Plan:
     reason: str = ""
 
 
-def restore(kind: Any, value: Any) -> Any:
+def restore_value(kind: Any, value: Any) -> Any:
     """The inverse of `asdict` for these classes, from JSON; raises one of `state.DAMAGE`."""
     origin, parts = get_origin(kind), get_args(kind)
-    if origin is types.UnionType:  # X | None; a day that nobody knows is empty
+    if origin is types.UnionType:  # X | None; an unknown day is empty
         absent = value is None or (value == "" and parts[0] is datetime.date)
-        return None if absent else restore(parts[0], value)
+        return None if absent else restore_value(parts[0], value)
     if origin is tuple:
         inner = parts[:1] * len(value) if parts[1:] == (...,) else parts
-        return tuple(restore(part, item) for part, item in zip(inner, value, strict=True))
+        return tuple(restore_value(part, item) for part, item in zip(inner, value, strict=True))
     if kind is datetime.date:
         return datetime.date.fromisoformat(value)
-    if (kind is float and is_moment(value)) or (kind in (str, int, bool) and type(value) is kind):
+    if kind is float and type(value) in (int, float) and abs(value) <= MAX_TIME_SECONDS:
+        return value  # every float here is a time; NaN is none
+    if kind in (str, int, bool) and type(value) is kind:
         return value
     if kind in (float, str, int, bool):
         raise ValueError("not what was written")
     hints = _hints(kind)
-    return kind(**{name: restore(hints[name], item) for name, item in value.items()})
+    return kind(**{name: restore_value(hints[name], item) for name, item in value.items()})
 
 
-@functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = functools.cache(get_type_hints)
 
 
-def is_moment(value: object) -> bool:
-    """True for a number that can be a time: JSON also has numbers that are none."""
-    return type(value) in (int, float) and abs(cast(float, value)) <= MAX_TIME
-
-
-def balance(entries: Iterable[Entry], before: Totals = Totals()) -> Account:  # noqa: B008
+def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None = None) -> Account:
     """Count the lines, each thing once; what waits is counted, never computed as the rest."""
+    totals = Counter(before or {})
+    count = totals.total()
     received: dict[str, Entry] = {}
     decided: dict[str, Entry] = {}
     problems = []
@@ -191,55 +175,45 @@ def balance(entries: Iterable[Entry], before: Totals = Totals()) -> Account:  # 
             problems.append(f"{entry.id}: {decided[entry.id].what}, then {entry.what}")
         else:
             decided[entry.id] = entry
+            totals[entry.what] += 1
             if entry.id not in received:
                 problems.append(f"{entry.id}: {entry.what}, but never received")
-    totals = _add_counts(before, decided.values())
     waiting = tuple(entry for id, entry in received.items() if id not in decided)
-    count = before.received + len(received)
-    counts = totals.saved, totals.refused, totals.held
-    return Account(count, *counts, waiting, tuple(problems))
+    saved, refused, held = (totals[what] for what in DECISIONS)
+    return Account(count + len(received), saved, refused, held, waiting, tuple(problems))
 
 
-def last_decision(entries: Sequence[Entry], what: str) -> Entry | None:
-    return next((entry for entry in reversed(entries) if entry.what == what), None)
-
-
-def decisions(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """The decision on each thing that has one."""
-    return {entry.id: entry for entry in entries if entry.what in DECISIONS}
-
-
-def pause(failures: int) -> int:
+def pause_seconds(failures: int) -> int:
     """Seconds to wait after so many failures in a row."""
     return PAUSE_SECONDS[min(max(failures, 1), len(PAUSE_SECONDS)) - 1]
 
 
 def is_due(after: float, now: float) -> bool:
-    """False while something has to wait; a moment too far away was set by a clock gone wrong."""
+    """False while something has to wait; a time too far ahead was set by a wrong clock."""
     return not now < after <= now + MAX_PAUSE_SECONDS
 
 
 class Journal:
     """One file; only the holder of the lock of captures appends.
 
-    Grown too long, all but the last decided things become totals in its first line; what waits
-    always keeps its line.
+    When it grows too long, all but the last decided things become totals in its first line; what
+    waits always keeps its line.
     """
 
     def __init__(self, folder: str) -> None:
         self.folder, self.path = folder, os.path.join(folder, "journal")
 
-    def read(self) -> tuple[Totals, list[Entry]]:
-        """Everything that was written whole; a line that was cut off says nothing."""
+    def read(self) -> tuple[Counter[str], list[Entry]]:
+        """Totals of shortened lines, and the lines; one that was cut off or damaged is skipped."""
         return self._read()[:2]
 
     def damaged(self) -> list[int]:
-        """The numbers of the lines that nobody can read, or that hold no such thing."""
+        """The numbers of the damaged lines."""
         return self._read()[2]
 
     def account(self) -> Account:
         totals, entries = self.read()
-        return balance(entries, totals)
+        return balance_journal(entries, totals)
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Append, durably, all lines or none."""
@@ -250,37 +224,33 @@ class Journal:
             if size > MAX_JOURNAL_BYTES:
                 self._shorten()
 
-    def _read(self) -> tuple[Totals, list[Entry], list[int]]:
+    def _read(self) -> tuple[Counter[str], list[Entry], list[int]]:
         with state.explained(self.path, "the journal cannot be read"):
             lines, _ = state.read_lines(self.folder, "journal")
         values, damaged = state.parse_lines(lines, _parse_line)
-        totals = [value for value in values if isinstance(value, Totals)]
+        totals = [value for value in values if isinstance(value, Counter)]
         entries = [value for value in values if isinstance(value, Entry)]
-        return totals[-1] if totals else Totals(), entries, damaged
+        return totals[-1] if totals else Counter(), entries, damaged
 
     def _shorten(self) -> None:
         totals, entries = self.read()
-        decided = [entry.id for entry in entries if entry.what in DECISIONS]
-        gone = set(decided[: max(0, len(decided) - KEPT_DECISIONS)])
-        totals = _add_counts(totals, [entry for entry in entries if entry.id in gone])
-        kept = [asdict(entry) for entry in entries if entry.id not in gone]
-        data = "".join(json.dumps(value) + "\n" for value in (asdict(totals), *kept))
+        decided = [entry for entry in entries if entry.what in DECISIONS]
+        gone = decided[: max(0, len(decided) - KEPT_DECISIONS)]
+        totals.update(entry.what for entry in gone)
+        ids = {entry.id for entry in gone}
+        counts = {what: totals[what] for what in DECISIONS}
+        kept = [asdict(entry) for entry in entries if entry.id not in ids]
+        data = "".join(json.dumps(value) + "\n" for value in (counts, *kept))
         state.replace(self.folder, "journal", data.encode("ascii"))
 
 
-def _parse_line(value: Any) -> Totals | Entry:
+def _parse_line(value: Any) -> Counter[str] | Entry:
     if "id" in value:
-        return cast(Entry, restore(Entry, value))
-    totals = cast(Totals, restore(Totals, value))
-    if not all(0 <= count <= MAX_COUNT for count in astuple(totals)):
+        return cast(Entry, restore_value(Entry, value))
+    totals = Counter({what: restore_value(int, count) for what, count in value.items()})
+    if set(totals) != set(DECISIONS) or not all(0 <= n <= MAX_COUNT for n in totals.values()):
         raise ValueError("not what was written")
     return totals
-
-
-def _add_counts(totals: Totals, entries: Iterable[Entry]) -> Totals:
-    counted = [entry.what for entry in entries]
-    saved, refused, held = (counted.count(what) for what in DECISIONS)
-    return Totals(totals.saved + saved, totals.refused + refused, totals.held + held)
 
 
 class Captures:
@@ -292,7 +262,7 @@ class Captures:
         self.lock = Lock(os.path.join(self.folder, "lock"), NOTICE_SECONDS, LOCK_SECONDS)
 
     def load(self, session: str) -> Progress:
-        """How far a conversation was processed; nothing of it where nobody can tell."""
+        """How far a conversation was processed; from the start if that is unknown."""
         known = cast(Progress | None, self._read(_session_file(session), Progress))
         return known if known and known.session == session else Progress(session)
 
@@ -301,7 +271,7 @@ class Captures:
         self._put(_session_file(progress.session), _as_json(progress))
 
     def sessions(self) -> Iterator[Progress]:
-        """Every conversation that is known, the newest first."""
+        """Every known conversation, the newest first."""
         try:
             with os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
                 newest = sorted(entries, key=lambda entry: entry.stat().st_mtime, reverse=True)
@@ -313,11 +283,11 @@ class Captures:
                     yield known
 
     def plan(self) -> Plan | None:
-        """What an earlier run was about to do when it was cut off."""
+        """What an earlier run was about to do when it was killed."""
         return cast(Plan | None, self._read(PLAN, Plan))
 
     def announce(self, plan: Plan) -> None:
-        """Durable before anything of it is done."""
+        """Durable before any of it is done."""
         self._put(PLAN, asdict(plan) | {"progress": _as_json(plan.progress)})
 
     def finish(self) -> None:
@@ -326,9 +296,9 @@ class Captures:
             state.remove(self.folder, PLAN)
 
     def prune(self, now: float) -> None:
-        """Forget conversations that nobody has gone on with in a long time."""
+        """Remove the files of conversations that have long been idle."""
         oldest = now - KEPT_DAYS * DAY_SECONDS
-        # There may be none, or somebody else was faster.
+        # There may be none, or another process was faster.
         with suppress(OSError), os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
             for entry in entries:
                 if entry.stat(follow_symlinks=False).st_mtime < oldest:
@@ -342,15 +312,10 @@ class Captures:
     def _read(self, path: str, kind: Any) -> Any:
         whole = os.path.join(self.folder, path)
         try:
-            data = Disk(self.folder).read(path, MAX_FILE_BYTES)[0]
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise failure(error, whole, "cannot be read") from None
-        try:
-            return restore(kind, json.loads(data))
+            with state.explained(whole, "cannot be read"):
+                return state.read_json(self.folder, path, functools.partial(restore_value, kind))
         except state.DAMAGE:
-            if path == PLAN:  # somebody else wrote there: kept for a person, in nobody's way
+            if path == PLAN:  # kept for a person to look at, out of the way of the next run
                 os.replace(whole, os.path.join(self.folder, DAMAGED))
             return None
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 
-from memdir.capture.signals import Signal, day_of, masked
+from memdir.capture.signals import Signal, day_of, mask_secrets
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import BadInput
 from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft
@@ -26,10 +26,10 @@ REQUEST_CHARACTERS = 1_500  # of a message with a request; of others by who said
 CHARACTERS = {PERSON: 700, AGENT: 350, TOOL: 140}
 SEARCHED_CHARACTERS = 20_000  # of a message; nobody types more
 LINE_CHARACTERS = 140  # of a memory in the list
+BODY_CHARACTERS = 8_000
 MARK_CHARACTERS = 12
 CUT = " […]"
 MAX_DRAFTS = 10  # of one turn
-BODY_CHARACTERS = 8_000
 DRAFT_TEXTS = ("name", "type", "description", "body", "why", "how")
 Proposal = tuple[Draft, int]  # with the number of the message that it rests on
 
@@ -47,11 +47,52 @@ SCHEMA: dict[str, object] = {
     "properties": {
         "calls": _objects("tool path", "pattern start lines"),
         "drafts": _objects("name type description body because", "why how"),
-        "forget": _objects("name because"),
         "done": {"type": "boolean"},
     },
     "required": ["done"],
 }
+
+
+def fill_prompt(
+    shown: dict[int, Message],
+    signals: Sequence[Signal],
+    known: Sequence[Memory],
+    whole: Mapping[str, str],
+    values: Mapping[str, object],
+) -> tuple[str, str, str]:
+    """The system prompt, the first message, and the mark around data.
+
+    `whole` are memories whose text is given at once.
+    """
+    prompt = files("memdir.capture").joinpath("prompts/capture.md").read_text(encoding="utf-8")
+    # Exclusions are those of the session's prompt, so that both say the same.
+    session = files("memdir.hot").joinpath("prompts/behaviour.md").read_text(encoding="utf-8")
+    start = session.index("## What not to save")
+    kinds = [kind for kind in map(types.get, types.names()) if not kind.record]
+    days = [day for message in shown.values() if (day := day_of(message))]
+    lines = [cut(inert_line(manifest([memory])), LINE_CHARACTERS) for memory in known]
+    texts = [f"\n\n[{inert_line(name)}.md]\n{inert(text)}" for name, text in whole.items()]
+    noticed = [(n, it.kind) for n, message in shown.items() for it in signals if it.said == message]
+    data = {
+        "messages": "\n".join(_message_lines(shown, signals)),
+        "memories": ("\n".join(lines) or "(none)") + "".join(texts),
+    }
+    # Made of the data itself: nobody who wrote a part of it can know the mark.
+    digest = hashlib.sha256("\0".join(data.values()).encode("utf-8", "replace")).hexdigest()
+    mark = digest[:MARK_CHARACTERS]
+    filled = {
+        **values,
+        **data,
+        "mark": mark,
+        "types": "\n".join(map(type_line, kinds)),
+        "reasons": " and ".join(kind.name for kind in kinds if kind.needs_why),
+        "excluded": session[start : session.find("===", start)].strip(),
+        "day": days[-1].isoformat() if days else "unknown",
+        "noticed": ", ".join(f"[{n}] {kind}" for n, kind in dict.fromkeys(noticed)) or "nothing",
+    }
+    system, _, user = prompt.partition("\n---\n")
+    first, second = (Template(part.strip() + "\n").substitute(filled) for part in (system, user))
+    return first, second, mark
 
 
 def number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[int, Message]:
@@ -74,92 +115,46 @@ def number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[
     return {number: said[number - 1] for number in sorted(kept)}
 
 
-def fill_prompt(
-    shown: dict[int, Message],
-    signals: Sequence[Signal],
-    known: Sequence[Memory],
-    whole: Mapping[str, str],
-    values: Mapping[str, object],
-) -> tuple[str, str, str]:
-    """The system prompt, the first message, and the mark around data.
-
-    `whole` are memories whose text is given at once.
-    """
-    words = files("memdir.capture").joinpath("prompts/capture.md").read_text(encoding="utf-8")
-    # Exclusions are those of the session's prompt, so that both say the same.
-    session = files("memdir.hot").joinpath("prompts/behaviour.md").read_text(encoding="utf-8")
-    start = session.index("## What not to save")
-    kinds = [kind for kind in map(types.get, types.names()) if not kind.record]
-    days = [day for message in shown.values() if (day := day_of(message))]
-    lines = [cut(inert_line(manifest([memory])), LINE_CHARACTERS) for memory in known]
-    texts = [f"\n\n[{inert_line(name)}.md]\n{inert(text)}" for name, text in whole.items()]
-    noticed = [(n, s.kind) for n, message in shown.items() for s in signals if s.said == message]
-    data = {
-        "messages": _messages(shown, signals),
-        "memories": ("\n".join(lines) or "(none)") + "".join(texts),
-    }
-    # Made of the data itself: nobody who wrote a part of it can know the mark.
-    digest = hashlib.sha256("\0".join(data.values()).encode("utf-8", "replace")).hexdigest()
-    filled = {
-        **values,
-        **data,
-        "mark": digest[:MARK_CHARACTERS],
-        "types": "\n".join(map(type_line, kinds)),
-        "reasons": " and ".join(kind.name for kind in kinds if kind.needs_why),
-        "excluded": session[start : session.find("===", start)].strip(),
-        "day": days[-1].isoformat() if days else "unknown",
-        "noticed": ", ".join(f"[{n}] {kind}" for n, kind in dict.fromkeys(noticed)) or "nothing",
-    }
-    system, _, user = words.partition("\n---\n")
-    first, second = (Template(part.strip() + "\n").substitute(filled) for part in (system, user))
-    return first, second, digest[:MARK_CHARACTERS]
-
-
-def cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: max(limit - len(CUT), 0)] + CUT
-
-
-def _messages(shown: dict[int, Message], signals: Sequence[Signal]) -> str:
+def _message_lines(shown: dict[int, Message], signals: Sequence[Signal]) -> Iterator[str]:
     """Each message with its number and who said it; of tools an excerpt."""
-    lines: list[str] = []
     last = 0
     for number, message in shown.items():
-        quotes = [signal.quote for signal in signals if signal.said == message] or [""]
-        lines += ["…"] if last and number > last + 1 else []
+        words = next((signal.quote for signal in signals if signal.said == message), "")
+        if last and number > last + 1:
+            yield "…"
         last = number
-        text = masked(_around(message.text, quotes[0], SEARCHED_CHARACTERS))
-        text = inert(_around(text, quotes[0], _limit(message, bool(quotes[0])))).strip()
+        text = mask_secrets(_around(message.text, words, SEARCHED_CHARACTERS))
+        text = inert(_around(text, words, _limit(message, bool(words)))).strip()
         who = message.who
         if who == TOOL:
             size = f"excerpt of {len(message.text):,} characters"
             who = f"tool {inert_line(message.tool, 40)} ({size})"
-        lines.append(f"[{number}] {who}: {text}")
-    return "\n".join(lines)
+        yield f"[{number}] {who}: {text}"
 
 
 def _limit(message: Message, asked: bool) -> int:
     return REQUEST_CHARACTERS if asked and message.who != TOOL else CHARACTERS.get(message.who, 0)
 
 
-def _around(text: str, quote: str, limit: int) -> str:
-    """At most so many characters, with the quote among them."""
+def _around(text: str, words: str, limit: int) -> str:
+    """At most so many characters, with these words among them."""
     if len(text) <= limit:
         return text
-    index = max(text.find(quote[:80]) if quote else 0, 0)
+    index = max(text.find(words[:80]) if words else 0, 0)
     start = max(min(index - limit // 4, len(text) - limit), 0)
     return (CUT.strip() + " " if start else "") + cut(text[start:], limit)
 
 
+def cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: max(limit - len(CUT), 0)] + CUT
+
+
 def read_drafts(answer: Answer) -> list[Proposal]:
-    """The drafts of an answer that fits the schema; fails where all that it proposes is empty."""
+    """The drafts of an answer that fits the schema; fails if all that it proposes is empty."""
     data = answer.data if isinstance(answer.data, dict) else {}
-    drafts = [_proposal(item) for item in data.get("drafts") or [] if item["body"].strip()]
-    proposed = [*(data.get("drafts") or []), *(data.get("forget") or [])]
-    if (
-        proposed
-        and not drafts
-        and not any(one_line(item["name"]) for item in data.get("forget") or [])
-    ):
+    proposed = data.get("drafts") or []
+    drafts = [_proposal(item) for item in proposed if item["body"].strip()]
+    if proposed and not drafts:
         raise BadAnswer(f"{answer.model}: its drafts are empty", usage=answer.usage)
     return drafts[:MAX_DRAFTS]
 
@@ -172,10 +167,10 @@ def _proposal(item: Mapping[str, object]) -> Proposal:
         body=body,
         type=kind if kind in types.names() else UNKNOWN,
         name=_name(texts["name"]),
-        description=one_line(texts["description"]),
+        description=_one_line(texts["description"]),
         # Reasons that stand in the body would be said twice.
-        why="" if WHY.lower() in body.lower() else one_line(texts["why"]),
-        how="" if HOW.lower() in body.lower() else one_line(texts["how"]),
+        why="" if WHY.lower() in body.lower() else _one_line(texts["why"]),
+        how="" if HOW.lower() in body.lower() else _one_line(texts["how"]),
     )
     because = item.get("because")
     return draft, because if type(because) is int else 0
@@ -194,5 +189,5 @@ def _name(text: str) -> str:
     return ""
 
 
-def one_line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MAX_DESCRIPTION]

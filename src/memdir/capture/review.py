@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memdir.capture.inbox import (
@@ -10,67 +11,26 @@ from memdir.capture.inbox import (
     REJECTED,
     REVIEWED_KEY,
     Held,
-    approved_by,
-    find_id,
+    approval_reason,
+    approved_draft,
+    complete_id,
     open_inbox,
-    reason_of,
 )
-from memdir.capture.origin import signed
-from memdir.errors import Finding, MemdirError, Missing
+from memdir.capture.origin import sign_draft
+from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
-from memdir.hot.memory import Memory
 from memdir.hot.place import RECORDS
 from memdir.records.batch import approve_record
 from memdir.store import ports
-from memdir.store.changes import _untold, put_back, rebuild_index, retire, save, take_back
+from memdir.store.changes import put_back, rebuild_index, retire, save, take_back
 from memdir.store.look import find_all, readable_log
 from memdir.store.ports import Logged
-from memdir.store.writer import App, Done, Told, day_of
+from memdir.store.writer import App, Done, day_of
 from memdir.text import secrets
 
 
-def reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
-    """The drafts whose approval was undone wait again, or are settled again by an undone undo."""
-    remarks = []
-    for logged in undone:
-        if id := approved_by(logged.cause.reason):
-            remarks += _again(app, id)
-        for earlier in _earlier(app, logged):
-            if not app.dry_run and (id := approved_by(earlier.cause.reason)):
-                _settle(app, id, earlier.cause.name)
-    return remarks
-
-
-def _again(app: App, id: str) -> list[str]:
-    would = "would wait" if app.dry_run else "waits"
-    try:
-        if not app.dry_run:
-            open_inbox(app).reopen(id)
-    except MemdirError:  # it waits already, or it was approved too long ago
-        return []
-    return [f"the draft {id} {would} for a review again: memdir review"]
-
-
-def _settle(app: App, id: str, name: str) -> None:
-    try:
-        open_inbox(app).settle(id, APPROVED, name, app.now())
-    except MemdirError:  # somebody decided on it meanwhile
-        return
-
-
-def _earlier(app: App, logged: Logged) -> Iterator[Logged]:
-    """What an undo took back, and what stands again without it."""
-    for id in logged.cause.undoes:
-        try:
-            yield app.history.find(id)
-        except MemdirError:
-            continue  # the history has lost it
-
-
-def undo(
-    app: App, change: str = "", batch: str = "", since: float | None = None, told: Told = _untold
-) -> Done:
+def undo_changes(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
     """undo → index, unless the index itself was put back; drafts that were approved wait again"""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
@@ -87,9 +47,28 @@ def undo(
             chosen = ports.to_undo(log, change, batch, since, app.now())
             desk.changes += take_back(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
-        desk.remarks += reopen_drafts(app, desk.undone)
-    told(desk.done)
+        desk.remarks += _reopen_drafts(app, desk.undone)
     return desk.done
+
+
+def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
+    """The drafts whose approval was undone wait again, or are settled again by an undone undo."""
+    inbox, remarks = open_inbox(app), []
+    for logged in undone:
+        if id := approved_draft(logged.cause.reason):
+            # It may wait already, or was approved too long ago.
+            with suppress(MemdirError):
+                if not app.dry_run:
+                    inbox.reopen(id)
+                would = "would wait" if app.dry_run else "waits"
+                remarks.append(f"the draft {id} {would} for a review again: memdir review")
+        for undone_id in logged.cause.undoes if not app.dry_run else ():
+            # The history may have lost it, or somebody decided on it meanwhile.
+            with suppress(MemdirError):
+                earlier = app.history.find(undone_id)
+                if id := approved_draft(earlier.cause.reason):
+                    inbox.settle(id, APPROVED, earlier.cause.name, app.now())
+    return remarks
 
 
 FORGET = "forget: "
@@ -104,11 +83,6 @@ class Settled:
     done: Done
 
 
-def look(app: App) -> tuple[list[Held], list[Finding]]:
-    """What waits, the oldest first, and what of it nobody can read; each file is read once."""
-    return open_inbox(app).look()
-
-
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     """These drafts, all or none; or every one that waits and can be read."""
     inbox = open_inbox(app)
@@ -118,7 +92,7 @@ def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     return list({held.id: held for held in found}.values())
 
 
-def preview(app: App, held: Held, wishes: Wishes) -> Done:
+def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
     """What approving it would change, refusals and all; nothing is written."""
     dry = replace(app, dry_run=True)
     try:
@@ -127,7 +101,7 @@ def preview(app: App, held: Held, wishes: Wishes) -> Done:
         return _not_done(held, error)
 
 
-def approve(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
+def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
     """save (or retire), then out of the inbox: killed in between, the next approval sees it there.
 
     What is refused or in conflict goes on waiting; one draft never stops the others.
@@ -141,15 +115,15 @@ def approve(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
             done = _not_done(held, error)
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
-            open_inbox(app).settle(held.id, APPROVED, title(held), app.now())
+            open_inbox(app).settle(held.id, APPROVED, draft_title(held), app.now())
         found.append(Settled(held, APPROVED if stands else "", done))
     return found
 
 
-def reject(app: App, chosen: Sequence[Held]) -> list[Settled]:
+def reject_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """Out of the inbox; for some days it can be put back, and it is not asked again."""
     for held in chosen if not app.dry_run else ():
-        open_inbox(app).settle(held.id, REJECTED, title(held), app.now())
+        open_inbox(app).settle(held.id, REJECTED, draft_title(held), app.now())
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
@@ -159,21 +133,21 @@ def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Hel
     if every:
         return kept
     by_id = {held.id: held for held in kept}
-    found = {text: find_id(text, list(by_id)) for text in ids}
+    found = {text: complete_id(text, list(by_id)) for text in ids}
     for text in (text for text, id in found.items() if not id):
         next = "memdir review list --rejected shows them"
         raise Missing(f"no draft {text[:40]!r} was rejected of late", next=next)
     return [by_id[id] for id in dict.fromkeys(found.values())]
 
 
-def restore(app: App, chosen: Sequence[Held]) -> list[Settled]:
+def restore_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """Back into the inbox, where they wait as they did."""
     for held in chosen if not app.dry_run else ():
         open_inbox(app).reopen(held.id)
     return [Settled(held, RESTORED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
-def rewrite(app: App, held: Held, draft: Draft) -> Held:
+def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
     """Other words for a draft, or the name of what is to be put away; the id stays."""
     if held.catch.draft is None:
         catch = replace(held.catch, forget=find_all(app.store, [draft.name])[0].path)
@@ -187,7 +161,7 @@ def rewrite(app: App, held: Held, draft: Draft) -> Held:
     return changed
 
 
-def title(held: Held) -> str:
+def draft_title(held: Held) -> str:
     """A draft in one line, nothing from a secret on."""
     draft = held.catch.draft
     if draft is None:
@@ -195,7 +169,7 @@ def title(held: Held) -> str:
     return draft_module.first_sentence(draft.description or draft.body)
 
 
-def said(held: Held) -> str:
+def draft_text(held: Held) -> str:
     """All that a draft says as one line, nothing from a secret on."""
     draft = held.catch.draft
     why = f" Why: {draft.why}" if draft and draft.why else ""
@@ -209,38 +183,23 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
     if app.config.layout == RECORDS:
         return approve_record(app, held)
     if catch.draft is None:
-        return _put_away(app, held)
-    there = _approved_before(app, held.id)
-    if there is not None:
-        reason = "it was saved before, and only waited to be taken off the list"
-        indexed = rebuild_index(app)  # killed, the approval may have left it without its pointer
-        return replace(indexed, changes=(Change(SKIPPED, there.name, there.path, held.id, reason),))
-    draft = signed(catch.draft, catch.origin)
+        try:
+            return retire(app, [catch.forget], reason=approval_reason(held.id))
+        except Missing:
+            next = f"say it: memdir review edit {held.id} --name NAME"
+            raise Missing("it is not clear which memory is meant", next=next) from None
+    for memory in app.store.scan().memories:
+        if memory.values.get(REVIEWED_KEY) == held.id:  # an approval that was killed wrote it
+            reason = "it was saved before, and only waited to be taken off the list"
+            change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
+            return replace(rebuild_index(app), changes=(change,))  # it may lack its pointer
+    draft = sign_draft(catch.draft, catch.origin)
     draft = replace(
         draft,
         day=draft.day or day_of(held.time),  # `tomorrow` counts from the day it was said
         extra=(*draft.extra, (REVIEWED_KEY, held.id)),
     )
-    return save(app, draft, wishes, reason=reason_of(held.id))
-
-
-def _put_away(app: App, held: Held) -> Done:
-    """Only what is called by its name: which memory was meant, a person says."""
-    try:
-        return retire(app, [held.catch.forget], reason=reason_of(held.id))
-    except Missing:
-        raise Missing(
-            "it is not clear which memory is meant",
-            next=f"say it: memdir review edit {held.id} --name NAME",
-        ) from None
-
-
-def _approved_before(app: App, id: str) -> Memory | None:
-    """The memory that an approval wrote before it was killed."""
-    for memory in app.store.scan().memories:
-        if memory.values.get(REVIEWED_KEY) == id:
-            return memory
-    return None
+    return save(app, draft, wishes, reason=approval_reason(held.id))
 
 
 def _not_done(held: Held, error: MemdirError) -> Done:

@@ -1,20 +1,48 @@
-"""Requests of a person to remember or forget something, found without a model."""
+"""Requests of a person to remember or forget something, found and drafted without a model.
+
+A draft is in the person's own words; only the words that ask for it are taken off.
+"""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from memdir.capture import phrases
-from memdir.capture.typed import Sentence, joined, sentence, sentences
-from memdir.clients.conversation import PERSON, Message
+from memdir.capture import typed
+from memdir.capture.typed import (
+    Sentence,
+    join_sentences,
+    own_words,
+    sentence,
+    sentences,
+)
+from memdir.clients.conversation import AGENT, PERSON, Message
+from memdir.format import draft as drafts
 from memdir.format.draft import Draft
-from memdir.text.secrets import find_secrets
+from memdir.hot.memory import read
+from memdir.hot.safe import inert_line
+from memdir.hot.words import Words, stem
+from memdir.text import dates, secrets
 
-# What a person asks for: a rule ("from now on …", "never …") is held until they agree.
-REMEMBER, FORGET, RULE = "remember", "forget", "rule"
-ASKED_FOR = (REMEMBER, FORGET)
+REMEMBER, FORGET, RULE = typed.REMEMBER, typed.FORGET, typed.RULE
+ASKED_FOR = (REMEMBER, FORGET)  # a rule ("from now on …") is held until a person agrees
+SOURCE = "capture"  # who saved it, as its header says
+SECRET = "[left out: it looks like a secret]"
+STANDING = "it is a rule for later; nobody asked to save it"
+PASTED = "it stands in a text that looks pasted"
+AT_HAND = "it may be about the work at hand only"
+FROM_AGENT = "the words to keep are the agent's, not the person's"
+TAKEN_AWAY = "it takes lines away that nobody asked to change"
+MAX_QUOTE_BYTES = 240
+MAX_SIGNALS = 12  # of one message; a message with more was pasted
+MAX_LISTED = 10  # sentences behind "remember these:"
+MAX_AGENT_SENTENCES = 3  # that "remember that" may mean if the person said no more
+MIN_WORDS = 3  # of a text that can stand alone
+MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
+MIN_SPOKEN_WORDS = 6  # of a sentence that a model may learn something from
+MIN_SHARE = 0.5  # of the words of a request that its draft has; of a line that was only reworded
 
 
 @dataclass(frozen=True)
@@ -29,7 +57,6 @@ class Signal:
 
     @property
     def asked_for(self) -> bool:
-        """True where somebody said that it is to be remembered, or forgotten."""
         return self.kind in ASKED_FOR
 
 
@@ -47,11 +74,11 @@ class Origin:
 
 @dataclass(frozen=True)
 class Catch:
-    """What is to become of one thing that capture came to.
+    """What is to become of one thing that capture found.
 
     `forget` is what a person wants forgotten, and then there is no draft. `hold` is why a person
-    must agree first; empty where it may be saved at once. `refuse` is why it must not be written
-    down anywhere: then it carries no text.
+    must agree first; empty if it may be saved at once. `refuse` is why it must not be written down
+    anywhere: then it carries no text.
     """
 
     origin: Origin
@@ -62,7 +89,7 @@ class Catch:
 
 
 def day_of(said: Message | None) -> datetime.date | None:
-    """The user's day on which something was said, where that is known."""
+    """The user's day on which something was said, if known."""
     if said is None or not said.time:
         return None
     try:
@@ -71,100 +98,42 @@ def day_of(said: Message | None) -> datetime.date | None:
         return None
 
 
-SECRET = "[left out: it looks like a secret]"
+def short_quote(text: str) -> str:
+    """A few words as one harmless line, up to the first secret."""
+    return inert_line(" ".join(secrets.before_secrets(text).split()), MAX_QUOTE_BYTES)
 
 
-def masked(text: str) -> str:
-    """The text without the lines that hold secrets; a key's block goes as a whole."""
-    found = find_secrets(text)
+def mask_secrets(text: str) -> str:
+    """The text without the lines that hold secrets; the block of a key goes as a whole."""
+    found = secrets.find_secrets(text)
     if not found:
         return text
     lines = text.split("\n")
     for secret in found:
-        lines[secret.line - 1] = SECRET
+        end = secret.line
         if secret.rule in ("private-key", "putty-key"):
-            end = next(
-                (n for n, line in enumerate(lines) if n >= secret.line and "-----END" in line),
-                len(lines) - 1,
-            )
-            lines[secret.line - 1 : end + 1] = [SECRET] * (end + 2 - secret.line)
+            while end < len(lines) and "-----END" not in lines[end]:
+                end += 1
+            end = min(end + 1, len(lines))
+        lines[secret.line - 1 : end] = [SECRET] * (end - secret.line + 1)
     return "\n".join(lines)
 
 
-MAX_SIGNALS = 12  # of one message; who asks for more than that has pasted it
-MAX_LISTED = 10  # sentences behind "remember these:"
-MIN_WORDS = 3  # of a text that can stand alone
-MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
-MIN_SPOKEN_WORDS = 6  # of a sentence that a model may learn something from
-_KINDS = (
-    (phrases.REMEMBER, REMEMBER),
-    (phrases.FORGET, FORGET),
-    (phrases.RULE, RULE),
-    (phrases.FROM_NOW, RULE),
-)
-
-
-def notice(said: Sequence[Message]) -> list[Signal]:
-    """The requests in what people typed; what tools gave back and agents said asks for nothing."""
+def notice_requests(said: Sequence[Message]) -> list[Signal]:
+    """The requests in what people typed; agents and tools ask for nothing."""
     return [signal for item in said if item.who == PERSON for signal in _in_message(item)]
 
 
 def is_worth_reading(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
-    """Did a person say more than these requests, that a model could learn something from?"""
+    """True if a person said more than these requests that a model could learn something from."""
     quotes = [signal.quote for signal in signals]
-    typed = (part for item in said if item.who == PERSON for part in sentences(item.text))
+    spoken = (part for item in said if item.who == PERSON for part in sentences(item.text))
     return any(
         (len(part.text.split()) >= MIN_SPOKEN_WORDS or _is_dense(part.text))
         and not part.asks
         and not any(part.text in quote for quote in quotes)
-        for part in typed
+        for part in spoken
     )
-
-
-def request(said: Sentence) -> tuple[str, int, int]:
-    """The kind of request in a sentence, and where its words begin and end; kind "" for none."""
-    matches = [
-        (match.start(match.lastgroup or 0), kind, match)
-        for name, kind in _KINDS
-        if (match := phrases.find(name, said.bare)) is not None
-    ]
-    if not matches:
-        return "", 0, 0
-    start, kind, match = min(matches, key=lambda item: item[0])
-    # "Can you remember that …?" asks for it; "remember that …?" asks about it.
-    asks = said.asks and (kind == RULE or "you" not in (match["lead"] or "").split())
-    if asks or (kind != REMEMBER and phrases.mentions("work", said.bare)):
-        return "", 0, 0
-    return kind, start, match.end()
-
-
-def statement(text: str) -> str:
-    """A request without its first words, where a whole sentence is left; else all of it."""
-    said = sentence(text)
-    kind, start, end = request(said)
-    rest = phrases.follows(said.bare, end) if kind == REMEMBER else 0
-    if not rest or any(map(str.isalnum, phrases.without("lead", said.bare[:start]))):
-        return text
-    kept = text[rest:].strip()
-    return kept if _says_something(kept) else text
-
-
-def names_something(text: str) -> bool:
-    """Does a request say what is to be kept? "remember this" does not."""
-    said = sentence(text)
-    _, start, end = request(said)
-    before = phrases.without("lead", said.bare[:start])
-    return _says_something(before) or _says_something(phrases.without("back", said.bare[end:]), 1)
-
-
-def type_of(kind: str, text: str) -> str:
-    """The type of memory that a request becomes, by how it begins."""
-    bare = sentence(text).bare
-    if kind == RULE or phrases.begins("order", bare):
-        return "feedback"
-    if "://" in text:
-        return "reference"
-    return "user" if phrases.begins("self", bare) else "project"
 
 
 def _in_message(message: Message) -> list[Signal]:
@@ -172,27 +141,40 @@ def _in_message(message: Message) -> list[Signal]:
     result: list[Signal] = []
     last = -1  # the last sentence that belongs to a request
     for index, said in enumerate(own):
-        if index <= last or len(result) == MAX_SIGNALS:
-            continue
-        kind, _, _ = request(said)
-        if not kind:
-            continue
+        kind = _request(said)[0] if index > last and len(result) < MAX_SIGNALS else ""
         first, end = _span(own, index) if kind == REMEMBER else (index, index)
-        if first <= last:  # "remember …; keep that in mind" asks once
+        if not kind or first <= last:  # "remember …; keep that in mind" asks once
             continue
         last = end
         quoted = own[first : last + 1]
-        quote = joined(quoted)
+        text = join_sentences(quoted)
         doubtful = any(item.doubtful for item in quoted)
-        type = "unknown" if kind == FORGET else type_of(kind, statement(quote))
-        result.append(Signal(kind, quote, message, type, doubtful))
+        type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
+        result.append(Signal(kind, text, message, type, doubtful))
     return result
+
+
+def _request(said: Sentence) -> tuple[str, int, int]:
+    """The kind of request in a sentence, and where its words begin and end; kind "" for none."""
+    matches = [
+        (match.start(match.lastgroup or 0), RULE if kind == typed.FROM_NOW else kind, match)
+        for kind in typed.REQUESTS
+        if (match := typed.find_request(kind, said.bare)) is not None
+    ]
+    if not matches:
+        return "", 0, 0
+    start, kind, match = min(matches, key=lambda item: item[0])
+    # "Can you remember that …?" asks for it; "remember that …?" asks about it.
+    asks = said.asks and (kind == RULE or "you" not in (match["lead"] or "").split())
+    if asks or (kind != REMEMBER and typed.mentions_phrase("work", said.bare)):
+        return "", 0, 0
+    return kind, start, match.end()
 
 
 def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
     """The first and the last sentence of a request: "remember this:" means what follows."""
     said = own[index]
-    if names_something(said.text):
+    if _names_something(said.text):
         return index, index
     if said.bare.rstrip().endswith((":", "：")):
         block = own[index + 1].block if index + 1 < len(own) else said.block
@@ -200,9 +182,37 @@ def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
         while last - index < MAX_LISTED and last + 1 < len(own) and own[last + 1].block == block:
             last += 1
         return index, last
-    if index and not own[index - 1].asks:
-        return index - 1, index
-    return index, index
+    return (index - 1, index) if index and not own[index - 1].asks else (index, index)
+
+
+def _statement(text: str) -> str:
+    """A request without its first words if a whole sentence is left; else all of it."""
+    said = sentence(text)
+    kind, start, end = _request(said)
+    rest = typed.joined_start(said.bare, end) if kind == REMEMBER else 0
+    if not rest or any(map(str.isalnum, typed.remove_phrases("lead", said.bare[:start]))):
+        return text
+    kept = text[rest:].strip()
+    return kept if _says_something(kept) else text
+
+
+def _names_something(text: str) -> bool:
+    """True if a request says what is to be kept: "remember this" does not."""
+    said = sentence(text)
+    _, start, end = _request(said)
+    before = typed.remove_phrases("lead", said.bare[:start])
+    return _says_something(before) or _says_something(
+        typed.remove_phrases("back", said.bare[end:]), 1
+    )
+
+
+def _type_of(kind: str, text: str) -> str:
+    bare = sentence(text).bare
+    if kind == RULE or typed.begins_with("order", bare):
+        return "feedback"
+    if "://" in text:
+        return "reference"
+    return "user" if typed.begins_with("self", bare) else "project"
 
 
 def _says_something(text: str, min_words: int = MIN_WORDS) -> bool:
@@ -212,3 +222,213 @@ def _says_something(text: str, min_words: int = MIN_WORDS) -> bool:
 
 def _is_dense(text: str) -> bool:
     return sum("\u3040" <= char <= "\u9fff" for char in text) >= MIN_DENSE_CHARACTERS
+
+
+# Requests as drafts.
+
+
+def draft_requests(
+    signals: Sequence[Signal], said: Sequence[Message], origin: Origin
+) -> list[Catch]:
+    """What is to be forgotten, then the drafts; each text once, unless forgotten in between."""
+    result: dict[str, tuple[Catch, int]] = {}
+    forgotten = 0
+    for signal in signals:
+        catch = _catch(signal, said, origin)
+        forgotten += bool(catch.forget)
+        key = (catch.forget or (catch.draft.body if catch.draft else "")).lower()
+        known, since = result.get(key, (None, 0))
+        if key and (known is None or (known.hold and not catch.hold) or forgotten > since):
+            result[key] = catch, forgotten
+    return sorted((catch for catch, _ in result.values()), key=lambda catch: bool(catch.draft))
+
+
+def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
+    message = signal.said
+    origin = replace(origin, message=message.id, who=message.who, quote=short_quote(signal.quote))
+    hold = "" if signal.asked_for else STANDING
+    if signal.doubtful:
+        hold = PASTED
+    elif signal.kind == REMEMBER and typed.mentions_phrase("work", sentence(signal.quote).bare):
+        hold = AT_HAND
+    if signal.kind == FORGET:
+        return Catch(origin, forget=_unwanted(signal.quote), hold=hold)
+    text = _statement(signal.quote)
+    if signal.kind == REMEMBER and not _names_something(signal.quote):
+        text, hold = _last_words(message, said), hold or FROM_AGENT
+    if not text.strip():
+        return Catch(origin, hold=hold)
+    day = day_of(message)
+    # Days that no rule resolves later are anchored to the day of the conversation.
+    loose = day and (
+        dates.make_absolute(text, day)[1] or typed.mentions_phrase("days", text.lower())
+    )
+    whole = len(text) <= drafts.DESCRIPTION_AIM and "\n" not in text
+    draft = Draft(
+        body=f"{text} (said on {day.isoformat()})" if day and loose else text,
+        type=signal.type,
+        description=text if whole else drafts.first_sentence(text),
+        source=SOURCE,
+        day=day,
+    )
+    return Catch(origin, draft, hold=hold)
+
+
+def _last_words(message: Message, said: Sequence[Message]) -> str:
+    """The end of what the agent said before a message."""
+    last = ""
+    for other in said:
+        if other == message:
+            break
+        if other.who == AGENT and other.text.strip():
+            last = other.text
+    return " ".join(item.text for item in sentences(last)[-MAX_AGENT_SENTENCES:])
+
+
+def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
+    """The catches; one that repeats a secret of the conversation is refused and loses its text.
+
+    The conversation is searched as it was said: in a draft, the value may have other capitals or
+    be part of a name, and no rule would know it.
+    """
+    result = list(catches)
+    used = {catch.origin.message for catch in result}
+    texts = [item.text for item in said if item.id in used or item.who == PERSON] if result else []
+    values = {value: rule for text in texts for rule, value in secrets.secret_values(text)}
+    for index, catch in enumerate(result) if values else ():
+        draft = catch.draft or Draft("")
+        parts = (draft.body, draft.name, draft.description, draft.why, draft.how)
+        text = secrets.letters_and_digits("".join((*parts, catch.forget, catch.origin.quote)))
+        if rules := sorted({rule for value, rule in values.items() if value in text}):
+            reason = f"it holds what looks like a secret ({', '.join(rules)})"
+            bare = replace(catch.origin, quote="")
+            result[index] = Catch(bare, Draft("", draft.type), refuse=reason)
+    return result
+
+
+# What "forget …" means.
+
+MAX_CHARACTERS = 4_000  # that are compared
+QUOTE_CHARACTERS = 60  # of a quotation that tell its place
+MIN_LETTERS = 4  # of a word that alone can name a thing
+_FROM_MEMORY = re.compile(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)(?=[.,;!]|$)")
+# "what I said about X", "the thing about X" mean X.
+_ABOUT = re.compile(
+    r"(?:(?:what|everything|anything|all|the things?) )?(?:that )?(?:i|we|you)"
+    r"(?:['’]ve| have| had)?(?: just| once| ever)?"
+    r" (?:said|told you|mentioned|wrote|decided|agreed|asked)"
+    r"(?: (?:earlier|before|above|yesterday|you|just now)){0,2} (?:about|on|regarding|for|with) "
+    r"|(?:(?:the|that|this|any|my|our) (?:thing|part|bit|one|rule|memory|point|idea|stuff) )?"
+    r"(?:about|regarding|concerning) ",
+    re.I,
+)
+# Where the request ends and its reason, or what holds instead, begins.
+_ENDS = re.compile(
+    r"[,;:.!?](?:\s|$)|\s[-–—]\s|\s(?:because|since|but|instead|weil|sondern|porque|car)\b"
+    r"|\s(?:we|i)(?:['’]re| are| will|['’]ll)? (?:now |just )?"
+    r"(?:go(?:ing)?|went|use|using|switch(?:ed|ing)?|moved?|moving|chang(?:ed|ing)|prefer|take)\b",
+    re.I,
+)
+# Words of any request; they name no memory.
+_ANY_WORDS = "memory memories remember rule note thing anything never longer anymore"
+# Words that many requests are about: alone they name nothing.
+_VAGUE_WORDS = (
+    "thing things stuff rule memory note idea part point last test tests code file files build bug"
+    " fix error branch commit project change task work earlier before said cluster server database"
+    " script config module function repository message question answer everything anything nothing"
+    " something"
+)
+_VAGUE = frozenset(map(stem, _VAGUE_WORDS.split()))
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """The words of a text that tell it from others."""
+    plain = text[:MAX_CHARACTERS].replace("-", " ").replace("_", " ")
+    return frozenset(Words().count(plain)[0])
+
+
+def name_unwanted(wish: str) -> str:
+    """The words of a request that name what is to be forgotten; all of them if none is plain."""
+    text = " ".join(wish[:MAX_CHARACTERS].split())
+    text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
+    end = _ENDS.search(text)
+    first = text[: end.start()].strip() if end else text
+    return (first if telling_words(first) else text) or wish
+
+
+def _unwanted(text: str) -> str:
+    """What is to be forgotten, in the person's words, up to the first secret."""
+    text = secrets.before_secrets(text)
+    _, start, end = _request(sentence(text))
+    rest = text[end:].strip(" .,:!。") or text[:start].strip(" .,:!。、")
+    return " ".join(name_unwanted(_FROM_MEMORY.sub("", rest)).split())
+
+
+def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]) -> str:
+    """Why a person must agree to what is gone from a memory; empty if one asked for it."""
+    left = telling_words(_text(draft))
+    lines = [words for line in read(old).body.splitlines() if (words := telling_words(line))]
+    gone = [words for words in lines if len(words & left) < MIN_SHARE * len(words)]
+    if not gone:
+        return ""
+    if cited is None or cited.who != PERSON:
+        return TAKEN_AWAY
+    near = [item for item in signals if item.said == cited and not item.doubtful]
+    asked = [telling_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
+    if any(words & telling_words(draft.name).union(*lines) for words in asked):
+        return ""
+    # Any other message must be about each line that is gone.
+    said = telling_words(own_words(cited.text))
+    return "" if all(said & words for words in gone) else TAKEN_AWAY
+
+
+def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
+    """True if one of a model's drafts says what was to be remembered; a held one does not count.
+
+    The words of the request count: a message may hold two.
+    """
+    wanted = telling_words(signal.quote) - telling_words(_ANY_WORDS)
+    asked = signal.asked_for
+    alone = sum(item.asked_for == asked and item.said == signal.said for item in signals) == 1
+    for catch in catches if signal.kind != FORGET else ():
+        if catch.draft is None or (catch.hold and asked):
+            continue
+        here = catch.origin.message == signal.said.id
+        # The only request of a message may be put in other words.
+        least = 1 if here and alone else MIN_SHARE * len(wanted)
+        if len(wanted & telling_words(_text(catch.draft))) >= max(least, 1) or (
+            here and not wanted
+        ):
+            return True
+    return False
+
+
+def _text(draft: Draft) -> str:
+    return "\n".join((draft.name, draft.description, draft.body, draft.why, draft.how))
+
+
+def takes_back(wish: str, draft: Draft) -> bool:
+    """True if a later request to forget means this draft; a single word must be its topic."""
+    wanted = telling_words(wish)
+    if not wanted or not wanted <= telling_words(f"{draft.name} {draft.description} {draft.body}"):
+        return False
+    if len(wanted) > 1:
+        return True
+    topic = drafts.first_sentence(draft.description or draft.body)
+    (word,) = wanted
+    return (
+        len(word) >= MIN_LETTERS
+        and word not in _VAGUE
+        and word in telling_words(f"{draft.name} {topic}")
+    )
+
+
+def order_said(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
+    """Where in a conversation each of them was said: the message, and the place in it."""
+    numbers = {item.id: number for number, item in enumerate(said) if item.text}
+    texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
+    places = []
+    for catch in catches:
+        id, words = catch.origin.message, catch.origin.quote[:QUOTE_CHARACTERS].rstrip("…")
+        places.append((numbers.get(id, -1), texts.get(id, "").find(words)))
+    return places

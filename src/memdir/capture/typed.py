@@ -6,13 +6,17 @@ marked as doubtful where only its form or its length suggests it.
 
 from __future__ import annotations
 
+import functools
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from memdir.capture import phrases
-
-MAX_HEAD_CHARACTERS = MAX_TAIL_CHARACTERS = 20_000  # of a long message
+# Kinds of requests, as `phrases.toml` calls them.
+REMEMBER, FORGET, RULE, FROM_NOW = "remember", "forget", "rule", "from_now"
+REQUESTS = (REMEMBER, FORGET, RULE, FROM_NOW)
 MAX_LINE_CHARACTERS = 6_000  # longer lines are data
 MAX_SENTENCE_CHARACTERS = 600  # that patterns look at
 MAX_SENTENCES = 400
@@ -22,13 +26,8 @@ MIN_WRAPPED_CHARACTERS = 60  # of a line that may go on in the next one
 MIN_MAIL_HEADERS = 2
 
 _FENCES = ("```", "~~~")
-_TAG = re.compile(r"<([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,400})?>")
-# How a client begins what no person typed.
-_CLIENT = (
-    *("[request interrupted", "this session is being continued", "caveat: the messages below"),
-    *("contents of ", "stop hook feedback", "base directory for this skill", "memory, not an"),
-    *("<command-", "<local-command", "<bash-", "api error:"),
-)
+# A tag at the start of a line up to its end, or to the end of the text.
+_TAGGED = re.compile(r"(?ms)^[ \t]*<([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,400})?>.*?(?:</\1>|\Z)")
 _MAIL = re.compile(
     r"(?:from|to|subject|sent|date|cc|von|an|betreff|de|para|asunto|objet|oggetto|assunto): \S"
     r"|-{3,}\s*(?:forwarded|original) message|begin forwarded message",
@@ -41,27 +40,25 @@ _OPENS = re.compile(
     re.I,
 )
 _SIGNED = re.compile(
-    r"(?:best|(?:best|kind|warm) regards|regards|cheers|thanks|many thanks|sincerely|yours"
+    r"(?:(?:(?:best|kind|warm) )?regards|best|cheers|(?:many )?thanks|sincerely|yours"
     r"|viele grüße|gruß|lg|mfg|cordialement|saludos|abraços|saluti|--)[,!.]?",
     re.I,
 )
-_LOG = re.compile(
-    r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN(?:ING)?|INFO"
-    r"|DEBUG|FATAL|TRACE)\b|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception|Warning):\s"
-    r"|Traceback \(most|File \"|at [\w.$<>/ ]{1,120}[:(]|E   |FAILED |PASSED |npm (?:ERR|WARN)"
-    r"|[$%] |>>> |\.\.\. |@@ |diff --git |[+-]{3} [ab/]|[|+]|\d{1,3} passed|={4,}|-{4,}"
-    r"|error(?:\[\w{1,9}\])?:|warning:|panic:|fatal:|#{1,6} )"
-)
+# How a program begins to speak of a fault: up to the next blank line.
 _FAULT = re.compile(
-    r"(?:\[?(?:error|warning|fatal|panic)\b[\]:]|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception):\s)",
+    r"\[?(?:error|warning|fatal|panic)\b[\]:]|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception):\s",
     re.I,
 )
-_CODE = re.compile(
-    r".{0,5990}[;{}]\s*$|\s*(?:(?:async )?def \w{1,60}\(|class \w{1,60}[:({]|import [\w{\"'*]"
-    r"|from [\w.]{1,80} import |return\b|(?:export |public |private |static |async ){0,4}"
-    r"(?:function|const|let|var|fn|func) \w|#include|#!|@\w{1,60}(?:\(|$)|//|/\*|\*/|[)\]}]{1,4}"
-    r"[,;]?\s*$|<[/!\w]|[\w.\[\]\"']{1,60} (?:=|:=|\+=|==) \S|(?:SELECT|INSERT|UPDATE|CREATE|ALTER)"
-    r" |[\w-]{1,40}: ?[\[{|]|\"[\w-]{1,40}\" ?:|\{|\[\{?$)"
+# A line of a log, a shell, a diff, a table, or of code.
+_MACHINE = re.compile(
+    r"\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"
+    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\w{0,60}[Ww]arning: |Traceback \(|File \""
+    r"|at [\w.$<>/ ]{1,120}[:(]|E   |FAILED |PASSED |npm (?:ERR|WARN)|\d{1,3} passed|diff --git "
+    r"|[$%] |[|+{}\])>]|@\w{1,60}(?:\(|$)|\.\.\. |---|===|#(?:#{0,5} |include|!)|//|/\*|\*/"
+    r"|(?:async )?def \w|class \w{1,60}[:({]|import [\w{\"'*]|from [\w.]{1,80} import |return\b"
+    r"|(?:export |public |private |static |async ){0,4}(?:function|const|let|var|fn|func) \w"
+    r"|<[/!\w]|[\w.\[\]\"']{1,60} (?:=|:=|\+=|==) \S|(?:SELECT|INSERT|UPDATE|CREATE|ALTER) "
+    r"|[\w-]{1,40}: ?[\[{|]|\"[\w-]{1,40}\" ?:)|.{0,5990}[;{}]\s*$"
 )
 _QUOTED = re.compile(
     r"`[^`\n]{1,300}`|\"[^\"\n]{1,400}\"|“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]"
@@ -98,11 +95,9 @@ class Sentence:
 
 def sentences(text: str) -> list[Sentence]:
     """In their order; empty for a command and for what a client wrote."""
-    if len(text) > MAX_HEAD_CHARACTERS + MAX_TAIL_CHARACTERS:
-        text = text[:MAX_HEAD_CHARACTERS] + "\n\n" + text[-MAX_TAIL_CHARACTERS:]
-    if text.lstrip()[:80].lower().startswith(("/", "!", *_CLIENT)):
+    if text.lstrip().startswith(("/", "!")):
         return []
-    text = _without_tags(text)
+    text = _TAGGED.sub("", text)
     result: list[Sentence] = []
     for number, (block, line) in enumerate(_lines(text)):
         for part in _parts(line):
@@ -114,7 +109,7 @@ def sentences(text: str) -> list[Sentence]:
 
 def own_words(text: str) -> str:
     """What of a message the person most likely typed themselves."""
-    return joined([item for item in sentences(text) if not item.doubtful])
+    return join_sentences([item for item in sentences(text) if not item.doubtful])
 
 
 def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
@@ -122,7 +117,7 @@ def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
     return Sentence(text, _bare(text[:MAX_SENTENCE_CHARACTERS]), block, line)
 
 
-def joined(some: Sequence[Sentence]) -> str:
+def join_sentences(some: Sequence[Sentence]) -> str:
     """Sentences as one text; those of different lines stay on different lines."""
     text = ""
     for index, item in enumerate(some):
@@ -137,9 +132,9 @@ def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
     for item in some:
         if item.line == quoted_line:
             continue
-        requests = [match for kind in phrases.REQUESTS if (match := phrases.find(kind, item.bare))]
+        requests = [match for kind in REQUESTS if (match := find_request(kind, item.bare))]
         first = min((match.end() for match in requests), default=len(item.bare))
-        mark = phrases.announcement().search(item.bare, 0, first)
+        mark = announcement().search(item.bare, 0, first)
         if mark and mark["colon"]:
             yield replace(item, text=item.text[: mark.end()], bare=item.bare[: mark.end()])
             if not item.text[mark.end() :].strip():
@@ -159,7 +154,7 @@ def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
     long = len(text) > TYPED_CHARACTERS or len(lines) > TYPED_LINES
     # "…, what does this page mean?" as the last words speak of what stands before them.
     last = some[-1]
-    mark = phrases.announcement().search(last.bare)
+    mark = announcement().search(last.bare)
     about = bool(mark and mark["points"]) and last.block != some[0].block
     sizes: dict[int, int] = {}
     for item in some:
@@ -191,23 +186,6 @@ def _bare(text: str) -> str:
     return _QUOTED.sub(lambda match: _BLANK * len(match[0]), low)
 
 
-def _without_tags(text: str) -> str:
-    """Without the blocks between tags that start a line; an open one of ours takes all the rest."""
-    kept: list[str] = []
-    end = 0
-    for match in _TAG.finditer(text):
-        line_start = text.rfind("\n", 0, match.start()) + 1
-        if match.start() < end or text[line_start : match.start()].strip():
-            continue
-        close = text.find(f"</{match[1]}>", match.end())
-        ours = match[1].lower().startswith(("memdir", "system", "command", "local-", "memory"))
-        if close < 0 and not ours:
-            continue
-        kept.append(text[end : match.start()])
-        end = len(text) if close < 0 else close + len(match[1]) + 3
-    return "".join((*kept, text[end:]))
-
-
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Typed lines with the number of their paragraph; wrapped ones are joined."""
     held, block, fence, fault = "", 0, "", False
@@ -226,7 +204,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             break
         # A program speaks of a fault up to the next blank line; people go on in small letters.
         fault = bool(_FAULT.match(line)) or (fault and bool(bare) and not bare[:1].islower())
-        own = bool(bare) and not fault and _is_prose(line)
+        data = len(line) > MAX_LINE_CHARACTERS or line.startswith(("    ", "\t"))
+        own = bool(bare) and not (fault or data or _MACHINE.match(line))
         if own and held and _goes_on(lines[index - 1], bare):
             held = f"{held} {bare}"
         else:
@@ -248,7 +227,100 @@ def _goes_on(line: str, next_line: str) -> bool:
     return len(line) >= MIN_WRAPPED_CHARACTERS and next_line[:1].islower() and not ended
 
 
-def _is_prose(line: str) -> bool:
-    if len(line) > MAX_LINE_CHARACTERS or line.startswith(("    ", "\t")):
-        return False
-    return not (line.lstrip()[:1] == ">" or _LOG.match(line) or _CODE.match(line))
+# The phrases of `phrases.toml` as patterns.
+
+_MARKS = r"[,;:.!?()–—…，。：；、！？]\s*|\s-+\s+"
+_AT_END = r"(?=[\s.!。！)]*$)"
+_SPACED = re.compile(r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]")  # letters of scripts with spaces
+MAX_LEADS = 4
+
+
+def find_request(kind: str, bare: str) -> re.Match[str] | None:
+    """Where a sentence makes such a request: group `words` without the words before it."""
+    if not mentions_phrase(kind, bare):  # cheaper: most sentences ask for nothing
+        return None
+    return _requests(kind).search(bare)
+
+
+def joined_start(bare: str, start: int) -> int:
+    """Where the thing to be kept begins if a request ends at `start` and joins it; else 0."""
+    joined = _joint().match(bare, start)
+    return joined.end() if joined else 0
+
+
+def begins_with(kind: str, bare: str) -> bool:
+    """True if a statement begins with one of the words of that kind."""
+    return bool(_anywhere(kind, r"^\W*").search(bare))
+
+
+def mentions_phrase(kind: str, bare: str) -> bool:
+    """True if one of the words of that kind stands in it."""
+    return bool(_anywhere(kind, "").search(bare))
+
+
+def remove_phrases(kind: str, bare: str) -> str:
+    """The text without the words of that kind."""
+    return _anywhere(kind, "").sub("", bare)
+
+
+@functools.cache
+def announcement() -> re.Pattern[str]:
+    """`the log says:`, group `colon`; or `this page`, group `points`."""
+    texts, pointing = _bounded("texts"), _bounded("pointing")
+    return re.compile(
+        rf"(?:{texts}|{pointing})[^:：\n]{{0,40}}(?P<colon>[:：])(?!//)"
+        rf"|(?P<points>{pointing}(?:\s?[\w-]{{1,20}}){{0,2}}\s?{texts}|{texts} {pointing}"
+        rf"|{pointing}[\s?.!。！？]*$)"
+    )
+
+
+@functools.cache
+def _languages() -> dict[str, dict[str, Any]]:
+    with Path(__file__).with_name("phrases.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+@functools.cache
+def _requests(kind: str) -> re.Pattern[str]:
+    lead = _bounded("lead")
+    leads = rf"(?:{lead}[\s,:，、!.-]*){{0,{MAX_LEADS}}}"
+    # A rule in the middle of a sentence mostly describes something: "it works but never returns".
+    start = {RULE: rf"^{leads}", FROM_NOW: ""}.get(kind, rf"(?:^|{_MARKS}|{lead}\s*){leads}")
+    verbs_first = [one for one in _languages().values() if not one.get("verb_last")]
+    verbs_last = [one for one in _languages().values() if one.get("verb_last")]
+    first = _either(_entries(kind, verbs_first))
+    last = "|".join(_entries(kind, verbs_last)) or r"(?!)"
+    return re.compile(rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})")
+
+
+@functools.cache
+def _joint() -> re.Pattern[str]:
+    that, back = _bounded("that"), _bounded("back")
+    return re.compile(rf"(?:\s*{back})?\s*[:：]\s*|\s*,?\s*{that}\s*")
+
+
+@functools.cache
+def _anywhere(kind: str, start: str) -> re.Pattern[str]:
+    return re.compile(start + _bounded(kind))
+
+
+def _bounded(kind: str) -> str:
+    return _either(_entries(kind))
+
+
+def _entries(kind: str, languages: list[dict[str, Any]] | None = None) -> list[str]:
+    some = [*_languages().values()] if languages is None else languages
+    return [phrase for language in some for phrase in language.get(kind, ())]
+
+
+def _either(phrases: list[str]) -> str:
+    """Any of the phrases, as whole words in scripts that put spaces between them."""
+    spaced = [
+        f"(?:{phrase})" if phrase.endswith(("'", "\\b")) else rf"(?:{phrase})(?!\w)"
+        for phrase in phrases
+        if _SPACED.search(phrase)
+    ]
+    dense = [phrase for phrase in phrases if not _SPACED.search(phrase)]
+    # One look behind for all of them: inside a word, nothing else is tried.
+    whole = [rf"(?<!\w)(?:{'|'.join(spaced)})"] if spaced else []
+    return f"(?:{'|'.join([*whole, *dense])})"

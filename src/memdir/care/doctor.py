@@ -279,12 +279,12 @@ def prove(trial: App) -> Check:
         change = changes.save(trial, PROOF, wishes).changes[0]
         if hash_of(store.read(change.path)) != change.hash:
             return Check("proof", False, "a saved memory was not read back as it was", NOT_SAFE)
-        review.undo(trial)
+        review.undo_changes(trial)
         if store.files():
             return Check("proof", False, "a saved memory is still there after undo", NOT_SAFE)
         change = changes.save(trial, PROOF, wishes).changes[0]
         store.drop(change.path)
-        review.undo(trial)
+        review.undo_changes(trial)
         if hash_of(store.read(change.path)) != change.hash:
             return Check("proof", False, "undo did not bring back what another dropped", NOT_SAFE)
     except MemdirError as error:

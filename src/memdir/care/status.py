@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memdir.capture.capture import captures_of
+from memdir.capture.capture import open_captures
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import CLIENT
 from memdir.capture.progress import (
@@ -16,8 +16,7 @@ from memdir.capture.progress import (
     Account,
     Entry,
     Progress,
-    balance,
-    last_decision,
+    balance_journal,
 )
 from memdir.clients.receipt import PLUGIN, Wish
 from memdir.clients.setup import install
@@ -74,17 +73,17 @@ class Status:
 
 def status(app: App) -> Status:
     """Only looks; works also where something is broken."""
-    captures, config = captures_of(app), app.config
+    captures, config = open_captures(app), app.config
     totals, entries = captures.journal.read()
     plan = captures.plan()
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
     known = {entry.id for entry in entries}
     entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in known]
-    newest = last_decision(entries, SAVED)
+    newest = next((entry for entry in reversed(entries) if entry.what == SAVED), None)
     save, name = _last_save(app)
     if newest and not app.history.on:
         save, name = newest.time, newest.name
-    account = balance(entries, totals)
+    account = balance_journal(entries, totals)
     log = _read(os.path.join(config.state_dir, LOG), LOG_BYTES, last=True)
     log_lines = log.decode("utf-8", "replace").splitlines()
     return Status(

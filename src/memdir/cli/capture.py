@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import click
 
-from memdir.capture.capture import capture, open_reader, project_of
-from memdir.capture.inbox import id_of
+from memdir.capture.capture import capture
+from memdir.capture.inbox import draft_id
 from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
+from memdir.capture.sessions import find_project, open_reader
 from memdir.capture.signals import Catch
 from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Fields, Screen, moment, pick
@@ -66,7 +67,7 @@ def _where_it_was_said(session: Session, request: Request) -> Session:
     asked = session.asked
     if asked.dir is not None or asked.project is not None or session.names_scope:
         return session
-    project, problem = project_of(session.app, request)
+    project, problem = find_project(session.app, request)
     if problem:
         here = session.short(_project(session.config))
         session.screen.tell(f"{problem}; what it says goes to {here}")
@@ -89,7 +90,7 @@ def _fields(outcome: Outcome) -> Fields:
 
 
 def _entry(entry: Entry, catch: Catch | None) -> Fields:
-    id = id_of(catch) if catch and entry.what == HELD else entry.id
+    id = draft_id(catch) if catch and entry.what == HELD else entry.id
     fields = pick(entry, "id name reason", id=id)
     if catch and catch.draft:
         fields["draft"] = pick(catch.draft, "type description body why how")
@@ -109,7 +110,7 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
             # A memory that a person wanted gone was not saved but retired.
             retired = kind == SAVED and entry.reason == RETIRED
             label = f"{'would be ' if dry_run else ''}{RETIRED if retired else kind:7}"
-            name = entry.name or (id_of(catch) if catch else "")
+            name = entry.name or (draft_id(catch) if catch else "")
             text = f"{name}: {entry.reason}" if entry.reason and not retired else name
             yield from screen.block(label, text, style=style)
             yield from _draft_lines(screen, catch) if dry_run and catch else []

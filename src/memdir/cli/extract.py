@@ -15,8 +15,8 @@ import click
 from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item
 from memdir.capture.extract import extract as learn
 from memdir.capture.pages import write_patches
-from memdir.capture.past_sessions import Chosen
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
+from memdir.capture.sessions import Chosen
 from memdir.cli.advice import PROJECT
 from memdir.cli.command import Session, command, read_moment
 from memdir.cli.output import (

@@ -132,7 +132,7 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     app = _store_of(session, change or "")
     start = None if since is None else read_moment(since, app.now())
 
-    done = advised(session.screen, review.undo(app, change or "", batch or "", start))
+    done = advised(session.screen, review.undo_changes(app, change or "", batch or "", start))
     fields = done_fields(app, done)
     fields.setdefault("files", fields["changes"])
     fields["changes"] = list(map(logged_fields, done.undone))

@@ -279,9 +279,9 @@ def show(session: Session, name: str, raw: bool) -> Answer | None:
     if waits:
         lines += screen.block("", f"{NOT_YET}: {screen.advise('memdir review')}", "")
     if f"{nest}said_by" in values or f"{nest}imported_from" in values:
-        from memdir.capture.origin import told_by
+        from memdir.capture.origin import describe_origin
 
-        lines += screen.block("", origin, "") if (origin := told_by(values)) else []
+        lines += screen.block("", origin, "") if (origin := describe_origin(values)) else []
     if not body.startswith(item.description):
         lines += screen.block("", item.description, "")
     return Answer(fields, [*lines, "", *visible(body).split("\n")])

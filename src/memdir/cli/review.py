@@ -102,13 +102,13 @@ def review(
         step = f"look at them (memdir review), then: memdir review {action} --all --yes"
         raise BadInput(f"--all means {count(len(chosen), 'draft')}; nothing was decided", next=step)
     if action == APPROVE:
-        return _settled(session, app, review_module.approve(app, chosen, wishes))
-    settle = review_module.reject if action == REJECT else review_module.restore
+        return _settled(session, app, review_module.approve_drafts(app, chosen, wishes))
+    settle = review_module.reject_drafts if action == REJECT else review_module.restore_drafts
     return _settled(session, app, settle(app, chosen))
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
-    screen, (held, broken) = session.screen, review_module.look(app)
+    screen, (held, broken) = session.screen, open_inbox(app).look()
     chosen = review_module.find_rejected(app, (), every=True) if rejected else held
     sources = accept.find_sources(session, rejected=rejected)
     lines = [*_list_lines(screen, app, chosen, rejected)] if chosen or not sources else []
@@ -120,7 +120,7 @@ def _list(session: Session, app: App, rejected: bool) -> Answer:
 def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
     """Each with what approving it would change."""
     screen, broken = session.screen, open_inbox(app).look()[1]
-    items = [Settled(held, "", review_module.preview(app, held, wishes)) for held in chosen]
+    items = [Settled(held, "", review_module.preview_draft(app, held, wishes)) for held in chosen]
     fields = _list_fields(app, chosen, broken) | _change_fields(items)
     lines = [text for item in items for text in _whole_lines(screen, app, item)]
     return Answer(fields, [*lines, *finding_lines(screen, broken)], int(bool(broken)))
@@ -167,7 +167,7 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
         limit = app.config.options.max_body_bytes
         draft = replace(draft, body=read_text(edits["body"], limit, "the text"), why="", how="")
     options = {field: text for field, text in edits.items() if field != "body"}
-    changed = review_module.rewrite(app, held, replace(draft, **options))  # type: ignore[arg-type]
+    changed = review_module.rewrite_draft(app, held, replace(draft, **options))  # type: ignore[arg-type]
     result = "would be changed" if app.dry_run else "changed; it still waits"
     result = "is as it was; it still waits" if changed == held else result
     lines = [*_list_lines(session.screen, app, [changed])][2:]
@@ -206,7 +206,7 @@ def _settled_lines(screen: Screen, app: App, items: Sequence[Settled]) -> Iterat
     """Each with its change; then how to take it back: an approval is a change, a no is none."""
     for item in items:
         would = "would be " if app.dry_run and item.how else ""
-        text = f"{would}{item.how or 'still waits'}: {review_module.title(item.held)}"
+        text = f"{would}{item.how or 'still waits'}: {review_module.draft_title(item.held)}"
         yield from screen.block(item.held.id, text, "", "green" if item.how else "yellow")
         for change in done_lines(screen, advised(screen, item.done)) if item.done.changes else ():
             yield f"  {change}" if change else ""
@@ -247,7 +247,7 @@ def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
     where += f", session {origin.session[:8]}" if origin.session else ""
     limits = (ID_COLUMNS, len(age), TYPE_COLUMNS)
     lines = screen.table([((item.id, "bold"), age, type, where)], limits)
-    text = screen.block("", review_module.said(item), "    ")
+    text = screen.block("", review_module.draft_text(item), "    ")
     if len(text) > TEXT_LINES:
         text = [*text[: TEXT_LINES - 1], cut(f"{text[TEXT_LINES - 1]} …", screen.columns)]
     return lines + text
@@ -264,7 +264,7 @@ def _whole_lines(screen: Screen, app: App, item: Settled) -> Iterator[str]:
     """One draft with all that is known of it, and the change that it would make."""
     held, origin = item.held, item.held.catch.origin
     age = safe.age_words(safe.age_days(held.time, app.now()))
-    yield from screen.block(held.id, review_module.title(held), "", "bold")
+    yield from screen.block(held.id, review_module.draft_title(held), "", "bold")
     rows = {
         "held": f"{safe.iso_time(held.time)} ({age})",
         "because": held.reason,

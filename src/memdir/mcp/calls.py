@@ -216,7 +216,7 @@ def _undo(stores: Stores, given: Fields, client: str) -> Answer:
         raise BadInput(
             f"change is an id of {SHORTEST_ID} or more of 0-9 and a-f", next="memdir log shows them"
         )
-    done = review.undo(app, change)
+    done = review.undo_changes(app, change)
     lines = [
         f"undone: {change.path} {change.reason or 'is as it was before'}" for change in done.changes
     ]

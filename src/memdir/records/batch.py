@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memdir.capture.inbox import Held, reason_of
+from memdir.capture.inbox import Held, approval_reason
 from memdir.errors import Missing
 from memdir.format.draft import Change, Draft, hash_of
 from memdir.hot import memory
@@ -244,7 +244,7 @@ def approve_record(app: App, held: Held) -> Done:
     draft = held.catch.draft
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
-    return save_record(app, draft.type, record_in(draft), reason_of(held.id))
+    return save_record(app, draft.type, record_in(draft), approval_reason(held.id))
 
 
 def record_in(draft: Draft) -> Record:

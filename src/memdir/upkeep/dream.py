@@ -11,11 +11,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.audit.audit import Audit, Wish, audit, find_lost
-from memdir.capture.drafts import catches, refuse_secrets
 from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import signed
+from memdir.capture.origin import sign_draft
 from memdir.capture.route import find_undone
-from memdir.capture.signals import Catch, Origin, Signal, notice
+from memdir.capture.signals import (
+    Catch,
+    Origin,
+    Signal,
+    draft_requests,
+    notice_requests,
+    refuse_secrets,
+)
 from memdir.claims.verify import open_repo
 from memdir.clients.conversation import PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
@@ -276,12 +282,12 @@ def _draft(said: Sequence[Message]) -> list[Catch]:
     Whoever logs several lines means all of them.
     """
     signals: dict[str, list[Signal]] = {}
-    for signal in notice(said):
+    for signal in notice_requests(said):
         signals.setdefault(signal.said.id, []).append(signal)
     result: dict[str, Catch] = {}
     for group in signals.values():
         for signal, rest in _with_rests(group):
-            for catch in catches([signal], said, Origin(client=LOG)):
+            for catch in draft_requests([signal], said, Origin(client=LOG)):
                 key = (catch.forget or (catch.draft.body if catch.draft else "")).lower()
                 if key in result and (catch.hold or not result[key].hold):
                     continue
@@ -309,7 +315,7 @@ def _sign(catch: Catch, types: Mapping[str, str]) -> Catch:
         return catch
     type = types.get(catch.origin.message, "")
     draft = replace(catch.draft, type=type) if type in known_types() else catch.draft
-    return replace(catch, draft=signed(draft, catch.origin))
+    return replace(catch, draft=sign_draft(draft, catch.origin))
 
 
 def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
