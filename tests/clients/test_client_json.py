@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.clients.edit_json import read_values, write_values
+from memdir.clients.edit_settings import read_values, write_values
 from memdir.clients.receipt import UnsafeEdit
 from tests.helpers.data_tables import table
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.receipt import Wish
-from memdir.clients.setup import install
+from memdir.clients.setup import Wish, install
 from memdir.config.config import read_config
 from memdir.hot import types
 from memdir.library import Memdir

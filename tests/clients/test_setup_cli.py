@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients.claude_code import CODE, EVENTS, command_line
-from memdir.clients.receipt import Host
-from memdir.clients.setup import find_python, is_temporary
+from memdir.clients.setup import Host, find_python, is_temporary
 from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir
 

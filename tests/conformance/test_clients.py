@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from memdir.clients.receipt import Plan, Wish
-from memdir.clients.setup import clients, install
+from memdir.clients.setup import Plan, Wish, clients, install
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput
 from tests.helpers.hostile import inputs
@@ -197,7 +196,7 @@ def test_a_link_to_itself_and_a_pipe_are_refused(client, config):
         install(config, client, Wish("settings"))
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(Exception, match="no regular file"):
+    with pytest.raises(Exception, match="not a regular file"):
         install(config, client, Wish("settings"))
 
 

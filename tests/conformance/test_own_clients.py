@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.receipt import Wish
-from memdir.clients.setup import install
+from memdir.clients.setup import Wish, install
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput
 from tests.conformance import own

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from memdir.capture import review
-from memdir.clients.receipt import PLUGIN, Edit, Plan, Wish
-from memdir.clients.setup import clients, install, is_set_up
+from memdir.clients.receipt import Edit
+from memdir.clients.setup import PLUGIN, Plan, Wish, clients, install, is_set_up
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
 from memdir.format.draft import Draft, Wishes, hash_of

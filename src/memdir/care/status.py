@@ -19,8 +19,7 @@ from memdir.capture.progress import (
     balance,
     last_decision,
 )
-from memdir.clients.receipt import PLUGIN, Wish
-from memdir.clients.setup import install
+from memdir.clients.setup import PLUGIN, Wish, install
 from memdir.config.config import Config
 from memdir.errors import MemdirError
 from memdir.hot.inject import FOLDER as SESSIONS

@@ -9,7 +9,8 @@ import click
 from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Answer, Screen, diff, diff_lines, pick
 from memdir.clients import setup as setup_module
-from memdir.clients.receipt import ByHand, Edit, Plan, Wish
+from memdir.clients.receipt import ByHand, Edit
+from memdir.clients.setup import Plan, Wish
 from memdir.mcp.stdio import serve
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import line

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memdir.clients.conversation import (
@@ -22,22 +23,18 @@ from memdir.clients.conversation import (
     typed,
     words,
 )
-from memdir.clients.edit_json import Ours, read_values, with_values, without
-from memdir.clients.receipt import (
+from memdir.clients.edit_settings import Merge, is_our_hook
+from memdir.clients.receipt import Receipt, own_file, read_file
+from memdir.clients.setup import (
+    CODE,
     PLUGIN,
     SETTINGS,
-    Edit,
     Host,
     Plan,
-    Receipt,
-    UnsafeEdit,
     Wish,
-    by_hand,
-    look,
-    own_file,
-    read_file,
+    hook_groups,
+    make_plan,
 )
-from memdir.clients.setup import CODE, is_our_hook, python_remark, runs_us
 from memdir.clients.transcripts import (
     Parser,
     Record,
@@ -63,8 +60,8 @@ EVENTS = (
     ("PreCompact", "pre-compact", 5),
     ("SessionEnd", "session-end", 1),
 )
-GUARD = "pre-tool"
-MATCHERS = {GUARD: "Bash|Edit|MultiEdit|NotebookEdit|Write"}  # the tools that an event is about
+GUARD, GUARDED = "pre-tool", "PreToolUse"
+GUARDED_TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
 # Without records there is nothing to guard, and no Python is started for that.
 UNGUARDED = (
     'for d in "$CLAUDE_PROJECT_DIR" "$PWD"; do while [ "${d#*/}" != "$d" ]; do '
@@ -84,27 +81,38 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to the client's files."""
-    file = look(os.path.join(host.claude_dir, FILE), receipt)
-    before = "" if file.entry is None else PLUGIN if ID in file.entry.added else SETTINGS
-    try:
-        clean = without(file, _ours_in(before == PLUGIN))
-        values = read_values(clean)
-        way = _choose_way(wish, values, before, file.path)
-        wanted = {} if wish.remove else _wanted(way, host, values)
-        edits = [with_values(file, clean, wanted, _find_ours)]
-    except UnsafeEdit as error:
-        lines = "" if wish.remove else _wanted(wish.way or SETTINGS, host, {})
-        take_out = f"take out by hand what names {CODE} or {ID}" if wish.remove else ""
-        shown = json.dumps(lines, indent=2, ensure_ascii=False)
-        raise by_hand(file.path, error, shown, take_out) from None
-    remarks = _remarks(wish, way, host, values, edits[0])
+    path = os.path.join(host.claude_dir, FILE)
+    entry, remarks = receipt.files.get(path), list[str]()
+    before = "" if entry is None else PLUGIN if ID in entry.added else SETTINGS
+    places = ((ENABLED, ID), (KNOWN, MARKETPLACE)) if before == PLUGIN else ()
+    merge = Merge(
+        path,
+        _wanted(wish.way or SETTINGS, host, {}),
+        lambda path, value: path in places or is_our_hook(path, value),
+        remarks=remarks,
+    )
+    values = merge.read_theirs(receipt, wish.remove)
+    way = _choose_way(wish, values, before, path)
+    edits = [replace(merge, wanted=_wanted(way, host, values)).edit(receipt, wish.remove)]
+    if theirs := [key for key, on in _plugins(values).items() if on]:
+        text = (
+            "the plugin is installed too; claude plugin uninstall {}"
+            if wish.remove
+            else ("the plugin {} is installed: its hooks run already")
+        )
+        remarks.append(text.format(theirs[0]))
+    for name in OFF if not wish.remove else ():
+        if values.get(name) is True:
+            remarks.append(f"{FILE} says {name}: until that is gone, no hook of yours runs")
     for name in COMMANDS if wish.commands or wish.remove else ():
-        path = os.path.join(host.claude_dir, "commands", "memory", f"{name}.md")
+        command = os.path.join(host.claude_dir, "commands", "memory", f"{name}.md")
         source = os.path.join(marketplace(host), "plugin", "commands", f"{name}.md")
         data = None if wish.remove or not marketplace(host) else read_file(source)
         if data is None and not wish.remove:
             raise BadInput("this copy of memdir brings no commands", next="leave out --commands")
-        edits += own_file(path, data or b"", receipt, remarks, remove=wish.remove)
+        edits += own_file(command, data or b"", receipt, remarks, remove=wish.remove)
+    if way == SETTINGS:
+        return replace(make_plan(wish, host, edits, hooks(way, host), remarks), way=way)
     return Plan(way, tuple(edits), {} if wish.remove else hooks(way, host), tuple(remarks))
 
 
@@ -169,7 +177,9 @@ def _plugins(values: Mapping[str, Any]) -> dict[str, bool]:
 def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
     """What the settings lack."""
     if way == SETTINGS:
-        return {"hooks": {name: [_group(host, event, s)] for name, event, s in EVENTS}}
+        groups: dict[str, Any] = hook_groups(EVENTS, hooks(way, host))
+        groups[GUARDED] = [{"matcher": GUARDED_TOOLS, **groups[GUARDED][0]}]
+        return {"hooks": groups}
     if any(_plugins(values).values()):
         return {}
     place = marketplace(host)
@@ -179,49 +189,6 @@ def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
     source = {MARKETPLACE: {"source": {"source": "directory", "path": place}}}
     named = isinstance(known, dict) and MARKETPLACE in known
     return {**({} if named else {KNOWN: source}), ENABLED: {ID: True}}
-
-
-def _group(host: Host, event: str, limit_seconds: int) -> dict[str, Any]:
-    command = {"type": "command", "command": command_line(host, event), "timeout": limit_seconds}
-    matcher = {"matcher": MATCHERS[event]} if event in MATCHERS else {}
-    return {**matcher, "hooks": [command]}
-
-
-def _find_ours(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What of ours stands in the settings, wherever in its list."""
-    ours: dict[str, Any] = {ID: _plugins(values), KNOWN: values.get(KNOWN)}
-    all_hooks = values.get("hooks")
-    for event, groups in (all_hooks if isinstance(all_hooks, dict) else {}).items():
-        for group in groups if isinstance(groups, list) else ():
-            inner = group.get("hooks") if isinstance(group, dict) else None
-            some = [hook for hook in (inner if isinstance(inner, list) else ()) if runs_us(hook)]
-            ours[event] = [*ours.get(event, []), *some]
-    return {event: some for event, some in ours.items() if some}
-
-
-def _ours_in(plugin: bool) -> Ours:
-    """Finds our own values in settings that somebody has written anew."""
-    places = ((ENABLED, ID), (KNOWN, MARKETPLACE)) if plugin else ()
-    return lambda path, value: path in places or is_our_hook(path, value)
-
-
-def _remarks(wish: Wish, way: str, host: Host, values: Mapping[str, Any], edit: Edit) -> list[str]:
-    remarks = []
-    if edit.target != os.path.join(os.path.realpath(host.claude_dir), FILE):
-        remarks.append(f"{edit.path} is a link; {edit.target} is the file that is written")
-    theirs = [key for key, on in _plugins(values).items() if on]
-    if theirs and wish.remove:
-        remarks.append(f"the plugin is installed too; claude plugin uninstall {theirs[0]}")
-    elif theirs:
-        remarks.append(f"the plugin {theirs[0]} is installed: its hooks run already")
-    elif way == SETTINGS and not wish.remove:
-        remarks.append(python_remark(host))
-    remarks += [
-        f"{FILE} says {name}: until that is gone, no hook of yours runs"
-        for name in OFF
-        if values.get(name) is True and not wish.remove
-    ]
-    return remarks
 
 
 # Transcripts: a JSONL file per session below `projects/` of its own directory.

@@ -23,10 +23,20 @@ from memdir.clients.conversation import (
     typed,
     words,
 )
-from memdir.clients.edit_json import Merge
-from memdir.clients.edit_text import Table, marked_edit
-from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings
-from memdir.clients.setup import NAME, VARIABLES, hook_line, is_our_hook, python_remark, server
+from memdir.clients.edit_settings import NAME, Merge, is_our_hook, marked_edit, table_edit
+from memdir.clients.receipt import Receipt
+from memdir.clients.setup import (
+    VARIABLES,
+    WORDS,
+    Host,
+    Plan,
+    Wish,
+    hook_groups,
+    hook_line,
+    make_plan,
+    only_settings,
+    server_entry,
+)
 from memdir.clients.sources import (
     Around,
     Piece,
@@ -68,28 +78,23 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files."""
-    remarks = only_settings(TITLE, wish)
-    top = folder(host)
+    remarks, top = only_settings(TITLE, wish), folder(host)
+    hooks, config, words = (
+        os.path.join(top, name) for name in ("hooks.json", "config.toml", "AGENTS.md")
+    )
     lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    groups = {
-        name: [{"hooks": [{"type": "command", "command": lines[name], "timeout": limit_seconds}]}]
-        for name, _, limit_seconds in EVENTS
-    }
-    hooks = Merge(os.path.join(top, "hooks.json"), {"hooks": groups}, is_our_hook, remarks=remarks)
-    command, *args = server(host)
-    table = Table(
-        "mcp_servers", NAME, {"command": command, "args": args, "env_vars": list(VARIABLES)}
-    )
-    edits = (
-        hooks.edit(receipt, wish.remove),
-        table.edit(os.path.join(top, "config.toml"), receipt, wish.remove, remarks),
-        marked_edit(os.path.join(top, "AGENTS.md"), receipt, wish.remove),
-    )
+    wanted = {"hooks": hook_groups(EVENTS, lines)}
+    table = {**server_entry(host)[NAME], "env_vars": list(VARIABLES)}
+    edits = [
+        Merge(hooks, wanted, is_our_hook, remarks=remarks).edit(receipt, wish.remove),
+        table_edit(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
+        marked_edit(words, receipt, wish.remove, WORDS),
+    ]
     if not wish.remove:
-        remarks += [TRUST, python_remark(host)]
+        remarks.append(TRUST)
         if os.path.isfile(os.path.join(top, "AGENTS.override.md")):
             remarks.append(f"{top}/AGENTS.override.md is read instead of AGENTS.md")
-    return Plan("", edits, {} if wish.remove else lines, tuple(remarks))
+    return make_plan(wish, host, edits, lines, remarks)
 
 
 # Import: `memories/` of its own directory, a handbook of task groups and a summary.

@@ -6,27 +6,17 @@ import os
 from typing import Any
 
 from memdir.clients.archive import BROKEN, OTHER, Brought, read_whole, unusable
-from memdir.clients.edit_json import Merge, Path
-from memdir.clients.receipt import (
-    Edit,
+from memdir.clients.edit_settings import HOOKS, NAME, Merge, Path, ours_at, runs_us
+from memdir.clients.receipt import Edit, Receipt, own_file, read_file, target_of
+from memdir.clients.setup import (
+    WORDS,
     Host,
     Plan,
-    Receipt,
     Wish,
-    only_settings,
-    own_file,
-    read_file,
-    target_of,
-)
-from memdir.clients.setup import (
-    HOOKS,
-    NAME,
-    WORDS,
     hook_line,
-    is_server,
-    python_remark,
-    runs_us,
-    server,
+    make_plan,
+    only_settings,
+    server_entry,
 )
 from memdir.clients.sources import (
     Around,
@@ -71,23 +61,16 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
         return ours or (added and path == ("version",))
 
     # The server is started anywhere; Cursor says where the project is.
-    command, *args = server(host, "--project", "${workspaceFolder}")
-    wanted = {SERVERS: {NAME: {"command": command, "args": args}}}
+    wanted = {SERVERS: server_entry(host, "--project", "${workspaceFolder}")}
     merges = (
         Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
-        Merge(servers, wanted, _is_our_server, (SERVERS, NAME), remarks),
+        Merge(servers, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks),
     )
     edits = [merge.edit(receipt, wish.remove) for merge in merges]
     edits += _edit_rules(wish, host, receipt, remarks)
-    if not wish.remove:
-        remarks.append(python_remark(host))
-        if not wish.rules:
-            remarks.append("a rule for the project at hand comes with --rules; others may see it")
-    return Plan("", tuple(edits), {} if wish.remove else lines, tuple(remarks))
-
-
-def _is_our_server(path: Path, value: Any) -> bool:
-    return path == (SERVERS, NAME) and is_server(value)
+    if not wish.remove and not wish.rules:
+        remarks.append("a rule for the project at hand comes with --rules; others may see it")
+    return make_plan(wish, host, edits, lines, remarks)
 
 
 def _edit_rules(wish: Wish, host: Host, receipt: Receipt, remarks: list[str]) -> list[Edit]:

@@ -22,10 +22,19 @@ from memdir.clients.conversation import (
     words,
     written_files,
 )
-from memdir.clients.edit_json import Merge, Path
-from memdir.clients.edit_text import marked_edit
-from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings
-from memdir.clients.setup import NAME, hook_line, is_our_hook, is_server, python_remark, server
+from memdir.clients.edit_settings import NAME, Merge, marked_edit, ours_at
+from memdir.clients.receipt import Receipt
+from memdir.clients.setup import (
+    WORDS,
+    Host,
+    Plan,
+    Wish,
+    hook_groups,
+    hook_line,
+    make_plan,
+    only_settings,
+    server_entry,
+)
 from memdir.clients.sources import (
     Around,
     Piece,
@@ -73,30 +82,16 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files."""
-    remarks = only_settings(TITLE, wish)
-    top = folder(host)
+    remarks, top = only_settings(TITLE, wish), folder(host)
     lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    command, *args = server(host)
-    wanted = {
-        "hooks": {name: [_group(lines[name], limit)] for name, _, limit in EVENTS},
-        SERVERS: {NAME: {"command": command, "args": args}},
-    }
-    file = os.path.join(top, "settings.json")
-    edits = (
-        Merge(file, wanted, _is_ours, (SERVERS, NAME), remarks).edit(receipt, wish.remove),
-        marked_edit(os.path.join(top, "GEMINI.md"), receipt, wish.remove),
-    )
-    remarks += [] if wish.remove else [python_remark(host)]
-    return Plan("", edits, {} if wish.remove else lines, tuple(remarks))
-
-
-def _group(line: str, milliseconds: int) -> dict[str, Any]:
-    hook = {"type": "command", "name": NAME, "command": line, "timeout": milliseconds}
-    return {"hooks": [hook]}
-
-
-def _is_ours(path: Path, value: Any) -> bool:
-    return is_server(value) if path == (SERVERS, NAME) else is_our_hook(path, value)
+    wanted = {"hooks": hook_groups(EVENTS, lines, name=NAME), SERVERS: server_entry(host)}
+    file, words = os.path.join(top, "settings.json"), os.path.join(top, "GEMINI.md")
+    merge = Merge(file, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks)
+    edits = [
+        merge.edit(receipt, wish.remove),
+        marked_edit(words, receipt, wish.remove, WORDS),
+    ]
+    return make_plan(wish, host, edits, lines, remarks)
 
 
 # Import: the section of GEMINI.md that it adds to, and its notes on a project.

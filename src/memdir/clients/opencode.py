@@ -29,9 +29,18 @@ from memdir.clients.conversation import (
     words,
     written_files,
 )
-from memdir.clients.edit_json import Merge, Path
-from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings, own_file
-from memdir.clients.setup import NAME, WORDS, hook_line, is_server, python_remark, server
+from memdir.clients.edit_settings import NAME, Merge, Path, is_server
+from memdir.clients.receipt import Receipt, own_file
+from memdir.clients.setup import (
+    WORDS,
+    Host,
+    Plan,
+    Wish,
+    hook_line,
+    make_plan,
+    only_settings,
+    server,
+)
 from memdir.clients.transcripts import (
     MAX_ID_CHARACTERS,
     PARSED_BYTES,
@@ -72,8 +81,7 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files."""
-    remarks = only_settings(TITLE, wish)
-    top = folder(host)
+    remarks, top = only_settings(TITLE, wish), folder(host)
     instruction = os.path.join(top, INSTRUCTION)
     lines = {event: hook_line(host, CLIENT, event) for _, event in EVENTS}
     wanted = {
@@ -89,9 +97,7 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     for path, text in ((os.path.join(top, PLUGIN), script), (instruction, WORDS_MARK + WORDS)):
         marks = (MARK.encode(), WORDS_MARK.encode())
         edits += own_file(path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks)
-    remarks += [] if wish.remove else [python_remark(host)]
-    named = {name: lines[event] for name, event in EVENTS}
-    return Plan("", tuple(edits), {} if wish.remove else named, tuple(remarks))
+    return make_plan(wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks)
 
 
 def _is_ours(path: Path, value: Any) -> bool:
