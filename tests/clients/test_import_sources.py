@@ -271,4 +271,4 @@ def test_a_directory_in_place_of_a_file_is_refused(source, home, project, tmp_pa
     place.mkdir(parents=True)
     words = [] if source in places else [str(place)]
     refused = memdir("import", source, *words, "--json")
-    assert refused.code == 1 and "no regular file" in refused.error["message"]
+    assert refused.code == 1 and "not a regular file" in refused.error["message"]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memdir.clients.archive import OTHER, Brought, unusable
+from memdir.clients.archive import OTHER, Brought, files_below, unusable
 from memdir.clients.conversation import (
     AGENT,
     PERSON,
@@ -24,6 +24,7 @@ from memdir.clients.conversation import (
     words,
 )
 from memdir.clients.edit_settings import NAME, Merge, is_our_hook, marked_edit, table_edit
+from memdir.clients.other_tools import Around, Piece, about, add_pieces, inside, names_in
 from memdir.clients.receipt import Receipt
 from memdir.clients.setup import (
     VARIABLES,
@@ -37,16 +38,6 @@ from memdir.clients.setup import (
     only_settings,
     server_entry,
 )
-from memdir.clients.sources import (
-    Around,
-    Piece,
-    about,
-    add_pieces,
-    files_below,
-    inside,
-    names_in,
-    sections,
-)
 from memdir.clients.transcripts import (
     File,
     Parser,
@@ -59,6 +50,7 @@ from memdir.clients.transcripts import (
 )
 from memdir.hot.memory import decode
 from memdir.hot.place import below, tidy
+from memdir.text.prose import sections
 
 TITLE, CLIENT = "Codex", "codex"
 # The client's name of an event, ours, and the seconds it may take.
@@ -112,53 +104,41 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 def read(path: str, around: Around) -> Brought:
     """Everything that Codex keeps for this project and for all of them."""
-    brought = Brought()
-    add_pieces(CLIENT, _all_pieces([path] if path else _folders(around), around, brought), brought)
-    return brought
-
-
-def _folders(around: Around) -> list[str]:
-    top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
-    paths = [inside(top, name) for name in names_in(top, NEXT) if name.startswith("memories")]
-    folders = [path for path in paths if path and os.path.isdir(path)]
-    if not folders:
-        raise unusable(top, "Codex keeps no memories there", NEXT)
-    return folders
-
-
-def _all_pieces(folders: list[str], around: Around, brought: Brought) -> Iterator[Piece]:
+    brought, folders = Brought(), [path]
+    if not path:
+        top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
+        paths = [inside(top, name) for name in names_in(top, NEXT) if name.startswith("memories")]
+        folders = [path for path in paths if path and os.path.isdir(path)]
+        if not folders:
+            raise unusable(top, "Codex keeps no memories there", NEXT)
     for folder in folders:
         if not os.path.isdir(folder):
             raise unusable(folder, "it is no directory", NEXT)
         for name, data in files_below(folder, brought):
             if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
-                yield from _pieces(name, decode(data), around, brought)
+                add_pieces(CLIENT, _pieces(name, decode(data), around, brought), brought)
             else:
                 brought.skip(name, "Codex makes its memories from it", OTHER)
+    return brought
 
 
 def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[Piece]:
-    if name == SUMMARY:
-        for title, part in sections(text, 2):
-            type = TYPES.get(title.lower())
-            said = part.partition("\n")[2]
-            if type and said.strip():
-                yield Piece(f"codex {title}", said, type, f"{name}: {title}")
-        return
-    if name != HANDBOOK:
+    if name not in (HANDBOOK, SUMMARY):
         yield Piece(about(text), text, "project", name)
         return
-    for title, part in sections(text, 1):
-        if title.startswith(GROUP):
-            title = title.removeprefix(GROUP).strip()
-            elsewhere = _elsewhere(part, around)
-            if elsewhere:
-                brought.skip(f"{name}: {title}", f"it is about {elsewhere}", OTHER)
-            else:
-                scope = _SCOPE.search(part)
-                yield Piece(title, part, "project", f"{name}: {title}", scope[1] if scope else "")
-        elif part.strip():
-            yield Piece(f"codex {title or about(part)}", part, "project", f"{name}: {title}")
+    for section in sections(text.split("\n"), 2 if name == SUMMARY else 1):
+        title, part = section.title.removeprefix(GROUP).strip(), "\n".join(section.lines)
+        place, type = f"{name}: {title}", TYPES.get(title.lower())
+        if name == SUMMARY:
+            if type:
+                yield Piece(f"codex {title}", "\n".join(section.lines[1:]), type, place)
+        elif title == section.title:
+            yield Piece(f"codex {title or about(part)}", part, "project", place)
+        elif elsewhere := _elsewhere(part, around):
+            brought.skip(place, f"it is about {elsewhere}", OTHER)
+        else:
+            scope = _SCOPE.search(part)
+            yield Piece(title, part, "project", place, scope[1] if scope else "")
 
 
 def _elsewhere(part: str, around: Around) -> str:

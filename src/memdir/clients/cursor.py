@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memdir.clients.archive import BROKEN, OTHER, Brought, read_whole, unusable
+from memdir.clients.archive import OTHER, Brought, files_below, read_whole, unusable
 from memdir.clients.edit_settings import HOOKS, NAME, Merge, Path, ours_at, runs_us
+from memdir.clients.other_tools import Around, Piece, about, add_file, add_pieces, inside
 from memdir.clients.receipt import Edit, Receipt, own_file, read_file, target_of
 from memdir.clients.setup import (
     WORDS,
@@ -17,16 +18,6 @@ from memdir.clients.setup import (
     make_plan,
     only_settings,
     server_entry,
-)
-from memdir.clients.sources import (
-    Around,
-    Piece,
-    about,
-    add_pieces,
-    files_below,
-    inside,
-    labelled,
-    store_path,
 )
 from memdir.errors import BadInput
 from memdir.hot.memory import decode
@@ -121,10 +112,5 @@ def _take(name: str, data: bytes, brought: Brought) -> None:
     if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
         brought.skip(name, "it is no rule of yours", OTHER)
         return
-    body = read_header(decode(data)).body
-    if not body.strip():
-        brought.skip(name, "it says nothing", BROKEN)
-        return
-    path = store_path(CLIENT, stem)
-    fields = {"name": path.rpartition("/")[2][:-3], "description": about(body), "type": "feedback"}
-    brought.files.append((path, labelled(CLIENT, name, data, fields)))
+    fields = {"description": about(read_header(decode(data)).body), "type": "feedback"}
+    add_file(CLIENT, name, data, brought, fields, stem)

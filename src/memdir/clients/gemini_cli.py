@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from memdir.clients.archive import MAX_FILE_BYTES, OTHER, Brought, read_whole, unusable
+from memdir.clients.archive import (
+    MAX_FILE_BYTES,
+    OTHER,
+    Brought,
+    files_below,
+    read_whole,
+    unusable,
+)
 from memdir.clients.conversation import (
     AGENT,
     PERSON,
@@ -23,6 +30,14 @@ from memdir.clients.conversation import (
     written_files,
 )
 from memdir.clients.edit_settings import NAME, Merge, marked_edit, ours_at
+from memdir.clients.other_tools import (
+    Around,
+    Piece,
+    add_file,
+    add_pieces,
+    inside,
+    names_in,
+)
 from memdir.clients.receipt import Receipt
 from memdir.clients.setup import (
     WORDS,
@@ -34,18 +49,6 @@ from memdir.clients.setup import (
     make_plan,
     only_settings,
     server_entry,
-)
-from memdir.clients.sources import (
-    Around,
-    Piece,
-    add_pieces,
-    bullets,
-    files_below,
-    inside,
-    labelled,
-    names_in,
-    sections,
-    store_path,
 )
 from memdir.clients.transcripts import (
     Parser,
@@ -62,6 +65,7 @@ from memdir.clients.transcripts import (
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import PATH_CHARACTERS, tidy
+from memdir.text.prose import sections
 
 TITLE, CLIENT = "Gemini CLI", "gemini-cli"
 SERVERS = "mcpServers"
@@ -103,44 +107,52 @@ NEXT = "name a GEMINI.md or a folder of notes: memdir import gemini-cli ~/.gemin
 
 def read(path: str, around: Around) -> Brought:
     """What it was told to remember: everywhere, in this project, and its private notes on it."""
-    brought = Brought()
-    if path:
-        _folder(path, brought) if os.path.isdir(path) else _context(path, brought)
-        return brought
-    home, project = around.home, around.project
-    top = os.path.join(named_folder(around.environ, "GEMINI_CLI_HOME", home), ".gemini")
-    places = filter(None, [inside(top, CONTEXT), inside(project, CONTEXT) if project else ""])
-    contexts, notes = list(places), list(filter(None, _private(top, project)))
-    for place in contexts:
-        _context(place, brought)
-    for folder in notes:
-        _folder(folder, brought)
-    if not contexts and not notes:
-        raise unusable(top, "Gemini CLI keeps no memories there", NEXT)
+    brought, places = Brought(), [path]
+    if not path:
+        home, project = around.home, around.project
+        top = os.path.join(named_folder(around.environ, "GEMINI_CLI_HOME", home), ".gemini")
+        places = [inside(top, CONTEXT), inside(project, CONTEXT) if project else ""]
+        places = [place for place in (*places, *_private(top, project)) if place]
+        if not places:
+            raise unusable(top, "Gemini CLI keeps no memories there", NEXT)
+    for place in places:
+        if os.path.isdir(place) and os.path.basename(place) != CONTEXT:
+            _read_notes(place, brought)
+            continue
+        text = decode(read_whole(place, NEXT)[:MAX_FILE_BYTES])
+        for section in sections(text.split("\n"), 2):
+            if section.title.lower() == SECTION:
+                add_pieces(
+                    CLIENT, _facts(section.lines, f"{CONTEXT}: {section.title}", "user"), brought
+                )
     return brought
 
 
-def _context(path: str, brought: Brought) -> None:
-    text = decode(read_whole(path, NEXT)[:MAX_FILE_BYTES])
-    for title, part in sections(text, 2):
-        if title.lower() == SECTION:
-            add_pieces(CLIENT, _facts(part, f"{CONTEXT}: {title}", "user"), brought)
-
-
-def _folder(folder: str, brought: Brought) -> None:
+def _read_notes(folder: str, brought: Brought) -> None:
     """Notes as they are; the index beside them may say something itself."""
-    for path, data in files_below(folder, brought, without="skills/"):
+    for path, data in files_below(folder, brought, lambda path: not path.startswith("skills/")):
         if path == INDEX:
-            add_pieces(CLIENT, _facts(decode(data), f"notes {path}", "project"), brought)
+            facts = _facts(decode(data).split("\n"), f"notes {path}", "project")
+            add_pieces(CLIENT, facts, brought)
         elif path[-3:].lower() != ".md":
             brought.skip(path, "it is not Markdown", OTHER)
         else:
-            brought.files.append((store_path(CLIENT, path), labelled(CLIENT, path, data, {})))
+            add_file(CLIENT, path, data, brought, {})
 
 
-def _facts(text: str, place: str, type: str) -> Iterator[Piece]:
-    for fact in bullets(text):
-        if ".md)" not in fact.partition("\n")[0]:  # a pointer to a note
+def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
+    """Each item of the outermost lists, with its lines; a pointer to a note is no fact."""
+    items: list[list[str]] = []
+    for line in lines:
+        if line[:2] in ("- ", "* "):
+            items.append([line[2:]])
+        elif items and line[:1] in (" ", "\t"):
+            items[-1].append(line.removeprefix("  "))
+        elif line.strip():
+            items.append([])  # something else: what is indented below it is not ours
+    for item in items:
+        if item and ".md)" not in item[0]:
+            fact = "\n".join(item).strip()
             yield Piece(fact, fact, type, place)
 
 
