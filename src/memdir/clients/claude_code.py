@@ -37,6 +37,7 @@ from memdir.clients.setup import (
 )
 from memdir.clients.transcripts import (
     Parser,
+    Reader,
     Record,
     belongs,
     first_record,
@@ -220,17 +221,14 @@ ASKING = "AskUserQuestion"
 HEAD_BYTES = 256 * 1024  # at the top of a file, in which it says where it was
 
 
-def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
+def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
-    return Reader(os.path.join(tidy(top), "projects"), home)
+    return ClaudeReader(os.path.join(tidy(top), "projects"), home)
 
 
-class Reader:
+class ClaudeReader(Reader):
     """Reads below one directory."""
-
-    def __init__(self, root: str, home: str) -> None:
-        self.root, self.home = root, home
 
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""

@@ -41,6 +41,7 @@ from memdir.clients.setup import (
 from memdir.clients.transcripts import (
     File,
     Parser,
+    Reader,
     Record,
     belongs,
     first_record,
@@ -159,27 +160,20 @@ HEAD_BYTES = 1 << 20  # of the first line: it may hold instructions
 MAX_SESSIONS = 500  # files whose first line is read to know where they belong
 ITEM = "response_item"
 # Kinds of records that say nothing; events repeat what the items of a response say.
-SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state", "state")
-ITEMS = (
-    *("message", "reasoning", "function_call", "function_call_output", "custom_tool_call"),
-    *("custom_tool_call_output", "local_shell_call", "web_search_call", "ghost_snapshot"),
-)
+SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 # What is put in front of a prompt stands in a tag of its own, whose name is of two words or more.
 _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 
-def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
+def open_reader(home: str, environ: Mapping[str, str]) -> CodexReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
-    return Reader(os.path.join(tidy(top), "sessions"), home)
+    return CodexReader(os.path.join(tidy(top), "sessions"), home)
 
 
-class Reader:
+class CodexReader(Reader):
     """Reads below one directory."""
-
-    def __init__(self, root: str, home: str) -> None:
-        self.root, self.home = root, home
 
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""
@@ -205,9 +199,8 @@ class Reader:
 
     def _meta(self, path: str) -> Record:
         """What the first record says of the session."""
-        first = first_record(path, self.root, HEAD_BYTES, "timestamp")
-        payload = first.get("payload")
-        return payload if isinstance(payload, dict) else first
+        payload = first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload")
+        return payload if isinstance(payload, dict) else {}
 
     def _newest(self) -> list[File]:
         """The files of the latest days, newest first."""
@@ -226,46 +219,40 @@ class CodexParser(Parser):
     """What Codex' records mean."""
 
     def mark(self, record: Record) -> str | None:
-        return "" if _item(record) is not None else None  # ids of items are not always there
+        return "" if record.get("type") == ITEM else None  # ids of items are not always there
 
     def take(self, record: Record, id: str) -> list[Message] | None:
-        item = _item(record)
-        if item is None:
-            payload = record.get("payload")
-            self.cwd = (isinstance(payload, dict) and words(payload.get("cwd"))) or self.cwd
-            kind = record.get("type", record.get("record_type"))
-            # The first record of an early version has no type.
-            meta = kind is None and "id" in record and "timestamp" in record
-            return [] if meta or kind in SILENT else None
+        item, kind = record.get("payload"), record.get("type")
+        if not isinstance(item, dict) or (kind != ITEM and kind not in SILENT):
+            return None
+        if kind != ITEM:
+            self.cwd = words(item.get("cwd")) or self.cwd
+            return []
         if self.by_agent:
             return []
         time, kind = seconds(record.get("timestamp")), words(item.get("type"))
         if kind == "message":
             return _message(item, id, time)
+        call = words(item.get("call_id"))
         if kind.endswith("_output"):
-            return self._output(item, id, time)
-        return self._call(item, id, time) if kind.endswith("_call") else []
-
-    def _call(self, item: Record, id: str, time: float) -> list[Message]:
+            output = item.get("output")
+            inner = _json(output) if isinstance(output, str) and output.startswith("{") else output
+            if isinstance(inner, dict):
+                output = inner.get("output", inner.get("content", output))
+                if inner.get("success") is False:
+                    self.fail(call)
+            return messages(TOOL, id, flat(output), time, self.tools.get(call, ""))
+        if not kind.endswith("_call"):
+            return []
         name, given = words(item.get("name")), item.get("input", item.get("arguments"))
-        if item.get("type") == "local_shell_call":
+        if kind == "local_shell_call":
             name, given = "local_shell", item.get("action")
-        elif item.get("type") == "function_call":
+        elif kind == "function_call":
             given = _json(given)
         folder = ""
         if isinstance(given, dict):
             folder = words(given.get("workdir")) or words(given.get("working_directory"))
-        wrote = self.call(id, words(item.get("call_id")), name, given, folder)
-        return messages(AGENT, id, "", time, wrote=wrote)
-
-    def _output(self, item: Record, id: str, time: float) -> list[Message]:
-        call, output = words(item.get("call_id")), item.get("output")
-        inner = _json(output) if isinstance(output, str) and output.startswith("{") else output
-        if isinstance(inner, dict):
-            output = inner.get("output", inner.get("content", output))
-            if inner.get("success") is False:
-                self.fail(call)
-        return messages(TOOL, id, flat(output), time, self.tools.get(call, ""))
+        return messages(AGENT, id, "", time, wrote=self.call(id, call, name, given, folder))
 
 
 def _message(item: Record, id: str, time: float) -> list[Message]:
@@ -288,14 +275,6 @@ def _own(text: str) -> str:
             return ""
         start = end + len(f"</{match[1]}>")
     return typed(text[start:])
-
-
-def _item(record: Record) -> Record | None:
-    """The item of a response; in early versions the record is the item itself."""
-    payload = record.get("payload")
-    if record.get("type") == ITEM:
-        return payload if isinstance(payload, dict) else None
-    return record if "payload" not in record and record.get("type") in ITEMS else None
 
 
 def _by_agent(meta: Record) -> bool:

@@ -52,6 +52,7 @@ from memdir.clients.setup import (
 )
 from memdir.clients.transcripts import (
     Parser,
+    Reader,
     Record,
     first_record,
     list_folder,
@@ -182,17 +183,14 @@ SILENT = ("info", "error", "warning")
 REFERENCED = "\n--- Content from referenced files ---"
 
 
-def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
+def open_reader(home: str, environ: Mapping[str, str]) -> GeminiReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "GEMINI_CLI_HOME", home)
-    return Reader(os.path.join(tidy(top), ".gemini", "tmp"), home)
+    return GeminiReader(os.path.join(tidy(top), ".gemini", "tmp"), home)
 
 
-class Reader:
+class GeminiReader(Reader):
     """Reads below one directory."""
-
-    def __init__(self, root: str, home: str) -> None:
-        self.root, self.home = root, home
 
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""

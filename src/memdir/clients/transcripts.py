@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -123,7 +122,7 @@ def opened(path: str, root: str) -> Iterator[int]:
     try:
         handle = os.open(place, READ)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.ENXIO, path)
+            raise BadInput(f"{path} is not a regular file", path=path, next=f"ls -l {path}")
         yield handle
     except OSError as error:
         raise failure(error, path, "the transcript cannot be read") from None
@@ -146,7 +145,7 @@ def placed(path: str, root: str) -> str:
             if folder == top or below(folder, top):
                 return os.path.join(folder, name)
     shown = path[:SHOWN_CHARACTERS]
-    message = f"{shown!r} is not a file where the client keeps its sessions"
+    message = f"{shown!r} does not lie where the client keeps its sessions"
     raise BadInput(message, path=shown, next=f"name a transcript below {root}")
 
 
@@ -227,6 +226,13 @@ def named_folder(environ: Mapping[str, str], variable: str, default: str) -> str
 
 
 # What is new since a cursor.
+
+
+class Reader:
+    """Reads the sessions of a client, below one directory."""
+
+    def __init__(self, root: str, home: str) -> None:
+        self.root, self.home = root, home
 
 
 class Parser:
