@@ -183,22 +183,6 @@ class Gemini(Lines):
         return [*found, {"$set": {"lastUpdated": TIME}}]
 
 
-class GeminiDocument(Gemini):
-    """An older version: one document, written anew each time."""
-
-    def path(self, home: Path, project: Path, session: str) -> Path:
-        return super().path(home, project, session).with_suffix(".json")
-
-    def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
-        text = path.read_text("utf-8")
-        whole = json.loads(text)
-        messages: dict[str, Any] = {one["id"]: one for one in whole.get("messages", [])}
-        for one in said:
-            messages |= {rec["id"]: rec for rec in self.records(one, project) if "id" in rec}
-        whole["messages"] = list(messages.values())
-        path.write_text(json.dumps(whole, indent=2, ensure_ascii=False), "utf-8")
-
-
 class OpencodeTable:
     """A database."""
 
@@ -262,7 +246,6 @@ WRITERS: dict[str, tuple[str, Any]] = {
     "claude-code": ("claude_code", ClaudeCode),
     "codex": ("codex", Codex),
     "gemini-cli": ("gemini_cli", Gemini),
-    "gemini-cli document": ("gemini_cli", GeminiDocument),
     "opencode": ("opencode", OpencodeTable),
 }
 

@@ -59,9 +59,7 @@ from memdir.clients.transcripts import (
     named_folder,
     newest_first,
     opened,
-    read_document,
     read_lines,
-    select_new,
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.memory import INDEX, decode
@@ -169,12 +167,10 @@ def _private(top: str, project: str) -> Iterator[str]:
             yield inside(tmp, name, "memory")
 
 
-# Transcripts: a file per session, `tmp/<project>/chats/session-*` of its own directory.
-#
-# Newer versions append records to a `.jsonl` and write a message again when it grows; older ones
-# write one `.json` anew each time.
+# Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl` of its own directory; a
+# message is written again when it grows.
 
-LINES, WHOLE = ".jsonl", ".json"
+SUFFIX = ".jsonl"
 PREFIX = "session-"
 HEAD_BYTES = 64 * 1024
 USER, AGENTS = "user", "gemini"
@@ -195,23 +191,10 @@ class GeminiReader(Reader):
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""
         cwd = self._project(os.path.dirname(os.path.dirname(path)))
-        name = os.path.basename(path)
-        if name.endswith(LINES):
-            meta = first_record(path, self.root, HEAD_BYTES, "sessionId")
-            parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
-            session = words(meta.get("sessionId")) or name.removesuffix(LINES)
-            return read_lines(path, self.root, since, last, parser, session)
-        session, whole = name.removesuffix(WHOLE), read_document(path, self.root)
-        if whole is None:
-            return select_new((), since, last, session, cwd, broken=1)
-        parser = GeminiParser(self.home, cwd, whole.get("kind") == "subagent")
-        records = whole.get("messages")
-        groups = [
-            (words(record.get("id")), parser.take(record, words(record.get("id"))) or ())
-            for record in (records if isinstance(records, list) else ())
-            if isinstance(record, dict)
-        ]
-        return select_new(groups, since, last, words(whole.get("sessionId")) or session, cwd)
+        meta = first_record(path, self.root, HEAD_BYTES, "sessionId")
+        parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
+        session = words(meta.get("sessionId")) or os.path.basename(path).removesuffix(SUFFIX)
+        return read_lines(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[Session]:
         """Those of the project, newest first."""
@@ -220,12 +203,11 @@ class GeminiReader(Reader):
         sessions = []
         for folder in list_folder(self.root):
             if folder.name in keys or self._project(folder.path) in paths:
-                for suffix in (LINES, WHOLE):
-                    sessions += [
-                        Session(CLIENT, file.name.removesuffix(suffix), file.path, *file.facts)
-                        for file in list_folder(os.path.join(folder.path, "chats"), suffix)
-                        if file.name.startswith(PREFIX)
-                    ]
+                sessions += [
+                    Session(CLIENT, file.name.removesuffix(SUFFIX), file.path, *file.facts)
+                    for file in list_folder(os.path.join(folder.path, "chats"), SUFFIX)
+                    if file.name.startswith(PREFIX)
+                ]
         return newest_first(sessions)
 
     def _project(self, folder: str) -> str:

@@ -195,21 +195,10 @@ def clean(text: object) -> str:
 
 
 def _read_json(path: str, next: str) -> Any:
-    """A JSON file, or one JSON value on each line; None for a line that cannot be read."""
-    text = read_whole(path, next).decode("utf-8-sig", "replace")
     try:
-        return json.loads(text)
+        return json.loads(read_whole(path, next).decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
-        lines = [line for line in text.split("\n") if line.strip()]
-        if len(lines) < 2 or not lines[0].lstrip().startswith("{"):
-            raise unusable(path, f"it is not JSON ({error})", next) from None
-    values: list[Any] = []
-    for line in lines[: MAX_ENTRIES + 1]:
-        try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError):
-            values.append(None)
-    return values
+        raise unusable(path, f"it is not JSON ({error})", next) from None
 
 
 def _list(value: Any) -> list[Any]:
@@ -249,42 +238,34 @@ def read_basic_memory(path: str, around: Around) -> Brought:
     return brought
 
 
-# JSON of tools around Claude: claude-memory, claude-mem, and memories.json of a Claude account.
+# claude-memory: one JSON file of decisions, patterns and knowledge.
 
 CLAUDE_FILE = ".claude/memory.json"  # of a project
-ACCOUNT, PROJECTS = "conversations_memory", "project_memories"
-CLAUDE_KEYS = ("decisions", "patterns", "knowledge", "observations", ACCOUNT, PROJECTS)
+CLAUDE_KEYS = ("decisions", "patterns", "knowledge")
 WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # no knowledge
 
 
 def read_claude_memory(path: str, around: Around) -> Brought:
-    """Decisions, patterns, knowledge, observations; what an account remembers."""
+    """Decisions, patterns and knowledge; tasks and sessions are passed over."""
     next = "name the file: memdir import claude-memory export.json"
     path = path or (inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
     if not path:
         cause = f"the exported file is needed (there is no {CLAUDE_FILE})"
         raise unusable("claude-memory", cause, next)
     values = _read_json(path, next)
-    parts = [
-        part
-        for part in (values if isinstance(values, list) else [values])
-        if isinstance(part, dict) and any(key in part for key in CLAUDE_KEYS)
-    ]
-    if not parts:
+    if not isinstance(values, dict) or not any(key in values for key in CLAUDE_KEYS):
         raise unusable(path, "it holds no memories that are known", next)
     brought = Brought()
-    for part in parts:
-        add_pieces("claude-memory", _claude_pieces(part), brought)
-        for key in WORK_KEYS:
-            if rows := _list(part.get(key)):
-                brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", OTHER)
+    add_pieces("claude-memory", _claude_pieces(values), brought)
+    for key in WORK_KEYS:
+        if rows := _list(values.get(key)):
+            brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", OTHER)
     return brought
 
 
 def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
     """All that one export says; an entry without words is a piece without words."""
-    readers = {"decisions": _decision, "patterns": _pattern, "observations": _observation}
-    for key, read_row in readers.items():
+    for key, read_row in (("decisions", _decision), ("patterns", _pattern)):
         for number, row in enumerate(_list(part.get(key)), 1):
             fields = row if isinstance(row, dict) else {}
             yield read_row(fields, f"{key} {clean(fields.get('id')) or number}")
@@ -298,12 +279,6 @@ def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
                 _first_text(fields, "lastUpdated", "timestamp"),
             )
             yield Piece(key, body, "reference", f"knowledge {category}: {key}", "", "", time)
-    if said := clean(part.get(ACCOUNT)):
-        yield Piece("claude account memory", said, "user", ACCOUNT)
-    projects = part.get(PROJECTS)
-    for key, text in projects.items() if isinstance(projects, dict) else ():
-        if said := clean(text):
-            yield Piece(f"claude project {key}", said, "project", f"{PROJECTS} {key}")
 
 
 def _decision(fields: Mapping[str, Any], place: str) -> Piece:
@@ -326,17 +301,7 @@ def _pattern(fields: Mapping[str, Any], place: str) -> Piece:
     return Piece(name, body if name else "", "feedback", place, said or name, *times)
 
 
-def _observation(fields: Mapping[str, Any], place: str) -> Piece:
-    title, facts = clean(fields.get("title")), fields.get("facts")
-    rows = [clean(fact) for fact in _list(facts)] or [clean(facts)]
-    text = _first_text(fields, "narrative", "text")
-    body = "\n\n".join(filter(None, [text, "\n".join(f"- {row}" for row in rows if row)]))
-    kind = "decision" if fields.get("type") == "decision" else "project"
-    subtitle, time = clean(fields.get("subtitle")) or title, clean(fields.get("created_at"))
-    return Piece(title or body, body or title, kind, place, subtitle, time)
-
-
-# mem0: what `get_all` or an export gives, as JSON or one JSON object on each line.
+# mem0: what `get_all` or an export gives.
 
 # Categories of mem0 that say what a type of ours says.
 MEM0_TYPES = {

@@ -28,7 +28,6 @@ ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all that is read at once
 MAX_MESSAGES = 20_000  # that are read at once
 CHUNK_BYTES = 1 << 20  # that are read at once
 MAX_LINE_BYTES = 32 << 20  # a longer line is passed over
-MAX_DOCUMENT_BYTES = 32 << 20  # a larger file of one JSON value is not read
 WINDOW = 64 << 20  # bytes of a file that are read, counted from the end
 BEFORE_BYTES = 1 << 20  # before the cursor that are looked at for the names of tools
 PARSED_BYTES = 8 << 20  # of a line; a longer one may hold images
@@ -106,15 +105,6 @@ def line_start(handle: int, offset: int, stop: int) -> int:
     return line.end if line and line.whole else stop
 
 
-def _read_all(handle: int, size: int, offset: int = 0) -> bytes:
-    """All of it: one call may give less."""
-    parts = []
-    while size and (part := os.pread(handle, size, offset)):
-        parts.append(part)
-        size, offset = size - len(part), offset + len(part)
-    return b"".join(parts)
-
-
 @contextmanager
 def opened(path: str, root: str) -> Iterator[int]:
     """A handle to read a regular file; whatever goes wrong meanwhile becomes a sentence."""
@@ -170,13 +160,6 @@ def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
             if record and record.get(key):
                 return record
     return {}
-
-
-def read_document(path: str, root: str) -> Record | None:
-    """A whole file as one JSON object; None where it is none, or too large."""
-    with opened(path, root) as handle:
-        size = os.fstat(handle).st_size
-        return parsed(_read_all(handle, size) if size <= MAX_DOCUMENT_BYTES else None)
 
 
 class File(NamedTuple):
@@ -318,7 +301,7 @@ def select_new(
     broken: int = 0,
     cut: bool = False,
 ) -> NewMessages:
-    """What was said after the cursor, of messages by ids: of a document, a folder, a table."""
+    """What was said after the cursor, of messages by ids: of a table."""
     ids = [id for id, _ in groups]
     lost = bool(since.id) and since.id not in ids
     start = len(ids) - ids[::-1].index(since.id) if since.id and not lost else 0
