@@ -10,7 +10,7 @@ import pytest
 
 from memdir.clients.setup import Plan, Wish, clients, install
 from memdir.config.config import Config, read_config
-from memdir.errors import BadInput
+from memdir.errors import BadInput, MemdirError
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import rows
 
@@ -196,7 +196,7 @@ def test_a_link_to_itself_and_a_pipe_are_refused(client, config):
         install(config, client, Wish("settings"))
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(Exception, match="not a regular file"):
+    with pytest.raises(MemdirError, match="cannot be read"):
         install(config, client, Wish("settings"))
 
 

@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 
 from memdir.errors import BadInput, Finding
 from memdir.format.index import survey
-from memdir.hot.disk import TEMPORARY, Disk, failure, sync_directory
+from memdir.hot.disk import TEMPORARY, Disk, read_start, sync_directory
 from memdir.hot.memory import INDEX, decode, is_memory
+from memdir.store.state import explained
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 64 * 1024 * 1024
@@ -43,7 +44,6 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES, _COMMENT_BYTES = 22, 65_535
 _ENTRY_BYTES = 46 + 1024  # of a zip's table of contents: the fixed part and a generous name
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _DAMAGE = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
     *(EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error),
@@ -71,20 +71,12 @@ def unusable(path: str, cause: str, next: str = NEXT) -> BadInput:
 def read_whole(path: str, next: str = NEXT) -> bytes:
     """All bytes of a file that a person has named."""
     try:
-        handle = os.open(path, _READ)
+        data, facts = read_start(path, MAX_TOTAL_BYTES)
     except (OSError, ValueError) as error:
-        cause = getattr(error, "strerror", None) or "not a file name"
-        raise unusable(path, cause, next) from None
-    try:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):  # Python opens no directory, not even to look at it
-            raise unusable(path, "it is not a regular file", next)
-        if facts.st_size > MAX_TOTAL_BYTES:
-            raise unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(MAX_TOTAL_BYTES)
-    finally:
-        os.close(handle)
+        raise unusable(path, getattr(error, "strerror", "") or "not a file name", next) from None
+    if facts.st_size > MAX_TOTAL_BYTES:
+        raise unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
+    return data
 
 
 def files_below(
@@ -327,7 +319,7 @@ def write_export(target: str, files: Files, force: bool) -> None:
     """Write all files to `target`, a zip by its name and else a directory; all, or nothing."""
     target = os.path.abspath(target)
     check_target(target, force)
-    try:
+    with explained(target, "the export cannot be written"):
         if not target.endswith(ZIP):
             _write_directory(target, files)
             return
@@ -335,8 +327,6 @@ def write_export(target: str, files: Files, force: bool) -> None:
             os.unlink(target)
         Disk(os.path.dirname(target)).put(os.path.basename(target), pack(files))
         os.chmod(target, 0o600)
-    except OSError as error:
-        raise failure(error, target, "the export cannot be written") from None
 
 
 def check_target(target: str, force: bool) -> None:
@@ -344,12 +334,11 @@ def check_target(target: str, force: bool) -> None:
     if target.lower().endswith(OTHER_ARCHIVES):
         message = f"{target}: an export is a zip or a directory"
         raise BadInput(message, path=target, next="name it ….zip")
-    try:
-        free = force or not os.path.lexists(target)
-        if free or (not target.endswith(ZIP) and os.path.isdir(target) and not os.listdir(target)):
+    if force or not os.path.lexists(target):
+        return
+    with explained(target, "it cannot be looked into"):
+        if os.path.isdir(target) and not target.endswith(ZIP) and not os.listdir(target):
             return
-    except OSError as error:
-        raise failure(error, target, "it cannot be looked into") from None
     next = "choose another --output, or replace it with --force"
     raise BadInput(f"{target} is there already; nothing was written", path=target, next=next)
 

@@ -5,7 +5,6 @@ The receipt keeps the bytes of before, so that `--remove` can give them back.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import stat
@@ -16,8 +15,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from memdir.errors import BadInput, Busy, Unwritable
-from memdir.hot.disk import Disk, failure
+from memdir.hot.disk import Disk, failure, read_start
 from memdir.hot.place import store_key
+from memdir.store.state import DAMAGE, explained, remove, replace_json
 
 MAX_FILE_BYTES = 1024 * 1024  # no client writes more
 RECEIPTS = "clients"  # the folder in the state directory
@@ -30,7 +30,6 @@ OLD_NAMES = (
     (b"memdir.surfaces.mcp.line", b"memdir.mcp.stdio"),
 )
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # root may all the same; who set it may not
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class UnsafeEdit(ValueError):
@@ -171,25 +170,17 @@ def target_of(path: str) -> str:
 
 
 def read_file(path: str) -> bytes | None:
-    """All bytes of a regular file; None if there is none. A pipe never blocks us."""
+    """All bytes of a regular file; None if there is none."""
     try:
-        handle = os.open(path, _READ)
+        data, facts = read_start(path, MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise failure(error, path, "it cannot be read") from None
-    try:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            kind = errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ENXIO
-            raise failure(OSError(kind, path), path, "it is not a regular file")
-        if facts.st_size > MAX_FILE_BYTES:
-            message = f"{path} is larger than {MAX_FILE_BYTES // 1024} KiB; it is left as it is"
-            raise BadInput(message, path=path, next="look at what is in it")
-        with open(handle, "rb", closefd=False) as file:
-            return file.read()
-    finally:
-        os.close(handle)
+    if facts.st_size > MAX_FILE_BYTES:
+        message = f"{path} is larger than {MAX_FILE_BYTES // 1024} KiB; it is left as it is"
+        raise BadInput(message, path=path, next="look at what is in it")
+    return data
 
 
 def look_at(path: str, receipt: Receipt) -> ClientFile:
@@ -246,10 +237,8 @@ def check_edit(edit: Edit) -> None:
     if edit.old == edit.new:
         return
     folder = os.path.dirname([edit.target, *missing_folders(edit.target)][-1])
-    try:
+    with explained(edit.path, NOTHING):
         closed = edit.old is not None and not os.stat(edit.target).st_mode & _WRITABLE
-    except OSError as error:
-        raise failure(error, edit.path, NOTHING) from None
     if closed or not os.access(folder, os.W_OK | os.X_OK):
         message = f"{edit.path if closed else folder} is read-only; {NOTHING}"
         next = "if it is yours to change: chmod u+w, and run the command again"
@@ -264,7 +253,7 @@ def write_edit(edit: Edit) -> None:
         message = f"{edit.path} was changed in this moment by somebody else; it is left as it is"
         raise Busy(message, path=edit.path, next="run the command again")
     disk, name = Disk(os.path.dirname(edit.target)), os.path.basename(edit.target)
-    try:
+    with explained(edit.path, "it was not changed"):
         if edit.new is None:
             disk.drop(name)
             return
@@ -274,8 +263,6 @@ def write_edit(edit: Edit) -> None:
         after = os.stat(edit.target)
         if before and (before.st_uid, before.st_gid) != (after.st_uid, after.st_gid):
             os.chown(edit.target, before.st_uid, before.st_gid)  # as root, of somebody else's file
-    except OSError as error:
-        raise failure(error, edit.path, "it was not changed") from None
 
 
 # The receipt.
@@ -298,7 +285,7 @@ def read_receipt(state_dir: str, client: str, folder: str) -> Receipt:
                 insertions,
             )
         return Receipt(path, files, tuple(map(str, fields["folders"])))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except DAMAGE:
         return Receipt(path, {})
 
 
@@ -328,21 +315,14 @@ def write_receipt(receipt: Receipt) -> None:
         if entry.before is not None:
             files[path]["before"] = b64encode(entry.before).decode()
     fields = {"version": RECEIPT_VERSION, "files": files, "folders": receipt.folders}
-    disk = Disk(os.path.dirname(receipt.path))
-    try:
-        disk.make_root()
-        disk.put(os.path.basename(receipt.path), json.dumps(fields, indent=1).encode())
-    except OSError as error:
-        raise failure(error, receipt.path, f"no receipt can be written; {NOTHING}") from None
+    with explained(receipt.path, f"no receipt can be written; {NOTHING}"):
+        replace_json(*os.path.split(receipt.path), fields)
 
 
 def drop_receipt(receipt: Receipt) -> None:
     """Nothing of ours is left; neither are the folders we made, unless others use them."""
-    try:
-        with suppress(FileNotFoundError):
-            os.unlink(receipt.path)
-    except OSError as error:
-        raise failure(error, receipt.path, "the receipt cannot be removed") from None
+    with explained(receipt.path, "the receipt cannot be removed"):
+        remove(*os.path.split(receipt.path))
     for folder in sorted(receipt.folders, key=len, reverse=True):
         with suppress(OSError, ValueError):  # one that no disk can have: the receipt is damaged
             os.rmdir(folder)

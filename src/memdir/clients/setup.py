@@ -215,15 +215,8 @@ def is_set_up(config: Config, client: str) -> bool:
 def _host(config: Config) -> Host:
     base = getattr(sys, "_base_executable", "") or sys.executable
     python, why = find_python(sys.executable, base, sys.version_info[:2])
-    return Host(
-        python=python,
-        why=why,
-        package=PACKAGE,
-        home=config.home,
-        claude_dir=config.claude_dir,
-        environ=config.environ,
-        project=config.checkout,
-    )
+    where = config.home, config.claude_dir, config.environ, config.checkout
+    return Host(python, why, PACKAGE, *where)
 
 
 def vanishing() -> str:
