@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +17,9 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    blocks,
+    fields,
     flat,
-    messages,
-    seconds,
     typed,
     words,
 )
@@ -170,8 +170,7 @@ def _choose_way(wish: Wish, values: Mapping[str, Any], before: str, path: str) -
 
 def _plugins(values: Mapping[str, Any]) -> dict[str, bool]:
     """Our plugin as somebody else has put it there, from whichever marketplace; is it on?"""
-    enabled = values.get(ENABLED)
-    named = enabled if isinstance(enabled, dict) else {}
+    named = fields(values.get(ENABLED))
     return {key: on is True for key, on in named.items() if key.partition("@")[0] == MARKETPLACE}
 
 
@@ -186,9 +185,8 @@ def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
     place = marketplace(host)
     if not place:
         raise BadInput("this copy of memdir brings no plugin", next="use --settings instead")
-    known = values.get(KNOWN)
     source = {MARKETPLACE: {"source": {"source": "directory", "path": place}}}
-    named = isinstance(known, dict) and MARKETPLACE in known
+    named = MARKETPLACE in fields(values.get(KNOWN))
     return {**({} if named else {KNOWN: source}), ENABLED: {ID: True}}
 
 
@@ -260,92 +258,75 @@ class ClaudeParser(Parser):
         id = words(record.get("uuid"))
         return id or ("" if record.get("type") in (USER, ASSISTANT) else None)
 
-    def take(self, record: Record, id: str) -> list[Message] | None:
-        kind = record.get("type")
-        if not isinstance(kind, str) or kind not in KINDS:
+    def take(self, record: Record) -> Iterable[Message] | None:
+        kind = words(record.get("type"))
+        if kind not in KINDS:
             return None
         self.cwd = words(record.get("cwd")) or self.cwd
         if any(record.get(flag) for flag in NOT_SAID):
             return []
-        time = seconds(record.get("timestamp"))
         if kind == ATTACHMENT:
-            return _queued(record.get("attachment"), id, time)
+            return self._queued(fields(record.get("attachment")))
         if kind == USER:
-            return list(self._user(record, id, time))
-        return list(self._assistant(record, id, time)) if kind == ASSISTANT else []
+            return self._user(record)
+        return self._assistant(record) if kind == ASSISTANT else []
 
-    def _user(self, record: Record, id: str, time: float) -> Iterator[Message]:
+    def _queued(self, attachment: Record) -> list[Message]:
+        """What the person typed while the agent was working: the one attachment that was said."""
+        asked = attachment.get("commandMode", "prompt") == "prompt"
+        typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
+        if not typed_one or not asked or not _by_person(attachment):
+            return []
+        return self.say(PERSON, typed(flat(attachment.get("prompt"), "title")))
+
+    def _user(self, record: Record) -> Iterator[Message]:
         texts = []
-        for block in _blocks(record):
+        for block in blocks(fields(record.get("message")).get("content")):
             if block.get("type") == "text":
                 texts.append(typed(words(block.get("text"))))
             elif block.get("type") == "tool_result":
-                yield from self._result(block, record.get("toolUseResult"), id, time)
+                yield from self._result(block, record.get("toolUseResult"))
         if _by_person(record):
-            yield from messages(PERSON, id, "\n".join(filter(None, texts)), time)
+            yield from self.say(PERSON, "\n".join(filter(None, texts)))
 
-    def _result(self, block: Record, more: Any, id: str, time: float) -> Iterator[Message]:
+    def _result(self, block: Record, more: Any) -> Iterator[Message]:
         call, text = words(block.get("tool_use_id")), flat(block.get("content"), "title")
         tool = self.tools.get(call, "")
         if block.get("is_error") is True:
             self.fail(call)
             if more == REJECTED:
-                said = text.partition(REASON)[2].partition(REMARK)[0]
-                yield from messages(PERSON, id, typed(said), time)
+                yield from self.say(PERSON, typed(text.partition(REASON)[2].partition(REMARK)[0]))
                 return
-        yield from messages(TOOL, id, text, time, tool)
-        if tool == ASKING and isinstance(more, dict):
+        yield from self.say(TOOL, text, tool)
+        if tool == ASKING:
             # What the person only chose are the agent's words.
-            answers, questions = more.get("answers"), json.dumps(more.get("questions"))
-            for answer in answers.values() if isinstance(answers, dict) else ():
-                who = AGENT if json.dumps(words(answer)) in questions else PERSON
-                yield from messages(who, id, words(answer), time)
+            questions = json.dumps(fields(more).get("questions"))
+            for answer in map(words, fields(fields(more).get("answers")).values()):
+                yield from self.say(AGENT if json.dumps(answer) in questions else PERSON, answer)
 
-    def _assistant(self, record: Record, id: str, time: float) -> Iterator[Message]:
-        message = record.get("message")
-        synthetic = isinstance(message, dict) and message.get("model") == "<synthetic>"
-        if record.get("isApiErrorMessage") or synthetic:
+    def _assistant(self, record: Record) -> Iterator[Message]:
+        message = fields(record.get("message"))
+        if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
             return
         texts: list[str] = []
         wrote: list[str] = []
         results: list[Record] = []
-        for block in _blocks(record):
+        for block in blocks(message.get("content")):
             kind = words(block.get("type"))
             if kind == "text":
                 texts.append(words(block.get("text")))
             elif kind.endswith("tool_use"):
                 name = words(block.get("name"))
-                wrote += self.call(id, words(block.get("id")), name, block.get("input"))
+                wrote += self.call(words(block.get("id")), name, block.get("input"))
             elif kind.endswith("tool_result"):  # of a tool that ran at the API's side
                 results.append(block)
-        yield from messages(AGENT, id, "\n".join(texts), time, wrote=wrote)
+        yield from self.say(AGENT, "\n".join(texts), wrote=wrote)
         for block in results:
             tool = self.tools.get(words(block.get("tool_use_id")), "")
-            yield from messages(TOOL, id, flat(block.get("content"), "title"), time, tool)
+            yield from self.say(TOOL, flat(block.get("content"), "title"), tool)
 
 
 def _by_person(record: Record) -> bool:
-    """False where the record itself says that a program wrote it."""
-    origin = record.get("origin")
-    kind = words(origin.get("kind")) if isinstance(origin, dict) else ""
+    """False if the record itself says that a program wrote it."""
+    kind = words(fields(record.get("origin")).get("kind"))
     return kind in PERSONS and words(record.get("turnOrigin")) in PERSONS
-
-
-def _queued(attachment: Any, id: str, time: float) -> list[Message]:
-    """What the person typed while the agent was working: the one attachment that was said."""
-    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
-        return []
-    if attachment.get("isMeta") or attachment.get("commandMode", "prompt") != "prompt":
-        return []
-    if not _by_person(attachment):
-        return []
-    return messages(PERSON, id, typed(flat(attachment.get("prompt"), "title")), time)
-
-
-def _blocks(record: Record) -> Iterator[Record]:
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        yield {"type": "text", "text": content}
-    elif isinstance(content, list):
-        yield from (block for block in content if isinstance(block, dict))

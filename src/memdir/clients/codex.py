@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from memdir.clients.archive import OTHER, Brought, files_below, unusable
@@ -17,9 +17,9 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    blocks,
+    fields,
     flat,
-    messages,
-    seconds,
     typed,
     words,
 )
@@ -199,8 +199,7 @@ class CodexReader(Reader):
 
     def _meta(self, path: str) -> Record:
         """What the first record says of the session."""
-        payload = first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload")
-        return payload if isinstance(payload, dict) else {}
+        return fields(first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload"))
 
     def _newest(self) -> list[File]:
         """The files of the latest days, newest first."""
@@ -221,27 +220,25 @@ class CodexParser(Parser):
     def mark(self, record: Record) -> str | None:
         return "" if record.get("type") == ITEM else None  # ids of items are not always there
 
-    def take(self, record: Record, id: str) -> list[Message] | None:
-        item, kind = record.get("payload"), record.get("type")
-        if not isinstance(item, dict) or (kind != ITEM and kind not in SILENT):
+    def take(self, record: Record) -> Iterable[Message] | None:
+        item, kind = fields(record.get("payload")), record.get("type")
+        if not item or (kind != ITEM and kind not in SILENT):
             return None
         if kind != ITEM:
             self.cwd = words(item.get("cwd")) or self.cwd
             return []
+        kind, call = words(item.get("type")), words(item.get("call_id"))
         if self.by_agent:
             return []
-        time, kind = seconds(record.get("timestamp")), words(item.get("type"))
         if kind == "message":
-            return _message(item, id, time)
-        call = words(item.get("call_id"))
+            return self._message(item.get("role"), item.get("content"))
         if kind.endswith("_output"):
             output = item.get("output")
-            inner = _json(output) if isinstance(output, str) and output.startswith("{") else output
-            if isinstance(inner, dict):
-                output = inner.get("output", inner.get("content", output))
-                if inner.get("success") is False:
-                    self.fail(call)
-            return messages(TOOL, id, flat(output), time, self.tools.get(call, ""))
+            inner = fields(_json(output) if isinstance(output, str) else output)
+            if inner.get("success") is False:
+                self.fail(call)
+            output = inner.get("output", inner.get("content", output))
+            return self.say(TOOL, flat(output), self.tools.get(call, ""))
         if not kind.endswith("_call"):
             return []
         name, given = words(item.get("name")), item.get("input", item.get("arguments"))
@@ -249,21 +246,14 @@ class CodexParser(Parser):
             name, given = "local_shell", item.get("action")
         elif kind == "function_call":
             given = _json(given)
-        folder = ""
-        if isinstance(given, dict):
-            folder = words(given.get("workdir")) or words(given.get("working_directory"))
-        return messages(AGENT, id, "", time, wrote=self.call(id, call, name, given, folder))
+        folder = fields(given).get("workdir") or fields(given).get("working_directory")
+        return self.say(AGENT, "", wrote=self.call(call, name, given, words(folder)))
 
-
-def _message(item: Record, id: str, time: float) -> list[Message]:
-    content, role = item.get("content"), item.get("role")
-    if role == "assistant":
-        return messages(AGENT, id, flat(content), time)
-    if role != "user":
-        return []
-    blocks = content if isinstance(content, list) else [{"text": content}]
-    parts = [words(block.get("text")) for block in blocks if isinstance(block, dict)]
-    return messages(PERSON, id, "\n".join(filter(None, map(_own, parts))), time)
+    def _message(self, role: object, content: object) -> list[Message]:
+        if role == "assistant":
+            return self.say(AGENT, flat(content))
+        parts = [_own(words(block.get("text"))) for block in blocks(content)]
+        return self.say(PERSON, "\n".join(filter(None, parts))) if role == "user" else []
 
 
 def _own(text: str) -> str:
@@ -280,7 +270,7 @@ def _own(text: str) -> str:
 def _by_agent(meta: Record) -> bool:
     """True for the session of an agent that another one started: no person speaks in it."""
     source = meta.get("source")
-    return (isinstance(source, dict) and "subagent" in source) or source == "subagent"
+    return source == "subagent" or "subagent" in fields(source)
 
 
 def _session(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -23,8 +23,8 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
-    messages,
-    seconds,
+    blocks,
+    fields,
     typed,
     words,
     written_files,
@@ -230,7 +230,7 @@ class GeminiParser(Parser):
     def mark(self, record: Record) -> str | None:
         return words(record.get("id")) if "type" in record else None
 
-    def take(self, record: Record, id: str) -> list[Message] | None:
+    def take(self, record: Record) -> Iterable[Message] | None:
         kind = record.get("type")
         if kind is None and ("$set" in record or "$rewindTo" in record or "sessionId" in record):
             return []
@@ -238,14 +238,13 @@ class GeminiParser(Parser):
             return [] if kind in SILENT else None
         if self.by_agent:
             return []
-        own, time = words(record.get("id")), seconds(record.get("timestamp"))
         if kind == USER:
             shown = record.get("displayContent") or record.get("content")
             text = _flat(shown, results=False).partition(REFERENCED)[0]
-            said = messages(PERSON, id, typed(text), time)
+            said = self.say(PERSON, typed(text))
         else:
-            said = [*self._agent(record, id, time)]
-        return [message for message in said if self._is_new(own, message)]
+            said = [*self._agent(record)]
+        return [message for message in said if self._is_new(words(record.get("id")), message)]
 
     def _is_new(self, own: str, message: Message) -> bool:
         key = (own, hash(message._replace(id="", time=0.0)))
@@ -253,19 +252,16 @@ class GeminiParser(Parser):
         self.seen.add(key)
         return is_new
 
-    def _agent(self, record: Record, id: str, time: float) -> Iterator[Message]:
-        yield from messages(AGENT, id, _flat(record.get("content")), time)
-        calls = record.get("toolCalls")
-        for call in calls if isinstance(calls, list) else ():
-            status = call.get("status") if isinstance(call, dict) else None
-            if status not in ("success", "error", "cancelled"):
-                continue
-            name, moment = words(call.get("name")), seconds(call.get("timestamp")) or time
+    def _agent(self, record: Record) -> Iterator[Message]:
+        yield from self.say(AGENT, _flat(record.get("content")))
+        for call in blocks(record.get("toolCalls")):
+            name, status = words(call.get("name")), call.get("status")
             if status == "success":
                 wrote = written_files(name, call.get("args"), self.cwd, self.home)
-                yield from messages(AGENT, id, "", moment, wrote=wrote)
-            result = _flat(call.get("result")) or words(call.get("resultDisplay"))
-            yield from messages(TOOL, id, result, moment, name)
+                yield from self.say(AGENT, "", wrote=wrote)
+            if status in ("success", "error", "cancelled"):
+                result = _flat(call.get("result")) or words(call.get("resultDisplay"))
+                yield from self.say(TOOL, result, name)
 
 
 def _flat(content: Any, results: bool = True) -> str:
@@ -276,8 +272,7 @@ def _flat(content: Any, results: bool = True) -> str:
             texts.append(part)
         elif isinstance(part, dict) and not part.get("thought"):
             texts.append(words(part.get("text")))
-            given = part.get("functionResponse") if results else None
-            response = given.get("response") if isinstance(given, dict) else None
-            if isinstance(response, dict):
+            response = fields(fields(part.get("functionResponse")).get("response"))
+            if results:
                 texts.append(words(response.get("output")) or words(response.get("error")))
     return "\n".join(filter(None, texts))

@@ -23,6 +23,7 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    fields,
     messages,
     seconds,
     typed,
@@ -177,16 +178,15 @@ class OpencodeReader(Reader):
         return newest_first(sessions)
 
     def _messages(self, id: str, data: Record, parts: list[Record], cwd: str) -> Iterator[Message]:
-        role, times = data.get("role"), data.get("time")
-        time = seconds(times.get("created")) if isinstance(times, dict) else 0.0
+        role, time = data.get("role"), seconds(fields(data.get("time")).get("created"))
         if role not in ("user", "assistant") or data.get("summary") is True:
             return
         texts = []
         for part in parts:
-            state, tool = part.get("state"), words(part.get("tool"))
+            state, tool = fields(part.get("state")), words(part.get("tool"))
             if part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored"):
                 texts.append(words(part.get("text")))
-            elif part.get("type") == "tool" and role == "assistant" and isinstance(state, dict):
+            elif part.get("type") == "tool" and role == "assistant":
                 if state.get("status") == "completed":
                     wrote = written_files(tool, state.get("input"), cwd, self.home)
                     yield from messages(AGENT, id, "", time, wrote=wrote)
@@ -200,9 +200,8 @@ class OpencodeReader(Reader):
 
 def _is_complete(data: Record) -> bool:
     """False for a reply that has no end yet; one that failed has an error instead."""
-    time = data.get("time")
-    ended = isinstance(time, dict) and time.get("completed")
-    return data.get("role") != "assistant" or bool(ended) or bool(data.get("error"))
+    ended = fields(data.get("time")).get("completed") or data.get("error")
+    return data.get("role") != "assistant" or bool(ended)
 
 
 @contextmanager

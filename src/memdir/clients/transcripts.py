@@ -17,7 +17,9 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    messages,
     readable,
+    seconds,
     written_files,
 )
 from memdir.errors import BadInput, MemdirError
@@ -223,6 +225,7 @@ class Parser:
 
     def __init__(self, home: str, cwd: str = "", by_agent: bool = False) -> None:
         self.home, self.cwd, self.by_agent = home, cwd, by_agent
+        self.id, self.time = "", 0.0  # of the record at hand
         self.tools: dict[str, str] = {}  # names, by the id of the call
         self.failed: dict[str, set[str]] = {}  # by the id of a message: files it did not write
         self._calls: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -231,15 +234,25 @@ class Parser:
         """The record's own id, empty if it has none; None for one that is no landmark."""
         raise NotImplementedError
 
-    def take(self, record: Record, id: str) -> list[Message] | None:
+    def take(self, record: Record) -> Iterable[Message] | None:
         """The messages in it; None for a record of an unknown kind."""
         raise NotImplementedError
 
-    def call(self, id: str, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
+    def parse(self, record: Record | None, id: str) -> list[Message] | None:
+        """The messages in a record, by that id."""
+        self.id, self.time = id, seconds((record or {}).get("timestamp"))
+        taken = self.take(record) if record else None
+        return None if taken is None else list(taken)
+
+    def say(self, who: str, text: str, tool: str = "", wrote: Sequence[str] = ()) -> list[Message]:
+        """A message of the record at hand; none if it says and writes nothing."""
+        return messages(who, self.id, text, self.time, tool, wrote)
+
+    def call(self, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
         """Remember a call of a tool; gives the files that it writes."""
         paths = written_files(tool, given, os.path.join(self.cwd, folder), self.home)
         self.tools[call] = tool
-        self._calls[call] = (id, paths)
+        self._calls[call] = (self.id, paths)
         return paths
 
     def fail(self, call: str) -> None:
@@ -260,8 +273,7 @@ def read_lines(
         # The parser takes in calls that later records refer to.
         before = line_start(handle, begin - BEFORE_BYTES, begin)
         for line in read_between(handle, before, begin):
-            record = parsed(line.data)
-            earlier = _last_reply(parser.take(record, "") or () if record else ()) or earlier
+            earlier = _last_reply(parser.parse(parsed(line.data), "") or ()) or earlier
         for line in read_between(handle, begin, size):
             if line.data is not None and not line.data.strip():
                 continue
@@ -269,19 +281,19 @@ def read_lines(
             if record is None and not line.whole:
                 break  # it is being written: another time
             id = _mark(parser, record, line.data or b"") if record else ""
-            messages = parser.take(record, id) if record else None
+            said = parser.parse(record, id)
             lines += 1
-            broken += messages is None
-            newest.add(messages or ())
+            broken += said is None
+            newest.add(said or ())
             if id:
                 cursor = Cursor(id, line.end)
-    said = []
+    whole = []
     for message in newest.messages:
         failed = parser.failed.get(message.id, ())
         wrote = tuple(path for path in message.wrote if path not in failed)
-        said.append(message._replace(wrote=wrote))
+        whole.append(message._replace(wrote=wrote))
     return NewMessages(
-        said=_with_last(said, last, earlier),
+        said=_with_last(whole, last, earlier),
         cursor=cursor or (Cursor() if start is None else since._replace(offset=start)),
         session=session,
         cwd=parser.cwd,
@@ -306,8 +318,8 @@ def select_new(
     lost = bool(since.id) and since.id not in ids
     start = len(ids) - ids[::-1].index(since.id) if since.id and not lost else 0
     newest = Newest()
-    for _, messages in groups[start:]:
-        newest.add(messages)
+    for _, group in groups[start:]:
+        newest.add(group)
     earlier = _last_reply(message for _, group in groups[:start] for message in group)
     marks = [id for id in ids[start:] if is_mark(id)]
     return NewMessages(
@@ -368,14 +380,14 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
     return start
 
 
-def _last_reply(messages: Iterable[Message]) -> str:
-    texts = [message.text for message in messages if message.who == AGENT and message.text]
+def _last_reply(said: Iterable[Message]) -> str:
+    texts = [message.text for message in said if message.who == AGENT and message.text]
     return texts[-1] if texts else ""
 
 
-def _with_last(messages: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
+def _with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
     """Together with the last reply, if the client has not written it down yet."""
-    said, reply = tuple(messages), readable(last)
+    said, reply = tuple(new), readable(last)
     written = _last_reply(said) or earlier
     # A reply of several blocks is several records, and the hook has all of them, or the end alone.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
