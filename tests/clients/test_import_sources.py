@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.other_tools import sources
+from memdir.clients.other_tools import list_sources
 from memdir.hot.memory import read as read_header
 from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir, tree
@@ -123,7 +123,7 @@ BROKEN = {"cursor", "mem0", "claude-memory"}  # with an entry that nobody can re
 
 
 def test_every_source_is_tried():
-    assert sorted(TAKEN) == sources()
+    assert sorted(TAKEN) == list_sources()
 
 
 @pytest.mark.parametrize("source", TAKEN)

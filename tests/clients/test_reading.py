@@ -154,12 +154,12 @@ def test_a_file_that_is_written_while_it_is_read_ends_where_it_ended(file):
     file.write(said("first") + said("second"))
     handle = os.open(file.path, os.O_RDONLY)
     stop = os.fstat(handle).st_size
-    reading = transcripts.read_between(handle, 0, stop)
+    reading = transcripts.read_lines_between(handle, 0, stop)
     next(reading)
     file.add(said("third"))
     assert [one.end for one in reading] == [stop]
     file.write("")
-    assert list(transcripts.read_between(handle, 0, stop)) == []
+    assert list(transcripts.read_lines_between(handle, 0, stop)) == []
     os.close(handle)
 
 

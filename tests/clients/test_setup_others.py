@@ -274,18 +274,6 @@ def test_its_hook_answers_in_its_own_form(home, project):
     assert run("[") == run("{}") == ""
 
 
-def test_other_clients_are_told_the_index_that_claude_code_shows_itself(home, project):
-    memdir("remember", "The pelican job restarts staging.", "--type", "project")
-    line = memdir("setup", "codex", "--json").json["hooks"]["SessionStart"]
-    given = {"session_id": "s2", "cwd": str(project), "source": "startup"}
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
-    done = subprocess.run(
-        ["/bin/sh", "-c", line], input=json.dumps(given), capture_output=True, text=True, env=env
-    )
-    said = json.loads(done.stdout)["hookSpecificOutput"]
-    assert said["hookEventName"] == "SessionStart" and "pelican" in said["additionalContext"]
-
-
 def test_the_plugin_of_opencode_is_javascript(home):
     node = shutil.which("node")
     if not node:

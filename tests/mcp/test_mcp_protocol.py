@@ -137,10 +137,6 @@ def test_blank_lines_notifications_and_answers_get_none():
     assert piped(b"\n\r\n  \n" + lines(*silent, PING)) == [PONG]
 
 
-def test_a_last_line_without_its_end_is_answered():
-    assert piped(lines(PING).rstrip()) == [PONG]
-
-
 def test_a_mistake_of_ours_is_an_error_of_one_request(home):
     class Broken(Stores):
         def apps(self, scope=""):

@@ -79,7 +79,7 @@ def read_whole(path: str, next: str = NEXT) -> bytes:
     return data
 
 
-def files_below(
+def read_files_below(
     root: str, brought: Brought, is_wanted: Callable[[str], bool] = lambda path: True
 ) -> Iterator[tuple[str, bytes]]:
     """Path and bytes of every file that is wanted; links and special files are passed over."""
@@ -112,7 +112,9 @@ def read_source(path: str) -> Brought:
     """All memories of a directory or an archive; refuses the whole if one entry is not safe."""
     entries = _Entries(path)
     if os.path.isdir(path):
-        for name, data in files_below(_memory_folder(path), entries.brought, entries.is_wanted):
+        for name, data in read_files_below(
+            _memory_folder(path), entries.brought, entries.is_wanted
+        ):
             entries.take(name, data)
         return entries.finish()
     data = read_whole(path)
@@ -325,7 +327,7 @@ def write_export(target: str, files: Files, force: bool) -> None:
             return
         if os.path.islink(target):
             os.unlink(target)
-        Disk(os.path.dirname(target)).put(os.path.basename(target), pack(files))
+        Disk(os.path.dirname(target)).put(os.path.basename(target), pack_zip(files))
         os.chmod(target, 0o600)
 
 
@@ -343,7 +345,7 @@ def check_target(target: str, force: bool) -> None:
     raise BadInput(f"{target} is there already; nothing was written", path=target, next=next)
 
 
-def pack(files: Files) -> bytes:
+def pack_zip(files: Files) -> bytes:
     """A zip whose bytes depend on the files alone: sorted, without times, not compressed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:

@@ -39,8 +39,8 @@ from memdir.clients.transcripts import (
     Parser,
     Reader,
     Record,
-    belongs,
     first_record,
+    is_of_project,
     list_folder,
     named_folder,
     newest_first,
@@ -241,7 +241,7 @@ class ClaudeReader(Reader):
             if folder.name == key or folder.name.startswith(f"{key}-"):
                 for file in list_folder(folder.path, SUFFIX):
                     cwd = self.started_in(file.path)
-                    if not file.name.startswith("agent-") and belongs(cwd, project):
+                    if not file.name.startswith("agent-") and is_of_project(cwd, project):
                         id = file.name.removesuffix(SUFFIX)
                         sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
         return newest_first(sessions)

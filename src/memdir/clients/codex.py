@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from memdir.clients.archive import OTHER, Brought, files_below, unusable
+from memdir.clients.archive import OTHER, Brought, read_files_below, unusable
 from memdir.clients.conversation import (
     AGENT,
     PERSON,
@@ -24,7 +24,14 @@ from memdir.clients.conversation import (
     words,
 )
 from memdir.clients.edit_settings import NAME, Merge, is_our_hook, marked_edit, table_edit
-from memdir.clients.other_tools import Around, Piece, about, add_pieces, inside, names_in
+from memdir.clients.other_tools import (
+    Around,
+    Piece,
+    add_pieces,
+    find_inside,
+    first_sentence,
+    list_names,
+)
 from memdir.clients.receipt import Receipt
 from memdir.clients.setup import (
     VARIABLES,
@@ -43,8 +50,8 @@ from memdir.clients.transcripts import (
     Parser,
     Reader,
     Record,
-    belongs,
     first_record,
+    is_of_project,
     list_folder,
     named_folder,
     read_lines,
@@ -108,14 +115,16 @@ def read(path: str, around: Around) -> Brought:
     brought, folders = Brought(), [path]
     if not path:
         top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
-        paths = [inside(top, name) for name in names_in(top, NEXT) if name.startswith("memories")]
+        paths = [
+            find_inside(top, name) for name in list_names(top, NEXT) if name.startswith("memories")
+        ]
         folders = [path for path in paths if path and os.path.isdir(path)]
         if not folders:
             raise unusable(top, "Codex keeps no memories there", NEXT)
     for folder in folders:
         if not os.path.isdir(folder):
             raise unusable(folder, "it is no directory", NEXT)
-        for name, data in files_below(folder, brought):
+        for name, data in read_files_below(folder, brought):
             if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
                 add_pieces(CLIENT, _pieces(name, decode(data), around, brought), brought)
             else:
@@ -125,7 +134,7 @@ def read(path: str, around: Around) -> Brought:
 
 def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[Piece]:
     if name not in (HANDBOOK, SUMMARY):
-        yield Piece(about(text), text, "project", name)
+        yield Piece(first_sentence(text), text, "project", name)
         return
     for section in sections(text.split("\n"), 2 if name == SUMMARY else 1):
         title, part = section.title.removeprefix(GROUP).strip(), "\n".join(section.lines)
@@ -134,7 +143,7 @@ def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[
             if type:
                 yield Piece(f"codex {title}", "\n".join(section.lines[1:]), type, place)
         elif title == section.title:
-            yield Piece(f"codex {title or about(part)}", part, "project", place)
+            yield Piece(f"codex {title or first_sentence(part)}", part, "project", place)
         elif elsewhere := _elsewhere(part, around):
             brought.skip(place, f"it is about {elsewhere}", OTHER)
         else:
@@ -188,7 +197,7 @@ class CodexReader(Reader):
         for file in self._newest():
             meta = self._meta(file.path)
             cwd = words(meta.get("cwd"))
-            if belongs(cwd, project) and meta and not _by_agent(meta):
+            if is_of_project(cwd, project) and meta and not _by_agent(meta):
                 id = words(meta.get("id")) or _session(file.name)
                 sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
         return sessions

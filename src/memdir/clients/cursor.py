@@ -5,9 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memdir.clients.archive import OTHER, Brought, files_below, read_whole, unusable
+from memdir.clients.archive import OTHER, Brought, read_files_below, read_whole, unusable
 from memdir.clients.edit_settings import HOOKS, NAME, Merge, Path, ours_at, runs_us
-from memdir.clients.other_tools import Around, Piece, about, add_file, add_pieces, inside
+from memdir.clients.other_tools import (
+    Around,
+    Piece,
+    add_file,
+    add_pieces,
+    find_inside,
+    first_sentence,
+)
 from memdir.clients.receipt import Edit, Receipt, own_file, read_file, target_of
 from memdir.clients.setup import (
     WORDS,
@@ -94,12 +101,12 @@ def read(path: str, around: Around) -> Brought:
     if os.path.isfile(top):
         _take(os.path.basename(top), read_whole(top, NEXT), brought)
         return brought
-    rules, old = inside(top, *FOLDER.split("/")), inside(top, OLD)
+    rules, old = find_inside(top, *FOLDER.split("/")), find_inside(top, OLD)
     if not rules and not old:
         if not os.path.isdir(top) or not top.endswith("rules"):
             raise unusable(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
         rules = top
-    for name, data in files_below(rules, brought) if rules else ():
+    for name, data in read_files_below(rules, brought) if rules else ():
         _take(name, data, brought)
     if old:
         text = decode(read_whole(old, NEXT))
@@ -112,5 +119,5 @@ def _take(name: str, data: bytes, brought: Brought) -> None:
     if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
         brought.skip(name, "it is no rule of yours", OTHER)
         return
-    fields = {"description": about(read_header(decode(data)).body), "type": "feedback"}
+    fields = {"description": first_sentence(read_header(decode(data)).body), "type": "feedback"}
     add_file(CLIENT, name, data, brought, fields, stem)

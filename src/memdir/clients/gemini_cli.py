@@ -11,7 +11,7 @@ from memdir.clients.archive import (
     MAX_FILE_BYTES,
     OTHER,
     Brought,
-    files_below,
+    read_files_below,
     read_whole,
     unusable,
 )
@@ -35,8 +35,8 @@ from memdir.clients.other_tools import (
     Piece,
     add_file,
     add_pieces,
-    inside,
-    names_in,
+    find_inside,
+    list_names,
 )
 from memdir.clients.receipt import Receipt
 from memdir.clients.setup import (
@@ -58,7 +58,7 @@ from memdir.clients.transcripts import (
     list_folder,
     named_folder,
     newest_first,
-    opened,
+    open_transcript,
     read_lines,
 )
 from memdir.errors import BadInput, MemdirError
@@ -110,7 +110,7 @@ def read(path: str, around: Around) -> Brought:
     if not path:
         home, project = around.home, around.project
         top = os.path.join(named_folder(around.environ, "GEMINI_CLI_HOME", home), ".gemini")
-        places = [inside(top, CONTEXT), inside(project, CONTEXT) if project else ""]
+        places = [find_inside(top, CONTEXT), find_inside(project, CONTEXT) if project else ""]
         places = [place for place in (*places, *_private(top, project)) if place]
         if not places:
             raise unusable(top, "Gemini CLI keeps no memories there", NEXT)
@@ -129,7 +129,9 @@ def read(path: str, around: Around) -> Brought:
 
 def _read_notes(folder: str, brought: Brought) -> None:
     """Notes as they are; the index beside them may say something itself."""
-    for path, data in files_below(folder, brought, lambda path: not path.startswith("skills/")):
+    for path, data in read_files_below(
+        folder, brought, lambda path: not path.startswith("skills/")
+    ):
         if path == INDEX:
             facts = _facts(decode(data).split("\n"), f"notes {path}", "project")
             add_pieces(CLIENT, facts, brought)
@@ -158,13 +160,13 @@ def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
 def _private(top: str, project: str) -> Iterator[str]:
     """The folders of notes on this project."""
     tmp = os.path.join(top, "tmp")
-    for name in names_in(tmp, NEXT) if project else ():
+    for name in list_names(tmp, NEXT) if project else ():
         try:
             root = decode(read_whole(os.path.join(tmp, name, ROOT_FILE), NEXT)[:4096]).strip()
         except BadInput:
             continue
         if root and "\0" not in root and os.path.realpath(root) == os.path.realpath(project):
-            yield inside(tmp, name, "memory")
+            yield find_inside(tmp, name, "memory")
 
 
 # Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl` of its own directory; a
@@ -213,7 +215,7 @@ class GeminiReader(Reader):
     def _project(self, folder: str) -> str:
         """The directory that a folder of sessions is for; empty where nobody knows."""
         try:
-            with opened(os.path.join(folder, ROOT_FILE), self.root) as handle:
+            with open_transcript(os.path.join(folder, ROOT_FILE), self.root) as handle:
                 text = os.pread(handle, PATH_CHARACTERS, 0).decode("utf-8", "replace").strip()
         except MemdirError:
             return ""

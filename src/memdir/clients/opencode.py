@@ -46,12 +46,12 @@ from memdir.clients.transcripts import (
     PARSED_BYTES,
     Reader,
     Record,
-    belongs,
     is_mark,
+    is_of_project,
     named_folder,
     newest_first,
-    parsed,
-    placed,
+    parse_record,
+    resolve_path,
     select_new,
 )
 from memdir.errors import BadInput, Missing
@@ -133,7 +133,7 @@ class OpencodeReader(Reader):
 
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""
-        database, id = os.path.split(placed(path, self.root))
+        database, id = os.path.split(resolve_path(path, self.root))
         if not is_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
         groups: list[tuple[str, tuple[Message, ...]]] = []
@@ -172,7 +172,7 @@ class OpencodeReader(Reader):
         with _open_database(path) as table:
             for id, cwd, time, size in table.execute(SESSIONS, (MAX_MESSAGES,)):
                 modified = time / 1000 if isinstance(time, int | float) else 0.0
-                if belongs(words(cwd), project):
+                if is_of_project(words(cwd), project):
                     place = os.path.join(path, str(id))
                     sessions.append(Session(CLIENT, str(id), place, modified, size, words(cwd)))
         return newest_first(sessions)
@@ -224,4 +224,4 @@ def _open_database(path: str) -> Iterator[sqlite3.Connection]:
 
 def _record(data: object) -> Record:
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return parsed(text if isinstance(text, bytes) else None) or {}
+    return parse_record(text if isinstance(text, bytes) else None) or {}

@@ -19,7 +19,7 @@ from memdir.clients.archive import (
     MAX_ENTRIES,
     OTHER,
     Brought,
-    files_below,
+    read_files_below,
     read_source,
     read_whole,
     unusable,
@@ -64,14 +64,14 @@ class Piece:
     modified: str = ""
 
 
-def sources(own: str = "") -> list[str]:
+def list_sources(own: str = "") -> list[str]:
     """The tools whose memories can be read, as people write them; `own` are the user's."""
     return [name.replace("_", "-") for name in sorted({*READERS, *registry.members(FAMILY, own)})]
 
 
-def read_sources(config: Config, source: str, path: str = "") -> Brought:
+def read_memories(config: Config, source: str, path: str = "") -> Brought:
     """All memories of a source, each by a name of its own; `./codex` is a directory."""
-    if source not in (known := sources(config.own)):
+    if source not in (known := list_sources(config.own)):
         if path:
             raise BadInput(f"there is no source {source!r}", next=f"there are: {', '.join(known)}")
         return read_source(source)
@@ -97,7 +97,7 @@ def read_sources(config: Config, source: str, path: str = "") -> Brought:
     return brought
 
 
-def inside(top: str, *parts: str) -> str:
+def find_inside(top: str, *parts: str) -> str:
     """A folder or file of a project; empty if it is not there or lies behind a link.
 
     A repository may have put a link there: it would bring files from anywhere.
@@ -107,7 +107,7 @@ def inside(top: str, *parts: str) -> str:
     return path if os.path.exists(path) and os.path.realpath(path) == real else ""
 
 
-def names_in(folder: str, next: str) -> list[str]:
+def list_names(folder: str, next: str) -> list[str]:
     """What lies in a folder of a client, sorted; nothing if it is not there."""
     try:
         return sorted(os.listdir(folder))
@@ -120,7 +120,7 @@ def names_in(folder: str, next: str) -> list[str]:
 def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
     """Add each piece as a memory of its own; its header tells where it comes from."""
     for piece in pieces:
-        body, name = clean(piece.body), name_for(clean(piece.title), piece.type)
+        body, name = clean_text(piece.body), name_for(clean_text(piece.title), piece.type)
         if len(brought.files) >= MAX_ENTRIES:
             brought.skip(piece.place, f"there are more than {MAX_ENTRIES:,} entries", BROKEN)
             return
@@ -129,12 +129,19 @@ def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
             continue
         fields = [
             ("name", name),
-            ("description", inert_line(clean(piece.description), DESCRIPTION_BYTES) or about(body)),
+            (
+                "description",
+                inert_line(clean_text(piece.description), DESCRIPTION_BYTES)
+                or first_sentence(body),
+            ),
             ("type", piece.type if piece.type in types.names() else "project"),
             ("metadata.created", piece.created if parse_time(piece.created) else ""),
             ("metadata.modified", piece.modified if parse_time(piece.modified) else ""),
             ("metadata.source", SOURCE),
-            ("metadata.imported_from", inert_line(f"{source} {clean(piece.place)}", PLACE_BYTES)),
+            (
+                "metadata.imported_from",
+                inert_line(f"{source} {clean_text(piece.place)}", PLACE_BYTES),
+            ),
         ]
         data = encode(write([(key, value) for key, value in fields if value], body))
         brought.files.append((f"{name}.md", data))
@@ -173,7 +180,7 @@ def add_file(
     brought.files.append((whole, encode(document.text)))
 
 
-def about(text: str) -> str:
+def first_sentence(text: str) -> str:
     """The first line that says something, as one line without its marks."""
     for line in text.split("\n")[:200]:
         said = _MARKS.sub("", line[:500]).strip()
@@ -182,7 +189,7 @@ def about(text: str) -> str:
     return ""
 
 
-def clean(text: object) -> str:
+def clean_text(text: object) -> str:
     """Text of another tool as it can stand in a file; what is no text is empty."""
     if not isinstance(text, str):
         return ""
@@ -206,7 +213,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _first_text(fields: Mapping[str, Any], *keys: str) -> str:
-    return next(filter(None, (clean(fields.get(key)) for key in keys)), "")
+    return next(filter(None, (clean_text(fields.get(key)) for key in keys)), "")
 
 
 # basic-memory: a folder of notes with observations and relations, which stay as they are.
@@ -219,7 +226,7 @@ def read_basic_memory(path: str, around: Around) -> Brought:
         next = "name the folder: memdir import basic-memory ~/basic-memory"
         raise unusable(top, "there is no such folder", next)
     brought = Brought()
-    for name, data in files_below(top, brought):
+    for name, data in read_files_below(top, brought):
         if name[-3:].lower() != ".md":
             brought.skip(name, "it is no note", OTHER)
             continue
@@ -231,7 +238,7 @@ def read_basic_memory(path: str, around: Around) -> Brought:
         said = _OBSERVATION.search(document.body)
         fields = {
             "name": document.values.get("title", ""),
-            "description": about(said[2] if said else document.body),
+            "description": first_sentence(said[2] if said else document.body),
             "type": "reference",
         }
         add_file(source, name, encode(document.text), brought, fields)
@@ -248,7 +255,7 @@ WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # no knowl
 def read_claude_memory(path: str, around: Around) -> Brought:
     """Decisions, patterns and knowledge; tasks and sessions are passed over."""
     next = "name the file: memdir import claude-memory export.json"
-    path = path or (inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
+    path = path or (find_inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
     if not path:
         cause = f"the exported file is needed (there is no {CLAUDE_FILE})"
         raise unusable("claude-memory", cause, next)
@@ -268,12 +275,12 @@ def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
     for key, read_row in (("decisions", _decision), ("patterns", _pattern)):
         for number, row in enumerate(_list(part.get(key)), 1):
             fields = row if isinstance(row, dict) else {}
-            yield read_row(fields, f"{key} {clean(fields.get('id')) or number}")
+            yield read_row(fields, f"{key} {clean_text(fields.get('id')) or number}")
     knowledge = part.get("knowledge")
     for category, rows in knowledge.items() if isinstance(knowledge, dict) else ():
         for key, row in rows.items() if isinstance(rows, dict) else ():
             fields = row if isinstance(row, dict) else {"value": row}
-            said = clean(fields.get("value"))
+            said = clean_text(fields.get("value"))
             body, time = (
                 f"{key}: {said}" * bool(said),
                 _first_text(fields, "lastUpdated", "timestamp"),
@@ -282,22 +289,24 @@ def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def _decision(fields: Mapping[str, Any], place: str) -> Piece:
-    said, why, outcome = (clean(fields.get(key)) for key in ("decision", "reasoning", "outcome"))
-    others = ", ".join(filter(None, map(clean, _list(fields.get("alternatives")))))
+    said, why, outcome = (
+        clean_text(fields.get(key)) for key in ("decision", "reasoning", "outcome")
+    )
+    others = ", ".join(filter(None, map(clean_text, _list(fields.get("alternatives")))))
     lines = [said, f"**Why:** {why}" * bool(why)]
     lines += [f"Considered and not taken: {others}." * bool(others)]
     lines += [f"Outcome: {outcome}" * bool(outcome)]
     body = "\n\n".join(filter(None, lines)) if said else ""
-    return Piece(said, body, "decision", place, said, clean(fields.get("timestamp")))
+    return Piece(said, body, "decision", place, said, clean_text(fields.get("timestamp")))
 
 
 def _pattern(fields: Mapping[str, Any], place: str) -> Piece:
     name, said, solution = (
-        clean(fields.get(key)) for key in ("pattern", "description", "solution")
+        clean_text(fields.get(key)) for key in ("pattern", "description", "solution")
     )
     body = f"{name}: {said}" if said else name
     body += f"\n\nSolution: {solution}" if solution else ""
-    times = clean(fields.get("firstSeen")), clean(fields.get("lastSeen"))
+    times = clean_text(fields.get("firstSeen")), clean_text(fields.get("lastSeen"))
     return Piece(name, body if name else "", "feedback", place, said or name, *times)
 
 
@@ -337,10 +346,10 @@ def _mem0_piece(row: Any, number: int) -> Piece:
     )
     place = f"memory {id}" if isinstance(id, (str, int)) else f"entry {number}"
     named = [more.get("type"), more.get("category")] if isinstance(more, dict) else []
-    words = [clean(word).lower() for word in (*named, *_list(fields.get("categories")))]
+    words = [clean_text(word).lower() for word in (*named, *_list(fields.get("categories")))]
     known = [MEM0_TYPES.get(word, word) for word in words]
     type = next((word for word in known if word in types.names()), "user")
-    times = clean(fields.get("created_at")), clean(fields.get("updated_at"))
+    times = clean_text(fields.get("created_at")), clean_text(fields.get("updated_at"))
     return Piece(text, text, type, place, "", *times)
 
 
@@ -354,14 +363,14 @@ def read_memory_tool(path: str, around: Around) -> Brought:
         next = "name the directory: memdir import memory-tool ./memories"
         raise unusable(path or source, "the directory of the tool is needed", next)
     brought = Brought()
-    for name, data in files_below(path, brought):
+    for name, data in read_files_below(path, brought):
         text = data.decode("utf-8", "replace")
         if not text.strip() or "\0" in text or text.encode() != data:
             brought.skip(name, "it is no text" if text.strip() else NO_TEXT, OTHER)
         elif name[-3:].lower() == ".md" and name != INDEX:
             add_file(source, name, data, brought, None)
         else:
-            fields = {"description": about(text), "type": "project"}
+            fields = {"description": first_sentence(text), "type": "project"}
             add_file(source, name, data, brought, fields, name.rpartition(".")[0] or name)
     return brought
 
@@ -373,7 +382,7 @@ def read_replit(path: str, around: Around) -> Brought:
     """Byte for byte; the index beside them is not taken."""
     folder, top = ".agents/memory", os.path.abspath(path or around.project or ".")
     if os.path.isdir(top) and not top.endswith(folder):
-        place = inside(top, *folder.split("/"))
+        place = find_inside(top, *folder.split("/"))
         if not place:
             next = "name the project: memdir import replit ../shop"
             raise unusable(top, f"there is no {folder} in it", next)

@@ -175,14 +175,14 @@ def is_temporary(path: str) -> bool:
     return not CACHES.isdisjoint(real.split("/"))
 
 
-def clients(own: str = "") -> list[str]:
+def list_clients(own: str = "") -> list[str]:
     """The clients that can be set up, as people write them; `own` are the user's, by a folder."""
     return [name.replace("_", "-") for name in registry.members(FAMILY, own)]
 
 
-def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
+def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
     """Do what was wished, unless it is a dry run; gives what was, or would be, done."""
-    if client not in (known := clients(config.own)):
+    if client not in (known := list_clients(config.own)):
         raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
@@ -219,6 +219,6 @@ def _host(config: Config) -> Host:
     return Host(python, why, PACKAGE, *where)
 
 
-def vanishing() -> str:
+def find_temporary_place() -> str:
     """Where memdir runs from, if that is a place which is emptied without asking; else nothing."""
     return PACKAGE if is_temporary(PACKAGE) else ""

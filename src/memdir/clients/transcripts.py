@@ -77,7 +77,7 @@ class Line(NamedTuple):
     whole: bool = True  # False for a last line that has no newline yet
 
 
-def read_between(handle: int, start: int, stop: int) -> Iterator[Line]:
+def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
     """The lines from an offset on; what is written behind `stop` meanwhile does not count."""
     held, long, position, begun = bytearray(), False, start, start
     while position < stop and (
@@ -99,18 +99,18 @@ def read_between(handle: int, start: int, stop: int) -> Iterator[Line]:
         yield Line(position, None if long else bytes(held), whole=False)
 
 
-def line_start(handle: int, offset: int, stop: int) -> int:
+def find_line_start(handle: int, offset: int, stop: int) -> int:
     """Where the first line starts that does not start before an offset."""
     if offset <= 0:
         return 0
-    line = next(read_between(handle, offset - 1, stop), None)
+    line = next(read_lines_between(handle, offset - 1, stop), None)
     return line.end if line and line.whole else stop
 
 
 @contextmanager
-def opened(path: str, root: str) -> Iterator[int]:
+def open_transcript(path: str, root: str) -> Iterator[int]:
     """A handle to read a regular file; whatever goes wrong meanwhile becomes a sentence."""
-    place, handle = placed(path, root), -1
+    place, handle = resolve_path(path, root), -1
     try:
         handle = os.open(place, READ)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -122,7 +122,7 @@ def opened(path: str, root: str) -> Iterator[int]:
         close_quietly(handle)
 
 
-def placed(path: str, root: str) -> str:
+def resolve_path(path: str, root: str) -> str:
     """Where a path truly lies; refused outside of the client's own sessions.
 
     The path comes from a hook's input, and so maybe from a repository: it must not make us read
@@ -141,7 +141,7 @@ def placed(path: str, root: str) -> str:
     raise BadInput(message, path=shown, next=f"name a transcript below {root}")
 
 
-def parsed(data: bytes | None) -> Record | None:
+def parse_record(data: bytes | None) -> Record | None:
     """A line as a record; None where it is none."""
     if data is not None and len(data) > PARSED_BYTES:
         data = re.sub(_IMAGE, b'""', data)
@@ -156,9 +156,9 @@ def parsed(data: bytes | None) -> Record | None:
 
 def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
     """The first record at the top of a file that has this field; empty where none can be read."""
-    with suppress(MemdirError), opened(path, root) as handle:
-        for line in read_between(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
-            record = parsed(line.data)
+    with suppress(MemdirError), open_transcript(path, root) as handle:
+        for line in read_lines_between(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
+            record = parse_record(line.data)
             if record and record.get(key):
                 return record
     return {}
@@ -189,7 +189,7 @@ def list_folder(folder: str, suffix: str = "") -> list[File]:
     return files
 
 
-def belongs(cwd: str, project: str) -> bool:
+def is_of_project(cwd: str, project: str) -> bool:
     """True for a session of the project or of a folder in it; and where nobody knows."""
     if not cwd or "\0" in cwd:
         return True
@@ -266,18 +266,18 @@ def read_lines(
 ) -> NewMessages:
     """What was said since the cursor, in a file of one JSON record per line."""
     newest, lines, broken, cursor, earlier = Newest(), 0, 0, None, ""
-    with opened(path, root) as handle:
+    with open_transcript(path, root) as handle:
         size = os.fstat(handle).st_size
         start = _find_start(handle, size, since, parser)
-        begin = max(start or 0, line_start(handle, size - WINDOW, size))
+        begin = max(start or 0, find_line_start(handle, size - WINDOW, size))
         # The parser takes in calls that later records refer to.
-        before = line_start(handle, begin - BEFORE_BYTES, begin)
-        for line in read_between(handle, before, begin):
-            earlier = _last_reply(parser.parse(parsed(line.data), "") or ()) or earlier
-        for line in read_between(handle, begin, size):
+        before = find_line_start(handle, begin - BEFORE_BYTES, begin)
+        for line in read_lines_between(handle, before, begin):
+            earlier = _last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
+        for line in read_lines_between(handle, begin, size):
             if line.data is not None and not line.data.strip():
                 continue
-            record = parsed(line.data)
+            record = parse_record(line.data)
             if record is None and not line.whole:
                 break  # it is being written: another time
             id = _mark(parser, record, line.data or b"") if record else ""
@@ -365,16 +365,16 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
             return False
         if hashed:
             return _hash(data) == since.id
-        record = parsed(data)
+        record = parse_record(data)
         return record is not None and _mark(parser, record, data) == since.id
 
     if 0 < since.offset <= size:
-        before = line_start(handle, since.offset - BEFORE_BYTES, since.offset)
-        for line in deque(read_between(handle, before, since.offset), 1):
+        before = find_line_start(handle, since.offset - BEFORE_BYTES, since.offset)
+        for line in deque(read_lines_between(handle, before, since.offset), 1):
             if is_it(line.data):
                 return since.offset
     start = None
-    for line in read_between(handle, line_start(handle, size - WINDOW, size), size):
+    for line in read_lines_between(handle, find_line_start(handle, size - WINDOW, size), size):
         if is_it(line.data):
             start = line.end
     return start

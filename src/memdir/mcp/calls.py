@@ -26,7 +26,7 @@ from memdir.hot.memory import UNKNOWN, decode, read_memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.hot.safe import clip, inert, inert_line, make_visible
 from memdir.mcp.server import INTERNAL, NO_RESOURCE, PARAMS, Refused
-from memdir.mcp.tools import TOOLS, Wrong, check
+from memdir.mcp.tools import TOOLS, Wrong, check_arguments
 from memdir.recall import answer as recall_answer
 from memdir.store import changes, look
 from memdir.store.accept import as_told, source_of
@@ -74,7 +74,7 @@ class Answer:
     wrong: bool = False
 
 
-def call(stores: Stores, name: object, arguments: object, client: str) -> Answer:
+def call_tool(stores: Stores, name: object, arguments: object, client: str) -> Answer:
     """What a tool answers; what the user can cause is an answer, too."""
     if not isinstance(name, str) or name not in TOOLS:
         known = ", ".join(TOOLS)
@@ -84,20 +84,20 @@ def call(stores: Stores, name: object, arguments: object, client: str) -> Answer
         raise Refused(PARAMS, "arguments is an object")
     stores.remarks.clear()
     try:
-        answer = RUNS[name](stores, check(name, arguments or {}), client)
+        answer = RUNS[name](stores, check_arguments(name, arguments or {}), client)
     except Wrong as wrong:
         return Answer(f"{wrong}.", wrong=True)
     except MemdirError as error:
-        answer = Answer(refusal(error), wrong=True)
+        answer = Answer(render_refusal(error), wrong=True)
     return replace(answer, text=_with_remarks([answer.text], stores.remarks))
 
 
-def framed(text: str) -> str:
+def frame_text(text: str) -> str:
     """A text that holds words of memories, between lines that only we can write."""
     return inject.frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
 
 
-def refusal(error: MemdirError) -> str:
+def render_refusal(error: MemdirError) -> str:
     """An error as a sentence, and what to do next."""
     said = _step(error.message, 4 * LINE_BYTES)
     next = _step(error.next, 2 * LINE_BYTES)
@@ -117,7 +117,7 @@ def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
     return "\n".join([*lines, *said])
 
 
-def memory_text(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
+def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
     """A memory from a line on, framed: age, origin and verdicts, a page of its text; its bytes."""
     path, data, document = look.show(app, name)
     facts = app.store.facts(path)
@@ -129,16 +129,16 @@ def memory_text(app: App, scope: str, name: str, start: int = 1) -> tuple[str, b
     if app.config.code:
         verify.kept_verdicts(app).tell([recalled])
     head = inject.body(recalled, app.now()).partition("\n\n")[0]  # below it: what it is about
-    return framed(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
+    return frame_text(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
 
-def index_text(app: App, start: int = 1) -> str:
+def render_index(app: App, start: int = 1) -> str:
     """The index as far as it goes in one page, in a frame; empty where there is none."""
     text = decode(app.store.index() or b"")
     if not text.strip():
         return ""
     where = inert_line(f"{app.store.root}/{app.store.index_path}", LINE_BYTES)
-    return framed(f"Contents of {where} (index of the memories):\n\n{_page(text, start)}")
+    return frame_text(f"Contents of {where} (index of the memories):\n\n{_page(text, start)}")
 
 
 def _page(text: str, start: int) -> str:
@@ -259,15 +259,15 @@ def _recall(stores: Stores, given: Given, client: str) -> Answer:
     near = [inject.pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
     text = f"Nothing to tell: {answer.reason if there else 'there is no memory yet'}."
-    return Answer("\n".join([text, framed("\n".join(["Nearest:", *near]))]) if near else text)
+    return Answer("\n".join([text, frame_text("\n".join(["Nearest:", *near]))]) if near else text)
 
 
 def _read(stores: Stores, given: Given, client: str) -> Answer:
     app, name = as_told(stores.app(given.get("scope", ""))), given.get("name", "")
     start = given.get("line", 1)
     if not name:
-        return Answer(index_text(app, start) or "The index is empty: nothing was saved yet.")
-    text, data = memory_text(app, str(app.config.scope), name, start)
+        return Answer(render_index(app, start) or "The index is empty: nothing was saved yet.")
+    text, data = render_memory(app, str(app.config.scope), name, start)
     return Answer(f"{text}\nhash: {hash_of(data)}")
 
 
@@ -285,7 +285,7 @@ def _list(stores: Stores, given: Given, client: str) -> Answer:
     more = [f"({left:,} more: call list with offset {start + len(shown)})"] if left > 0 else []
     total = f"{len(rows):,} {'memory' if len(rows) == 1 else 'memories'}"
     lines = [
-        framed("\n".join([f"{total}. Each line: scope: path [type, age] description", *shown]))
+        frame_text("\n".join([f"{total}. Each line: scope: path [type, age] description", *shown]))
     ]
     if not shown:
         none = f"{total}; none from {start} on." if rows else f"No {kind} memories yet."
@@ -315,7 +315,7 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
                     lines.append(inert_line(f"- {item.verdict}: {said}", LINE_BYTES))
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STALE, UNSURE, TRUE))
     left = [f"({len(lines) - MAX_CLAIMS} more)"] if len(lines) > MAX_CLAIMS else []
-    text = framed("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
+    text = frame_text("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
     return Answer(_with_remarks([text], remarks[:MAX_CLAIMS]))
 
 
@@ -324,7 +324,7 @@ def _history(stores: Stores, given: Given, client: str) -> Answer:
     logged = look.log(app, name, given.get("limit", CHANGES))
     if not logged:
         return Answer(f"No change of {inert_line(name, 80)}." if name else "No changes yet.")
-    return Answer(framed("\n".join(["Changes, newest first:", *map(_change, logged)])))
+    return Answer(frame_text("\n".join(["Changes, newest first:", *map(_change, logged)])))
 
 
 def _change(logged: Logged) -> str:
@@ -380,11 +380,11 @@ def read_resource(stores: Stores, uri: object) -> Fields:
         app = as_told(stores.app(scope))
         text = ""
         if path == app.store.index_path:
-            text = index_text(app)
+            text = render_index(app)
         elif path in app.store.files():
-            text = memory_text(app, scope, path)[0]
+            text = render_memory(app, scope, path)[0]
     except MemdirError as error:
-        raise Refused(INTERNAL, refusal(error), {"uri": uri}) from None
+        raise Refused(INTERNAL, render_refusal(error), {"uri": uri}) from None
     if not text:
         shown = inert_line(str(uri), LINE_BYTES)
         reason = f"there is no resource {shown}; resources/list names them"

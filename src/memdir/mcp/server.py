@@ -242,9 +242,9 @@ def _tools(server: Server, params: "Params") -> "Fields":
 
 
 def _call_tool(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.calls import call
+    from memdir.mcp.calls import call_tool
 
-    answer = call(server.stores, params.get("name"), params.get("arguments"), server.client)
+    answer = call_tool(server.stores, params.get("name"), params.get("arguments"), server.client)
     fields: Fields = {"content": [{"type": "text", "text": answer.text}]}
     if answer.fields and server.version >= STRUCTURED:
         fields["structuredContent"] = answer.fields

@@ -47,10 +47,10 @@ def run(words: "Sequence[str]") -> int | None:
             given[word] = value if equals else rest.pop(0)
         else:
             return None
-    return serve(given.get("--project"), given.get("--dir"), given.get("--scope", "all"))
+    return serve_client(given.get("--project"), given.get("--dir"), given.get("--scope", "all"))
 
 
-def serve(project: str | None, dir: str | None, scope: str) -> int:
+def serve_client(project: str | None, dir: str | None, scope: str) -> int:
     """Over standard input and output, until the client goes."""
     try:
         cwd = os.getcwd()
