@@ -259,9 +259,3 @@ BROKEN_OUT = [
 @pytest.mark.parametrize("text", BROKEN_OUT)
 def test_what_a_program_printed_cannot_leave_its_tags(home, folder, text):
     assert read(home, folder, record("user", text)).said == ()
-
-
-def test_what_was_typed_beside_a_tag_stays(home, folder):
-    text = "<bash-stdout>foo</bash-stdout>\nUse tabs, and keep a < b."
-    said = words(read(home, folder, record("user", text)))
-    assert said == [(PERSON, "Use tabs, and keep a < b.")]

@@ -239,13 +239,6 @@ def test_a_link_in_a_project_does_not_bring_files_from_elsewhere(link, tmp_path,
     assert "behind a symbolic link" in refused(str(tmp_path / "mine"), store)
 
 
-def test_a_link_to_a_project_is_the_persons_own(tmp_path, store):
-    (tmp_path / "other/.memory").mkdir(parents=True)
-    (tmp_path / "other/.memory/one.md").write_bytes(MEMORY)
-    (tmp_path / "mine").symlink_to(tmp_path / "other")
-    assert memdir("import", str(tmp_path / "mine") + "/", "--json").json["change"] == "created"
-
-
 def test_a_name_that_differs_only_in_case_is_not_put_beside_the_other(tmp_path, store):
     memdir("remember", "Use uv, always.", "--name", "foo")
     source = packed(tmp_path / "a.zip", ("FOO.md", MEMORY), ("bar.md", MEMORY))
@@ -332,8 +325,3 @@ def test_an_export_into_the_store_is_refused(filled):
     for target in (filled / "out.zip", filled / "deep/out", filled):
         answer = memdir("export", "--output", str(target), "--json")
         assert (answer.code, answer.error["code"]) == (1, "bad_input")
-
-
-def test_a_target_that_cannot_be_written_says_so(filled):
-    answer = memdir("export", "--output", "/proc/nowhere/out.zip", "--json")
-    assert answer.code == 1 and answer.error["path"] == "/proc/nowhere/out.zip"

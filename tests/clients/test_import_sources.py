@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.other_tools import sources
+from memdir.clients.other_tools import list_sources
 from memdir.hot.memory import read as read_header
 from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir, tree
@@ -123,7 +123,7 @@ BROKEN = {"cursor", "mem0", "claude-memory"}  # with an entry that nobody can re
 
 
 def test_every_source_is_tried():
-    assert sorted(TAKEN) == sources()
+    assert sorted(TAKEN) == list_sources()
 
 
 @pytest.mark.parametrize("source", TAKEN)
@@ -271,4 +271,4 @@ def test_a_directory_in_place_of_a_file_is_refused(source, home, project, tmp_pa
     place.mkdir(parents=True)
     words = [] if source in places else [str(place)]
     refused = memdir("import", source, *words, "--json")
-    assert refused.code == 1 and "no regular file" in refused.error["message"]
+    assert refused.code == 1 and "not a regular file" in refused.error["message"]

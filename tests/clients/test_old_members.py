@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.receipt import Wish
-from memdir.clients.setup import install
+from memdir.clients.setup import Wish, install_client
 from memdir.config.config import read_config
 from memdir.hot import types
 from memdir.library import Memdir
@@ -36,7 +35,7 @@ def test_a_layout_a_search_and_a_type_of_0_1_0_keep_memories(home, tmp_path):
 
 def test_a_client_of_0_1_0_is_set_up_and_taken_out(home, tmp_path):
     config = read_config({"HOME": str(home), "MEMDIR_CONFIG_DIR": str(OLD)}, str(tmp_path))
-    (edit,) = install(config, "windsurf", Wish()).edits
+    (edit,) = install_client(config, "windsurf", Wish()).edits
     assert b"memdir.mcp" in Path(edit.path).read_bytes()
-    install(config, "windsurf", Wish(remove=True))
+    install_client(config, "windsurf", Wish(remove=True))
     assert not Path(edit.path).exists()

@@ -15,7 +15,6 @@ from tests.helpers.writers import (
     TIME,
     Codex,
     Gemini,
-    Opencode,
     OpencodeTable,
     line,
 )
@@ -104,19 +103,6 @@ def test_a_patch_that_codex_could_not_apply_wrote_nothing(home):
     assert wrote(codex.open_reader(str(home), {}).read(path, START)) == []
 
 
-def test_an_early_version_of_codex_is_read(home):
-    path = Codex().path(home, Path("/p"), "1")
-    path.parent.mkdir(parents=True)
-    records = [
-        {"id": "1", "timestamp": TIME, "instructions": "Be nice."},
-        {"record_type": "state"},
-        user("hello")["payload"],
-    ]
-    path.write_text("".join(map(line, records)))
-    stretch = codex.open_reader(str(home), {}).read(str(path), START)
-    assert (words(stretch), stretch.broken) == ([(PERSON, "hello")], 0)
-
-
 # Gemini CLI
 
 
@@ -176,17 +162,24 @@ def test_sessions_of_gemini_are_found_by_the_directory_they_name(home, tmp_path)
 # opencode
 
 
+def rewrite(path: Path, number: int, change: Any) -> None:
+    """Another text in place of a message's."""
+    with sqlite3.connect(path.parent) as table:
+        rows = table.execute("SELECT id, data FROM message ORDER BY id").fetchall()
+        id, data = rows[number]
+        table.execute("UPDATE message SET data = ? WHERE id = ?", (change(data), id))
+    table.close()
+
+
 def test_a_reply_of_opencode_waits_until_it_is_whole(home, tmp_path):
-    writer = Opencode()
     said = [Message("", PERSON, "hello"), Message("", AGENT, "half a reply")]
-    path = writer.lay(home, tmp_path, "ses_1", said)
-    last = max((path.parents[2] / "message/ses_1").iterdir())
-    data = json.loads(last.read_text())
-    last.write_text(json.dumps({**data, "time": {"created": 1}}))
+    path = OpencodeTable().lay(home, tmp_path, "ses_1", said)
+    whole = []
+    rewrite(path, 1, lambda data: whole.append(data) or data.replace("completed", "later"))
     reader = opencode.open_reader(str(home), {})
     first = reader.read(str(path), START)
     assert words(first) == [(PERSON, "hello")]
-    last.write_text(json.dumps(data))
+    rewrite(path, 1, lambda data: whole[0])
     assert words(reader.read(str(path), first.cursor)) == [(AGENT, "half a reply")]
 
 
@@ -194,17 +187,15 @@ def test_a_reply_of_opencode_waits_until_it_is_whole(home, tmp_path):
     "more", [{"summary": True}, {"role": "system"}, {"role": None}, {"role": ["user"]}]
 )
 def test_a_message_of_opencode_that_nobody_said(home, tmp_path, more):
-    path = Opencode().lay(home, tmp_path, "ses_1", [Message("", AGENT, "They talked.")])
-    (file,) = (path.parents[2] / "message/ses_1").iterdir()
-    file.write_text(json.dumps({**json.loads(file.read_text()), **more}))
+    path = OpencodeTable().lay(home, tmp_path, "ses_1", [Message("", AGENT, "They talked.")])
+    rewrite(path, 0, lambda data: json.dumps({**json.loads(data), **more}))
     assert opencode.open_reader(str(home), {}).read(str(path), START).said == ()
 
 
-def test_one_broken_file_of_opencode_hides_no_other(home, tmp_path):
+def test_one_broken_row_of_opencode_hides_no_other(home, tmp_path):
     said = [Message("", PERSON, text) for text in ("one", "two", "three")]
-    path = Opencode().lay(home, tmp_path, "ses_1", said)
-    files = sorted((path.parents[2] / "message/ses_1").iterdir())
-    files[1].write_text("{ broken")
+    path = OpencodeTable().lay(home, tmp_path, "ses_1", said)
+    rewrite(path, 1, lambda data: "{ broken")
     stretch = opencode.open_reader(str(home), {}).read(str(path), START)
     assert (words(stretch), stretch.broken) == ([(PERSON, "one"), (PERSON, "three")], 1)
 

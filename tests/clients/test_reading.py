@@ -150,48 +150,17 @@ def test_of_a_huge_file_the_newest_part_is_read(file, monkeypatch):
     assert (texts(near), near.cut, near.lost) == (["number 99"], False, False)
 
 
-def test_of_very_many_lines_the_newest_are_read(file, monkeypatch):
-    monkeypatch.setattr(transcripts, "MAX_LINES", 10)
-    monkeypatch.setattr(transcripts, "BEFORE_BYTES", 100)
-    file.write("".join(said(f"number {number}") for number in range(100)))
-    stretch = file.read()
-    assert texts(stretch) == [f"number {number}" for number in range(90, 100)]
-    assert (stretch.cut, stretch.broken) == (True, 0)
-
-
 def test_a_file_that_is_written_while_it_is_read_ends_where_it_ended(file):
     file.write(said("first") + said("second"))
     handle = os.open(file.path, os.O_RDONLY)
     stop = os.fstat(handle).st_size
-    reading = transcripts.forward(handle, 0, stop)
+    reading = transcripts.read_lines_between(handle, 0, stop)
     next(reading)
     file.add(said("third"))
     assert [one.end for one in reading] == [stop]
     file.write("")
-    assert (
-        list(transcripts.forward(handle, 0, stop)) == list(transcripts.backward(handle, stop)) == []
-    )
+    assert list(transcripts.read_lines_between(handle, 0, stop)) == []
     os.close(handle)
-
-
-@settings(max_examples=150)
-@given(st.lists(st.sampled_from([b"a", b"bb", b"\n", b"\n\n", b"ccccc"])), st.integers(1, 7))
-def test_lines_are_the_same_forwards_and_backwards(tmp_path_factory, pieces, chunk):
-    path, data = tmp_path_factory.mktemp("lines") / "x", b"".join(pieces)
-    path.write_bytes(data)
-    wanted, at = [], 0
-    for one in data.splitlines(keepends=True):
-        text = one.rstrip(b"\n")
-        wanted.append((at, at + len(one), text if len(text) <= 4 else None))
-        at += len(one)
-    handle = os.open(path, os.O_RDONLY)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(transcripts, "CHUNK_BYTES", chunk)
-        patched.setattr(transcripts, "MAX_LINE_BYTES", 4)
-        there = [found[:3] for found in transcripts.forward(handle, 0, len(data))]
-        back = [found[:3] for found in transcripts.backward(handle, len(data))]
-    os.close(handle)
-    assert there == back[::-1] == wanted
 
 
 LINES = st.sampled_from(

@@ -1,4 +1,4 @@
-"""Every member of the family `clients`: in, in again, and out again to the byte."""
+"""Every member of the family `clients`, also a user's own: in, in again, out to the byte."""
 
 import hashlib
 import json
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memdir.clients.receipt import Plan, Wish
-from memdir.clients.setup import clients, install
+from memdir.clients.setup import Plan, Wish, install_client, list_clients
 from memdir.config.config import Config, read_config
-from memdir.errors import BadInput
+from memdir.errors import BadInput, MemdirError
+from tests.conformance import own
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import rows
 
@@ -19,17 +19,18 @@ THEIRS = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "comm
 FILES = dict(rows(globals(), "FILES"))
 UNSAFE = dict(rows(globals(), "UNSAFE"))
 WITH_PLUGIN = "claude-code"
-WAYS = [*((one, "settings") for one in clients()), (WITH_PLUGIN, "plugin")]
+CLIENTS = list_clients(own.FOLDER)
+WAYS = [*((client, "settings") for client in CLIENTS), (WITH_PLUGIN, "plugin")]
 
 
-@pytest.fixture(params=clients())
+@pytest.fixture(params=CLIENTS)
 def client(request) -> Any:
     return request.param
 
 
 @pytest.fixture
 def config(home: Path, tmp_path: Path) -> Config:
-    return read_config({"HOME": str(home)}, str(tmp_path))
+    return read_config({"HOME": str(home), "MEMDIR_CONFIG_DIR": own.FOLDER}, str(tmp_path))
 
 
 def seen(home: Path) -> dict[str, tuple[bytes, int]]:
@@ -40,7 +41,7 @@ def seen(home: Path) -> dict[str, tuple[bytes, int]]:
 
 def settings_of(config: Config, client: str, way: str = "settings") -> Path:
     """The file that a client's hooks go to."""
-    return Path(install(config, client, Wish(way), dry_run=True).edits[0].path)
+    return Path(install_client(config, client, Wish(way), dry_run=True).edits[0].path)
 
 
 def lay(path: Path, data: bytes | None) -> None:
@@ -60,18 +61,18 @@ def test_in_in_again_and_out_to_the_byte(client, config, home, data, way):
     path = settings_of(config, client, way)
     lay(path, data)
     before = seen(home)
-    planned = install(config, client, Wish(way, commands=True), dry_run=True)
+    planned = install_client(config, client, Wish(way, commands=True), dry_run=True)
     assert seen(home) == before and planned.edits[0].new
-    done = install(config, client, Wish(way, commands=True))
+    done = install_client(config, client, Wish(way, commands=True))
     assert (done.edits, done.hooks) == (planned.edits, planned.hooks)
     after = seen(home)
     assert all(after[name][0] != data for name, (data, _) in before.items())
-    assert changes(install(config, client, Wish(commands=True))) == {"unchanged"}
-    assert changes(install(config, client, Wish())) == {"unchanged"}
+    assert changes(install_client(config, client, Wish(commands=True))) == {"unchanged"}
+    assert changes(install_client(config, client, Wish())) == {"unchanged"}
     assert seen(home) == after
-    install(config, client, Wish(remove=True))
+    install_client(config, client, Wish(remove=True))
     assert seen(home) == before
-    assert changes(install(config, client, Wish(remove=True))) <= {"unchanged"}
+    assert changes(install_client(config, client, Wish(remove=True))) <= {"unchanged"}
     assert seen(home) == before
 
 
@@ -80,12 +81,12 @@ def test_in_in_again_and_out_to_the_byte(client, config, home, data, way):
 def test_what_cannot_be_edited_safely_is_left_as_it_is(client, config, home, data, way):
     path = settings_of(config, client, way)
     if data is None:
-        wanted = json.loads(install(config, client, Wish(way), dry_run=True).edits[0].new)
+        wanted = json.loads(install_client(config, client, Wish(way), dry_run=True).edits[0].new)
         data = json.dumps({key: 7 for key in wanted if key != "version"}).encode()
     lay(path, data)
     before = seen(home)
     with pytest.raises(BadInput) as caught:
-        install(config, client, Wish(way))
+        install_client(config, client, Wish(way))
     assert str(path) in caught.value.message and caught.value.next
     assert json.loads(caught.value.lines)  # what to add by hand
     assert seen(home) == before
@@ -100,21 +101,21 @@ def test_hostile_settings_come_back_to_the_byte_or_are_left_alone(client, config
     lay(path, row.value.encode())
     before = seen(home)
     try:
-        install(config, client, Wish("settings"))
+        install_client(config, client, Wish("settings"))
     except BadInput as error:
         assert str(path) in error.message
     else:
         assert seen(home) != before
-        install(config, client, Wish(remove=True))
+        install_client(config, client, Wish(remove=True))
     assert seen(home) == before
 
 
 def test_what_others_wrote_meanwhile_stays(client, config):
     path = settings_of(config, client)
     lay(path, b'{\n  "model": "x"\n}\n')
-    install(config, client, Wish("settings"))
+    install_client(config, client, Wish("settings"))
     path.write_bytes(path.read_bytes().replace(b'"x"', b'"y",\n  "theme": "dark"'))
-    install(config, client, Wish(remove=True))
+    install_client(config, client, Wish(remove=True))
     assert path.read_bytes() == b'{\n  "model": "y",\n  "theme": "dark"\n}\n'
 
 
@@ -122,11 +123,11 @@ def test_what_others_wrote_meanwhile_stays(client, config):
 def test_settings_that_the_client_wrote_anew_lose_only_what_is_ours(client, config, way):
     path = settings_of(config, client)
     lay(path, FILES["usual"])
-    install(config, client, Wish(way))
+    install_client(config, client, Wish(way))
     values = json.loads(path.read_bytes())
     path.write_text(json.dumps({"new": 1, **values}, indent=4))
-    assert changes(install(config, client, Wish())) == {"unchanged"}
-    install(config, client, Wish(remove=True))
+    assert changes(install_client(config, client, Wish())) == {"unchanged"}
+    install_client(config, client, Wish(remove=True))
     assert json.loads(path.read_bytes()) == {"new": 1, "model": "x", **THEIRS}
 
 
@@ -134,7 +135,7 @@ def test_what_memdir_0_1_0_put_in_is_taken_out_to_the_byte(client, config, home)
     path = settings_of(config, client)
     theirs = '{\n  "model": "x" ,\n  "b":1\n}\n'
     lay(path, theirs.encode())
-    install(config, client, Wish("settings"))
+    install_client(config, client, Wish("settings"))
     ours = {key: one for key, one in json.loads(path.read_text()).items() if key not in "model b"}
     added = ", " + json.dumps(ours)[1:-1]
     made = theirs.replace("1\n", f"1{added}\n")
@@ -146,18 +147,18 @@ def test_what_memdir_0_1_0_put_in_is_taken_out_to_the_byte(client, config, home)
     old = {"created": False, "after": digest, "insertions": insertions}
     fields["files"][str(path)] = old
     receipt.write_text(json.dumps(fields))
-    assert changes(install(config, client, Wish())) == {"unchanged"}
-    install(config, client, Wish(remove=True))
+    assert changes(install_client(config, client, Wish())) == {"unchanged"}
+    install_client(config, client, Wish(remove=True))
     assert path.read_text() == theirs
 
 
 def test_without_a_receipt_hooks_are_still_found(client, config, home):
     path = settings_of(config, client)
     lay(path, FILES["usual"])
-    install(config, client, Wish("settings"))
+    install_client(config, client, Wish("settings"))
     for receipt in (home / ".local").rglob("*.json"):
         receipt.write_text("{ broken")
-    install(config, client, Wish(remove=True))
+    install_client(config, client, Wish(remove=True))
     assert path.read_bytes() == FILES["usual"]
 
 
@@ -166,13 +167,13 @@ def test_from_one_way_to_the_other_nothing_stays_behind(config, home):
     path = settings_of(config, client)
     lay(path, FILES["usual"])
     before = seen(home)
-    install(config, client, Wish("settings"))
+    install_client(config, client, Wish("settings"))
     hooks = path.read_bytes()
-    install(config, client, Wish("plugin"))
+    install_client(config, client, Wish("plugin"))
     assert b"start.py" not in path.read_bytes()
-    install(config, client, Wish("settings"))
+    install_client(config, client, Wish("settings"))
     assert path.read_bytes() == hooks
-    install(config, client, Wish(remove=True))
+    install_client(config, client, Wish(remove=True))
     assert seen(home) == before
 
 
@@ -182,10 +183,10 @@ def test_a_link_is_written_through(client, config, home, tmp_path):
     real.write_bytes(FILES["usual"])
     path.parent.mkdir(parents=True)
     path.symlink_to(real)
-    done = install(config, client, Wish("settings"))
+    done = install_client(config, client, Wish("settings"))
     assert path.is_symlink() and real.read_bytes() != FILES["usual"]
     assert any(str(real) in remark for remark in done.remarks)
-    install(config, client, Wish(remove=True))
+    install_client(config, client, Wish(remove=True))
     assert path.is_symlink() and real.read_bytes() == FILES["usual"]
 
 
@@ -194,17 +195,17 @@ def test_a_link_to_itself_and_a_pipe_are_refused(client, config):
     path.parent.mkdir(parents=True)
     path.symlink_to(path)
     with pytest.raises(BadInput, match="leads to itself"):
-        install(config, client, Wish("settings"))
+        install_client(config, client, Wish("settings"))
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(Exception, match="no regular file"):
-        install(config, client, Wish("settings"))
+    with pytest.raises(MemdirError, match="cannot be read"):
+        install_client(config, client, Wish("settings"))
 
 
 def test_memories_are_not_touched(client, config):
     store = Path(config.store)
     store.mkdir(parents=True)
     (store / "kept.md").write_text("Kept.\n")
-    install(config, client, Wish("settings", commands=True))
-    install(config, client, Wish(remove=True))
+    install_client(config, client, Wish("settings", commands=True))
+    install_client(config, client, Wish(remove=True))
     assert [path.name for path in store.iterdir()] == ["kept.md"]

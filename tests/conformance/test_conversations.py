@@ -72,12 +72,6 @@ def test_anthropic_sends_the_same_prefix_in_every_turn():
 
 
 @needs_extra
-def test_a_single_question_is_not_put_into_a_cache():
-    (body,) = sent("anthropic", Question("Be brief.", "Which one?", SCHEMA, 100, 20.0))
-    assert "cache_control" not in json.dumps(body)
-
-
-@needs_extra
 def test_openai_gets_plain_texts_in_a_stable_order():
     first, third = sent("openai", FIRST, THIRD)
     assert third["messages"][:2] == first["messages"]

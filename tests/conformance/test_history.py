@@ -291,14 +291,6 @@ def test_the_history_lies_outside_the_store_and_is_private(opened):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_a_lock_file_that_a_killed_git_left_stops_nobody(opened):
-    opened.save("One", "a")
-    (opened.state / "history.git/refs/heads/main.lock").write_text("")
-    opened.save("Two", "b")
-    assert opened.verbs() == ["begin", "save a", "save b"]
-    assert opened.said == []
-
-
 def test_real_git_can_commit_between_ours(opened):
     """Somebody uses git on the history: what they commit is one more change, read as outside."""
     opened.save("One", "a")

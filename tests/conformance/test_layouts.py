@@ -67,11 +67,6 @@ def content(store, path):
     return HEADER % b"Label"
 
 
-def test_there_are_layouts_to_test():
-    assert {"markdown", "in_memory"} <= set(MARKDOWN)
-    assert {*MARKDOWN, *PLACES} == set(MEMBERS)
-
-
 def test_a_layout_knows_its_name_and_its_place(each):
     assert each.layout in MEMBERS
     assert each.root
@@ -209,24 +204,6 @@ def test_foreign_files_are_no_memories_and_stay(store, path):
     assert not is_memory(path)
 
 
-def test_files_are_sorted_and_are_what_a_scan_sees(store):
-    paths = ["b.md", "a.md", "deep/z.md", "deep/a.md", "B.md"]
-    for path in paths:
-        store.put(path, HEADER % b"x")
-    assert store.files() == sorted(paths)
-    assert sorted(memory.path for memory in store.scan().memories) == sorted(paths)
-    assert all(is_memory(path) for path in store.files())
-
-
-def test_a_scan_knows_header_size_and_time(store):
-    data = HEADER % b"label"
-    store.put("a.md", data)
-    (memory,) = store.scan().memories
-    assert (memory.name, memory.type, memory.description) == ("label", "user", "d")
-    assert memory.size == len(data)
-    assert memory.mtime > 1e9
-
-
 LONG = "word " * 2000
 
 
@@ -237,15 +214,6 @@ def test_a_scan_reads_the_same_header_as_a_whole_reader(store, text):
     whole = memory_module.read(text)
     assert memory.values == whole.values
     assert memory.name == (whole.get("name") or "a")
-
-
-def test_a_header_of_a_megabyte_is_read_or_reported_never_passed_over(store):
-    store.put("a.md", b"---\nx: " + b"y" * 1_000_000 + b"\nname: n\n---\n")
-    store.put("b.md", HEADER % b"b")
-    scan = store.scan()
-    names = {memory.path: memory.name for memory in scan.memories}
-    assert names["b.md"] == "b"
-    assert names["a.md"] == "n" or {finding.path for finding in scan.findings} == {"a.md"}
 
 
 def test_an_odd_header_is_a_finding_with_its_line_and_hides_nothing(store):

@@ -31,23 +31,11 @@ def lines(ledger: Ledger) -> list[dict]:
     return [json.loads(line) for line in Path(ledger.path).read_text().splitlines()]
 
 
-def test_what_it_cost_and_what_came_of_it_read_back_too():
-    call = Call("ab12", NOON, DAY, "capture", "m", "s", Usage(1, 2, 3, 0.5), "answered", "saved 2")
-    assert read(write(call)) == call
-
-
 def test_a_line_of_an_earlier_version_is_read():
     call = Call("ab12", NOON, DAY, "select", "m", "s", Usage(1, 2, 3), "answered")
     said = json.loads(write(call))
     del said["cost"], said["produced"]
     assert read(json.dumps(said).encode()) == call
-
-
-@pytest.mark.parametrize("cost", ["1", -1, [], True, float("inf"), float("nan")])
-def test_a_cost_that_is_none_is_a_broken_line(cost):
-    said = json.loads(write(Call("a", NOON, DAY, "select", "m", "s", Usage(1, 2)))) | {"cost": cost}
-    with pytest.raises(ValueError):
-        read(json.dumps(said).encode())
 
 
 def test_a_call_is_reserved_then_settled(ledger):
@@ -127,16 +115,6 @@ def test_a_ledger_without_bounds_stops_every_call(ledger):
         Metered(model, ledger, LIMITS, "select", "s").answer(QUESTION)
     assert model.asked == []
     assert os.path.getsize(ledger.path) == 500_000_000
-
-
-def test_a_last_line_that_is_too_long_is_not_cut_off_by_a_settlement(ledger):
-    call = ledger.reserve("select", "m", "s", Usage(5, 0), LIMITS)
-    with open(ledger.path, "ab") as file:
-        file.write(b"x" * 70_000)
-    size = os.path.getsize(ledger.path)
-    with pytest.raises(LedgerBroken):
-        ledger.settle(call, Usage(1, 1), "answered")
-    assert os.path.getsize(ledger.path) == size
 
 
 @pytest.mark.parametrize("what", ["directory", "link", "pipe"])
@@ -234,15 +212,6 @@ def test_a_failure_costs_what_is_known_else_the_estimate(ledger, line, failure, 
         metered.answer(QUESTION)
     assert ledger.spent(DAY, "s").day == total
     assert ledger.calls()[0].outcome == failure.code
-
-
-def test_an_answer_is_settled_with_its_true_figures(ledger):
-    line = {"text": "fine", "input_tokens": 33, "output_tokens": 4}
-    metered = Metered(Scripted([line], "scripted:x"), ledger, LIMITS, "capture", "s")
-    assert metered.answer(QUESTION).text == "fine"
-    (call,) = ledger.calls()
-    assert (call.purpose, call.model, call.session) == ("capture", "scripted:x", "s")
-    assert (call.usage, call.outcome) == (Usage(33, 4), "answered")
 
 
 def test_a_process_that_is_killed_while_it_asks_has_spent_its_estimate(ledger):

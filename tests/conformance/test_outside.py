@@ -86,16 +86,6 @@ def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
     assert "Two" in opened.read("a.md")
 
 
-def test_a_file_that_is_only_unreadable_for_a_moment_is_not_gone(opened):
-    opened.write("deep/a.md", memory("a"))
-    opened.save("One", "b")
-    deep = opened.root / "deep"
-    deep.rename(opened.root / ".away")
-    (opened.root / ".away").rename(deep)
-    opened.app().snapshot()
-    assert opened.verbs() == ["begin", "save b"]
-
-
 def test_a_killed_writers_change_gets_its_name(opened):
     opened.save("One", "a")
     app = opened.app()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evals import listing
-from memdir.claims.claim import Past, Seen, Uses, Wanted
+from memdir.claims.claim import Past, Uses
 from memdir.claims.repo import Repo, open_git_repo, open_no_repo
 from tests.helpers.repositories import TEXT, Checkout, look
 
@@ -92,12 +92,6 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Repo, str, str
 # -- every member --------------------------------------------------------------------------
 
 
-def test_a_look_for_nothing_answers_nothing(repo):
-    seen = repo.look(Wanted())
-    assert isinstance(seen, Seen)
-    assert not seen.paths and not seen.symbols and not seen.branches and not seen.past
-
-
 def test_only_what_was_asked_is_answered(repo):
     wanted = ["session.ts", "never.py"]
     seen = look(repo, paths=wanted, symbols=["openSession"], branches=["main", "gone"])
@@ -117,15 +111,6 @@ def test_odd_names_break_nothing(repo):
     assert all(not place.startswith(("/", "..")) for some in seen.paths.values() for place in some)
     assert set(seen.paths) <= {"*", "**/**"}
     assert not seen.branches and not seen.packages and not seen.commits
-
-
-def test_the_state_stays_while_nothing_changes(repo):
-    assert isinstance(repo.state(), str) and repo.state() == repo.state()
-
-
-def test_a_second_look_sees_the_same(repo):
-    wanted = {"paths": [*FILES, "auth"], "symbols": ["openSession", "removed_call"]}
-    assert look(repo, **wanted) == look(repo, **wanted)
 
 
 def test_nothing_there_is_said_not_raised(tmp_path):

@@ -17,10 +17,6 @@ def member(request: pytest.FixtureRequest) -> tuple[str, Type]:
     return name, found if isinstance(found, Type) else found.TYPE
 
 
-def test_there_are_types_to_test():
-    assert {"user", "feedback", "project", "reference"} <= set(OURS)
-
-
 def test_a_type_is_called_as_its_file(member):
     name, type = member
     assert type.name == name

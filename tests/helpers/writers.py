@@ -183,74 +183,10 @@ class Gemini(Lines):
         return [*found, {"$set": {"lastUpdated": TIME}}]
 
 
-class GeminiDocument(Gemini):
-    """An older version: one document, written anew each time."""
+class OpencodeTable:
+    """A database."""
 
-    def path(self, home: Path, project: Path, session: str) -> Path:
-        return super().path(home, project, session).with_suffix(".json")
-
-    def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
-        text = path.read_text("utf-8")
-        whole = json.loads(text)
-        messages: dict[str, Any] = {one["id"]: one for one in whole.get("messages", [])}
-        for one in said:
-            messages |= {rec["id"]: rec for rec in self.records(one, project) if "id" in rec}
-        whole["messages"] = list(messages.values())
-        path.write_text(json.dumps(whole, indent=2, ensure_ascii=False), "utf-8")
-
-
-class Opencode:
-    """Files below `storage`."""
-
-    suffix = ".json"
     count = 0
-
-    def path(self, home: Path, project: Path, session: str) -> Path:
-        return home / ".local/share/opencode/storage/session/project" / f"{session}.json"
-
-    def lay(
-        self, home: Path, project: Path, session: str, said: Sequence[Message], agent: bool = False
-    ) -> Path:
-        path = self.path(home, project, session)
-        about = {"id": session, "directory": str(project), "time": {"created": 1, "updated": 2}}
-        self.write(path, {**about, **({"parentID": "ses_0"} if agent else {})})
-        self.more(path, project, said)
-        return path
-
-    def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
-        storage = path.parents[2]
-        for one in said:
-            id, data, parts = self.message(one)
-            for number, part in enumerate(parts):
-                self.write(storage / "part" / id / f"prt_{number:03d}.json", part)
-            self.write(storage / "message" / path.stem / f"{id}.json", {"id": id, **data})
-
-    def message(self, said: Message) -> tuple[str, Any, list[Any]]:
-        Opencode.count += 1
-        time = {"created": SECONDS * 1000}
-        if said.who == PERSON:
-            told = {"type": "text", "text": "Called the Read tool", "synthetic": True}
-            parts = [{"type": "text", "text": said.text}, told]
-            return f"msg_{self.count:06d}", {"role": "user", "time": time}, parts
-        parts = [{"type": "step-start"}]
-        if said.who == TOOL:
-            state = {"status": "completed", "input": {"command": "ls"}, "output": said.text}
-            parts.append({"type": "tool", "callID": "c", "tool": said.tool, "state": state})
-        elif said.text:
-            parts.append({"type": "text", "text": said.text})
-        for path in said.wrote:
-            state = {"status": "completed", "input": {"filePath": path}, "output": ""}
-            parts.append({"type": "tool", "callID": "c", "tool": "write", "state": state})
-        done = {"role": "assistant", "time": {**time, "completed": SECONDS * 1000}}
-        return f"msg_{self.count:06d}", done, parts
-
-    def write(self, path: Path, data: Any) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(data), "utf-8")
-
-
-class OpencodeTable(Opencode):
-    """A newer version: a database."""
 
     def path(self, home: Path, project: Path, session: str) -> Path:
         return home / ".local/share/opencode/opencode.db" / session
@@ -286,14 +222,31 @@ class OpencodeTable(Opencode):
                     table.execute("INSERT INTO part VALUES (?, ?, ?, ?)", whole)
         table.close()
 
+    def message(self, said: Message) -> tuple[str, Any, list[Any]]:
+        OpencodeTable.count += 1
+        time = {"created": SECONDS * 1000}
+        if said.who == PERSON:
+            told = {"type": "text", "text": "Called the Read tool", "synthetic": True}
+            parts = [{"type": "text", "text": said.text}, told]
+            return f"msg_{self.count:06d}", {"role": "user", "time": time}, parts
+        parts = [{"type": "step-start"}]
+        if said.who == TOOL:
+            state = {"status": "completed", "input": {"command": "ls"}, "output": said.text}
+            parts.append({"type": "tool", "callID": "c", "tool": said.tool, "state": state})
+        elif said.text:
+            parts.append({"type": "text", "text": said.text})
+        for path in said.wrote:
+            state = {"status": "completed", "input": {"filePath": path}, "output": ""}
+            parts.append({"type": "tool", "callID": "c", "tool": "write", "state": state})
+        done = {"role": "assistant", "time": {**time, "completed": SECONDS * 1000}}
+        return f"msg_{self.count:06d}", done, parts
+
 
 WRITERS: dict[str, tuple[str, Any]] = {
     "claude-code": ("claude_code", ClaudeCode),
     "codex": ("codex", Codex),
     "gemini-cli": ("gemini_cli", Gemini),
-    "gemini-cli document": ("gemini_cli", GeminiDocument),
-    "opencode": ("opencode", Opencode),
-    "opencode table": ("opencode", OpencodeTable),
+    "opencode": ("opencode", OpencodeTable),
 }
 
 

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from memdir.clients.claude_code import Reader
+from memdir.clients.claude_code import ClaudeReader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
 from memdir.records.memory_config import read_settings
 from memdir.records.triage import Score, score, triage_text
@@ -184,7 +184,7 @@ def test_the_real_shape_of_a_transcript_is_read(tmp_path):
     path = tmp_path / "p" / "s.jsonl"
     path.parent.mkdir()
     path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    stretch = Reader(str(tmp_path), str(tmp_path)).read(str(path), Cursor())
+    stretch = ClaudeReader(str(tmp_path), str(tmp_path)).read(str(path), Cursor())
     found = score(stretch.said, SETTINGS)
     assert [one.type for one in found.triggered] == ["decision"]
     assert of("runbook", list(stretch.said)).hits == ()

@@ -15,7 +15,7 @@ import pytest
 from memdir import __version__
 from memdir.cli.main import MODULES
 from memdir.clients.claude_code import EVENTS, ID, command_line, marketplace, plugin_line
-from memdir.clients.receipt import Host
+from memdir.clients.setup import Host
 from memdir.hot.memory import utf16_units
 from tests.self.source import PACKAGE, ROOT
 

@@ -6,9 +6,9 @@ It puts the MCP server into Windsurf's settings. What stands there already stays
 
 import os
 
-from memdir.clients.edit_json import Merge
-from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings
-from memdir.clients.setup import NAME, is_server, server
+from memdir.clients.edit_settings import NAME, Merge, ours_at
+from memdir.clients.receipt import Receipt
+from memdir.clients.setup import Host, Plan, Wish, only_settings, server_entry
 
 TITLE = "Windsurf"
 SERVERS = "mcpServers"
@@ -22,12 +22,7 @@ def folder(host: Host) -> str:
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files; nothing is written here."""
     remarks = only_settings(TITLE, wish)
-    command, *args = server(host)
-    wanted = {SERVERS: {NAME: {"command": command, "args": args}}}
+    wanted = {SERVERS: server_entry(host)}
     file = os.path.join(folder(host), "mcp_config.json")
-    merge = Merge(file, wanted, _is_ours, (SERVERS, NAME), remarks)
+    merge = Merge(file, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks)
     return Plan("", (merge.edit(receipt, wish.remove),), {}, tuple(remarks))
-
-
-def _is_ours(path: tuple[str | int, ...], value: object) -> bool:
-    return path == (SERVERS, NAME) and is_server(value)

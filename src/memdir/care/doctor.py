@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from memdir.capture import review
-from memdir.clients.receipt import PLUGIN, Edit, Plan, Wish
-from memdir.clients.setup import clients, install, is_set_up
+from memdir.clients.receipt import Edit
+from memdir.clients.setup import PLUGIN, Plan, Wish, install_client, is_set_up, list_clients
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
 from memdir.format.draft import Draft, Wishes, hash_of
@@ -53,7 +53,7 @@ def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
         changes.rebuild_index(app)  # it begins the new history
         checks = list(examine(app))
     checks.append(_tried("setup", lambda: _claude_code(app)))
-    checks += [check for name in clients(app.config.own) for check in _client(app, name)]
+    checks += [check for name in list_clients(app.config.own) for check in _client(app, name)]
     return [*checks, prove(trial)]
 
 
@@ -192,7 +192,7 @@ def _trash(shelf: Shelf) -> Check:
 def _claude_code(app: App) -> Check:
     """Whether the client runs us, once, as we are now; not at all is no failure."""
     mend = f"run: memdir setup {CLIENT}"
-    plan = install(app.config, CLIENT, Wish(), dry_run=True)
+    plan = install_client(app.config, CLIENT, Wish(), dry_run=True)
     edit = plan.edits[0]
     ours = edit.old != edit.clean  # something of ours stands in the settings
     if plan.way == PLUGIN and edit.new == edit.clean:  # the client's own doing
@@ -217,7 +217,7 @@ def _client(app: App, client: str) -> Iterator[Check]:
         return
     mend = f"run: memdir setup {client}"
     try:
-        plan = install(app.config, client, Wish(), dry_run=True)
+        plan = install_client(app.config, client, Wish(), dry_run=True)
     except MemdirError as error:
         if is_set_up(app.config, client):
             yield Check(client, False, error.message, error.next)

@@ -18,8 +18,7 @@ from memdir.capture.progress import (
     Progress,
     balance_journal,
 )
-from memdir.clients.receipt import PLUGIN, Wish
-from memdir.clients.setup import install
+from memdir.clients.setup import PLUGIN, Wish, install_client
 from memdir.config.config import Config
 from memdir.errors import MemdirError
 from memdir.hot.inject import FOLDER as SESSIONS
@@ -123,7 +122,7 @@ def _known(look: Callable[[], int]) -> int | None:
 def _set_up(config: Config) -> str:
     """How the client runs us: by its settings or as a plugin; empty where it does not."""
     try:
-        plan = install(config, CLIENT, Wish(), dry_run=True)
+        plan = install_client(config, CLIENT, Wish(), dry_run=True)
     except MemdirError:
         return ""  # its settings cannot be read; memdir doctor says so
     edit = plan.edits[0]

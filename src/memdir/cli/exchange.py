@@ -52,7 +52,7 @@ def import_(session: Session, source: str, path: str) -> Answer:
     unsafe entry of an archive refuses the whole import. One undo takes it all back.
     """
     app = session.app
-    brought = other_tools.read_sources(session.config, source, path)
+    brought = other_tools.read_memories(session.config, source, path)
     clashes = _drop_clashes(app, brought)
     contents = dict(brought.files)
     origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line of the history

@@ -9,8 +9,9 @@ import click
 from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Answer, Screen, diff, diff_lines, pick
 from memdir.clients import setup as setup_module
-from memdir.clients.receipt import ByHand, Edit, Plan, Wish
-from memdir.mcp.stdio import serve
+from memdir.clients.receipt import ByHand, Edit
+from memdir.clients.setup import Plan, Wish
+from memdir.mcp.stdio import serve_client
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import line
 
@@ -38,12 +39,12 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
     wish = Wish(way, chosen["commands"], remove, chosen["rules"])
     dry_run = session.asked.dry_run
     try:
-        plan = setup_module.install(session.config, client, wish, dry_run=dry_run)
+        plan = setup_module.install_client(session.config, client, wish, dry_run=dry_run)
     except ByHand as error:
         _show_by_hand(session.screen, error)
         raise
     remarks = list(plan.remarks)
-    if not remove and (place := setup_module.vanishing()):
+    if not remove and (place := setup_module.find_temporary_place()):
         text = f"memdir lies in {place}, where things vanish; then the hooks fall silent. "
         remarks.append(text + "Install it where it stays, and run this again from there.")
     fields = pick(
@@ -108,4 +109,4 @@ def mcp(session: Session) -> int:
     --scope names one; what is saved is the project's unless the agent names another scope.
     """
     asked = session.asked
-    return serve(asked.project, asked.dir, asked.scope if session.names_scope else "all")
+    return serve_client(asked.project, asked.dir, asked.scope if session.names_scope else "all")

@@ -6,7 +6,6 @@ the disk refuses the whole import, before anything is written.
 
 from __future__ import annotations
 
-import errno
 import gzip
 import io
 import lzma
@@ -21,13 +20,14 @@ import tempfile
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memdir.errors import BadInput, Finding
 from memdir.format.index import survey
-from memdir.hot.disk import TEMPORARY, Disk, failure, sync_directory
+from memdir.hot.disk import TEMPORARY, Disk, read_start, sync_directory
 from memdir.hot.memory import INDEX, decode, is_memory
+from memdir.store.state import explained
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 64 * 1024 * 1024
@@ -39,17 +39,14 @@ OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in rang
 OTHER = "no-memory"  # the kind of finding for files that a store has besides memories
 BROKEN = "broken"  # the kind of finding for an entry that nobody can read
 NEXT = "name a directory of Markdown files, a .zip, a .tar or a .tar.gz"
-_NO_MEMORY = "it is no memory (an index, a hidden file, or not Markdown)"
 _SPECIAL = "it is a link or a special file"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES, _COMMENT_BYTES = 22, 65_535
 _ENTRY_BYTES = 46 + 1024  # of a zip's table of contents: the fixed part and a generous name
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-_BROKEN = (
-    *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, gzip.BadGzipFile),
-    *(EOFError, lzma.LZMAError, NotImplementedError, OSError, RuntimeError, ValueError),
-    struct.error,
+_DAMAGE = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
+    *(EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error),
 )
 Files = Sequence[tuple[str, bytes]]
 
@@ -71,61 +68,71 @@ def unusable(path: str, cause: str, next: str = NEXT) -> BadInput:
     return BadInput(f"{path}: {cause}; nothing was imported", path=path, next=next)
 
 
-def read_whole(path: str, next: str = NEXT, special: str = "it is no regular file") -> bytes:
+def read_whole(path: str, next: str = NEXT) -> bytes:
     """All bytes of a file that a person has named."""
     try:
-        handle = os.open(path, _READ)
+        data, facts = read_start(path, MAX_TOTAL_BYTES)
     except (OSError, ValueError) as error:
-        cause = getattr(error, "strerror", None) or "not a file name"
-        raise unusable(path, cause, next) from None
-    try:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):  # Python opens no directory, not even to look at it
-            raise unusable(path, special, next)
-        if facts.st_size > MAX_TOTAL_BYTES:
-            raise unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(MAX_TOTAL_BYTES)
-    finally:
-        os.close(handle)
+        raise unusable(path, getattr(error, "strerror", "") or "not a file name", next) from None
+    if facts.st_size > MAX_TOTAL_BYTES:
+        raise unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
+    return data
+
+
+def read_files_below(
+    root: str, brought: Brought, is_wanted: Callable[[str], bool] = lambda path: True
+) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of every file that is wanted; links and special files are passed over."""
+    disk, total_bytes, next = Disk(root), 0, "name a folder in it"
+    entries = disk.walk(lambda _: True, brought.skipped)
+    paths = sorted((path, entry.is_file(follow_symlinks=False)) for _, path, entry in entries)
+    if len(paths) > MAX_ENTRIES:
+        raise unusable(root, f"it has more than {MAX_ENTRIES:,} files", next)
+    for path, is_file in paths:
+        if not is_file:
+            brought.skip(path, "a link or a special file")
+            continue
+        if not is_wanted(path):
+            continue
+        try:
+            data = disk.read(path, MAX_FILE_BYTES + 1)[0]
+        except OSError as error:
+            brought.skip(path, error.strerror or "unreadable", BROKEN)
+            continue
+        total_bytes += len(data)
+        if total_bytes > MAX_TOTAL_BYTES:
+            raise unusable(root, f"all files have more than {MAX_TOTAL_BYTES:,} bytes", next)
+        if len(data) > MAX_FILE_BYTES:
+            brought.skip(path, f"it has more than {MAX_FILE_BYTES:,} bytes", BROKEN)
+        else:
+            yield path, data
 
 
 def read_source(path: str) -> Brought:
-    """All memories of a directory or an archive; refuses the whole when one entry is not safe."""
+    """All memories of a directory or an archive; refuses the whole if one entry is not safe."""
+    entries = _Entries(path)
     if os.path.isdir(path):
-        return _Gatherer(path).read_directory(_memory_folder(path))
-    data = read_whole(path, NEXT, "it is neither a directory nor a file")
-    gatherer, file = _Gatherer(path), io.BytesIO(data)
+        for name, data in read_files_below(
+            _memory_folder(path), entries.brought, entries.is_wanted
+        ):
+            entries.take(name, data)
+        return entries.finish()
+    data = read_whole(path)
+    file = io.BytesIO(data)
     try:
         if data[:2] == b"PK":
             _check_contents(data)
-            return gatherer.read_zip(file)
-        packed = data[:2] == b"\x1f\x8b"
-        return gatherer.read_tar(_Bounded(gzip.GzipFile(fileobj=file) if packed else file))
-    except _BROKEN as error:
+            _read_zip(file, entries)
+        else:
+            packed = data[:2] == b"\x1f\x8b"
+            _read_tar(_Bounded(gzip.GzipFile(fileobj=file) if packed else file), entries)
+    except _DAMAGE as error:
         raise unusable(path, f"it cannot be read as zip or tar ({error})") from None
+    return entries.finish()
 
 
-def _tidy(name: str) -> str:
-    """The name without empty and dot parts."""
-    return "/".join(part for part in name.split("/") if part not in ("", "."))
-
-
-def _unsafe_name(name: str) -> str:
-    """Why a name in a source is not safe; empty when it is."""
-    if "\0" in name:
-        return "its name holds a NUL character"
-    if "\\" in name:
-        return "its name holds a backslash"
-    if name.startswith("/") or _DRIVE.match(name):
-        return "its name is an absolute path"
-    if ".." in name.split("/"):
-        return "its name leads out of the directory"
-    return ""
-
-
-class _Gatherer:
-    """Collects entries of one source and counts what they cost."""
+class _Entries:
+    """The entries of one source: each is checked and counted, also one that is not taken."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -134,118 +141,118 @@ class _Gatherer:
         self.seen: dict[str, str] = {}
         self.index: bytes | None = None
 
-    def read_directory(self, root: str) -> Brought:
-        """Regular files below a directory; links are not followed."""
-        disk = Disk(root)
-        for _, path, entry in disk.walk(lambda _: True, self.brought.skipped):
-            self._check_entry(path)
-            if not entry.is_file(follow_symlinks=False):
-                self.brought.skip(path, "a link or a special file")
-            elif self._is_wanted(path):
-                try:
-                    data = disk.read(path, MAX_FILE_BYTES + 1)[0]
-                except OSError as error:
-                    self.brought.skip(path, error.strerror or "unreadable")
-                    continue
-                self._take(path, data)
-        return self._finish()
-
-    def read_zip(self, file: io.BytesIO) -> Brought:
-        """The memories of a zip; nothing is extracted to a disk."""
-        with zipfile.ZipFile(file) as archive:
-            for entry in archive.infolist():
-                self._check_entry(entry.orig_filename)
-                kind = stat.S_IFMT(entry.external_attr >> 16)
-                if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                    raise self._unsafe(entry.filename, _SPECIAL)
-            entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
-            for name, path in self._place(entries):
-                with archive.open(entries[name]) as content:
-                    self._take(path, content.read(MAX_FILE_BYTES + 1))
-        return self._finish()
-
-    def read_tar(self, stream: io.RawIOBase) -> Brought:
-        """The memories of a tar, read once from front to end."""
-        files: dict[str, bytes] = {}
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            for entry in archive:
-                self._check_entry(entry.name)
-                if entry.isdir():
-                    continue
-                if not entry.isreg() or entry.sparse is not None:
-                    raise self._unsafe(entry.name, _SPECIAL)
-                is_markdown = entry.name[-3:].lower() == ".md"
-                content = archive.extractfile(entry) if is_markdown else None
-                files[entry.name] = content.read(MAX_FILE_BYTES + 1) if content else b""
-        for name, path in self._place(files):
-            self._take(path, files[name])
-        return self._finish()
-
-    def _check_entry(self, name: str) -> None:
-        """Every entry is counted and its name checked, also of what is not taken."""
-        if len(self.seen) >= MAX_ENTRIES:
-            raise self._unsafe(name, f"there are more than {MAX_ENTRIES:,} entries")
-        if problem := _unsafe_name(name):
-            raise self._unsafe(name, problem)
+    def check(self, name: str) -> None:
+        """Refuse a name that could lead out of the store or hide another one."""
         same = unicodedata.normalize("NFKC", _tidy(name)).casefold()
-        if same in self.seen:
-            raise self._unsafe(name, f"it is the same name as {self.seen[same]!r}")
+        problems = (
+            (len(self.seen) >= MAX_ENTRIES, f"there are more than {MAX_ENTRIES:,} entries"),
+            ("\0" in name, "its name holds a NUL character"),
+            ("\\" in name, "its name holds a backslash"),
+            (name.startswith("/") or _DRIVE.match(name), "its name is an absolute path"),
+            (".." in name.split("/"), "its name leads out of the directory"),
+            (same in self.seen, f"it is the same name as {self.seen.get(same)!r}"),
+        )
+        for is_so, problem in problems:
+            if is_so:
+                raise self.unsafe(name, problem)
         self.seen[same] = name
 
-    def _place(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """The entries that are taken, each with its path in the store.
+    def is_wanted(self, path: str) -> bool:
+        """Whether a file of a directory is a memory or the index."""
+        self.check(path)
+        return self.is_memory(path)
+
+    def is_memory(self, path: str) -> bool:
+        if path == INDEX or is_memory(path):
+            return True
+        self._skip_other(path)
+        return False
+
+    def place(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """The entries of an archive that are taken, with their paths in the store.
 
         The memories lie beside the only index.
         """
         paths = [(name, _tidy(name)) for name in names]
         indexes = [path for _, path in paths if path.rpartition("/")[2] == INDEX]
         base = indexes[0][: -len(INDEX)] if len(indexes) == 1 else ""
-        placed = []
-        for name, path in paths:
+        for _, path in paths:
             if not path.startswith(base):
                 self.brought.skip(path, f"it lies outside {base}")
-            elif self._is_wanted(path[len(base) :]):
-                placed.append((name, path[len(base) :]))
-        return placed
+        placed = [(name, path[len(base) :]) for name, path in paths if path.startswith(base)]
+        return [(name, path) for name, path in placed if self.is_memory(path)]
 
-    def _is_wanted(self, path: str) -> bool:
-        wanted = path == INDEX or is_memory(path)
-        if not wanted:
-            self.brought.skip(path, _NO_MEMORY, OTHER)
-        return wanted
-
-    def _take(self, path: str, data: bytes) -> None:
+    def take(self, path: str, data: bytes) -> None:
+        """Keep an entry, within the limits of one and of all."""
         self.total_bytes += len(data)
         if len(data) > MAX_FILE_BYTES:
-            raise self._unsafe(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
+            raise self.unsafe(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
         if self.total_bytes > MAX_TOTAL_BYTES:
-            raise self._unsafe(path, f"all files have more than {MAX_TOTAL_BYTES:,} bytes")
+            raise self.unsafe(path, f"all files have more than {MAX_TOTAL_BYTES:,} bytes")
         if path == INDEX:
             self.index = data
         else:
             self.brought.files.append((path, data))
 
-    def _finish(self) -> Brought:
+    def finish(self) -> Brought:
+        """All that was taken; an index that says something itself becomes a memory."""
         paths = [path for path, _ in self.brought.files]
         if self.index is not None and _says_more(decode(self.index), paths):
             names = [path.casefold() for path in paths]
             free = next(name for name in (NOTES, *OTHER_NOTES) if name not in names)
-            self.brought.files.append((free, self.index))  # it is itself a memory
+            self.brought.files.append((free, self.index))
         elif self.index is not None:
-            self.brought.skip(INDEX, _NO_MEMORY, OTHER)
+            self._skip_other(INDEX)
         self.brought.files.sort()
         return self.brought
 
-    def _unsafe(self, name: str, problem: str) -> BadInput:
-        return BadInput(
-            f"{self.source}: entry {name[:200]!r}: {problem}; nothing was imported",
-            path=self.source,
-            next="take that entry out of the source, if you trust the rest, and try again",
-        )
+    def unsafe(self, name: str, problem: str) -> BadInput:
+        """The refusal of the whole source, for one entry."""
+        next = "take that entry out of the source, if you trust the rest, and try again"
+        return unusable(self.source, f"entry {name[:200]!r}: {problem}", next)
+
+    def _skip_other(self, path: str) -> None:
+        self.brought.skip(path, "it is no memory (an index, a hidden file, or not Markdown)", OTHER)
+
+
+def _tidy(name: str) -> str:
+    return "/".join(part for part in name.split("/") if part not in ("", "."))
+
+
+def _read_zip(file: io.BytesIO, entries: _Entries) -> None:
+    """Nothing is extracted to a disk."""
+    with zipfile.ZipFile(file) as archive:
+        files = {}
+        for entry in archive.infolist():
+            entries.check(entry.orig_filename)
+            if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise entries.unsafe(entry.filename, _SPECIAL)
+            if not entry.is_dir():
+                files[entry.filename] = entry
+        for name, path in entries.place(files):
+            with archive.open(files[name]) as content:
+                entries.take(path, content.read(MAX_FILE_BYTES + 1))
+
+
+def _read_tar(stream: io.RawIOBase, entries: _Entries) -> None:
+    """It is read once, from front to end."""
+    files: dict[str, bytes] = {}
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for entry in archive:
+            entries.check(entry.name)
+            if entry.isdir():
+                continue
+            if not entry.isreg() or entry.sparse is not None:
+                raise entries.unsafe(entry.name, _SPECIAL)
+            is_markdown = entry.name[-3:].lower() == ".md"
+            content = archive.extractfile(entry) if is_markdown else None
+            files[entry.name] = content.read(MAX_FILE_BYTES + 1) if content else b""
+    for name, path in entries.place(files):
+        entries.take(path, files[name])
 
 
 def _says_more(index: str, paths: list[str]) -> bool:
-    """True where an index is the only memory, or holds lines that no memory beside it has."""
+    """True if an index is the only memory, or holds lines that no memory beside it has."""
     if paths:
         return bool(survey(index, paths).inline)
     said = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
@@ -285,20 +292,17 @@ def _check_contents(data: bytes) -> None:
 def _memory_folder(path: str) -> str:
     """The directory itself, or the one of the known places inside it that exists."""
     names = [name for name in RECOGNISED if os.path.isdir(os.path.join(path, name))]
-    for name in names:
-        place = os.path.join(path, name)
+    places = [os.path.join(path, name) for name in names]
+    for name, place in zip(names, places, strict=True):
         # A repository may have put it there: it would bring files from anywhere.
         if os.path.realpath(place) != os.path.join(os.path.realpath(path), name):
             target = shlex.quote(os.path.realpath(place))
-            raise BadInput(
-                f"{place} lies behind a symbolic link; nothing was imported",
-                path=place,
-                next=f"if the link is yours, name its target: memdir import {target}",
-            )
-    places = [os.path.join(path, name) for name in names]
+            next = f"if the link is yours, name its target: memdir import {target}"
+            raise unusable(place, "it lies behind a symbolic link", next)
     if len(places) > 1:
-        several = ", ".join(places)
-        raise BadInput(f"{path} holds several memory directories: {several}", next="name one")
+        raise unusable(
+            path, f"it holds several memory directories: {', '.join(places)}", "name one"
+        )
     if not places and os.path.exists(os.path.join(path, ".git")):
         known = ", ".join(RECOGNISED)
         raise unusable(path, f"it is a project without a memory directory ({known})")
@@ -311,43 +315,37 @@ OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ZIP = ".zip"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say; real times would differ each run
 _MODE = 0o100600 << 16
-_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 
 
 def write_export(target: str, files: Files, force: bool) -> None:
     """Write all files to `target`, a zip by its name and else a directory; all, or nothing."""
     target = os.path.abspath(target)
     check_target(target, force)
-    try:
-        if target.endswith(ZIP):
-            _write_file(target, pack(files), force)
-        else:
-            _write_directory(target, files, force)
-    except OSError as error:
-        raise failure(error, target, "the export cannot be written") from None
+    with explained(target, "the export cannot be written"):
+        if not target.endswith(ZIP):
+            _write_directory(target, files)
+            return
+        if os.path.islink(target):
+            os.unlink(target)
+        Disk(os.path.dirname(target)).put(os.path.basename(target), pack_zip(files))
+        os.chmod(target, 0o600)
 
 
 def check_target(target: str, force: bool) -> None:
-    """Refuse a target that stands already, unless it is an empty directory or was insisted on."""
+    """Refuse a target that exists, unless it is an empty directory or was insisted on."""
     if target.lower().endswith(OTHER_ARCHIVES):
-        raise BadInput(
-            f"{target}: an export is a zip or a directory", path=target, next="name it ….zip"
-        )
+        message = f"{target}: an export is a zip or a directory"
+        raise BadInput(message, path=target, next="name it ….zip")
     if force or not os.path.lexists(target):
         return
-    try:
+    with explained(target, "it cannot be looked into"):
         if os.path.isdir(target) and not target.endswith(ZIP) and not os.listdir(target):
             return
-    except OSError as error:
-        raise failure(error, target, "it cannot be looked into") from None
-    raise BadInput(
-        f"{target} is there already; nothing was written",
-        path=target,
-        next="choose another --output, or replace it with --force",
-    )
+    next = "choose another --output, or replace it with --force"
+    raise BadInput(f"{target} is there already; nothing was written", path=target, next=next)
 
 
-def pack(files: Files) -> bytes:
+def pack_zip(files: Files) -> bytes:
     """A zip whose bytes depend on the files alone: sorted, without times, not compressed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -359,41 +357,14 @@ def pack(files: Files) -> bytes:
     return buffer.getvalue()
 
 
-def _write_file(target: str, data: bytes, force: bool) -> None:
-    folder, name = os.path.split(target)
-    if force:
-        if os.path.isdir(target) and not os.path.islink(target):
-            raise OSError(errno.EISDIR, "directory", target)
-        if os.path.islink(target):
-            os.unlink(target)
-        Disk(folder).put(name, data)
-        os.chmod(target, 0o600)
-        return
-    temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}.tmp"
-    Disk(folder).put(temporary, data)
-    whole = os.path.join(folder, temporary)
-    try:
-        os.link(whole, target)  # unlike a rename, it fails where something stands by now
-    except OSError as error:
-        if error.errno not in _NO_LINKS or os.path.lexists(target):
-            raise
-        os.rename(whole, target)
-    finally:
-        if os.path.lexists(whole):
-            os.unlink(whole)
-    sync_directory(folder)
-
-
-def _write_directory(target: str, files: Files, force: bool) -> None:
-    if force and os.path.isdir(target) and os.listdir(target):
-        for path, data in files:
-            Disk(target).put(path, data)
+def _write_directory(target: str, files: Files) -> None:
+    if os.path.isdir(target) and os.listdir(target):  # as --force said
+        Disk(target).put_all(dict(files))
         return
     folder = os.path.dirname(target)
     made = tempfile.mkdtemp(prefix=TEMPORARY, dir=folder)
     try:
-        for path, data in files:
-            Disk(made).put(path, data)
+        Disk(made).put_all(dict(files))
         os.rename(made, target)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)

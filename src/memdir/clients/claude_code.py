@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memdir.clients.conversation import (
@@ -16,33 +17,30 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    blocks,
+    fields,
     flat,
-    messages,
-    seconds,
     typed,
     words,
 )
-from memdir.clients.edit_json import Ours, read_values, with_values, without
-from memdir.clients.receipt import (
+from memdir.clients.edit_settings import Merge, is_our_hook
+from memdir.clients.receipt import Receipt, own_file, read_file
+from memdir.clients.setup import (
+    CODE,
     PLUGIN,
     SETTINGS,
-    Edit,
     Host,
     Plan,
-    Receipt,
-    UnsafeEdit,
     Wish,
-    by_hand,
-    look,
-    own_file,
-    read_file,
+    hook_groups,
+    make_plan,
 )
-from memdir.clients.setup import CODE, is_our_hook, python_remark, runs_us
 from memdir.clients.transcripts import (
     Parser,
+    Reader,
     Record,
-    belongs,
     first_record,
+    is_of_project,
     list_folder,
     named_folder,
     newest_first,
@@ -63,8 +61,8 @@ EVENTS = (
     ("PreCompact", "pre-compact", 5),
     ("SessionEnd", "session-end", 1),
 )
-GUARD = "pre-tool"
-MATCHERS = {GUARD: "Bash|Edit|MultiEdit|NotebookEdit|Write"}  # the tools that an event is about
+GUARD, GUARDED = "pre-tool", "PreToolUse"
+GUARDED_TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
 # Without records there is nothing to guard, and no Python is started for that.
 UNGUARDED = (
     'for d in "$CLAUDE_PROJECT_DIR" "$PWD"; do while [ "${d#*/}" != "$d" ]; do '
@@ -84,27 +82,38 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to the client's files."""
-    file = look(os.path.join(host.claude_dir, FILE), receipt)
-    before = "" if file.entry is None else PLUGIN if ID in file.entry.added else SETTINGS
-    try:
-        clean = without(file, _ours_in(before == PLUGIN))
-        values = read_values(clean)
-        way = _choose_way(wish, values, before, file.path)
-        wanted = {} if wish.remove else _wanted(way, host, values)
-        edits = [with_values(file, clean, wanted, _find_ours)]
-    except UnsafeEdit as error:
-        lines = "" if wish.remove else _wanted(wish.way or SETTINGS, host, {})
-        take_out = f"take out by hand what names {CODE} or {ID}" if wish.remove else ""
-        shown = json.dumps(lines, indent=2, ensure_ascii=False)
-        raise by_hand(file.path, error, shown, take_out) from None
-    remarks = _remarks(wish, way, host, values, edits[0])
+    path = os.path.join(host.claude_dir, FILE)
+    entry, remarks = receipt.files.get(path), list[str]()
+    before = "" if entry is None else PLUGIN if ID in entry.added else SETTINGS
+    places = ((ENABLED, ID), (KNOWN, MARKETPLACE)) if before == PLUGIN else ()
+    merge = Merge(
+        path,
+        _wanted(wish.way or SETTINGS, host, {}),
+        lambda path, value: path in places or is_our_hook(path, value),
+        remarks=remarks,
+    )
+    values = merge.read_theirs(receipt, wish.remove)
+    way = _choose_way(wish, values, before, path)
+    edits = [replace(merge, wanted=_wanted(way, host, values)).edit(receipt, wish.remove)]
+    if theirs := [key for key, on in _plugins(values).items() if on]:
+        text = (
+            "the plugin is installed too; claude plugin uninstall {}"
+            if wish.remove
+            else ("the plugin {} is installed: its hooks run already")
+        )
+        remarks.append(text.format(theirs[0]))
+    for name in OFF if not wish.remove else ():
+        if values.get(name) is True:
+            remarks.append(f"{FILE} says {name}: until that is gone, no hook of yours runs")
     for name in COMMANDS if wish.commands or wish.remove else ():
-        path = os.path.join(host.claude_dir, "commands", "memory", f"{name}.md")
+        command = os.path.join(host.claude_dir, "commands", "memory", f"{name}.md")
         source = os.path.join(marketplace(host), "plugin", "commands", f"{name}.md")
         data = None if wish.remove or not marketplace(host) else read_file(source)
         if data is None and not wish.remove:
             raise BadInput("this copy of memdir brings no commands", next="leave out --commands")
-        edits += own_file(path, data or b"", receipt, remarks, remove=wish.remove)
+        edits += own_file(command, data or b"", receipt, remarks, remove=wish.remove)
+    if way == SETTINGS:
+        return replace(make_plan(wish, host, edits, hooks(way, host), remarks), way=way)
     return Plan(way, tuple(edits), {} if wish.remove else hooks(way, host), tuple(remarks))
 
 
@@ -161,67 +170,24 @@ def _choose_way(wish: Wish, values: Mapping[str, Any], before: str, path: str) -
 
 def _plugins(values: Mapping[str, Any]) -> dict[str, bool]:
     """Our plugin as somebody else has put it there, from whichever marketplace; is it on?"""
-    enabled = values.get(ENABLED)
-    named = enabled if isinstance(enabled, dict) else {}
+    named = fields(values.get(ENABLED))
     return {key: on is True for key, on in named.items() if key.partition("@")[0] == MARKETPLACE}
 
 
 def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
     """What the settings lack."""
     if way == SETTINGS:
-        return {"hooks": {name: [_group(host, event, s)] for name, event, s in EVENTS}}
+        groups: dict[str, Any] = hook_groups(EVENTS, hooks(way, host))
+        groups[GUARDED] = [{"matcher": GUARDED_TOOLS, **groups[GUARDED][0]}]
+        return {"hooks": groups}
     if any(_plugins(values).values()):
         return {}
     place = marketplace(host)
     if not place:
         raise BadInput("this copy of memdir brings no plugin", next="use --settings instead")
-    known = values.get(KNOWN)
     source = {MARKETPLACE: {"source": {"source": "directory", "path": place}}}
-    named = isinstance(known, dict) and MARKETPLACE in known
+    named = MARKETPLACE in fields(values.get(KNOWN))
     return {**({} if named else {KNOWN: source}), ENABLED: {ID: True}}
-
-
-def _group(host: Host, event: str, limit_seconds: int) -> dict[str, Any]:
-    command = {"type": "command", "command": command_line(host, event), "timeout": limit_seconds}
-    matcher = {"matcher": MATCHERS[event]} if event in MATCHERS else {}
-    return {**matcher, "hooks": [command]}
-
-
-def _find_ours(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What of ours stands in the settings, wherever in its list."""
-    ours: dict[str, Any] = {ID: _plugins(values), KNOWN: values.get(KNOWN)}
-    all_hooks = values.get("hooks")
-    for event, groups in (all_hooks if isinstance(all_hooks, dict) else {}).items():
-        for group in groups if isinstance(groups, list) else ():
-            inner = group.get("hooks") if isinstance(group, dict) else None
-            some = [hook for hook in (inner if isinstance(inner, list) else ()) if runs_us(hook)]
-            ours[event] = [*ours.get(event, []), *some]
-    return {event: some for event, some in ours.items() if some}
-
-
-def _ours_in(plugin: bool) -> Ours:
-    """Finds our own values in settings that somebody has written anew."""
-    places = ((ENABLED, ID), (KNOWN, MARKETPLACE)) if plugin else ()
-    return lambda path, value: path in places or is_our_hook(path, value)
-
-
-def _remarks(wish: Wish, way: str, host: Host, values: Mapping[str, Any], edit: Edit) -> list[str]:
-    remarks = []
-    if edit.target != os.path.join(os.path.realpath(host.claude_dir), FILE):
-        remarks.append(f"{edit.path} is a link; {edit.target} is the file that is written")
-    theirs = [key for key, on in _plugins(values).items() if on]
-    if theirs and wish.remove:
-        remarks.append(f"the plugin is installed too; claude plugin uninstall {theirs[0]}")
-    elif theirs:
-        remarks.append(f"the plugin {theirs[0]} is installed: its hooks run already")
-    elif way == SETTINGS and not wish.remove:
-        remarks.append(python_remark(host))
-    remarks += [
-        f"{FILE} says {name}: until that is gone, no hook of yours runs"
-        for name in OFF
-        if values.get(name) is True and not wish.remove
-    ]
-    return remarks
 
 
 # Transcripts: a JSONL file per session below `projects/` of its own directory.
@@ -253,17 +219,14 @@ ASKING = "AskUserQuestion"
 HEAD_BYTES = 256 * 1024  # at the top of a file, in which it says where it was
 
 
-def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
+def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
-    return Reader(os.path.join(tidy(top), "projects"), home)
+    return ClaudeReader(os.path.join(tidy(top), "projects"), home)
 
 
-class Reader:
+class ClaudeReader(Reader):
     """Reads below one directory."""
-
-    def __init__(self, root: str, home: str) -> None:
-        self.root, self.home = root, home
 
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""
@@ -278,7 +241,7 @@ class Reader:
             if folder.name == key or folder.name.startswith(f"{key}-"):
                 for file in list_folder(folder.path, SUFFIX):
                     cwd = self.started_in(file.path)
-                    if not file.name.startswith("agent-") and belongs(cwd, project):
+                    if not file.name.startswith("agent-") and is_of_project(cwd, project):
                         id = file.name.removesuffix(SUFFIX)
                         sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
         return newest_first(sessions)
@@ -295,92 +258,75 @@ class ClaudeParser(Parser):
         id = words(record.get("uuid"))
         return id or ("" if record.get("type") in (USER, ASSISTANT) else None)
 
-    def take(self, record: Record, id: str) -> list[Message] | None:
-        kind = record.get("type")
-        if not isinstance(kind, str) or kind not in KINDS:
+    def take(self, record: Record) -> Iterable[Message] | None:
+        kind = words(record.get("type"))
+        if kind not in KINDS:
             return None
         self.cwd = words(record.get("cwd")) or self.cwd
         if any(record.get(flag) for flag in NOT_SAID):
             return []
-        time = seconds(record.get("timestamp"))
         if kind == ATTACHMENT:
-            return _queued(record.get("attachment"), id, time)
+            return self._queued(fields(record.get("attachment")))
         if kind == USER:
-            return list(self._user(record, id, time))
-        return list(self._assistant(record, id, time)) if kind == ASSISTANT else []
+            return self._user(record)
+        return self._assistant(record) if kind == ASSISTANT else []
 
-    def _user(self, record: Record, id: str, time: float) -> Iterator[Message]:
+    def _queued(self, attachment: Record) -> list[Message]:
+        """What the person typed while the agent was working: the one attachment that was said."""
+        asked = attachment.get("commandMode", "prompt") == "prompt"
+        typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
+        if not typed_one or not asked or not _by_person(attachment):
+            return []
+        return self.say(PERSON, typed(flat(attachment.get("prompt"), "title")))
+
+    def _user(self, record: Record) -> Iterator[Message]:
         texts = []
-        for block in _blocks(record):
+        for block in blocks(fields(record.get("message")).get("content")):
             if block.get("type") == "text":
                 texts.append(typed(words(block.get("text"))))
             elif block.get("type") == "tool_result":
-                yield from self._result(block, record.get("toolUseResult"), id, time)
+                yield from self._result(block, record.get("toolUseResult"))
         if _by_person(record):
-            yield from messages(PERSON, id, "\n".join(filter(None, texts)), time)
+            yield from self.say(PERSON, "\n".join(filter(None, texts)))
 
-    def _result(self, block: Record, more: Any, id: str, time: float) -> Iterator[Message]:
+    def _result(self, block: Record, more: Any) -> Iterator[Message]:
         call, text = words(block.get("tool_use_id")), flat(block.get("content"), "title")
         tool = self.tools.get(call, "")
         if block.get("is_error") is True:
             self.fail(call)
             if more == REJECTED:
-                said = text.partition(REASON)[2].partition(REMARK)[0]
-                yield from messages(PERSON, id, typed(said), time)
+                yield from self.say(PERSON, typed(text.partition(REASON)[2].partition(REMARK)[0]))
                 return
-        yield from messages(TOOL, id, text, time, tool)
-        if tool == ASKING and isinstance(more, dict):
+        yield from self.say(TOOL, text, tool)
+        if tool == ASKING:
             # What the person only chose are the agent's words.
-            answers, questions = more.get("answers"), json.dumps(more.get("questions"))
-            for answer in answers.values() if isinstance(answers, dict) else ():
-                who = AGENT if json.dumps(words(answer)) in questions else PERSON
-                yield from messages(who, id, words(answer), time)
+            questions = json.dumps(fields(more).get("questions"))
+            for answer in map(words, fields(fields(more).get("answers")).values()):
+                yield from self.say(AGENT if json.dumps(answer) in questions else PERSON, answer)
 
-    def _assistant(self, record: Record, id: str, time: float) -> Iterator[Message]:
-        message = record.get("message")
-        synthetic = isinstance(message, dict) and message.get("model") == "<synthetic>"
-        if record.get("isApiErrorMessage") or synthetic:
+    def _assistant(self, record: Record) -> Iterator[Message]:
+        message = fields(record.get("message"))
+        if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
             return
         texts: list[str] = []
         wrote: list[str] = []
         results: list[Record] = []
-        for block in _blocks(record):
+        for block in blocks(message.get("content")):
             kind = words(block.get("type"))
             if kind == "text":
                 texts.append(words(block.get("text")))
             elif kind.endswith("tool_use"):
                 name = words(block.get("name"))
-                wrote += self.call(id, words(block.get("id")), name, block.get("input"))
+                wrote += self.call(words(block.get("id")), name, block.get("input"))
             elif kind.endswith("tool_result"):  # of a tool that ran at the API's side
                 results.append(block)
-        yield from messages(AGENT, id, "\n".join(texts), time, wrote=wrote)
+        yield from self.say(AGENT, "\n".join(texts), wrote=wrote)
         for block in results:
             tool = self.tools.get(words(block.get("tool_use_id")), "")
-            yield from messages(TOOL, id, flat(block.get("content"), "title"), time, tool)
+            yield from self.say(TOOL, flat(block.get("content"), "title"), tool)
 
 
 def _by_person(record: Record) -> bool:
-    """False where the record itself says that a program wrote it."""
-    origin = record.get("origin")
-    kind = words(origin.get("kind")) if isinstance(origin, dict) else ""
+    """False if the record itself says that a program wrote it."""
+    kind = words(fields(record.get("origin")).get("kind"))
     return kind in PERSONS and words(record.get("turnOrigin")) in PERSONS
-
-
-def _queued(attachment: Any, id: str, time: float) -> list[Message]:
-    """What the person typed while the agent was working: the one attachment that was said."""
-    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
-        return []
-    if attachment.get("isMeta") or attachment.get("commandMode", "prompt") != "prompt":
-        return []
-    if not _by_person(attachment):
-        return []
-    return messages(PERSON, id, typed(flat(attachment.get("prompt"), "title")), time)
-
-
-def _blocks(record: Record) -> Iterator[Record]:
-    message = record.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        yield {"type": "text", "text": content}
-    elif isinstance(content, list):
-        yield from (block for block in content if isinstance(block, dict))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from memdir.clients.archive import OTHER, Brought, unusable
+from memdir.clients.archive import OTHER, Brought, read_files_below, unusable
 from memdir.clients.conversation import (
     AGENT,
     PERSON,
@@ -17,38 +17,48 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    blocks,
+    fields,
     flat,
-    messages,
-    seconds,
     typed,
     words,
 )
-from memdir.clients.edit_json import Merge
-from memdir.clients.edit_text import Table, marked_edit
-from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings
-from memdir.clients.setup import NAME, VARIABLES, hook_line, is_our_hook, python_remark, server
-from memdir.clients.sources import (
+from memdir.clients.edit_settings import NAME, Merge, is_our_hook, marked_edit, table_edit
+from memdir.clients.other_tools import (
     Around,
     Piece,
-    about,
     add_pieces,
-    files_below,
-    inside,
-    names_in,
-    sections,
+    find_inside,
+    first_sentence,
+    list_names,
+)
+from memdir.clients.receipt import Receipt
+from memdir.clients.setup import (
+    VARIABLES,
+    WORDS,
+    Host,
+    Plan,
+    Wish,
+    hook_groups,
+    hook_line,
+    make_plan,
+    only_settings,
+    server_entry,
 )
 from memdir.clients.transcripts import (
     File,
     Parser,
+    Reader,
     Record,
-    belongs,
     first_record,
+    is_of_project,
     list_folder,
     named_folder,
     read_lines,
 )
 from memdir.hot.memory import decode
 from memdir.hot.place import below, tidy
+from memdir.text.prose import sections
 
 TITLE, CLIENT = "Codex", "codex"
 # The client's name of an event, ours, and the seconds it may take.
@@ -68,28 +78,23 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files."""
-    remarks = only_settings(TITLE, wish)
-    top = folder(host)
+    remarks, top = only_settings(TITLE, wish), folder(host)
+    hooks, config, words = (
+        os.path.join(top, name) for name in ("hooks.json", "config.toml", "AGENTS.md")
+    )
     lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    groups = {
-        name: [{"hooks": [{"type": "command", "command": lines[name], "timeout": limit_seconds}]}]
-        for name, _, limit_seconds in EVENTS
-    }
-    hooks = Merge(os.path.join(top, "hooks.json"), {"hooks": groups}, is_our_hook, remarks=remarks)
-    command, *args = server(host)
-    table = Table(
-        "mcp_servers", NAME, {"command": command, "args": args, "env_vars": list(VARIABLES)}
-    )
-    edits = (
-        hooks.edit(receipt, wish.remove),
-        table.edit(os.path.join(top, "config.toml"), receipt, wish.remove, remarks),
-        marked_edit(os.path.join(top, "AGENTS.md"), receipt, wish.remove),
-    )
+    wanted = {"hooks": hook_groups(EVENTS, lines)}
+    table = {**server_entry(host)[NAME], "env_vars": list(VARIABLES)}
+    edits = [
+        Merge(hooks, wanted, is_our_hook, remarks=remarks).edit(receipt, wish.remove),
+        table_edit(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
+        marked_edit(words, receipt, wish.remove, WORDS),
+    ]
     if not wish.remove:
-        remarks += [TRUST, python_remark(host)]
+        remarks.append(TRUST)
         if os.path.isfile(os.path.join(top, "AGENTS.override.md")):
             remarks.append(f"{top}/AGENTS.override.md is read instead of AGENTS.md")
-    return Plan("", edits, {} if wish.remove else lines, tuple(remarks))
+    return make_plan(wish, host, edits, lines, remarks)
 
 
 # Import: `memories/` of its own directory, a handbook of task groups and a summary.
@@ -107,53 +112,43 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 def read(path: str, around: Around) -> Brought:
     """Everything that Codex keeps for this project and for all of them."""
-    brought = Brought()
-    add_pieces(CLIENT, _all_pieces([path] if path else _folders(around), around, brought), brought)
-    return brought
-
-
-def _folders(around: Around) -> list[str]:
-    top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
-    paths = [inside(top, name) for name in names_in(top, NEXT) if name.startswith("memories")]
-    folders = [path for path in paths if path and os.path.isdir(path)]
-    if not folders:
-        raise unusable(top, "Codex keeps no memories there", NEXT)
-    return folders
-
-
-def _all_pieces(folders: list[str], around: Around, brought: Brought) -> Iterator[Piece]:
+    brought, folders = Brought(), [path]
+    if not path:
+        top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
+        paths = [
+            find_inside(top, name) for name in list_names(top, NEXT) if name.startswith("memories")
+        ]
+        folders = [path for path in paths if path and os.path.isdir(path)]
+        if not folders:
+            raise unusable(top, "Codex keeps no memories there", NEXT)
     for folder in folders:
         if not os.path.isdir(folder):
             raise unusable(folder, "it is no directory", NEXT)
-        for name, data in files_below(folder, brought):
+        for name, data in read_files_below(folder, brought):
             if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
-                yield from _pieces(name, decode(data), around, brought)
+                add_pieces(CLIENT, _pieces(name, decode(data), around, brought), brought)
             else:
                 brought.skip(name, "Codex makes its memories from it", OTHER)
+    return brought
 
 
 def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[Piece]:
-    if name == SUMMARY:
-        for title, part in sections(text, 2):
-            type = TYPES.get(title.lower())
-            said = part.partition("\n")[2]
-            if type and said.strip():
-                yield Piece(f"codex {title}", said, type, f"{name}: {title}")
+    if name not in (HANDBOOK, SUMMARY):
+        yield Piece(first_sentence(text), text, "project", name)
         return
-    if name != HANDBOOK:
-        yield Piece(about(text), text, "project", name)
-        return
-    for title, part in sections(text, 1):
-        if title.startswith(GROUP):
-            title = title.removeprefix(GROUP).strip()
-            elsewhere = _elsewhere(part, around)
-            if elsewhere:
-                brought.skip(f"{name}: {title}", f"it is about {elsewhere}", OTHER)
-            else:
-                scope = _SCOPE.search(part)
-                yield Piece(title, part, "project", f"{name}: {title}", scope[1] if scope else "")
-        elif part.strip():
-            yield Piece(f"codex {title or about(part)}", part, "project", f"{name}: {title}")
+    for section in sections(text.split("\n"), 2 if name == SUMMARY else 1):
+        title, part = section.title.removeprefix(GROUP).strip(), "\n".join(section.lines)
+        place, type = f"{name}: {title}", TYPES.get(title.lower())
+        if name == SUMMARY:
+            if type:
+                yield Piece(f"codex {title}", "\n".join(section.lines[1:]), type, place)
+        elif title == section.title:
+            yield Piece(f"codex {title or first_sentence(part)}", part, "project", place)
+        elif elsewhere := _elsewhere(part, around):
+            brought.skip(place, f"it is about {elsewhere}", OTHER)
+        else:
+            scope = _SCOPE.search(part)
+            yield Piece(title, part, "project", place, scope[1] if scope else "")
 
 
 def _elsewhere(part: str, around: Around) -> str:
@@ -174,27 +169,20 @@ HEAD_BYTES = 1 << 20  # of the first line: it may hold instructions
 MAX_SESSIONS = 500  # files whose first line is read to know where they belong
 ITEM = "response_item"
 # Kinds of records that say nothing; events repeat what the items of a response say.
-SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state", "state")
-ITEMS = (
-    *("message", "reasoning", "function_call", "function_call_output", "custom_tool_call"),
-    *("custom_tool_call_output", "local_shell_call", "web_search_call", "ghost_snapshot"),
-)
+SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 # What is put in front of a prompt stands in a tag of its own, whose name is of two words or more.
 _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 
-def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
+def open_reader(home: str, environ: Mapping[str, str]) -> CodexReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
-    return Reader(os.path.join(tidy(top), "sessions"), home)
+    return CodexReader(os.path.join(tidy(top), "sessions"), home)
 
 
-class Reader:
+class CodexReader(Reader):
     """Reads below one directory."""
-
-    def __init__(self, root: str, home: str) -> None:
-        self.root, self.home = root, home
 
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""
@@ -209,7 +197,7 @@ class Reader:
         for file in self._newest():
             meta = self._meta(file.path)
             cwd = words(meta.get("cwd"))
-            if belongs(cwd, project) and meta and not _by_agent(meta):
+            if is_of_project(cwd, project) and meta and not _by_agent(meta):
                 id = words(meta.get("id")) or _session(file.name)
                 sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
         return sessions
@@ -220,9 +208,7 @@ class Reader:
 
     def _meta(self, path: str) -> Record:
         """What the first record says of the session."""
-        first = first_record(path, self.root, HEAD_BYTES, "timestamp")
-        payload = first.get("payload")
-        return payload if isinstance(payload, dict) else first
+        return fields(first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload"))
 
     def _newest(self) -> list[File]:
         """The files of the latest days, newest first."""
@@ -241,57 +227,42 @@ class CodexParser(Parser):
     """What Codex' records mean."""
 
     def mark(self, record: Record) -> str | None:
-        return "" if _item(record) is not None else None  # ids of items are not always there
+        return "" if record.get("type") == ITEM else None  # ids of items are not always there
 
-    def take(self, record: Record, id: str) -> list[Message] | None:
-        item = _item(record)
-        if item is None:
-            payload = record.get("payload")
-            self.cwd = (isinstance(payload, dict) and words(payload.get("cwd"))) or self.cwd
-            kind = record.get("type", record.get("record_type"))
-            # The first record of an early version has no type.
-            meta = kind is None and "id" in record and "timestamp" in record
-            return [] if meta or kind in SILENT else None
+    def take(self, record: Record) -> Iterable[Message] | None:
+        item, kind = fields(record.get("payload")), record.get("type")
+        if not item or (kind != ITEM and kind not in SILENT):
+            return None
+        if kind != ITEM:
+            self.cwd = words(item.get("cwd")) or self.cwd
+            return []
+        kind, call = words(item.get("type")), words(item.get("call_id"))
         if self.by_agent:
             return []
-        time, kind = seconds(record.get("timestamp")), words(item.get("type"))
         if kind == "message":
-            return _message(item, id, time)
+            return self._message(item.get("role"), item.get("content"))
         if kind.endswith("_output"):
-            return self._output(item, id, time)
-        return self._call(item, id, time) if kind.endswith("_call") else []
-
-    def _call(self, item: Record, id: str, time: float) -> list[Message]:
-        name, given = words(item.get("name")), item.get("input", item.get("arguments"))
-        if item.get("type") == "local_shell_call":
-            name, given = "local_shell", item.get("action")
-        elif item.get("type") == "function_call":
-            given = _json(given)
-        folder = ""
-        if isinstance(given, dict):
-            folder = words(given.get("workdir")) or words(given.get("working_directory"))
-        wrote = self.call(id, words(item.get("call_id")), name, given, folder)
-        return messages(AGENT, id, "", time, wrote=wrote)
-
-    def _output(self, item: Record, id: str, time: float) -> list[Message]:
-        call, output = words(item.get("call_id")), item.get("output")
-        inner = _json(output) if isinstance(output, str) and output.startswith("{") else output
-        if isinstance(inner, dict):
-            output = inner.get("output", inner.get("content", output))
+            output = item.get("output")
+            inner = fields(_json(output) if isinstance(output, str) else output)
             if inner.get("success") is False:
                 self.fail(call)
-        return messages(TOOL, id, flat(output), time, self.tools.get(call, ""))
+            output = inner.get("output", inner.get("content", output))
+            return self.say(TOOL, flat(output), self.tools.get(call, ""))
+        if not kind.endswith("_call"):
+            return []
+        name, given = words(item.get("name")), item.get("input", item.get("arguments"))
+        if kind == "local_shell_call":
+            name, given = "local_shell", item.get("action")
+        elif kind == "function_call":
+            given = _json(given)
+        folder = fields(given).get("workdir") or fields(given).get("working_directory")
+        return self.say(AGENT, "", wrote=self.call(call, name, given, words(folder)))
 
-
-def _message(item: Record, id: str, time: float) -> list[Message]:
-    content, role = item.get("content"), item.get("role")
-    if role == "assistant":
-        return messages(AGENT, id, flat(content), time)
-    if role != "user":
-        return []
-    blocks = content if isinstance(content, list) else [{"text": content}]
-    parts = [words(block.get("text")) for block in blocks if isinstance(block, dict)]
-    return messages(PERSON, id, "\n".join(filter(None, map(_own, parts))), time)
+    def _message(self, role: object, content: object) -> list[Message]:
+        if role == "assistant":
+            return self.say(AGENT, flat(content))
+        parts = [_own(words(block.get("text"))) for block in blocks(content)]
+        return self.say(PERSON, "\n".join(filter(None, parts))) if role == "user" else []
 
 
 def _own(text: str) -> str:
@@ -305,18 +276,10 @@ def _own(text: str) -> str:
     return typed(text[start:])
 
 
-def _item(record: Record) -> Record | None:
-    """The item of a response; in early versions the record is the item itself."""
-    payload = record.get("payload")
-    if record.get("type") == ITEM:
-        return payload if isinstance(payload, dict) else None
-    return record if "payload" not in record and record.get("type") in ITEMS else None
-
-
 def _by_agent(meta: Record) -> bool:
     """True for the session of an agent that another one started: no person speaks in it."""
     source = meta.get("source")
-    return (isinstance(source, dict) and "subagent" in source) or source == "subagent"
+    return source == "subagent" or "subagent" in fields(source)
 
 
 def _session(name: str) -> str:

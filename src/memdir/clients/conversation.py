@@ -199,18 +199,25 @@ def seconds(value: object) -> float:
 
 
 def words(value: object) -> str:
-    """The value where it is a text, else nothing."""
+    """The value if it is a text, else nothing."""
     return value if isinstance(value, str) else ""
+
+
+def fields(value: object) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def blocks(value: object) -> list[dict[str, Any]]:
+    """The objects in a list; a text is one block of text."""
+    if isinstance(value, str):
+        return [{"type": "text", "text": value}]
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def flat(content: object, key: str = "text") -> str:
     """The text of a message or a result: itself, or that of its blocks."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    texts = [
-        words(block.get("text") or block.get(key)) for block in blocks if isinstance(block, dict)
-    ]
+    texts = [words(block.get("text") or block.get(key)) for block in blocks(content)]
     return "\n".join(filter(None, texts))
 
 
@@ -237,9 +244,9 @@ _PATCHED = pattern(r"^\*\*\* (?:Add|Update|Move to|Delete)[ \w]{0,9}: (.{1,4096}
 
 def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]:
     """Absolute paths, tidy, each once; none for a tool that only looks."""
-    name, fields = tool.lower(), given if isinstance(given, dict) else {}
+    name, values = tool.lower(), fields(given)
     if name in _SHELLS:
-        line = fields.get("command", fields.get("cmd")) if fields else given
+        line = values.get("command", values.get("cmd")) if values else given
         if isinstance(line, list):
             line = " ".join(filter(None, map(words, line[:1000])))
         text = words(line)[:COMMAND_CHARACTERS]
@@ -247,11 +254,11 @@ def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]
         paths += _patched(text) if "*** Begin Patch" in text else []
     elif name == "apply_patch":
         keys = ("input", "patch", "patchText")
-        paths = _patched(words(next((fields[key] for key in keys if key in fields), given)))
-    elif words(fields.get("command")) in ("view", "read", "list"):
+        paths = _patched(words(next((values[key] for key in keys if key in values), given)))
+    elif words(values.get("command")) in ("view", "read", "list"):
         return ()
     else:
-        paths = [words(fields.get(key)) for key in _TOOLS.get(name, ())]
+        paths = [words(values.get(key)) for key in _TOOLS.get(name, ())]
     whole_paths: dict[str, None] = {}
     for path in paths[:MAX_CALL_FILES]:
         if not path or len(path) > PATH_CHARACTERS or not path.isprintable():
@@ -267,6 +274,3 @@ def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]
 
 def _patched(patch: str) -> list[str]:
     return [match[1].strip() for match in _PATCHED.finditer(patch)]
-
-
-# Until every package uses the new names.

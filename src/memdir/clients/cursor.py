@@ -5,38 +5,26 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memdir.clients.archive import BROKEN, OTHER, Brought, read_whole, unusable
-from memdir.clients.edit_json import Merge, Path
-from memdir.clients.receipt import (
-    Edit,
-    Host,
-    Plan,
-    Receipt,
-    Wish,
-    only_settings,
-    own_file,
-    read_file,
-    target_of,
-)
-from memdir.clients.setup import (
-    HOOKS,
-    NAME,
-    WORDS,
-    hook_line,
-    is_server,
-    python_remark,
-    runs_us,
-    server,
-)
-from memdir.clients.sources import (
+from memdir.clients.archive import OTHER, Brought, read_files_below, read_whole, unusable
+from memdir.clients.edit_settings import HOOKS, NAME, Merge, Path, ours_at, runs_us
+from memdir.clients.other_tools import (
     Around,
     Piece,
-    about,
+    add_file,
     add_pieces,
-    files_below,
-    inside,
-    labelled,
-    store_path,
+    find_inside,
+    first_sentence,
+)
+from memdir.clients.receipt import Edit, Receipt, own_file, read_file, target_of
+from memdir.clients.setup import (
+    WORDS,
+    Host,
+    Plan,
+    Wish,
+    hook_line,
+    make_plan,
+    only_settings,
+    server_entry,
 )
 from memdir.errors import BadInput
 from memdir.hot.memory import decode
@@ -71,23 +59,16 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
         return ours or (added and path == ("version",))
 
     # The server is started anywhere; Cursor says where the project is.
-    command, *args = server(host, "--project", "${workspaceFolder}")
-    wanted = {SERVERS: {NAME: {"command": command, "args": args}}}
+    wanted = {SERVERS: server_entry(host, "--project", "${workspaceFolder}")}
     merges = (
         Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
-        Merge(servers, wanted, _is_our_server, (SERVERS, NAME), remarks),
+        Merge(servers, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks),
     )
     edits = [merge.edit(receipt, wish.remove) for merge in merges]
     edits += _edit_rules(wish, host, receipt, remarks)
-    if not wish.remove:
-        remarks.append(python_remark(host))
-        if not wish.rules:
-            remarks.append("a rule for the project at hand comes with --rules; others may see it")
-    return Plan("", tuple(edits), {} if wish.remove else lines, tuple(remarks))
-
-
-def _is_our_server(path: Path, value: Any) -> bool:
-    return path == (SERVERS, NAME) and is_server(value)
+    if not wish.remove and not wish.rules:
+        remarks.append("a rule for the project at hand comes with --rules; others may see it")
+    return make_plan(wish, host, edits, lines, remarks)
 
 
 def _edit_rules(wish: Wish, host: Host, receipt: Receipt, remarks: list[str]) -> list[Edit]:
@@ -120,12 +101,12 @@ def read(path: str, around: Around) -> Brought:
     if os.path.isfile(top):
         _take(os.path.basename(top), read_whole(top, NEXT), brought)
         return brought
-    rules, old = inside(top, *FOLDER.split("/")), inside(top, OLD)
+    rules, old = find_inside(top, *FOLDER.split("/")), find_inside(top, OLD)
     if not rules and not old:
         if not os.path.isdir(top) or not top.endswith("rules"):
             raise unusable(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
         rules = top
-    for name, data in files_below(rules, brought) if rules else ():
+    for name, data in read_files_below(rules, brought) if rules else ():
         _take(name, data, brought)
     if old:
         text = decode(read_whole(old, NEXT))
@@ -138,10 +119,5 @@ def _take(name: str, data: bytes, brought: Brought) -> None:
     if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
         brought.skip(name, "it is no rule of yours", OTHER)
         return
-    body = read_header(decode(data)).body
-    if not body.strip():
-        brought.skip(name, "it says nothing", BROKEN)
-        return
-    path = store_path(CLIENT, stem)
-    fields = {"name": path.rpartition("/")[2][:-3], "description": about(body), "type": "feedback"}
-    brought.files.append((path, labelled(CLIENT, name, data, fields)))
+    fields = {"description": first_sentence(read_header(decode(data)).body), "type": "feedback"}
+    add_file(CLIENT, name, data, brought, fields, stem)

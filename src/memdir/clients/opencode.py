@@ -11,8 +11,8 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from typing import Any, NamedTuple
+from contextlib import closing, contextmanager
+from typing import Any
 from urllib.parse import quote
 
 from memdir.clients.conversation import (
@@ -23,30 +23,38 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    fields,
     messages,
     seconds,
     typed,
     words,
     written_files,
 )
-from memdir.clients.edit_json import Merge, Path
-from memdir.clients.receipt import Host, Plan, Receipt, Wish, only_settings, own_file
-from memdir.clients.setup import NAME, WORDS, hook_line, is_server, python_remark, server
+from memdir.clients.edit_settings import NAME, Merge, Path, is_server
+from memdir.clients.receipt import Receipt, own_file
+from memdir.clients.setup import (
+    WORDS,
+    Host,
+    Plan,
+    Wish,
+    hook_line,
+    make_plan,
+    only_settings,
+    server,
+)
 from memdir.clients.transcripts import (
-    MAX_ID_CHARACTERS,
     PARSED_BYTES,
+    Reader,
     Record,
-    belongs,
     is_mark,
-    list_folder,
+    is_of_project,
     named_folder,
     newest_first,
-    parsed,
-    placed,
-    read_document,
+    parse_record,
+    resolve_path,
     select_new,
 )
-from memdir.errors import BadInput, MemdirError, Missing
+from memdir.errors import BadInput, Missing
 from memdir.hot.place import tidy
 
 TITLE = CLIENT = "opencode"
@@ -72,8 +80,7 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files."""
-    remarks = only_settings(TITLE, wish)
-    top = folder(host)
+    remarks, top = only_settings(TITLE, wish), folder(host)
     instruction = os.path.join(top, INSTRUCTION)
     lines = {event: hook_line(host, CLIENT, event) for _, event in EVENTS}
     wanted = {
@@ -89,9 +96,7 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     for path, text in ((os.path.join(top, PLUGIN), script), (instruction, WORDS_MARK + WORDS)):
         marks = (MARK.encode(), WORDS_MARK.encode())
         edits += own_file(path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks)
-    remarks += [] if wish.remove else [python_remark(host)]
-    named = {name: lines[event] for name, event in EVENTS}
-    return Plan("", tuple(edits), {} if wish.remove else named, tuple(remarks))
+    return make_plan(wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks)
 
 
 def _is_ours(path: Path, value: Any) -> bool:
@@ -100,189 +105,108 @@ def _is_ours(path: Path, value: Any) -> bool:
     return path == (SERVERS, NAME) and is_server(value)
 
 
-# Transcripts: small JSON files below `storage/`, in newer versions rows of `opencode.db`.
-#
-# The path of a session is `storage/session/<project>/<session>.json`, or that of the database with
-# the session behind it: `opencode.db/<session>`.
+# Transcripts: rows of `opencode.db`; a session is called `opencode.db/<session>`.
 
 DATABASE = "opencode.db"
-SUFFIX = ".json"
 MAX_MESSAGES = 2000  # that are read at once, the newest; parts of one
 BUSY_SECONDS = 1.0
+NEWEST = """
+SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message
+WHERE session_id = ? AND (time_created, id) >= (?, ?)
+ORDER BY time_created DESC, id DESC LIMIT ?"""
+PARTS = """
+SELECT CASE WHEN length(data) <= ? THEN data END FROM part
+WHERE message_id = ? ORDER BY id LIMIT ?"""
+SESSIONS = """
+SELECT id, directory, time_updated, (SELECT count(*) FROM message WHERE session_id = session.id)
+FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT ?"""
 
 
-class Row(NamedTuple):
-    """A message and its parts, as they are stored."""
-
-    id: str
-    data: Record
-    parts: list[Record]
-
-
-def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
+def open_reader(home: str, environ: Mapping[str, str]) -> OpencodeReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
-    return Reader(os.path.join(tidy(top), "opencode"), home)
+    return OpencodeReader(os.path.join(tidy(top), "opencode"), home)
 
 
-class Reader:
-    """Reads below one directory."""
-
-    def __init__(self, root: str, home: str) -> None:
-        self.root, self.home = root, home
+class OpencodeReader(Reader):
+    """Reads one database."""
 
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
         """What was said since the cursor; `last` is the reply that a hook was given."""
-        place = placed(path, self.root)
-        id = os.path.basename(place).removesuffix(SUFFIX)
-        if not is_mark(id) or id in (".", ".."):
-            shown = id[:MAX_ID_CHARACTERS]
-            raise BadInput(f"{shown!r} is no session", next="name one that opencode has")
-        folder = os.path.dirname(place)
-        if os.path.basename(folder) == DATABASE:
-            session, rows, cut = _table_rows(folder, id, since.id)
-        else:
-            session = read_document(path, self.root) or {}
-            rows, cut = _file_rows(os.path.dirname(os.path.dirname(folder)), id, since.id)
-        cwd = words(session.get("directory"))
-        if session.get("parentID"):  # of an agent that another one started
-            return select_new((), since, last, id, cwd)
-        groups = []
-        for row in rows:
-            if not _is_complete(row.data):
-                break  # it is being written: another time
-            groups.append((row.id, tuple(self._messages(row, cwd))))
-        broken = sum(not row.data for row in rows)
-        return select_new(groups, since, last, id, cwd, broken, cut)
+        database, id = os.path.split(resolve_path(path, self.root))
+        if not is_mark(id):
+            raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
+        groups: list[tuple[str, tuple[Message, ...]]] = []
+        broken = 0
+        with _open_database(database) as table:
+            question = "SELECT directory, parent_id FROM session WHERE id = ?"
+            session = table.execute(question, (id,)).fetchone()
+            if session is None:
+                message = f"opencode has no session {id!r}"
+                raise Missing(message, path=database, next="memdir doctor")
+            cwd, parent = words(session[0]), session[1]
+            if parent:  # of an agent that another one started
+                return select_new((), since, last, id, cwd)
+            question = "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?"
+            first = table.execute(question, (id, since.id)).fetchone() or (-1, "")
+            limits = (PARSED_BYTES, id, *first, MAX_MESSAGES + 1)
+            newest = table.execute(NEWEST, limits).fetchall()
+            for message, data in reversed(newest[:MAX_MESSAGES]):
+                record = _record(data)
+                if not _is_complete(record):
+                    break  # it is being written: another time
+                rows = table.execute(PARTS, (PARSED_BYTES, message, MAX_MESSAGES))
+                parts = [_record(part) for (part,) in rows]
+                groups.append(
+                    (str(message), tuple(self._messages(str(message), record, parts, cwd)))
+                )
+                broken += not record
+        return select_new(groups, since, last, id, cwd, broken, len(newest) > MAX_MESSAGES)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those that were started in the project or below it, newest first."""
-        database = os.path.join(self.root, DATABASE)
-        sessions = [
-            session for session in _table_sessions(database) if belongs(session.cwd, project)
-        ]
-        known = {session.id for session in sessions}
-        for folder in list_folder(os.path.join(self.root, "storage", "session")):
-            for file in list_folder(folder.path, SUFFIX):
-                session, id = _document(file.path, self.root), file.name.removesuffix(SUFFIX)
-                cwd = words(session.get("directory"))
-                own = not session.get("parentID") and id not in known
-                if own and cwd and belongs(cwd, project):
-                    sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
+        """Those that a person started in the project or below it, newest first."""
+        path = os.path.join(self.root, DATABASE)
+        if not os.path.lexists(path):
+            return []
+        sessions = []
+        with _open_database(path) as table:
+            for id, cwd, time, size in table.execute(SESSIONS, (MAX_MESSAGES,)):
+                modified = time / 1000 if isinstance(time, int | float) else 0.0
+                if is_of_project(words(cwd), project):
+                    place = os.path.join(path, str(id))
+                    sessions.append(Session(CLIENT, str(id), place, modified, size, words(cwd)))
         return newest_first(sessions)
 
-    def _messages(self, row: Row, cwd: str) -> Iterator[Message]:
-        role, times = row.data.get("role"), row.data.get("time")
-        time = seconds(times.get("created")) if isinstance(times, dict) else 0.0
-        if role not in ("user", "assistant") or row.data.get("summary") is True:
+    def _messages(self, id: str, data: Record, parts: list[Record], cwd: str) -> Iterator[Message]:
+        role, time = data.get("role"), seconds(fields(data.get("time")).get("created"))
+        if role not in ("user", "assistant") or data.get("summary") is True:
             return
         texts = []
-        for part in row.parts:
+        for part in parts:
+            state, tool = fields(part.get("state")), words(part.get("tool"))
             if part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored"):
                 texts.append(words(part.get("text")))
             elif part.get("type") == "tool" and role == "assistant":
-                yield from self._tool(part, row.id, time, cwd)
+                if state.get("status") == "completed":
+                    wrote = written_files(tool, state.get("input"), cwd, self.home)
+                    yield from messages(AGENT, id, "", time, wrote=wrote)
+                output = words(state.get("output")) or words(state.get("error"))
+                yield from messages(TOOL, id, output, time, tool)
         if role == "user":
-            yield from messages(PERSON, row.id, "\n".join(filter(None, map(typed, texts))), time)
+            yield from messages(PERSON, id, "\n".join(filter(None, map(typed, texts))), time)
         else:
-            yield from messages(AGENT, row.id, "\n".join(texts), time)
-
-    def _tool(self, part: Record, id: str, time: float, cwd: str) -> Iterator[Message]:
-        state, name = part.get("state"), words(part.get("tool"))
-        if not isinstance(state, dict):
-            return
-        if state.get("status") == "completed":
-            wrote = written_files(name, state.get("input"), cwd, self.home)
-            yield from messages(AGENT, id, "", time, wrote=wrote)
-        output = words(state.get("output")) or words(state.get("error"))
-        yield from messages(TOOL, id, output, time, name)
+            yield from messages(AGENT, id, "\n".join(texts), time)
 
 
 def _is_complete(data: Record) -> bool:
     """False for a reply that has no end yet; one that failed has an error instead."""
-    time = data.get("time")
-    ended = isinstance(time, dict) and time.get("completed")
-    return data.get("role") != "assistant" or bool(ended) or bool(data.get("error"))
-
-
-def _document(path: str, root: str) -> Record:
-    with suppress(MemdirError):
-        return read_document(path, root) or {}
-    return {}
-
-
-def _file_rows(storage: str, session: str, since: str) -> tuple[list[Row], bool]:
-    """The messages from one on with their parts, all where that one is gone; are some left out?"""
-    files = sorted(list_folder(os.path.join(storage, "message", session), SUFFIX))
-    names = [file.name for file in files]  # their ids are in the order of time
-    if since + SUFFIX in names:
-        files = files[names.index(since + SUFFIX) :]
-    rows = []
-    for file in files[-MAX_MESSAGES:]:
-        id = file.name.removesuffix(SUFFIX)
-        parts = sorted(list_folder(os.path.join(storage, "part", id), SUFFIX))[:MAX_MESSAGES]
-        inner = [_document(part.path, storage) for part in parts]
-        rows.append(Row(id, _document(file.path, storage), inner))
-    return rows, len(files) > MAX_MESSAGES
-
-
-def _table_rows(path: str, id: str, since: str) -> tuple[Record, list[Row], bool]:
-    """A session of the database, its messages from one on; are older ones left out of them?"""
-    with _open_table(path) as table:
-        session = table.execute(
-            "SELECT directory, parent_id FROM session WHERE id = ?", (id,)
-        ).fetchone()
-        if session is None:
-            raise Missing(f"opencode has no session {id!r}", path=path, next="memdir doctor")
-        first = table.execute(
-            "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?", (id, since)
-        ).fetchone()
-        newest = table.execute(
-            "SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message "
-            "WHERE session_id = ? AND (time_created, id) >= (?, ?) "
-            "ORDER BY time_created DESC, id DESC LIMIT ?",
-            (PARSED_BYTES, id, *(first or (-1, "")), MAX_MESSAGES + 1),
-        ).fetchall()
-        parts = (
-            "SELECT CASE WHEN length(data) <= ? THEN data END FROM part "
-            "WHERE message_id = ? ORDER BY id LIMIT ?"
-        )
-        rows = [
-            Row(
-                str(message),
-                _record(data),
-                [
-                    _record(part)
-                    for (part,) in table.execute(parts, (PARSED_BYTES, message, MAX_MESSAGES))
-                ],
-            )
-            for message, data in reversed(newest[:MAX_MESSAGES])
-        ]
-    return {"directory": session[0], "parentID": session[1]}, rows, len(newest) > MAX_MESSAGES
-
-
-def _table_sessions(path: str) -> list[Session]:
-    """Those that a person started."""
-    if not os.path.lexists(path):
-        return []
-    count = "(SELECT count(*) FROM message WHERE session_id = session.id)"
-    with _open_table(path) as table:
-        rows = table.execute(
-            f"SELECT id, directory, time_updated, {count} FROM session "
-            "WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT ?",
-            (MAX_MESSAGES,),
-        )
-        return [
-            Session(
-                CLIENT, str(id), os.path.join(path, str(id)), _number(time) / 1000, size, str(cwd)
-            )
-            for id, cwd, time, size in rows
-        ]
+    ended = fields(data.get("time")).get("completed") or data.get("error")
+    return data.get("role") != "assistant" or bool(ended)
 
 
 @contextmanager
-def _open_table(path: str) -> Iterator[sqlite3.Connection]:
-    """The database, read-only; whatever is wrong with it is told as a sentence."""
+def _open_database(path: str) -> Iterator[sqlite3.Connection]:
+    """The database, read-only; whatever is wrong with it becomes a sentence."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise BadInput(f"{path} is not a regular file", path=path)
@@ -300,8 +224,4 @@ def _open_table(path: str) -> Iterator[sqlite3.Connection]:
 
 def _record(data: object) -> Record:
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return parsed(text if isinstance(text, bytes) else None) or {}
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    return parse_record(text if isinstance(text, bytes) else None) or {}

@@ -1,4 +1,8 @@
-"""Import from mem0, basic-memory, claude-memory, Replit and the Anthropic memory tool."""
+"""Import from other tools: what they remember becomes files of a store.
+
+mem0, basic-memory, claude-memory, Replit and the Anthropic memory tool are read here; a client
+reads its own memories with the same functions.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from memdir.clients.archive import (
@@ -14,42 +19,59 @@ from memdir.clients.archive import (
     MAX_ENTRIES,
     OTHER,
     Brought,
+    read_files_below,
     read_source,
     read_whole,
     unusable,
 )
-from memdir.clients.sources import (
-    Around,
-    Piece,
-    about,
-    add_pieces,
-    clean,
-    files_below,
-    free_path,
-    inside,
-    labelled,
-    store_path,
-    write_piece,
-)
 from memdir.config.config import Config
 from memdir.errors import BadInput
+from memdir.format.names import RESERVED, name_for, slugify
 from memdir.hot import types
-from memdir.hot.memory import INDEX, decode, edit, encode
+from memdir.hot.memory import INDEX, decode, edit, encode, is_memory, write
 from memdir.hot.memory import read as read_header
+from memdir.hot.safe import inert_line, parse_time
 from memdir.store import registry
 
 FAMILY = "sources"
+SOURCE = "import"  # who saved it, as its header says
+DESCRIPTION_BYTES = 150
+PLACE_BYTES = 200
+NO_TEXT = "it says nothing"
+_MARKS = re.compile(r"^[#>*+\s-]{0,20}(?:\[[ x]\] )?")
 _OBSERVATION = re.compile(r"^[-*] \[([\w -]{1,60})\] (\S.{0,500})$", re.MULTILINE)
 
 
-def sources(own: str = "") -> list[str]:
+@dataclass(frozen=True)
+class Around:
+    """Where a source is looked for; without a project, it is for a person in all of theirs."""
+
+    home: str
+    project: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One thing that another tool remembers; `place` is where it stood in the source."""
+
+    title: str
+    body: str
+    type: str
+    place: str
+    description: str = ""
+    created: str = ""
+    modified: str = ""
+
+
+def list_sources(own: str = "") -> list[str]:
     """The tools whose memories can be read, as people write them; `own` are the user's."""
     return [name.replace("_", "-") for name in sorted({*READERS, *registry.members(FAMILY, own)})]
 
 
-def read_sources(config: Config, source: str, path: str = "") -> Brought:
-    """All memories of a source; `./codex` is a directory, `codex` the tool."""
-    if source not in (known := sources(config.own)):
+def read_memories(config: Config, source: str, path: str = "") -> Brought:
+    """All memories of a source, each by a name of its own; `./codex` is a directory."""
+    if source not in (known := list_sources(config.own)):
         if path:
             raise BadInput(f"there is no source {source!r}", next=f"there are: {', '.join(known)}")
         return read_source(source)
@@ -59,38 +81,139 @@ def read_sources(config: Config, source: str, path: str = "") -> Brought:
     brought: Brought = read_member(path, Around(config.home, project, config.environ))
     taken: dict[str, bytes] = {}
     numbers = Counter[str]()
-    files, brought.files[:] = sorted(brought.files), []
+    files = sorted(dict.fromkeys(brought.files), key=lambda file: file[0])
+    brought.files.clear()
     for path, data in files:
-        if taken.get(path.casefold()) == data:
-            continue  # the same once more
-        if path.casefold() in taken:  # on some disks `a.md` and `A.md` are one
-            path = free_path(path[:-3], taken, numbers)
+        stem, key = path[:-3], path.casefold()
+        while path.casefold() in taken:  # on some disks `a.md` and `A.md` are one
+            numbers[key] += 1
+            path = f"{stem}-{numbers[key] + 1}.md"
+        document = read_header(decode(data))
+        if path[:-3] != stem and document.values.get("name") == stem.rpartition("/")[2]:
+            data = encode(edit(document, "name", path[:-3].rpartition("/")[2]).text)
         taken[path.casefold()] = data
         brought.files.append((path, data))
     brought.files.sort()
     return brought
 
 
-def _read_json(path: str, next: str) -> Any:
-    """A JSON file, or one JSON value on each line; None for a line that cannot be read."""
-    text = read_whole(path, next).decode("utf-8-sig", "replace")
+def find_inside(top: str, *parts: str) -> str:
+    """A folder or file of a project; empty if it is not there or lies behind a link.
+
+    A repository may have put a link there: it would bring files from anywhere.
+    """
+    path = os.path.join(top, *parts)
+    real = os.path.join(os.path.realpath(top), *parts)
+    return path if os.path.exists(path) and os.path.realpath(path) == real else ""
+
+
+def list_names(folder: str, next: str) -> list[str]:
+    """What lies in a folder of a client, sorted; nothing if it is not there."""
     try:
-        return json.loads(text)
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise unusable(folder, error.strerror or "unreadable", next) from None
+
+
+def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
+    """Add each piece as a memory of its own; its header tells where it comes from."""
+    for piece in pieces:
+        body, name = clean_text(piece.body), name_for(clean_text(piece.title), piece.type)
+        if len(brought.files) >= MAX_ENTRIES:
+            brought.skip(piece.place, f"there are more than {MAX_ENTRIES:,} entries", BROKEN)
+            return
+        if not body.strip():
+            brought.skip(piece.place, NO_TEXT, BROKEN)
+            continue
+        fields = [
+            ("name", name),
+            (
+                "description",
+                inert_line(clean_text(piece.description), DESCRIPTION_BYTES)
+                or first_sentence(body),
+            ),
+            ("type", piece.type if piece.type in types.names() else "project"),
+            ("metadata.created", piece.created if parse_time(piece.created) else ""),
+            ("metadata.modified", piece.modified if parse_time(piece.modified) else ""),
+            ("metadata.source", SOURCE),
+            (
+                "metadata.imported_from",
+                inert_line(f"{source} {clean_text(piece.place)}", PLACE_BYTES),
+            ),
+        ]
+        data = encode(write([(key, value) for key, value in fields if value], body))
+        brought.files.append((f"{name}.md", data))
+
+
+def add_file(
+    source: str,
+    path: str,
+    data: bytes,
+    brought: Brought,
+    fields: Mapping[str, str] | None,
+    name: str = "",
+) -> None:
+    """Add a file by its path, or by `name`, unless a store keeps something else there.
+
+    Its header gets these fields if they are missing, and where it comes from; without fields it
+    stays as it is. Its body always stays.
+    """
+    whole = name or path
+    whole = whole if whole[-3:].lower() == ".md" else f"{whole}.md"
+    if not is_memory(whole) or slugify(whole.rpartition("/")[2][:-3]) in RESERVED:
+        flat = slugify(whole[:-3].replace("/", " ")) or "notes"
+        whole = f"{source}-{flat}.md" if flat in RESERVED else f"{flat}.md"
+    if fields is None:
+        brought.files.append((whole, data))
+        return
+    document = read_header(decode(data))
+    if not document.body.strip():
+        brought.skip(path, NO_TEXT, BROKEN)
+        return
+    origin = inert_line(f"{source} {path}", PLACE_BYTES)
+    missing = {"metadata.source": SOURCE, "metadata.imported_from": origin}
+    for key, value in {"name": whole.rpartition("/")[2][:-3], **fields, **missing}.items():
+        if value and not document.values.get(key):
+            document = read_header(edit(document, key, value).text)
+    brought.files.append((whole, encode(document.text)))
+
+
+def first_sentence(text: str) -> str:
+    """The first line that says something, as one line without its marks."""
+    for line in text.split("\n")[:200]:
+        said = _MARKS.sub("", line[:500]).strip()
+        if said and not said.startswith(("```", "~~~", "---", "<!--", "|")):
+            return inert_line(said, DESCRIPTION_BYTES)
+    return ""
+
+
+def clean_text(text: object) -> str:
+    """Text of another tool as it can stand in a file; what is no text is empty."""
+    if not isinstance(text, str):
+        return ""
+    whole = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    try:
+        whole.encode("utf-8", "surrogateescape")  # bytes of a file that are no UTF-8 stay
+    except UnicodeEncodeError:
+        return whole.encode("utf-8", "replace").decode()
+    return whole
+
+
+def _read_json(path: str, next: str) -> Any:
+    try:
+        return json.loads(read_whole(path, next).decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
-        lines = [line for line in text.split("\n") if line.strip()]
-        if len(lines) < 2 or not lines[0].lstrip().startswith("{"):
-            raise unusable(path, f"it is not JSON ({error})", next) from None
-    values: list[Any] = []
-    for line in lines[: MAX_ENTRIES + 1]:
-        try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError):
-            values.append(None)
-    return values
+        raise unusable(path, f"it is not JSON ({error})", next) from None
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _first_text(fields: Mapping[str, Any], *keys: str) -> str:
+    return next(filter(None, (clean_text(fields.get(key)) for key in keys)), "")
 
 
 # basic-memory: a folder of notes with observations and relations, which stay as they are.
@@ -103,129 +226,98 @@ def read_basic_memory(path: str, around: Around) -> Brought:
         next = "name the folder: memdir import basic-memory ~/basic-memory"
         raise unusable(top, "there is no such folder", next)
     brought = Brought()
-    for name, data in files_below(top, brought):
+    for name, data in read_files_below(top, brought):
         if name[-3:].lower() != ".md":
             brought.skip(name, "it is no note", OTHER)
             continue
         document = read_header(decode(data))
-        if not document.text.strip():
-            brought.skip(name, "it says nothing", BROKEN)
-            continue
         kind = document.values.get("type", "").strip().lower()
         if kind and kind not in types.names():
             document = read_header(edit(document, "metadata.basic_memory_type", kind).text)
             document = read_header(edit(document, "type", "reference").text)
         said = _OBSERVATION.search(document.body)
-        description = about(said[2] if said else document.body)
-        title = document.values.get("title", "")
-        fields = {"name": title, "description": description, "type": "reference"}
-        note = labelled(source, name, encode(document.text), fields)
-        brought.files.append((store_path(source, name), note))
+        fields = {
+            "name": document.values.get("title", ""),
+            "description": first_sentence(said[2] if said else document.body),
+            "type": "reference",
+        }
+        add_file(source, name, encode(document.text), brought, fields)
     return brought
 
 
-# JSON of tools around Claude: claude-memory, claude-mem, and memories.json of a Claude account.
+# claude-memory: one JSON file of decisions, patterns and knowledge.
 
 CLAUDE_FILE = ".claude/memory.json"  # of a project
-ACCOUNT, PROJECTS = "conversations_memory", "project_memories"
-CLAUDE_KEYS = ("decisions", "patterns", "knowledge", "observations", ACCOUNT, PROJECTS)
+CLAUDE_KEYS = ("decisions", "patterns", "knowledge")
 WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # no knowledge
 
 
 def read_claude_memory(path: str, around: Around) -> Brought:
-    """Decisions, patterns, knowledge, observations; what an account remembers."""
+    """Decisions, patterns and knowledge; tasks and sessions are passed over."""
     next = "name the file: memdir import claude-memory export.json"
-    path = path or (inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
+    path = path or (find_inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
     if not path:
         cause = f"the exported file is needed (there is no {CLAUDE_FILE})"
         raise unusable("claude-memory", cause, next)
     values = _read_json(path, next)
-    parts = [
-        part
-        for part in (values if isinstance(values, list) else [values])
-        if isinstance(part, dict) and any(key in part for key in CLAUDE_KEYS)
-    ]
-    if not parts:
+    if not isinstance(values, dict) or not any(key in values for key in CLAUDE_KEYS):
         raise unusable(path, "it holds no memories that are known", next)
     brought = Brought()
-    pieces = (piece for part in parts for piece in _claude_pieces(part, brought))
-    add_pieces("claude-memory", pieces, brought)
+    add_pieces("claude-memory", _claude_pieces(values), brought)
+    for key in WORK_KEYS:
+        if rows := _list(values.get(key)):
+            brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", OTHER)
     return brought
 
 
-def _claude_pieces(part: Mapping[str, Any], brought: Brought) -> Iterator[Piece]:
-    readers = {"decisions": _decision, "patterns": _pattern, "observations": _observation}
-    for key, reader in readers.items():
+def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
+    """All that one export says; an entry without words is a piece without words."""
+    for key, read_row in (("decisions", _decision), ("patterns", _pattern)):
         for number, row in enumerate(_list(part.get(key)), 1):
             fields = row if isinstance(row, dict) else {}
-            place = f"{key} {clean(fields.get('id')) or number}"
-            piece = reader(fields, place)
-            if piece:
-                yield piece
-            else:
-                brought.skip(place, "it cannot be read", BROKEN)
+            yield read_row(fields, f"{key} {clean_text(fields.get('id')) or number}")
     knowledge = part.get("knowledge")
     for category, rows in knowledge.items() if isinstance(knowledge, dict) else ():
         for key, row in rows.items() if isinstance(rows, dict) else ():
             fields = row if isinstance(row, dict) else {"value": row}
-            said, place = clean(fields.get("value")), f"knowledge {category}: {key}"
-            if said.strip():
-                time = clean(fields.get("lastUpdated")) or clean(fields.get("timestamp"))
-                yield Piece(key, f"{key}: {said}", "reference", place, "", "", time)
-            else:
-                brought.skip(place, "it cannot be read", BROKEN)
-    if said := clean(part.get(ACCOUNT)):
-        yield Piece("claude account memory", said, "user", ACCOUNT)
-    projects = part.get(PROJECTS)
-    for key, text in projects.items() if isinstance(projects, dict) else ():
-        if said := clean(text):
-            yield Piece(f"claude project {key}", said, "project", f"{PROJECTS} {key}")
-    for key in WORK_KEYS:
-        if rows := _list(part.get(key)):
-            brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", OTHER)
+            said = clean_text(fields.get("value"))
+            body, time = (
+                f"{key}: {said}" * bool(said),
+                _first_text(fields, "lastUpdated", "timestamp"),
+            )
+            yield Piece(key, body, "reference", f"knowledge {category}: {key}", "", "", time)
 
 
-def _decision(fields: Mapping[str, Any], place: str) -> Piece | None:
-    said, why = clean(fields.get("decision")), clean(fields.get("reasoning"))
-    if not said.strip():
-        return None
-    others = ", ".join(filter(None, map(clean, _list(fields.get("alternatives")))))
-    outcome = clean(fields.get("outcome"))
-    lines = [said, f"**Why:** {why}" if why else ""]
-    lines += [f"Considered and not taken: {others}." if others else ""]
-    lines += [f"Outcome: {outcome}" if outcome else ""]
-    time = clean(fields.get("timestamp"))
-    return Piece(said, "\n\n".join(filter(None, lines)), "decision", place, said, time)
+def _decision(fields: Mapping[str, Any], place: str) -> Piece:
+    said, why, outcome = (
+        clean_text(fields.get(key)) for key in ("decision", "reasoning", "outcome")
+    )
+    others = ", ".join(filter(None, map(clean_text, _list(fields.get("alternatives")))))
+    lines = [said, f"**Why:** {why}" * bool(why)]
+    lines += [f"Considered and not taken: {others}." * bool(others)]
+    lines += [f"Outcome: {outcome}" * bool(outcome)]
+    body = "\n\n".join(filter(None, lines)) if said else ""
+    return Piece(said, body, "decision", place, said, clean_text(fields.get("timestamp")))
 
 
-def _pattern(fields: Mapping[str, Any], place: str) -> Piece | None:
-    name, said = clean(fields.get("pattern")), clean(fields.get("description"))
-    if not name.strip():
-        return None
-    solution = clean(fields.get("solution"))
+def _pattern(fields: Mapping[str, Any], place: str) -> Piece:
+    name, said, solution = (
+        clean_text(fields.get(key)) for key in ("pattern", "description", "solution")
+    )
     body = f"{name}: {said}" if said else name
     body += f"\n\nSolution: {solution}" if solution else ""
-    times = clean(fields.get("firstSeen")), clean(fields.get("lastSeen"))
-    return Piece(name, body, "feedback", place, said or name, *times)
+    times = clean_text(fields.get("firstSeen")), clean_text(fields.get("lastSeen"))
+    return Piece(name, body if name else "", "feedback", place, said or name, *times)
 
 
-def _observation(fields: Mapping[str, Any], place: str) -> Piece | None:
-    title, facts = clean(fields.get("title")), fields.get("facts")
-    rows = [clean(fact) for fact in _list(facts)] or [clean(facts)]
-    text = clean(fields.get("narrative")) or clean(fields.get("text"))
-    body = "\n\n".join(filter(None, [text, "\n".join(f"- {row}" for row in rows if row)]))
-    if not title and not body:
-        return None
-    kind = "decision" if fields.get("type") == "decision" else "project"
-    subtitle, time = clean(fields.get("subtitle")) or title, clean(fields.get("created_at"))
-    return Piece(title or body, body or title, kind, place, subtitle, time)
-
-
-# mem0: what `get_all` or an export gives, as JSON or one JSON object on each line.
+# mem0: what `get_all` or an export gives.
 
 # Categories of mem0 that say what a type of ours says.
-MEM0_TYPES = dict.fromkeys(("user_preferences", "preferences"), "preference")
-MEM0_TYPES["personal_details"] = "user"
+MEM0_TYPES = {
+    "user_preferences": "preference",
+    "preferences": "preference",
+    "personal_details": "user",
+}
 
 
 def read_mem0(path: str, around: Around) -> Brought:
@@ -240,34 +332,25 @@ def read_mem0(path: str, around: Around) -> Brought:
     if not isinstance(rows, list):
         raise unusable(path, "it holds no memories of mem0", advice)
     brought = Brought()
-    add_pieces("mem0", _mem0_pieces(rows, brought), brought)
+    add_pieces("mem0", (_mem0_piece(row, number) for number, row in enumerate(rows, 1)), brought)
     return brought
 
 
-def _mem0_pieces(rows: list[Any], brought: Brought) -> Iterator[Piece]:
-    for number, row in enumerate(rows, 1):
-        fields = row if isinstance(row, dict) else {}
-        values = [fields.get(key) for key in ("memory", "text", "content", "data")]
-        text = next((value for value in values if isinstance(value, str)), "")
-        id = fields.get("id")
-        place = f"memory {id}" if isinstance(id, (str, int)) else f"entry {number}"
-        if not text.strip():
-            brought.skip(place, "there is no text in it", BROKEN)
-            continue
-        created, modified = fields.get("created_at"), fields.get("updated_at")
-        times = [time if isinstance(time, str) else "" for time in (created, modified)]
-        yield Piece(text, text, _mem0_type(fields), place, "", *times)
-
-
-def _mem0_type(fields: dict[str, Any]) -> str:
-    """The type that the row names, by our words or by mem0's; else it is about a person."""
-    said = fields.get("metadata")
-    named = [said.get("type"), said.get("category")] if isinstance(said, dict) else []
-    named += _list(fields.get("categories"))
-    for word in (word.lower() for word in named if isinstance(word, str)):
-        if word in types.names() or word in MEM0_TYPES:
-            return MEM0_TYPES.get(word, word)
-    return "user"
+def _mem0_piece(row: Any, number: int) -> Piece:
+    """Its type is the one it names, by our words or by mem0's; else it is about a person."""
+    fields = row if isinstance(row, dict) else {}
+    text, id, more = (
+        _first_text(fields, "memory", "text", "content", "data"),
+        fields.get("id"),
+        fields.get("metadata"),
+    )
+    place = f"memory {id}" if isinstance(id, (str, int)) else f"entry {number}"
+    named = [more.get("type"), more.get("category")] if isinstance(more, dict) else []
+    words = [clean_text(word).lower() for word in (*named, *_list(fields.get("categories")))]
+    known = [MEM0_TYPES.get(word, word) for word in words]
+    type = next((word for word in known if word in types.names()), "user")
+    times = clean_text(fields.get("created_at")), clean_text(fields.get("updated_at"))
+    return Piece(text, text, type, place, "", *times)
 
 
 # The directory of an Anthropic memory tool: Markdown as it is, other text in a memory.
@@ -280,20 +363,15 @@ def read_memory_tool(path: str, around: Around) -> Brought:
         next = "name the directory: memdir import memory-tool ./memories"
         raise unusable(path or source, "the directory of the tool is needed", next)
     brought = Brought()
-    for name, data in files_below(path, brought):
-        try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            text = "\0"
-        if not text.strip() or "\0" in text:
-            brought.skip(name, "it is no text" if "\0" in text else "it says nothing", OTHER)
+    for name, data in read_files_below(path, brought):
+        text = data.decode("utf-8", "replace")
+        if not text.strip() or "\0" in text or text.encode() != data:
+            brought.skip(name, "it is no text" if text.strip() else NO_TEXT, OTHER)
         elif name[-3:].lower() == ".md" and name != INDEX:
-            brought.files.append((store_path(source, name), data))
+            add_file(source, name, data, brought, None)
         else:
-            target = store_path(source, name.rpartition(".")[0] or name)
-            piece = Piece(name, text, "project", name, about(text))
-            title = target.rpartition("/")[2][:-3]
-            brought.files.append((target, write_piece(source, piece, title)))
+            fields = {"description": first_sentence(text), "type": "project"}
+            add_file(source, name, data, brought, fields, name.rpartition(".")[0] or name)
     return brought
 
 
@@ -304,7 +382,7 @@ def read_replit(path: str, around: Around) -> Brought:
     """Byte for byte; the index beside them is not taken."""
     folder, top = ".agents/memory", os.path.abspath(path or around.project or ".")
     if os.path.isdir(top) and not top.endswith(folder):
-        place = inside(top, *folder.split("/"))
+        place = find_inside(top, *folder.split("/"))
         if not place:
             next = "name the project: memdir import replit ../shop"
             raise unusable(top, f"there is no {folder} in it", next)

@@ -7,35 +7,32 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from memdir.clients.edit_settings import HOOKS, NAME, SERVER
 from memdir.clients.receipt import (
-    Host,
-    Plan,
-    Wish,
+    Edit,
     check_edit,
     drop_receipt,
     read_receipt,
     receipt_after,
-    sweep,
     write_edit,
     write_receipt,
 )
 from memdir.config.config import Config
 from memdir.errors import BadInput
+from memdir.hot.disk import Disk
+from memdir.hot.replacement import sweep
 from memdir.store import registry
 
+Events = Sequence[tuple[str, str, int]]  # the client's name of one, ours, how long it may take
+Lines = Mapping[str, str]  # the client's name of an event, and the command line it runs
+
+PLUGIN, SETTINGS = "plugin", "settings"
 FAMILY = "clients"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-HOOKS = "memdir/hot/"
 CODE = HOOKS + "start.py"
-SERVER = "memdir.mcp"
-# By these we know our own hooks and server; the second ones are those of version 0.1.0.
-OUR_HOOKS = (HOOKS, "memdir/surfaces/hooks/")
-OUR_SERVERS = (SERVER, "memdir.surfaces.mcp")
-NAME = "memdir"
-BEGIN, END = "<!-- memdir: begin -->", "<!-- memdir: end -->"
 WORDS = """\
 ## Memory
 
@@ -59,6 +56,46 @@ VARIABLES = (
 )
 
 
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for; an empty `way` leaves the choice to the client."""
+
+    way: str = ""
+    commands: bool = False
+    remove: bool = False
+    rules: bool = False  # also in the project at hand, where others may see them
+
+
+@dataclass(frozen=True)
+class Host:
+    """What hooks run with, and where the client keeps its files."""
+
+    python: str
+    why: str  # this Python
+    package: str  # the directory of the package that hooks run
+    home: str
+    claude_dir: str
+    environ: Mapping[str, str] = field(repr=False)
+    project: str = ""  # the checkout at hand
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answer of a client."""
+
+    way: str
+    edits: tuple[Edit, ...]
+    hooks: Lines
+    remarks: tuple[str, ...] = ()
+
+
+def only_settings(title: str, wish: Wish) -> list[str]:
+    """What a client without a plugin says to a wish; a plugin of it cannot be had."""
+    if wish.way == PLUGIN:
+        raise BadInput(f"there is no plugin for {title}", next="leave out --plugin")
+    return [f"{title} gets no /memory commands"] if wish.commands else []
+
+
 def hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
     """Silent where Python or memdir is gone; what is not Claude Code says its name."""
     python = shlex.quote(host.python)
@@ -74,32 +111,26 @@ def server(host: Host, *words: str) -> list[str]:
     return [host.python, "-I", "-S", "-c", run + "sys.exit(run(sys.argv[1:]))", *words]
 
 
-def is_server(value: object) -> bool:
-    """True for an entry that starts our server, in whatever form a client writes it."""
-    if not isinstance(value, Mapping):
-        return False
-    words = [value.get("command"), value.get("args")]
-    return any(name in str(words) for name in OUR_SERVERS)
+def server_entry(host: Host, *words: str) -> dict[str, dict[str, object]]:
+    """The same as most clients want it in their settings, by its name."""
+    command, *args = server(host, *words)
+    return {NAME: {"command": command, "args": args}}
 
 
-def runs_us(value: object) -> bool:
-    """True for a hook of ours."""
-    command = str(value.get("command")) if isinstance(value, Mapping) else ""
-    return any(folder in command for folder in OUR_HOOKS)
+def hook_groups(events: Events, lines: Mapping[str, str], **more: str) -> dict[str, object]:
+    """What the clients that learned hooks from Claude Code want in their settings."""
+    return {
+        name: [{"hooks": [{"type": "command", **more, "command": lines[name], "timeout": limit}]}]
+        for name, _, limit in events
+    }
 
 
-def is_our_hook(path: tuple[str | int, ...], value: Any) -> bool:
-    """True for a hook of ours at `hooks.EVENT.0.hooks.0`, and for a group of nothing else."""
-    if path[:1] != ("hooks",):
-        return False
-    inner = value.get("hooks") if len(path) == 3 and isinstance(value, Mapping) else None
-    whole = isinstance(inner, list) and bool(inner) and all(map(runs_us, inner))
-    return whole or (len(path) == 5 and runs_us(value))
-
-
-def python_remark(host: Host) -> str:
-    """Which Python hooks run with, and why."""
-    return f"hooks run with {host.python}: {host.why}"
+def make_plan(wish: Wish, host: Host, edits: list[Edit], lines: Lines, remarks: list[str]) -> Plan:
+    """What a client without a plugin answers."""
+    if wish.remove:
+        return Plan("", tuple(edits), {}, tuple(remarks))
+    python = f"hooks run with {host.python}: {host.why}"
+    return Plan("", tuple(edits), lines, (*remarks, python))
 
 
 STEADY = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
@@ -144,14 +175,14 @@ def is_temporary(path: str) -> bool:
     return not CACHES.isdisjoint(real.split("/"))
 
 
-def clients(own: str = "") -> list[str]:
+def list_clients(own: str = "") -> list[str]:
     """The clients that can be set up, as people write them; `own` are the user's, by a folder."""
     return [name.replace("_", "-") for name in registry.members(FAMILY, own)]
 
 
-def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
+def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
     """Do what was wished, unless it is a dry run; gives what was, or would be, done."""
-    if client not in (known := clients(config.own)):
+    if client not in (known := list_clients(config.own)):
         raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
@@ -161,10 +192,8 @@ def install(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -
         return plan
     for edit in plan.edits:
         check_edit(edit)
-    for folder in {
-        os.path.dirname(path) for path in (receipt.path, *(e.target for e in plan.edits))
-    }:
-        sweep(folder)
+    for path in (receipt.path, *(edit.target for edit in plan.edits)):
+        sweep(Disk(os.path.dirname(path)), lambda _: False)  # what a killed set-up left
     after = receipt_after(receipt, plan.edits)
     # A file of ours that somebody has deleted counts no more.
     stays = bool(after.files) and not wish.remove
@@ -186,17 +215,10 @@ def is_set_up(config: Config, client: str) -> bool:
 def _host(config: Config) -> Host:
     base = getattr(sys, "_base_executable", "") or sys.executable
     python, why = find_python(sys.executable, base, sys.version_info[:2])
-    return Host(
-        python=python,
-        why=why,
-        package=PACKAGE,
-        home=config.home,
-        claude_dir=config.claude_dir,
-        environ=config.environ,
-        project=config.checkout,
-    )
+    where = config.home, config.claude_dir, config.environ, config.checkout
+    return Host(python, why, PACKAGE, *where)
 
 
-def vanishing() -> str:
+def find_temporary_place() -> str:
     """Where memdir runs from, if that is a place which is emptied without asking; else nothing."""
     return PACKAGE if is_temporary(PACKAGE) else ""

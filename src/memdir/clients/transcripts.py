@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -10,7 +9,6 @@ import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from typing import Any, NamedTuple
 
 from memdir.clients.conversation import (
@@ -19,7 +17,9 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
+    messages,
     readable,
+    seconds,
     written_files,
 )
 from memdir.errors import BadInput, MemdirError
@@ -30,10 +30,7 @@ ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all that is read at once
 MAX_MESSAGES = 20_000  # that are read at once
 CHUNK_BYTES = 1 << 20  # that are read at once
 MAX_LINE_BYTES = 32 << 20  # a longer line is passed over
-MAX_DOCUMENT_BYTES = 32 << 20  # a larger file of one JSON value is not read
 WINDOW = 64 << 20  # bytes of a file that are read, counted from the end
-MAX_LINES = 50_000  # that are read at once
-SEARCHED_BYTES = 1 << 30  # in which a record is looked for
 BEFORE_BYTES = 1 << 20  # before the cursor that are looked at for the names of tools
 PARSED_BYTES = 8 << 20  # of a line; a longer one may hold images
 MAX_ID_CHARACTERS = 200
@@ -73,15 +70,14 @@ def _size(message: Message) -> int:
 
 
 class Line(NamedTuple):
-    """One line without its end; `data` is None where it is too long to be held."""
+    """One line without its end; `data` is None if it is too long to be held."""
 
-    start: int
-    end: int  # behind its newline, where it has one
+    end: int  # behind its newline, if it has one
     data: bytes | None
     whole: bool = True  # False for a last line that has no newline yet
 
 
-def forward(handle: int, start: int, stop: int) -> Iterator[Line]:
+def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
     """The lines from an offset on; what is written behind `stop` meanwhile does not count."""
     held, long, position, begun = bytearray(), False, start, start
     while position < stop and (
@@ -96,100 +92,56 @@ def forward(handle: int, start: int, stop: int) -> Iterator[Line]:
                 held += piece
             if number < len(pieces) - 1:
                 position += len(piece) + 1
-                yield Line(begun, position, None if long else bytes(held))
+                yield Line(position, None if long else bytes(held))
                 held, long, begun = bytearray(), False, position
         position += len(pieces[-1])
     if position > begun:
-        yield Line(begun, position, None if long else bytes(held), whole=False)
+        yield Line(position, None if long else bytes(held), whole=False)
 
 
-def backward(handle: int, stop: int, least: int = 0) -> Iterator[Line]:
-    """The lines that end at or before `stop`, last first; one that begins before `least` is none.
-
-    A newline right before `stop` belongs to the line that it ends.
-    """
-    held: list[bytes] = []  # the pieces of a line whose start is not found yet, last first
-    position, end, size, long = stop, stop, 0, False
-    while position > least:
-        step = min(CHUNK_BYTES, position - least)
-        chunk = _read_all(handle, step, position - step)
-        if len(chunk) < step:
-            return  # the file has shrunk meanwhile
-        pieces = chunk.split(b"\n")
-        for number in range(len(pieces) - 1, -1, -1):
-            position -= len(pieces[number])  # where this piece starts
-            size += len(pieces[number])
-            long = long or size > MAX_LINE_BYTES
-            held = [] if long else [*held, pieces[number]]
-            if number == 0:
-                break  # its line may have begun in front of the chunk
-            if end > position:
-                yield Line(position, end, None if long else b"".join(reversed(held)))
-            held, size, long, end = [], 0, False, position
-            position -= 1
-    if least == 0 and end > 0:
-        yield Line(0, end, None if long else b"".join(reversed(held)))
-
-
-def _read_all(handle: int, size: int, offset: int = 0) -> bytes:
-    """All of it: one call may give less."""
-    parts = []
-    while size and (part := os.pread(handle, size, offset)):
-        parts.append(part)
-        size, offset = size - len(part), offset + len(part)
-    return b"".join(parts)
+def find_line_start(handle: int, offset: int, stop: int) -> int:
+    """Where the first line starts that does not start before an offset."""
+    if offset <= 0:
+        return 0
+    line = next(read_lines_between(handle, offset - 1, stop), None)
+    return line.end if line and line.whole else stop
 
 
 @contextmanager
-def opened(path: str, root: str) -> Iterator[int]:
-    """A handle to read a regular file; whatever goes wrong meanwhile is told as a sentence."""
-    place = placed(path, root)
+def open_transcript(path: str, root: str) -> Iterator[int]:
+    """A handle to read a regular file; whatever goes wrong meanwhile becomes a sentence."""
+    place, handle = resolve_path(path, root), -1
     try:
         handle = os.open(place, READ)
-    except OSError as error:
-        raise _explained(error, path) from None
-    try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.ENXIO, path)
+            raise BadInput(f"{path} is not a regular file", path=path, next=f"ls -l {path}")
         yield handle
     except OSError as error:
-        raise _explained(error, path) from None
+        raise failure(error, path, "the transcript cannot be read") from None
     finally:
         close_quietly(handle)
 
 
-def placed(path: str, root: str) -> str:
+def resolve_path(path: str, root: str) -> str:
     """Where a path truly lies; refused outside of the client's own sessions.
 
     The path comes from a hook's input, and so maybe from a repository: it must not make us read
     any other file. Links may lead to the root, as in a home of links, but not out of it.
     """
-    reason = "is not the whole path of a file"
-    if path.startswith("/") and "\0" not in path and len(path) <= PATH_CHARACTERS:
-        try:
-            path.encode("utf-8", "surrogateescape")
+    name = os.path.basename(path)
+    whole = path.startswith("/") and "\0" not in path and len(path) <= PATH_CHARACTERS
+    if whole and name not in ("", ".", ".."):
+        with suppress(OSError, UnicodeEncodeError):  # no name that a file can have
+            os.fsencode(path)
             folder, top = os.path.realpath(os.path.dirname(path)), os.path.realpath(root)
-        except UnicodeEncodeError:
-            reason = "is not a name that a file can have"
-        except OSError as error:
-            raise _explained(error, path) from None
-        else:
-            name = os.path.basename(path)
-            if name not in ("", ".", "..") and (folder == top or below(folder, top)):
+            if folder == top or below(folder, top):
                 return os.path.join(folder, name)
-            reason = "does not lie where the client keeps its sessions"
     shown = path[:SHOWN_CHARACTERS]
-    raise BadInput(f"{shown!r} {reason}", path=shown, next=f"name a transcript below {root}")
+    message = f"{shown!r} does not lie where the client keeps its sessions"
+    raise BadInput(message, path=shown, next=f"name a transcript below {root}")
 
 
-def _explained(error: OSError, path: str) -> MemdirError:
-    if error.errno in (errno.ENXIO, errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENAMETOOLONG):
-        reason = "is a link" if error.errno == errno.ELOOP else "is not a regular file"
-        return BadInput(f"{path} {reason}, so it is not read", path=path, next=f"ls -l {path}")
-    return failure(error, path, "the transcript cannot be read")
-
-
-def parsed(data: bytes | None) -> Record | None:
+def parse_record(data: bytes | None) -> Record | None:
     """A line as a record; None where it is none."""
     if data is not None and len(data) > PARSED_BYTES:
         data = re.sub(_IMAGE, b'""', data)
@@ -204,19 +156,12 @@ def parsed(data: bytes | None) -> Record | None:
 
 def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
     """The first record at the top of a file that has this field; empty where none can be read."""
-    with suppress(MemdirError), opened(path, root) as handle:
-        for line in forward(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
-            record = parsed(line.data)
+    with suppress(MemdirError), open_transcript(path, root) as handle:
+        for line in read_lines_between(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
+            record = parse_record(line.data)
             if record and record.get(key):
                 return record
     return {}
-
-
-def read_document(path: str, root: str) -> Record | None:
-    """A whole file as one JSON object; None where it is none, or too large."""
-    with opened(path, root) as handle:
-        size = os.fstat(handle).st_size
-        return parsed(_read_all(handle, size) if size <= MAX_DOCUMENT_BYTES else None)
 
 
 class File(NamedTuple):
@@ -244,7 +189,7 @@ def list_folder(folder: str, suffix: str = "") -> list[File]:
     return files
 
 
-def belongs(cwd: str, project: str) -> bool:
+def is_of_project(cwd: str, project: str) -> bool:
     """True for a session of the project or of a folder in it; and where nobody knows."""
     if not cwd or "\0" in cwd:
         return True
@@ -268,11 +213,19 @@ def named_folder(environ: Mapping[str, str], variable: str, default: str) -> str
 # What is new since a cursor.
 
 
+class Reader:
+    """Reads the sessions of a client, below one directory."""
+
+    def __init__(self, root: str, home: str) -> None:
+        self.root, self.home = root, home
+
+
 class Parser:
     """What a client's records mean. It is made anew for each reading, so it holds a state."""
 
     def __init__(self, home: str, cwd: str = "", by_agent: bool = False) -> None:
         self.home, self.cwd, self.by_agent = home, cwd, by_agent
+        self.id, self.time = "", 0.0  # of the record at hand
         self.tools: dict[str, str] = {}  # names, by the id of the call
         self.failed: dict[str, set[str]] = {}  # by the id of a message: files it did not write
         self._calls: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -281,15 +234,25 @@ class Parser:
         """The record's own id, empty if it has none; None for one that is no landmark."""
         raise NotImplementedError
 
-    def take(self, record: Record, id: str) -> list[Message] | None:
+    def take(self, record: Record) -> Iterable[Message] | None:
         """The messages in it; None for a record of an unknown kind."""
         raise NotImplementedError
 
-    def call(self, id: str, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
+    def parse(self, record: Record | None, id: str) -> list[Message] | None:
+        """The messages in a record, by that id."""
+        self.id, self.time = id, seconds((record or {}).get("timestamp"))
+        taken = self.take(record) if record else None
+        return None if taken is None else list(taken)
+
+    def say(self, who: str, text: str, tool: str = "", wrote: Sequence[str] = ()) -> list[Message]:
+        """A message of the record at hand; none if it says and writes nothing."""
+        return messages(who, self.id, text, self.time, tool, wrote)
+
+    def call(self, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
         """Remember a call of a tool; gives the files that it writes."""
         paths = written_files(tool, given, os.path.join(self.cwd, folder), self.home)
         self.tools[call] = tool
-        self._calls[call] = (id, paths)
+        self._calls[call] = (self.id, paths)
         return paths
 
     def fail(self, call: str) -> None:
@@ -302,29 +265,35 @@ def read_lines(
     path: str, root: str, since: Cursor, last: str, parser: Parser, session: str
 ) -> NewMessages:
     """What was said since the cursor, in a file of one JSON record per line."""
-    newest, lines, broken, cursor = Newest(), 0, 0, None
-    with opened(path, root) as handle:
+    newest, lines, broken, cursor, earlier = Newest(), 0, 0, None, ""
+    with open_transcript(path, root) as handle:
         size = os.fstat(handle).st_size
         start = _find_start(handle, size, since, parser)
-        begin = _limit(handle, start or 0, size)
-        earlier = _look_back(handle, begin, parser)
-        for line in forward(handle, begin, size):
+        begin = max(start or 0, find_line_start(handle, size - WINDOW, size))
+        # The parser takes in calls that later records refer to.
+        before = find_line_start(handle, begin - BEFORE_BYTES, begin)
+        for line in read_lines_between(handle, before, begin):
+            earlier = _last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
+        for line in read_lines_between(handle, begin, size):
             if line.data is not None and not line.data.strip():
                 continue
-            record = parsed(line.data)
+            record = parse_record(line.data)
             if record is None and not line.whole:
                 break  # it is being written: another time
             id = _mark(parser, record, line.data or b"") if record else ""
-            messages = parser.take(record, id) if record else None
+            said = parser.parse(record, id)
             lines += 1
-            broken += messages is None
-            newest.add(messages or ())
+            broken += said is None
+            newest.add(said or ())
             if id:
                 cursor = Cursor(id, line.end)
+    whole = []
+    for message in newest.messages:
+        failed = parser.failed.get(message.id, ())
+        wrote = tuple(path for path in message.wrote if path not in failed)
+        whole.append(message._replace(wrote=wrote))
     return NewMessages(
-        said=_with_last(
-            [_as_written(message, parser) for message in newest.messages], last, earlier
-        ),
+        said=_with_last(whole, last, earlier),
         cursor=cursor or (Cursor() if start is None else since._replace(offset=start)),
         session=session,
         cwd=parser.cwd,
@@ -344,22 +313,17 @@ def select_new(
     broken: int = 0,
     cut: bool = False,
 ) -> NewMessages:
-    """What was said after the cursor, of messages by ids: of a document, a folder, a table."""
+    """What was said after the cursor, of messages by ids: of a table."""
     ids = [id for id, _ in groups]
     lost = bool(since.id) and since.id not in ids
     start = len(ids) - ids[::-1].index(since.id) if since.id and not lost else 0
     newest = Newest()
-    for _, messages in groups[start:]:
-        newest.add(messages)
-    earlier = [
-        message.text
-        for _, messages in groups[:start]
-        for message in messages
-        if message.who == AGENT
-    ]
+    for _, group in groups[start:]:
+        newest.add(group)
+    earlier = _last_reply(message for _, group in groups[:start] for message in group)
     marks = [id for id in ids[start:] if is_mark(id)]
     return NewMessages(
-        said=_with_last(newest.messages, last, next(filter(None, reversed(earlier)), "")),
+        said=_with_last(newest.messages, last, earlier),
         cursor=Cursor(marks[-1]) if marks else Cursor() if lost else since,
         session=session,
         cwd=cwd,
@@ -390,65 +354,41 @@ def _hash(data: bytes) -> str:
 
 
 def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | None:
-    """Where the news begins; None when the cursor's record is gone."""
+    """Where the news begins; None if the cursor's record is gone."""
     if not since.id:
         return 0
+    hashed = since.id.startswith(HASHED)
+    needle = b"" if hashed else json.dumps(since.id).encode()  # as a client writes it
 
     def is_it(data: bytes | None) -> bool:
-        if not data or since.id.startswith(HASHED):
-            return bool(data) and _hash(data or b"") == since.id
-        record = parsed(data)
+        if not data or needle not in data:  # so nearly all lines are passed over
+            return False
+        if hashed:
+            return _hash(data) == since.id
+        record = parse_record(data)
         return record is not None and _mark(parser, record, data) == since.id
 
     if 0 < since.offset <= size:
-        line = next(backward(handle, since.offset), None)
-        if line is not None and is_it(line.data):
-            return since.offset
-    # As a client writes it: nearly all lines are passed over without being parsed.
-    needle = b"" if since.id.startswith(HASHED) else json.dumps(since.id).encode()
-    for line in backward(handle, size, max(0, size - SEARCHED_BYTES)):
-        if needle in (line.data or b"") and is_it(line.data):
-            return line.end
-    return None
+        before = find_line_start(handle, since.offset - BEFORE_BYTES, since.offset)
+        for line in deque(read_lines_between(handle, before, since.offset), 1):
+            if is_it(line.data):
+                return since.offset
+    start = None
+    for line in read_lines_between(handle, find_line_start(handle, size - WINDOW, size), size):
+        if is_it(line.data):
+            start = line.end
+    return start
 
 
-def _limit(handle: int, start: int, size: int) -> int:
-    """The start of the first line that is read; those before it are too many."""
-    begin = start
-    if size - start > WINDOW:
-        half = next(forward(handle, size - WINDOW - 1, size), None)
-        begin = half.end if half and half.whole else size - WINDOW
-    if size - begin > BEFORE_BYTES:  # many short lines take as long as few long ones of more bytes
-        newest = islice(backward(handle, size, begin), MAX_LINES, MAX_LINES + 1)
-        begin = max(begin, next((line.end for line in newest), begin))
-    return begin
-
-
-def _look_back(handle: int, begin: int, parser: Parser) -> str:
-    """What the agent said last before. The parser takes in calls that later records refer to."""
-    earlier, cwd = "", ""
-    for line in backward(handle, begin, max(0, begin - BEFORE_BYTES)):
-        if record := parsed(line.data):
-            texts = [
-                message.text for message in parser.take(record, "") or () if message.who == AGENT
-            ]
-            earlier = earlier or next(filter(None, reversed(texts)), "")
-            cwd = cwd or parser.cwd  # the latest comes first
-    parser.cwd = cwd
-    return earlier
-
-
-def _as_written(message: Message, parser: Parser) -> Message:
-    """Without the files that a call was meant to write, but did not."""
-    failed = parser.failed.get(message.id, ())
-    return message._replace(wrote=tuple(path for path in message.wrote if path not in failed))
-
-
-def _with_last(messages: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
-    """Together with the last reply, where the client has not written it down yet."""
-    said, reply = tuple(messages), readable(last)
+def _last_reply(said: Iterable[Message]) -> str:
     texts = [message.text for message in said if message.who == AGENT and message.text]
-    written = texts[-1] if texts else earlier
+    return texts[-1] if texts else ""
+
+
+def _with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
+    """Together with the last reply, if the client has not written it down yet."""
+    said, reply = tuple(new), readable(last)
+    written = _last_reply(said) or earlier
     # A reply of several blocks is several records, and the hook has all of them, or the end alone.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
         return said

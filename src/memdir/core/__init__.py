@@ -13,9 +13,9 @@ from types import ModuleType
 MOVED = {
     "memdir.adapters": (),
     "memdir.adapters.clients": (),
-    "memdir.adapters.clients._merge": ("clients.edit_json",),
-    "memdir.adapters.clients._ours": ("clients.setup",),
-    "memdir.adapters.clients._plan": ("clients.receipt",),
+    "memdir.adapters.clients._merge": ("clients.edit_settings",),
+    "memdir.adapters.clients._ours": ("clients.setup", "clients.edit_settings"),
+    "memdir.adapters.clients._plan": ("clients.receipt", "clients.setup"),
     "memdir.adapters.clients._receipt": ("clients.receipt",),
     "memdir.adapters.disk": ("hot.disk",),
     "memdir.adapters.layouts": (),

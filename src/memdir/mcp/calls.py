@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from memdir.audit import ages
 from memdir.capture import review
@@ -22,21 +23,21 @@ from memdir.format.draft import ANYWAY, SKIPPED, Change, Draft, Wishes, check_ty
 from memdir.format.names import WILD, check_name
 from memdir.hot import inject, safe
 from memdir.hot.memory import UNKNOWN, decode, read_memory
-from memdir.hot.place import RECORDS
+from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.hot.safe import clip, inert, inert_line, make_visible
-from memdir.mcp import rpc
-from memdir.mcp.rpc import Refused
-from memdir.mcp.tools import TOOLS, Wrong, check
+from memdir.mcp.server import INTERNAL, NO_RESOURCE, PARAMS, Refused
+from memdir.mcp.tools import TOOLS, Wrong, check_arguments
 from memdir.recall import answer as recall_answer
 from memdir.store import changes, look
 from memdir.store.accept import as_told, source_of
 
 if TYPE_CHECKING:
     from memdir.audit.ages import Listed
-    from memdir.mcp.rpc import Fields
-    from memdir.mcp.server import Stores
+    from memdir.mcp.server import Fields, Stores
     from memdir.store.ports import Logged
     from memdir.store.writer import App
+
+    Given = dict[str, Any]
 
 PAGE_CHARACTERS = 20_000  # of one memory at once
 FRAME_UNITS = 30_000  # UTF-16 units of an answer; clients cut or refuse more
@@ -73,30 +74,30 @@ class Answer:
     wrong: bool = False
 
 
-def call(stores: Stores, name: object, arguments: object, client: str) -> Answer:
+def call_tool(stores: Stores, name: object, arguments: object, client: str) -> Answer:
     """What a tool answers; what the user can cause is an answer, too."""
     if not isinstance(name, str) or name not in TOOLS:
         known = ", ".join(TOOLS)
         shown = inert_line(name, 80) if isinstance(name, str) else "without a name"
-        raise Refused(rpc.PARAMS, f"there is no tool {shown}; there are {known}")
+        raise Refused(PARAMS, f"there is no tool {shown}; there are {known}")
     if arguments is not None and not isinstance(arguments, dict):
-        raise Refused(rpc.PARAMS, "arguments is an object")
+        raise Refused(PARAMS, "arguments is an object")
     stores.remarks.clear()
     try:
-        answer = RUNS[name](stores, check(name, arguments or {}), client)
+        answer = RUNS[name](stores, check_arguments(name, arguments or {}), client)
     except Wrong as wrong:
         return Answer(f"{wrong}.", wrong=True)
     except MemdirError as error:
-        answer = Answer(refusal(error), wrong=True)
+        answer = Answer(render_refusal(error), wrong=True)
     return replace(answer, text=_with_remarks([answer.text], stores.remarks))
 
 
-def framed(text: str) -> str:
+def frame_text(text: str) -> str:
     """A text that holds words of memories, between lines that only we can write."""
     return inject.frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
 
 
-def refusal(error: MemdirError) -> str:
+def render_refusal(error: MemdirError) -> str:
     """An error as a sentence, and what to do next."""
     said = _step(error.message, 4 * LINE_BYTES)
     next = _step(error.next, 2 * LINE_BYTES)
@@ -116,7 +117,7 @@ def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
     return "\n".join([*lines, *said])
 
 
-def memory_text(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
+def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
     """A memory from a line on, framed: age, origin and verdicts, a page of its text; its bytes."""
     path, data, document = look.show(app, name)
     facts = app.store.facts(path)
@@ -128,16 +129,16 @@ def memory_text(app: App, scope: str, name: str, start: int = 1) -> tuple[str, b
     if app.config.code:
         verify.kept_verdicts(app).tell([recalled])
     head = inject.body(recalled, app.now()).partition("\n\n")[0]  # below it: what it is about
-    return framed(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
+    return frame_text(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
 
-def index_text(app: App, start: int = 1) -> str:
+def render_index(app: App, start: int = 1) -> str:
     """The index as far as it goes in one page, in a frame; empty where there is none."""
     text = decode(app.store.index() or b"")
     if not text.strip():
         return ""
     where = inert_line(f"{app.store.root}/{app.store.index_path}", LINE_BYTES)
-    return framed(f"Contents of {where} (index of the memories):\n\n{_page(text, start)}")
+    return frame_text(f"Contents of {where} (index of the memories):\n\n{_page(text, start)}")
 
 
 def _page(text: str, start: int) -> str:
@@ -157,30 +158,21 @@ def _page(text: str, start: int) -> str:
     return "\n".join(shown) if start <= len(lines) else f"(it has {len(lines):,} lines)"
 
 
-def _text(given: Mapping[str, object], key: str) -> str:
-    return str(given.get(key, ""))
-
-
-def _number(given: Mapping[str, object], key: str, default: int) -> int:
-    value = given.get(key, default)
-    return value if isinstance(value, int) else default
-
-
 # The tools that change something: each through the one writer.
 
 
-def _save(stores: Stores, given: Fields, client: str) -> Answer:
+def _save(stores: Stores, given: Given, client: str) -> Answer:
     """A new memory, or the next version of the one that has its name."""
-    app, name = _writable(stores, given, client), _text(given, "name")
+    app, name = _writable(stores, given, client), given.get("name", "")
     draft = Draft(
-        body=_text(given, "text"),
-        type=str(given.get("type", UNKNOWN)),
+        body=given.get("text", ""),
+        type=given.get("type", UNKNOWN),
         name=check_name(name) if name else "",
-        description=_text(given, "description"),
-        why=_text(given, "why"),
-        how=_text(given, "how"),
+        description=given.get("description", ""),
+        why=given.get("why", ""),
+        how=given.get("how", ""),
         source=app.actor,
-        expected=_text(given, "if_hash") or None,
+        expected=given.get("if_hash", "") or None,
     )
     done = changes.save(app, draft, Wishes(bool(given.get("anyway")), offered=(ANYWAY,)))
     remarks = list(done.remarks)
@@ -190,14 +182,14 @@ def _save(stores: Stores, given: Fields, client: str) -> Answer:
     return _changed(done.changes[0], remarks)
 
 
-def _forget(stores: Stores, given: Fields, client: str) -> Answer:
+def _forget(stores: Stores, given: Given, client: str) -> Answer:
     """Into the trash, one memory at a time: a pattern might mean more than was read."""
-    app, name = _writable(stores, given, client), _text(given, "name")
+    app, name = _writable(stores, given, client), given.get("name", "")
     if not name.strip():
         raise BadInput("name is empty", next="memdir list shows them")
     if any(mark in name for mark in WILD):
         raise BadInput("name holds a wildcard", next="name one memory")
-    done = changes.retire(app, [name], reason=_text(given, "reason"))
+    done = changes.retire(app, [name], reason=given.get("reason", ""))
     # In the log another change may already be the newest.
     logged = look.log(app, done.changes[0].path, LOOKED_AT)
     ours = [
@@ -209,26 +201,26 @@ def _forget(stores: Stores, given: Fields, client: str) -> Answer:
     return _changed(done.changes[0], [*done.remarks, f"to bring it back, call undo with {id}"])
 
 
-def _undo(stores: Stores, given: Fields, client: str) -> Answer:
+def _undo(stores: Stores, given: Given, client: str) -> Answer:
     """One change by its id: the newest may be somebody else's."""
-    app, change = stores.app(_text(given, "scope"), client), _text(given, "change").strip()
+    app, change = stores.app(given.get("scope", ""), client), given.get("change", "").strip()
     if len(change) < SHORTEST_ID or change.lower().strip("0123456789abcdef"):
         raise BadInput(
             f"change is an id of {SHORTEST_ID} or more of 0-9 and a-f", next="memdir log shows them"
         )
     done = review.undo_changes(app, change)
     lines = [
-        f"undone: {change.path} {change.reason or 'is as it was before'}" for change in done.changes
+        inert_line(f"undone: {change.path} {change.reason or 'is as it was before'}", CHANGE_BYTES)
+        for change in done.changes[:MAX_UNDONE]
     ]
-    lines = [inert_line(line, CHANGE_BYTES) for line in lines[:MAX_UNDONE]]
     paths = [inert_line(change.path, CHANGE_BYTES) for change in done.changes]
     fields: Fields = {"change": "undone", "paths": paths, "remarks": _steps(done.remarks)}
     nothing = ["The files are as before already; nothing was written."]
     return Answer(_with_remarks(lines or nothing, done.remarks), fields)
 
 
-def _writable(stores: Stores, given: Fields, client: str) -> App:
-    app = stores.app(_text(given, "scope"), client)
+def _writable(stores: Stores, given: Given, client: str) -> App:
+    app = stores.app(given.get("scope", ""), client)
     if app.config.layout == RECORDS:
         raise BadInput(
             f"the scope {RECORDS} holds records, which these tools only read",
@@ -257,9 +249,9 @@ def _steps(remarks: Sequence[str]) -> list[str]:
 # The tools that only look.
 
 
-def _recall(stores: Stores, given: Fields, client: str) -> Answer:
-    apps, limit = stores.apps(_text(given, "scope")), _number(given, "limit", RECALLED)
-    answer = recall_answer.recall(apps, _text(given, "query"), limit=limit, verify=True)
+def _recall(stores: Stores, given: Given, client: str) -> Answer:
+    apps, limit = stores.apps(given.get("scope", "")), given.get("limit", RECALLED)
+    answer = recall_answer.recall(apps, given.get("query", ""), limit=limit, verify=True)
     if answer.text:
         hint = "To read one of the lines whole: read, with its path and scope."
         return Answer(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
@@ -267,24 +259,24 @@ def _recall(stores: Stores, given: Fields, client: str) -> Answer:
     near = [inject.pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
     text = f"Nothing to tell: {answer.reason if there else 'there is no memory yet'}."
-    return Answer("\n".join([text, framed("\n".join(["Nearest:", *near]))]) if near else text)
+    return Answer("\n".join([text, frame_text("\n".join(["Nearest:", *near]))]) if near else text)
 
 
-def _read(stores: Stores, given: Fields, client: str) -> Answer:
-    app, name = as_told(stores.app(_text(given, "scope"))), _text(given, "name")
-    start = _number(given, "line", 1)
+def _read(stores: Stores, given: Given, client: str) -> Answer:
+    app, name = as_told(stores.app(given.get("scope", ""))), given.get("name", "")
+    start = given.get("line", 1)
     if not name:
-        return Answer(index_text(app, start) or "The index is empty: nothing was saved yet.")
-    text, data = memory_text(app, str(app.config.scope), name, start)
+        return Answer(render_index(app, start) or "The index is empty: nothing was saved yet.")
+    text, data = render_memory(app, str(app.config.scope), name, start)
     return Answer(f"{text}\nhash: {hash_of(data)}")
 
 
-def _list(stores: Stores, given: Fields, client: str) -> Answer:
-    kind, start = _text(given, "type"), _number(given, "offset", 0)
+def _list(stores: Stores, given: Given, client: str) -> Answer:
+    kind, start = given.get("type", ""), given.get("offset", 0)
     check_type(kind or UNKNOWN)
     rows: list[tuple[str, Listed]] = []
     remarks: list[str] = []
-    for scope, app in stores.apps(_text(given, "scope")):
+    for scope, app in stores.apps(given.get("scope", "")):
         listed, findings = ages.list_memories(as_told(app))
         rows += [(scope, row) for row in listed if kind in ("", row.memory.type)]
         remarks += [f"{finding.message}; {finding.fix}" for finding in findings]
@@ -293,7 +285,7 @@ def _list(stores: Stores, given: Fields, client: str) -> Answer:
     more = [f"({left:,} more: call list with offset {start + len(shown)})"] if left > 0 else []
     total = f"{len(rows):,} {'memory' if len(rows) == 1 else 'memories'}"
     lines = [
-        framed("\n".join([f"{total}. Each line: scope: path [type, age] description", *shown]))
+        frame_text("\n".join([f"{total}. Each line: scope: path [type, age] description", *shown]))
     ]
     if not shown:
         none = f"{total}; none from {start} on." if rows else f"No {kind} memories yet."
@@ -307,8 +299,8 @@ def _row(scope: str, listed: Listed) -> str:
     return inert_line(f"- {scope}: {memory.path} [{facts}] {memory.description}", LINE_BYTES)
 
 
-def _verify(stores: Stores, given: Fields, client: str) -> Answer:
-    name, scope = _text(given, "name"), _text(given, "scope")
+def _verify(stores: Stores, given: Given, client: str) -> Answer:
+    name, scope = given.get("name", ""), given.get("scope", "")
     lines: list[str] = []
     remarks: list[str] = []
     counts: Counter[str] = Counter()
@@ -317,22 +309,22 @@ def _verify(stores: Stores, given: Fields, client: str) -> Answer:
         remarks += checked.remarks
         for path, judged in checked.memories.items():
             counts.update(claim.verdict for claim in judged)
-            for one in judged:
-                if one.verdict == STALE or (name and one.verdict != NOT_A_CLAIM):
-                    said = f"{path}:{one.claim.line}: {one.claim.text} – {one.reason}"
-                    lines.append(inert_line(f"- {one.verdict}: {said}", LINE_BYTES))
+            for item in judged:
+                if item.verdict == STALE or (name and item.verdict != NOT_A_CLAIM):
+                    said = f"{path}:{item.claim.line}: {item.claim.text} – {item.reason}"
+                    lines.append(inert_line(f"- {item.verdict}: {said}", LINE_BYTES))
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STALE, UNSURE, TRUE))
     left = [f"({len(lines) - MAX_CLAIMS} more)"] if len(lines) > MAX_CLAIMS else []
-    text = framed("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
+    text = frame_text("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
     return Answer(_with_remarks([text], remarks[:MAX_CLAIMS]))
 
 
-def _history(stores: Stores, given: Fields, client: str) -> Answer:
-    app, name = stores.app(_text(given, "scope")), _text(given, "name")
-    logged = look.log(app, name, _number(given, "limit", CHANGES))
+def _history(stores: Stores, given: Given, client: str) -> Answer:
+    app, name = stores.app(given.get("scope", "")), given.get("name", "")
+    logged = look.log(app, name, given.get("limit", CHANGES))
     if not logged:
         return Answer(f"No change of {inert_line(name, 80)}." if name else "No changes yet.")
-    return Answer(framed("\n".join(["Changes, newest first:", *map(_change, logged)])))
+    return Answer(frame_text("\n".join(["Changes, newest first:", *map(_change, logged)])))
 
 
 def _change(logged: Logged) -> str:
@@ -344,7 +336,7 @@ def _change(logged: Logged) -> str:
     return inert_line(f"- {logged.id[:SHOWN_ID]} {safe.iso_time(logged.time)} {said}", LINE_BYTES)
 
 
-RUNS: dict[str, Callable[[Stores, Fields, str], Answer]] = {
+RUNS: dict[str, Callable[[Stores, Given, str], Answer]] = {
     "recall": _recall,
     "save": _save,
     "read": _read,
@@ -354,3 +346,69 @@ RUNS: dict[str, Callable[[Stores, Fields, str], Answer]] = {
     "history": _history,
     "undo": _undo,
 }
+
+
+# Memories as documents: `memdir://SCOPE/PATH`, the index of a store among them.
+
+SCHEME = "memdir://"
+URI_CHARACTERS = 4_000
+KIND = "text/markdown"
+SCOPES = (*MAIN_SCOPES, RECORDS)
+Key = tuple[int, str]  # the place of the scope, the path
+
+
+def list_resources(stores: Stores, cursor: object) -> Fields:
+    """A page of everything there is, in an order that stays; the cursor is the last one told."""
+    after = _key(_parsed(cursor)) if cursor is not None else None
+    entries: dict[Key, Fields] = {}
+    for scope, app in stores.apps():
+        store = as_told(app).store
+        about = {store.index_path: "index of the memories"} if store.index() else {}
+        about |= {memory.path: memory.description for memory in store.scan().memories}
+        entries |= {_key((scope, path)): _entry(scope, path, about[path]) for path in about}
+    rest = sorted(key for key in entries if after is None or key > after)
+    fields: Fields = {"resources": [entries[key] for key in rest[:MAX_ROWS]]}
+    if len(rest) > MAX_ROWS:
+        fields["nextCursor"] = entries[rest[MAX_ROWS - 1]]["uri"]
+    return fields
+
+
+def read_resource(stores: Stores, uri: object) -> Fields:
+    """One document. Only what the store itself lists is opened: no path leads anywhere else."""
+    scope, path = _parsed(uri)
+    try:
+        app = as_told(stores.app(scope))
+        text = ""
+        if path == app.store.index_path:
+            text = render_index(app)
+        elif path in app.store.files():
+            text = render_memory(app, scope, path)[0]
+    except MemdirError as error:
+        raise Refused(INTERNAL, render_refusal(error), {"uri": uri}) from None
+    if not text:
+        shown = inert_line(str(uri), LINE_BYTES)
+        reason = f"there is no resource {shown}; resources/list names them"
+        raise Refused(NO_RESOURCE, reason, {"uri": uri})
+    return {"contents": [{"uri": uri, "mimeType": KIND, "text": text}]}
+
+
+def _entry(scope: str, path: str, about: str) -> Fields:
+    uri = f"{SCHEME}{scope}/{quote(path, errors='surrogateescape')}"
+    fields: Fields = {"uri": uri, "name": inert_line(path, LINE_BYTES), "mimeType": KIND}
+    return {**fields, "description": inert_line(about, LINE_BYTES)} if about else fields
+
+
+def _parsed(uri: object) -> tuple[str, str]:
+    """Scope and path of an address; whether there is such a path, the store's own list says."""
+    form = f"an address is {SCHEME}SCOPE/PATH, its scope one of {', '.join(SCOPES)}"
+    if not isinstance(uri, str) or len(uri) > URI_CHARACTERS or not uri.startswith(SCHEME):
+        raise Refused(PARAMS, form)
+    scope, slash, path = uri[len(SCHEME) :].partition("/")
+    if scope not in SCOPES or not slash or not path:
+        raise Refused(PARAMS, form)
+    return scope, unquote(path, errors="surrogateescape")
+
+
+def _key(parsed: tuple[str, str]) -> Key:
+    scope, path = parsed
+    return SCOPES.index(scope) if scope in SCOPES else len(SCOPES), path

@@ -1,22 +1,33 @@
-"""The methods of the protocol, for one client; memories are opened when one asks for them."""
+"""The methods of the protocol, for one client; memories are opened when one asks for them.
 
+JSON-RPC 2.0: a line becomes a message, a message a line; what is neither is refused.
+"""
+
+import json
 import os
+import re
 
 from memdir import __version__
-from memdir.mcp import rpc
-from memdir.mcp.rpc import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import NoReturn
 
     from memdir.config.config import Config
-    from memdir.mcp.rpc import Fields
     from memdir.store.writer import App
 
+    Fields = dict[str, object]
     Params = Mapping[str, object]
     Method = Callable[["Server", Params], Fields]
 
+MAX_BYTES = 2 * 1024 * 1024  # of one message
+PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
+NO_RESOURCE = -32002
+EDGE_BYTES = 200  # bytes at either end of a message in which its id may stand
+_ID = rb'"id"\s{0,9}:\s{0,9}(-?\d{1,15}|"[^"\\\x00-\x1f]{1,64}")'
+_FIRST = re.compile(rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9},\s{0,9})?' + _ID)
+_LAST = re.compile(_ID + rb"\s{0,9}\}\s{0,9}\Z")
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STRUCTURED = "2025-06-18"  # the first whose clients read fields beside the text
 NAME_CHARACTERS = 40  # of a client's name
@@ -32,6 +43,54 @@ INSTRUCTIONS = (
 )
 
 
+class Refused(Exception):
+    """A request that gets an error of the protocol for an answer."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+
+
+def read_message(line: bytes) -> object:
+    """The message in a line; refuses what is not JSON, and numbers that JSON does not have."""
+
+    def refuse(name: str) -> "NoReturn":
+        raise ValueError(name)
+
+    try:
+        return json.loads(line.decode("utf-8"), parse_constant=refuse)
+    except RecursionError:
+        raise Refused(PARSE, "the message is nested too deeply") from None
+    except ValueError:
+        reason = "the message is not JSON; send one JSON-RPC object a line, as UTF-8"
+        raise Refused(PARSE, reason) from None
+
+
+def write_message(message: object) -> bytes:
+    """One line; half a character, which no client could read, becomes a question mark."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def error_answer(id: object, refused: Refused) -> "Fields":
+    """The refusal of a request; of one that cannot be told from others, with no id."""
+    fields: Fields = {"code": refused.code, "message": refused.message}
+    if refused.data is not None:
+        fields["data"] = refused.data
+    return {"jsonrpc": "2.0", "id": id, "error": fields}
+
+
+def refuse_length(first: bytes, last: bytes) -> "Fields":
+    """The refusal of a message that was not read; its id stands at one of its ends, if at all.
+
+    A client that gets no answer to its id waits until its time is over.
+    """
+    match = _FIRST.match(first[:EDGE_BYTES]) or _LAST.search(last[-EDGE_BYTES:])
+    id = json.loads(match[1]) if match else None
+    reason = f"the message has more than {MAX_BYTES:,} bytes, which is the limit; send less at once"
+    return error_answer(id, Refused(INVALID, reason))
+
+
 class Stores:
     """Where the server stands. `scope` is the one it was started for; `all` for every one."""
 
@@ -44,14 +103,10 @@ class Stores:
         dir: str | None = None,
         scope: str = ALL,
     ) -> None:
-        self.environ = environ
-        self.cwd = cwd
-        self.now = now
-        self.project = project
-        self.dir = dir
-        self.scope = scope
+        self.environ, self.cwd, self.now = environ, cwd, now
+        self.project, self.dir, self.scope = project, dir, scope
         self.remarks: list[str] = []  # what the person would be told on a terminal
-        self._looked: list[App] = []
+        self.opened: list[App] = []
 
     def app(self, scope: str = "", client: str = "") -> "App":
         """One store; the project's where nobody says which."""
@@ -82,28 +137,12 @@ class Stores:
 
         return read_config(self.environ, self.cwd, project=self.project, dir=self.dir, scope=scope)
 
-    def keep_what_others_did(self) -> None:
-        """Commit what a client or a person wrote past us, if nobody is writing."""
-        while self._looked:
-            self._looked.pop().snapshot()
-        self.remarks.clear()
-
-    def log(self, what: str) -> None:
-        """A mistake of ours, for whoever looks for it; nothing of what was sent."""
-        from memdir.errors import MemdirError
-        from memdir.hot.log import log
-
-        try:
-            log(self.config(PROJECT).state_dir, ACTOR, what)
-        except MemdirError:
-            return  # without a home there is no log
-
     def _open(self, scope: str, client: str) -> "App":
         from memdir.store.writer import open_app
 
         actor = f"{ACTOR}:{client}" if client else ACTOR
         app = open_app(self.config(scope), now=self.now, tell=self.remarks.append, actor=actor)
-        self._looked.append(app)
+        self.opened.append(app)
         return app
 
 
@@ -116,9 +155,10 @@ class Server:
         self.client = ""
 
     def afterwards(self) -> None:
-        """After the answer: whoever looks at a store also protects what others did there."""
+        """After the answer: commit what a client or a person wrote past us, if nobody writes."""
         try:
-            self.stores.keep_what_others_did()
+            while self.stores.opened:
+                self.stores.opened.pop().snapshot()
         except Exception as error:  # the net: the answer is out, and the next one is to come
             self._mistake(error)
 
@@ -126,7 +166,8 @@ class Server:
         """The answer to a message; None to what wants none."""
         if not isinstance(message, dict):
             return _invalid(None, "a message is a JSON object with jsonrpc, method and id")
-        id, method = rpc.id_of(message), message.get("method")
+        id, method = message.get("id"), message.get("method")
+        id = id if isinstance(id, str | int) and not isinstance(id, bool) else None
         if "method" not in message and ("result" in message or "error" in message):
             return None  # an answer to a question that we never ask
         if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
@@ -136,30 +177,33 @@ class Server:
         if id is None:
             return _invalid(None, "the id of a request is a string or a whole number")
         try:
-            return rpc.result(id, self._call(method, message.get("params")))
+            params = message.get("params")
+            if params is not None and not isinstance(params, dict):
+                raise Refused(PARAMS, "params is an object")
+            if method not in METHODS:
+                raise Refused(UNKNOWN, f"there is no method {method[:80]!r} here")
+            return {"jsonrpc": "2.0", "id": id, "result": METHODS[method](self, params or {})}
         except Refused as refused:
-            return rpc.error(id, refused)
+            return error_answer(id, refused)
         except Exception as error:  # the net: one bad request must not end the others
-            return rpc.error(id, self._mistake(error))
-
-    def _call(self, method: str, given: object) -> "Fields":
-        if given is not None and not isinstance(given, dict):
-            raise Refused(rpc.PARAMS, "params is an object")
-        if method not in METHODS:
-            raise Refused(rpc.UNKNOWN, f"there is no method {method[:80]!r} here")
-        return METHODS[method](self, given or {})
+            return error_answer(id, self._mistake(error))
 
     def _mistake(self, error: Exception) -> Refused:
-        from memdir.hot.log import trouble
+        """A mistake of ours, logged without anything of what was sent."""
+        from memdir.errors import MemdirError
+        from memdir.hot.log import log, trouble
 
-        self.stores.log(trouble(error))
+        try:
+            log(self.stores.config(PROJECT).state_dir, ACTOR, trouble(error))
+            where = "see hooks.log in the state directory"
+        except MemdirError:
+            where = "without a home there is no log"
         reason = "this should not have happened: a mistake in memdir; nothing else is affected"
-        where = "see hooks.log in the state directory"
-        return Refused(rpc.INTERNAL, f"{reason} ({type(error).__name__}); {where}")
+        return Refused(INTERNAL, f"{reason} ({type(error).__name__}); {where}")
 
 
 def _invalid(id: "str | int | None", reason: str) -> "Fields":
-    return rpc.error(id, Refused(rpc.INVALID, reason))
+    return error_answer(id, Refused(INVALID, reason))
 
 
 def client_name(info: object) -> str:
@@ -174,7 +218,7 @@ def client_name(info: object) -> str:
 def _initialize(server: Server, params: "Params") -> "Fields":
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, str):
-        raise Refused(rpc.PARAMS, "protocolVersion is missing; it is a string")
+        raise Refused(PARAMS, "protocolVersion is missing; it is a string")
     server.version = wanted if wanted in VERSIONS else VERSIONS[-1]
     server.client = client_name(params.get("clientInfo"))
     return {
@@ -193,14 +237,14 @@ def _tools(server: Server, params: "Params") -> "Fields":
     from memdir.mcp.tools import list_tools
 
     if params.get("cursor") is not None:
-        raise Refused(rpc.PARAMS, "there is one page of tools; leave cursor out")
+        raise Refused(PARAMS, "there is one page of tools; leave cursor out")
     return {"tools": list_tools()}
 
 
 def _call_tool(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.calls import call
+    from memdir.mcp.calls import call_tool
 
-    answer = call(server.stores, params.get("name"), params.get("arguments"), server.client)
+    answer = call_tool(server.stores, params.get("name"), params.get("arguments"), server.client)
     fields: Fields = {"content": [{"type": "text", "text": answer.text}]}
     if answer.fields and server.version >= STRUCTURED:
         fields["structuredContent"] = answer.fields
@@ -208,7 +252,7 @@ def _call_tool(server: Server, params: "Params") -> "Fields":
 
 
 def _resources(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.resources import list_resources
+    from memdir.mcp.calls import list_resources
 
     return list_resources(server.stores, params.get("cursor"))
 
@@ -220,7 +264,7 @@ def _templates(server: Server, params: "Params") -> "Fields":
 
 
 def _read_resource(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.resources import read_resource
+    from memdir.mcp.calls import read_resource
 
     return read_resource(server.stores, params.get("uri"))
 

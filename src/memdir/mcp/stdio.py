@@ -1,14 +1,21 @@
 """The server's command line and pipes: it starts before anything heavy is imported."""
 
 import os
-import queue
 import signal
 import sys
-import threading
 import time
 
-from memdir.mcp import rpc
-from memdir.mcp.rpc import MAX_BYTES, Refused
+from memdir.mcp.server import (
+    EDGE_BYTES,
+    MAX_BYTES,
+    Refused,
+    Server,
+    Stores,
+    error_answer,
+    read_message,
+    refuse_length,
+    write_message,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,17 +23,9 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import BinaryIO
 
-    from memdir.mcp.rpc import Fields
-    from memdir.mcp.server import Server, Stores
-
 USAGE = "usage: memdir mcp [--project PATH] [--dir DIR] [--scope SCOPE]\n"
-END_SECONDS = 2.0  # for a change under way when somebody asks us to end
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-MAX_WAITING = 200  # requests; then reading pauses until some are answered
 PART_BYTES = 65_536  # of a message that is too long, at once
-LAST_SECONDS = 20.0  # for what was asked before the client went
-# They read the disk or write to it; the rest is answered between them.
-SLOW = ("tools/call", "resources/list", "resources/read")
 OPTIONS = ("--project", "--dir", "--scope")
 
 
@@ -48,13 +47,11 @@ def run(words: "Sequence[str]") -> int | None:
             given[word] = value if equals else rest.pop(0)
         else:
             return None
-    return serve(given.get("--project"), given.get("--dir"), given.get("--scope", "all"))
+    return serve_client(given.get("--project"), given.get("--dir"), given.get("--scope", "all"))
 
 
-def serve(project: str | None, dir: str | None, scope: str) -> int:
+def serve_client(project: str | None, dir: str | None, scope: str) -> int:
     """Over standard input and output, until the client goes."""
-    from memdir.mcp.server import Stores
-
     try:
         cwd = os.getcwd()
     except OSError:
@@ -74,22 +71,17 @@ def serve(project: str | None, dir: str | None, scope: str) -> int:
     return _serve_pipe(stores)
 
 
-def _serve_pipe(stores: "Stores") -> int:
-    from memdir.mcp.server import Server
-
-    def end(number: int, frame: "FrameType | None") -> None:
-        raise Ended
-
+def _serve_pipe(stores: Stores) -> int:
     pipe = Pipe(Server(stores), *_streams())
+    for number in ENDS:
+        signal.signal(number, pipe.end)
     try:
-        for number in ENDS:
-            signal.signal(number, end)
         pipe.serve()
     except Ended:
-        pass
-    for number in ENDS:
-        signal.signal(number, signal.SIG_IGN)
-    pipe.finish(END_SECONDS)
+        return 0
+    finally:
+        for number in ENDS:
+            signal.signal(number, signal.SIG_IGN)
     return 0
 
 
@@ -114,102 +106,51 @@ class Ended(BaseException):
 
 
 class Pipe:
-    """One client at the other end of two pipes."""
+    """One client at the other end of two pipes; its messages are answered one after the other."""
 
-    def __init__(self, server: "Server", source: "BinaryIO", sink: "BinaryIO") -> None:
-        self._server = server
-        self._source = source
-        self._sink = sink
-        self._writing = threading.Lock()
-        self._jobs: queue.Queue[Fields | None] = queue.Queue(MAX_WAITING)
-        self._counting = threading.Lock()
-        self._waiting: dict[object, int] = {}  # ids under way, and how often
-        self._cancelled: set[object] = set()
-        self._worker = threading.Thread(target=self._work, daemon=True)
-        self.gone = threading.Event()  # nobody reads our answers
+    def __init__(self, server: Server, source: "BinaryIO", sink: "BinaryIO") -> None:
+        self._server, self._source, self._sink = server, source, sink
+        self._idle = False  # waiting for the client
+        self._ended = False
 
     def serve(self) -> None:
         """Until the input ends; what was asked before that is done first."""
-        self._worker.start()
-        while not self.gone.is_set():
+        while not self._ended:
+            self._idle = True
             line = self._source.readline(MAX_BYTES + 1)
+            self._idle = False
             if not line:
                 break
             if len(line) > MAX_BYTES and not line.endswith(b"\n"):
-                self._send(rpc.too_long(line, self._skip()))
+                self._send(refuse_length(line, self._skip()))
             elif line.strip():
-                self._take(line)
-        self.finish(LAST_SECONDS)
+                try:
+                    self._send(self._server.answer(read_message(line)))
+                except Refused as refused:
+                    self._send(error_answer(None, refused))
+                self._server.afterwards()
 
-    def finish(self, seconds: float) -> None:
-        """Let the work that was begun come to its end, for so long."""
-        try:
-            self._jobs.put(None, timeout=seconds)
-        except queue.Full:
-            return
-        if self._worker.is_alive():
-            self._worker.join(seconds)
+    def end(self, number: int, frame: "FrameType | None") -> None:
+        """Somebody asked this process to end: at once, or after the change under way."""
+        self._ended = True
+        if self._idle:
+            raise Ended
 
     def _skip(self) -> bytes:
         """The end of a message that is too long; nothing else of it is kept."""
         last = b""
         while part := self._source.readline(PART_BYTES):
-            last = (last + part)[-rpc.EDGE_BYTES :]
+            last = (last + part)[-EDGE_BYTES:]
             if part.endswith(b"\n"):
                 break
         return last
 
-    def _take(self, line: bytes) -> None:
-        try:
-            message = rpc.read(line)
-        except Refused as refused:
-            self._send(rpc.error(None, refused))
-            return
-        fields = message if isinstance(message, dict) else {}
-        if fields.get("method") == "notifications/cancelled":
-            # An answer that nobody waits for is not sent; a change that was begun is completed.
-            params = fields.get("params")
-            id = rpc.id_of({"id": params.get("requestId")}) if isinstance(params, dict) else None
-            with self._counting:
-                if id is not None and id in self._waiting:
-                    self._cancelled.add(id)
-        elif fields.get("method") in SLOW:
-            self._count(rpc.id_of(fields), 1)
-            self._jobs.put(fields)
-        else:
-            self._send(self._server.answer(message))
-
-    def _count(self, id: object, change: int) -> None:
-        """One more request of that id under way, or one less; clients may use an id twice."""
-        with self._counting:
-            left = self._waiting.pop(id, 0) + change
-            if left:
-                self._waiting[id] = left
-            else:
-                self._cancelled.discard(id)
-
-    def _work(self) -> None:
-        while (message := self._jobs.get()) is not None and not self.gone.is_set():
-            id = rpc.id_of(message)
-            # Cancelled before it began: it was never asked.
-            answer = None if id in self._cancelled else self._server.answer(message)
-            if id not in self._cancelled:
-                self._send(answer)
-            self._count(id, -1)
-            self._server.afterwards()
-
     def _send(self, message: object) -> None:
-        if message is None or self.gone.is_set():
+        if message is None:
             return
         try:
-            with self._writing:
-                data = memoryview(rpc.write(message))
-                while data:
-                    data = data[self._sink.write(data) :]
+            data = memoryview(write_message(message))
+            while data:
+                data = data[self._sink.write(data) :]
         except (OSError, ValueError):  # closed, there or here
-            self.gone.set()
-            # The main thread waits for input that nobody will send.
-            main = threading.main_thread()
-            deaf = signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN, None)
-            if threading.current_thread() is not main and not deaf:
-                signal.pthread_kill(main.ident or 0, signal.SIGTERM)
+            self._ended = True

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from memdir.mcp.rpc import Fields
+    from memdir.mcp.server import Fields
 
 QUERY_CHARACTERS = 20_000
 WORD_CHARACTERS = 2_000  # of any other text
@@ -137,7 +137,7 @@ class Wrong(ValueError):
     """An argument that cannot be taken; its text says what to send instead."""
 
 
-def check(tool: str, given: "Mapping[str, object]") -> "Fields":
+def check_arguments(tool: str, given: "Mapping[str, Any]") -> "dict[str, Any]":
     """The arguments, each of its type and size; one that is null was not given."""
     _, _, required, arguments = TOOLS[tool]
     taken = {key: value for key, value in given.items() if value is not None}
