@@ -52,18 +52,18 @@ class RecordStage(Stage):
     def recover(self, expected: Expected, new: Sequence[str] = ()) -> list[str]:
         """The next command; then the index anew, which must change nothing; then out of nothing."""
         start = time.process_time()
-        refused = self._attempt(lambda app: driver.later(app, _heard))
+        refused = self._attempt(lambda app: driver.later(app))
         if refused:
             return [f"the next command is refused: {refused}"]
         late = time.process_time() - start > USABLE_SECONDS
         found = ["the next command took too long"] if late else []
         once = checker.look(self.root)
         found += checker.judge_recovered(once, expected, [LATER, *new])
-        refused = self._attempt(lambda app: driver.index(app, _heard))
+        refused = self._attempt(lambda app: driver.index(app))
         found += [f"the rebuild is refused: {refused}"] if refused else []
         found += difference(once, checker.look(self.root))
         os.unlink(f"{self.root}/{BELOW}index.md")
-        refused = self._attempt(lambda app: driver.index(app, _heard))
+        refused = self._attempt(lambda app: driver.index(app))
         found += [f"the rebuild out of nothing is refused: {refused}"] if refused else []
         same = checker.look(self.root).index == once.index
         return found + ([] if same else ["index: rebuilt to other bytes"])
@@ -75,7 +75,7 @@ class RecordStage(Stage):
 
         def act(app: driver.App) -> None:
             try:
-                driver.OPERATIONS[operation](app, _heard)
+                driver.OPERATIONS[operation](app)
             except RecordError as error:
                 heard.append(error)
 
@@ -87,7 +87,3 @@ class RecordStage(Stage):
         if view.memories != expected.after.memories:
             return ["run again, it says done, but is not"]
         return [f"run again: {problem}" for problem in checker.in_step(view)]
-
-
-def _heard(done: object) -> None:
-    """Somebody listens."""

@@ -168,21 +168,21 @@ class Stage:
     def recover(self, expected: Expected, new: Sequence[str] = ()) -> list[str]:
         """The next write, as a person would make it; then once more, which must change nothing."""
         start = time.process_time()
-        refused = self._attempt(lambda app: driver.later(app, _heard, NEXT))
+        refused = self._attempt(lambda app: driver.later(app, NEXT))
         if refused:
             return [f"the next write is refused: {refused}"]
         late = time.process_time() - start > USABLE_SECONDS
         found = ["the next write took too long"] if late else []
         once = checker.look(self.root)
         found += checker.judge_recovered(once, expected, [f"{NEXT}.md", *new])
-        refused = self._attempt(lambda app: driver.rebuild(app, _heard))
+        refused = self._attempt(lambda app: driver.rebuild(app))
         found += [f"the second recovery is refused: {refused}"] if refused else []
         return found + checker.difference(once, checker.look(self.root))
 
     def _run_again(self, expected: Expected) -> list[str]:
         """The same command once more: it completes, or says that it is done already."""
         operation = expected.operation
-        refused = self._attempt(lambda app: driver.OPERATIONS[operation](app, _heard), operation)
+        refused = self._attempt(lambda app: driver.OPERATIONS[operation](app), operation)
         view = checker.look(self.root)
         if refused:
             fine = refused.startswith(("Missing", "Conflict")) or "stands there now" in refused
@@ -205,10 +205,6 @@ class Stage:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, old)
         return ""
-
-
-def _heard(done: object) -> None:
-    """Somebody listens."""
 
 
 def _took_too_long(number: int, frame: object) -> None:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from typing import Any
 
 from tests.faults import checker, defects, driver, kernel, race, seeds, texts
 from tests.faults.stage import Tally
@@ -61,7 +62,7 @@ def killed_writers(root: str, kills: int, tally: Tally, defect: str = "") -> Non
     with open(f"{root}.marks", encoding="ascii") as file:
         marks = file.read().split()
     try:
-        driver.later(driver.open_root(root, _quiet, now=time.time()), _heard)
+        driver.later(driver.open_root(root, _quiet, now=time.time()))
     except driver.MemdirError as error:
         tally.add("after the kills", True, [f"the next write is refused: {error}"])
     view = checker.look(root)
@@ -83,8 +84,8 @@ def _save_on(root: str, label: str, defect: str) -> None:
         mark = f"w{label.replace('.', '')}.{turn}"
         app = driver.open_root(root, _quiet, now=time.time())
         draft = driver.Draft(mark, name=chance.choice(NAMES), type="reference", description="x")
-        told = lambda done, mark=mark: os.write(marks, f"{mark}\n".encode()) and None  # noqa: E731
-        driver.changes.save(app, draft, driver.AS_IT_IS, told)
+        driver.changes.save(app, draft, driver.AS_IT_IS)
+        os.write(marks, f"{mark}\n".encode())
 
 
 def _start(work: Callable[[], None]) -> int:
@@ -109,7 +110,7 @@ def stopped_holder(root: str, tally: Tally) -> None:
     app = driver.open_root(root, said.append, lock_notice_seconds="0.2", lock_seconds="0.6")
     found, start = [], time.monotonic()
     try:
-        driver.later(app, _heard)
+        driver.later(app)
         found.append("a second writer went past a stopped holder of the lock")
     except driver.MemdirError as error:
         named = f"pid {pid}"
@@ -127,7 +128,7 @@ def stopped_holder(root: str, tally: Tally) -> None:
         found.append("something was written although it was refused")
     os.kill(pid, signal.SIGCONT)
     os.waitpid(pid, 0)
-    driver.later(driver.open_root(root, _quiet), _heard)
+    driver.later(driver.open_root(root, _quiet))
     view = checker.look(root)
     found += [] if "gamma.md" in view.files else ["the stopped writer's memory is lost"]
     tally.add("stopped holder of the lock", True, found + checker.in_step(view))
@@ -143,7 +144,7 @@ def _stop_inside(root: str) -> None:
         real(path, data)
 
     object.__setattr__(app.store, "put", put)
-    driver.create(app, _heard)
+    driver.create(app)
 
 
 # -- an editor that knows no lock ----------------------------------------------------------------
@@ -153,14 +154,17 @@ def edited_before_the_commit(root: str, tally: Tally) -> None:
     """An edit between our write and our commit is not taken for ours: the history gets it."""
     path = os.path.join(seeds.store_of(root), "gamma.md")
 
-    def told(done: object) -> None:
+    app = driver.open_root(root, _quiet)
+    real = app.history.record
+
+    def edit_first(*given: Any) -> str:
         with open(path, "a", encoding="utf-8") as file:
             file.write("\nAdded by an editor at once.\n")
-        time.sleep(0.05)
+        return real(*given)
 
-    driver.create(driver.open_root(root, _quiet), told)
-    time.sleep(0.05)
-    driver.touch(driver.open_root(root, _quiet), _heard)
+    vars(app.history)["record"] = edit_first
+    driver.create(app)
+    driver.touch(driver.open_root(root, _quiet))
     with open(path, "rb") as file:
         edited = file.read()
     kept = edited in checker.look(root).past.versions
@@ -185,7 +189,7 @@ def editor_beside(root: str, edits: int, tally: Tally) -> None:
             failed.append(f"{type(error).__name__}: {error}")
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    driver.later(driver.open_root(root, _quiet, now=time.time()), _heard)
+    driver.later(driver.open_root(root, _quiet, now=time.time()))
     view = checker.look(root)
     found = [f"{len(failed)} saves failed without a sentence, e.g. {failed[0]}"] if failed else []
     found += [f"{refused} of {edits} saves refused"] if refused else []
@@ -219,7 +223,3 @@ def _edit(path: str, text: str, how: int) -> None:
 
 def _quiet(text: str) -> None:
     """Nobody listens to notices here."""
-
-
-def _heard(done: object) -> None:
-    """Somebody listens."""

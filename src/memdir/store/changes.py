@@ -34,7 +34,7 @@ from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelf, Shelved, Store
 from memdir.store.save import adopt, write_draft, write_edit
 from memdir.store.trash import OldArchive
 from memdir.store.undo import Plan, undo
-from memdir.store.writer import App, Desk, Done, Told
+from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
 
@@ -88,10 +88,10 @@ def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
 
 
 def _untold(done: Done) -> None:
-    """For callers that only want the answer."""
+    """Until capture.review no longer asks for it."""
 
 
-def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold, reason: str = "") -> Done:
+def save(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
     """A draft as a new memory, or as the next version of the one that has its name."""
     with app.changing("save") as desk:
         desk.cause = replace(desk.cause, reason=reason)
@@ -100,21 +100,19 @@ def save(app: App, draft: Draft, wishes: Wishes, told: Told = _untold, reason: s
         desk.remarks += change.remarks
         _finish(app, desk, [change], before)
         desk.remarks += ignored(app, [change.path] if change.changed else [])
-    told(desk.done)
     return desk.done
 
 
-def edit(app: App, name: str, revision: Revision, wishes: Wishes, told: Told = _untold) -> Done:
+def edit(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
     """New values or a new text for one memory."""
     with app.changing("edit") as desk:
         memory = find_all(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
         _finish(app, desk, [write_edit(revision, desk.store, app.rules(), wishes)], memory)
-    told(desk.done)
     return desk.done
 
 
-def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
+def touch(app: App, names: Sequence[str]) -> Done:
     """These memories were looked at and still hold."""
     with app.changing("touch") as desk:
         rules = app.rules()
@@ -122,24 +120,20 @@ def touch(app: App, names: Sequence[str], told: Told = _untold) -> Done:
         desk.plan = _find_paths(desk, names)
         revisions = [Revision(path, seen) for path in desk.plan]
         _finish(app, desk, [write_edit(item, desk.store, rules, Wishes()) for item in revisions])
-    told(desk.done)
     return desk.done
 
 
-def retire(
-    app: App, names: Sequence[str], room: str = TRASH, reason: str = "", told: Told = _untold
-) -> Done:
+def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
     """Into the trash, or into the archive for ever."""
     with app.changing("archive" if room == ARCHIVE else "retire") as desk:
         desk.cause = replace(desk.cause, reason=reason)
         desk.plan, now = _find_paths(desk, names), app.now()
         done = [retire_memory(path, desk.store, desk.shelf, now, room) for path in desk.plan]
         _finish(app, desk, done)
-    told(desk.done)
     return desk.done
 
 
-def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
+def restore(app: App, names: Sequence[str]) -> Done:
     """Back from the trash or the archive; all of them, or nothing."""
     with app.changing("restore") as desk:
         everything = shelved(app)
@@ -158,11 +152,10 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
                 shelf.clear(item)
         except MemdirError as error:
             desk.remarks.append(f"a copy stays on the shelf: {error.message}")
-    told(desk.done)
     return desk.done
 
 
-def purge(app: App, names: Sequence[str], expired: bool = False, told: Told = _untold) -> Done:
+def purge(app: App, names: Sequence[str], expired: bool = False) -> Done:
     """Off the shelf for good; what the history keeps is not touched."""
     with app.changing("purge") as desk:
         everything = shelved(app)
@@ -172,23 +165,19 @@ def purge(app: App, names: Sequence[str], expired: bool = False, told: Told = _u
         for item in dict.fromkeys(doomed):
             shelf.clear(item)
             desk.changes.append(Change(PURGED, stem(item.path), item.path))
-    told(desk.done)
     return desk.done
 
 
-def rebuild_index(app: App, told: Told = _untold) -> Done:
+def rebuild_index(app: App) -> Done:
     """The index in step with the files, every line that is not ours kept."""
     with app.changing("index") as desk:
         path = desk.store.index_path
         changed = _keep_index(app, desk, anew=True)
         desk.changes.append(Change(REBUILT if changed else SKIPPED, stem(path), path))
-    told(desk.done)
     return desk.done
 
 
-def bring_in(
-    app: App, files: Sequence[tuple[str, bytes]], told: Told = _untold, *, origin: str = ""
-) -> Done:
+def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
     """Files from elsewhere as they are; one batch, one undo; the history tells the origin."""
     with app.changing("import") as desk:
         rules = app.rules()
@@ -196,7 +185,6 @@ def bring_in(
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
         _finish(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
-    told(desk.done)
     return desk.done
 
 
