@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
-from memdir.format.draft import Change, Wishes
+from memdir.format.draft import CREATED, UPDATED, Change, hash_of
 from memdir.hot import memory
-from memdir.hot.memory import Memory, read_memory
+from memdir.hot.memory import INDEX, TEAM, is_of_records, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
-from memdir.store.changes import move, retire_memory, write
-from memdir.store.dry_run import DryRun
-from memdir.store.keep_index import index
+from memdir.store.changes import finish, retire_memory
+from memdir.store.keep_index import pointer_line
 from memdir.store.ports import Store
-from memdir.store.writer import App, Desk
+from memdir.store.save import refuse_file
+from memdir.store.writer import App, Desk, read_if_there
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
@@ -69,7 +69,7 @@ class MemoryTool:
 
     def __init__(self, app: App, allow_secret: bool = False) -> None:
         self._app = app
-        self._wishes = Wishes(secret=allow_secret)
+        self._allow_secret = allow_secret and not app.config.shared
 
     @property
     def param(self) -> dict[str, str]:
@@ -221,7 +221,7 @@ class MemoryTool:
                 )
             desk.plan, now = paths, self._app.now()
             done = [retire_memory(item, desk.store, desk.shelf, now) for item in paths]
-            self._finish(desk, done)
+            finish(self._app, desk, done)
         return f"Successfully deleted {path}"
 
     def _rename(self, given: Input) -> str:
@@ -242,13 +242,14 @@ class MemoryTool:
                 message = f"{index_path} is the index of this store"
                 raise BadInput(message, path=index_path, next="edit it")
             pairs = [(item, to_below + item[len(below) :]) for item in paths]
+            rules, secret = self._app.rules(), not self._app.config.shared
             for old, new in pairs:  # every file may lie where it goes to, or none is moved
-                data, rules = desk.store.read(old), self._app.rules()
-                tried = write(new, data, DryRun(desk.store), rules, Wishes(secret=True))
-                if not tried.changed:
-                    raise BadInput(tried.reason, path=new, next="choose another name")
+                data = desk.store.read(old)
+                reason = _refuse_place(new, is_new=True)
+                if reason := reason or refuse_file(new, data, rules, allow_secret=secret):
+                    raise BadInput(reason, path=new, next="choose another name")
             desk.plan = [new for _, new in pairs]
-            self._finish(desk, [move(old, new, desk.store) for old, new in pairs])
+            finish(self._app, desk, [_move(old, new, desk.store) for old, new in pairs])
         return f"Successfully renamed {path} to {to}"
 
     @contextmanager
@@ -265,37 +266,26 @@ class MemoryTool:
             raise Refused(if_folder)
         try:
             with self._changing(verb) as desk:
-                old = _read_if_there(desk.store, below)
+                old = read_if_there(desk.store, below)
                 text, answer = edit(None if old is None else memory.decode(old))
-                rules, data = self._app.rules(), memory.encode(text)
-                change = write(below, data, desk.store, rules, self._wishes)
-                before = read_memory(below, old, 0) if old and desk.store.is_memory(below) else None
-                self._finish(desk, [change], before)
+                data = memory.encode(text)
+                reason = _refuse_place(below, is_new=old is None) or refuse_file(
+                    below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
+                )
+                if data != old and reason:
+                    raise Refused(f"Error: {reason}")
+                if data != old:
+                    desk.store.put(below, data)
+                    kind = CREATED if old is None else UPDATED
+                    change = Change(kind, memory.stem(below), below, hash_of(data))
+                    is_memory = bool(old) and desk.store.is_memory(below)
+                    before = read_memory(below, old or b"", 0) if is_memory else None
+                    finish(self._app, desk, [change], before)
         except Unwritable:
             if self._list(below):
                 raise Refused(if_folder) from None
             raise
-        if not change.changed and not change.hash:  # with a hash, it says exactly this already
-            raise Refused(f"Error: {change.reason}")
         return answer
-
-    def _finish(self, desk: Desk, changes: Sequence[Change], before: Memory | None = None) -> None:
-        """Name the change for the history, and bring the index in step."""
-        desk.changes += changes
-        names = [change.name for change in changes if change.changed]
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        desk.cause = replace(desk.cause, name=names[0] + more if names else "")
-        if not names:
-            return
-        try:
-            kept = index(desk.store, self._app.rules(), before)
-        except MemdirError as error:
-            raise Unwritable(
-                f"it is done, but the index is not in step: {error.message}",
-                path=error.path,
-                next=f"{error.next}; the next change brings it in step",
-            ) from None
-        desk.remarks += kept.remarks([change.path for change in changes])
 
     def _read(self, path: str, below: str) -> str | None:
         """The text of a file; None for a folder."""
@@ -333,7 +323,7 @@ class MemoryTool:
         if self._list(below):
             return True
         try:
-            return _read_if_there(self._app.store, below) is not None
+            return read_if_there(self._app.store, below) is not None
         except Unwritable as error:
             return not _is_folder(error)  # one without any file was left behind, nobody sees it
 
@@ -515,8 +505,34 @@ def _is_folder(error: Unwritable) -> bool:
     return os.strerror(errno.EISDIR) in error.message
 
 
-def _read_if_there(store: Store, path: str) -> bytes | None:
-    try:
-        return store.read(path)
-    except Missing:
-        return None
+def _refuse_place(path: str, *, is_new: bool) -> str:
+    """Why no file of an agent may lie there; empty where it may."""
+    *folders, name = path.split("/")
+    if is_new and path != INDEX and path.lower() == INDEX.lower():
+        return f"some systems take it for {INDEX}, the index; choose another name"
+    if any(part[:1] == "." for part in (*folders, name)):
+        return "a hidden file is no memory; choose a name without a leading dot"
+    if any(folder[-3:].lower() == ".md" for folder in folders):
+        return "a folder cannot be called .md"
+    if folders and folders[0].lower() == TEAM:
+        return "the folder team is another store; it is written through its own scope"
+    return "it is the place of a structured record" if is_of_records(path) else ""
+
+
+def _move(path: str, to: str, store: Store) -> Change:
+    """The same bytes under a new path, at no moment in neither place; its pointer follows."""
+    data = store.read(path)
+    store.put(to, data)
+    store.drop(path)
+    index = store.index()
+    if index is not None and store.is_memory(path) and store.is_memory(to):
+        # A line that a person wrote keeps its words; ours is written anew, in its place.
+        ours = pointer_line(read_memory(path, data, 0))
+        new, mark = pointer_line(read_memory(to, data, 0)), f"]({path})"
+        lines = [
+            new if line.rstrip() == ours else line.replace(mark, f"]({to})")
+            for line in memory.decode(index).split("\n")
+        ]
+        if (text := memory.encode("\n".join(lines))) != index:
+            store.put(store.index_path, text)
+    return Change(UPDATED, memory.stem(to), to, hash_of(data), remarks=(f"renamed from {path}",))

@@ -10,8 +10,9 @@ from memdir.hot.acceptance import PUT_BACK, REJECTED, UPKEEP, Acceptance, open_a
 from memdir.hot.memory import Memory, read_memory
 from memdir.hot.place import digest_of
 from memdir.store.accepted import AcceptanceSearch, AcceptanceView
-from memdir.store.commit_times import commit_authors
-from memdir.store.ports import GONE, History
+from memdir.store.git import commit_authors
+from memdir.store.history import History
+from memdir.store.ports import GONE
 from memdir.store.writer import App, state_folder
 
 ID_CHARACTERS = 12

@@ -1,4 +1,8 @@
-"""The history of a store: commit what others did, then ours."""
+"""The history of a store: a real git repository outside it, one commit per change.
+
+What others did to the store (Claude Code, an editor, rsync) is committed first, as `outside`: so
+nothing is ever overwritten that the history does not have.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +12,23 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from memdir.errors import HistoryBroken, MemdirError
-from memdir.hot.disk import Disk, failure
+from memdir.errors import HistoryBroken, MemdirError, Missing
+from memdir.hot.disk import Disk, move
 from memdir.store import state
-from memdir.store.git_objects import Objects, read_commit, write_commit, write_tree
+from memdir.store.git_objects import Objects, read_commit, read_tree, write_commit, write_tree
 from memdir.store.lock import force_names
-from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause
-from memdir.store.undo import Past
+from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
 
 if TYPE_CHECKING:
     from memdir.store.ports import Store
 
-TABLE = "known.json"
+TABLE, ANNOUNCED = "known.json", "announced"
+SHORTEST_ID = 4
+TREES_KEPT = 8  # an undo asks the same few trees for every path
 
 # A file may change again within the tick of the clock in which it changed, and look the same.
 TICK_NS = 20_000_000
@@ -40,20 +45,11 @@ class Announcement:
     """
 
     def __init__(self, folder: str) -> None:
-        self.folder, self.path = folder, os.path.join(folder, "announced")
-
-    def begin(self, cause: Cause) -> None:
-        self.remove()
-        self.add({**cause.__dict__, "undoes": list(cause.undoes)})
+        self.folder, self.path = folder, os.path.join(folder, ANNOUNCED)
 
     def add(self, *values: object) -> None:
         with suppress(OSError):
-            state.append_json(self.folder, "announced", values, durable=False)
-
-    def mark(self) -> None:
-        """Be there while anything is written, also where there is no change to tell of."""
-        if not self.left_behind():
-            self.add([])
+            state.append_json(self.folder, ANNOUNCED, values, durable=False)
 
     def left_behind(self) -> bool:
         """True when a writer was killed before it could record its change."""
@@ -62,7 +58,7 @@ class Announcement:
     def read(self) -> tuple[Cause, dict[str, str]]:
         """The cause and the files of the change that was announced; damaged, it says nothing."""
         try:
-            lines, torn = state.read_lines(self.folder, "announced")
+            lines, torn = state.read_lines(self.folder, ANNOUNCED)
             facts, *rows = [json.loads(line) for line in [*lines, torn] if line]
             cause = Cause(**{**facts, "undoes": tuple(facts["undoes"])})
             return cause, {str(path): str(oid) for path, oid in rows}
@@ -126,10 +122,74 @@ class HistoryTable:
             self.stale = False
 
 
-# The history is a real git repository outside the store, one commit per change.
-#
-# What others did to the store (Claude Code, an editor, rsync) is committed first, as `outside`:
-# so nothing is ever overwritten that the history does not have.
+class Past:
+    """A history to be read: one damaged change hides only what lies behind it."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.objects = Objects(os.path.join(folder, "history.git"))
+        self._trees: dict[str, dict[str, str]] = {}
+
+    def _head(self, table: HistoryTable) -> str:
+        head = self.objects.head()
+        if table.head and not head:
+            raise self.objects.broken("its branch is gone")
+        return head
+
+    def log(self) -> Iterator[Logged]:
+        """All changes, the newest first."""
+        oid = self._head(HistoryTable(self.folder)) if self.objects.exists() else ""
+        while oid:
+            logged = read_commit(self.objects, oid)
+            yield logged
+            oid = logged.parent
+
+    def find(self, text: str) -> Logged:
+        """The change whose id starts like this; damage behind it does no harm."""
+        wanted = text.strip().lower()
+        hits: list[Logged] = []
+        if len(wanted) >= SHORTEST_ID and not wanted.strip("0123456789abcdef"):
+            try:
+                for logged in self.log():
+                    hits += [logged] if logged.id.startswith(wanted) else []
+            except HistoryBroken:
+                if not hits:
+                    raise
+        if len(hits) == 1:
+            return hits[0]
+        problem = "is the start of several changes" if hits else "is not a change of this store"
+        where = self.objects.folder
+        raise Missing(f"{text!r} {problem}", path=where, next="memdir log lists them")
+
+    def content(self, oid: str, path: str) -> bytes | None:
+        """The bytes a path had in that commit, None where it was not there."""
+        blob = self.paths(oid).get(path)
+        return None if blob is None else self.objects.read(blob, "blob")
+
+    def paths(self, oid: str) -> dict[str, str]:
+        """The paths that a commit holds, with their blob ids; no commit, no paths."""
+        if oid and oid not in self._trees:
+            if len(self._trees) >= TREES_KEPT:
+                self._trees.clear()
+            self._trees[oid] = read_tree(self.objects, read_commit(self.objects, oid).tree)
+        return self._trees.get(oid, {})
+
+    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
+        """Read changes back with all their bytes, until there are no more or it is enough.
+
+        Gives how many were read and whether that is all; damage is raised, with its object.
+        """
+        seen: set[str] = set()
+        count = 0
+        for logged in self.log():
+            if enough():
+                return count, False
+            for blob in self.paths(logged.id).values():
+                if blob not in seen:
+                    self.objects.read(blob, "blob")
+                    seen.add(blob)
+            count += 1
+        return count, True
 
 
 class GitHistory(Past):
@@ -138,10 +198,8 @@ class GitHistory(Past):
     on = True
 
     def __init__(self, folder: str, now: Callable[[], float]) -> None:
-        super().__init__(Objects(os.path.join(folder, "history.git")))
-        self.folder = folder
+        super().__init__(folder)
         self.now = now
-        self._table_path = os.path.join(folder, TABLE)
         self._announcement = Announcement(folder)
         self._ours: dict[str, str] = {}  # path -> id: what the change under way has written
         self._changing = False  # between `announce` and the end of `record`
@@ -155,7 +213,11 @@ class GitHistory(Past):
     def catch_up(self, store: Store) -> list[str]:
         """Commit what the history does not have yet; gives the ids of the new commits."""
         if not self._changing and self._announcement.left_behind():
-            self._force(store)
+            # A writer was cut off: nothing may rest on names it gave that are on no disk yet.
+            with self._writing():
+                Disk(self.folder).sweep(lambda path: True)
+                for root in (self.folder, store.root):
+                    force_names(root)
         table = self._table = self._read_table()
         made = self._commit_others(store, table)
         if made:
@@ -176,7 +238,8 @@ class GitHistory(Past):
         if not self._table.head or self._announcement.left_behind():
             self.catch_up(store)
         self._ours, self._changing = {}, True
-        self._announcement.begin(cause)
+        self._announcement.remove()
+        self._announcement.add({**cause.__dict__, "undoes": list(cause.undoes)})
 
     def expect(self, path: str, data: bytes | None) -> None:
         """Leave word of the very bytes that are about to be written."""
@@ -195,10 +258,8 @@ class GitHistory(Past):
             return True
         if standing == oid:
             if not self.objects.has(oid):  # damaged: here are the bytes that it has lost
-                try:
+                with self._writing():
                     self.objects.write("blob", store.read(path))
-                except OSError as error:
-                    raise self._unwritable(error) from None
             return True
         self._commit_others(store, table)
         return standing == table.id(path)
@@ -217,41 +278,23 @@ class GitHistory(Past):
             self._table, self._ours, self._changing = None, {}, False
         return made
 
-    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
-        """See `Past`; the table beside the history must be a file, or it is derived each time."""
-        if os.path.lexists(self._table_path) and not os.path.isfile(self._table_path):
-            raise HistoryBroken(
-                f"{self._table_path}: something that is no file stands there; it slows memdir down",
-                path=self._table_path,
-                next=f"move {self._table_path} away; it is derived again",
-            )
-        return super().check(enough)
-
-    def _newest(self) -> str:
-        return self._head(HistoryTable(self.folder))
-
     def set_aside(self) -> str:
         """Keep a damaged history under another name and start anew; gives that name."""
         count = 1
         while os.path.lexists(f"{self.objects.folder}.damaged-{count}"):
             count += 1
         kept = f"{self.objects.folder}.damaged-{count}"
-        try:
-            os.rename(self.objects.folder, kept)
-        except OSError as error:
-            raise failure(error, self.objects.folder, "cannot be set aside") from None
+        with state.explained(self.objects.folder, "cannot be set aside"):
+            move(self.objects.folder, kept)
         self._trees.clear()
         return kept
 
     def _read_table(self) -> HistoryTable:
         if not self.objects.exists():
-            try:
-                if os.path.exists(self._table_path):
-                    os.unlink(self._table_path)  # it tells of another history
+            with self._writing():
+                state.remove(self.folder, TABLE)  # it tells of another history
                 self.objects.create()
                 force_names(self.folder)
-            except OSError as error:
-                raise self._unwritable(error) from None
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:
@@ -259,21 +302,6 @@ class GitHistory(Past):
         if table.head != head:
             table.adopt(head, self.paths(head))
         return table
-
-    def _head(self, table: HistoryTable) -> str:
-        head = self.objects.head()
-        if table.head and not head:
-            raise self.objects.broken("its branch is gone")
-        return head
-
-    def _force(self, store: Store) -> None:
-        """A writer was cut off: nothing may rest on names it gave that are on no disk yet."""
-        try:
-            Disk(self.folder).sweep(lambda path: True)
-            for root in (self.folder, store.root):
-                force_names(root)
-        except OSError as error:
-            raise self._unwritable(error) from None
 
     def _commit_others(self, store: Store, table: HistoryTable) -> list[str]:
         """Commit every difference but ours: what a killed writer announced, then the outside's."""
@@ -333,9 +361,12 @@ class GitHistory(Past):
         there = {path: data for path, data in sorted(contents.items()) if data is not None}
         paths = [(MODIFIED if path in table.files else ADDED, path) for path in there]
         paths += [(GONE, path) for path in contents if path not in there]
-        cause = _named(cause, [path for _, path in paths], store.index_path)
-        self._announcement.mark()
-        try:
+        memories = [path for _, path in paths if path != store.index_path] or [*contents]
+        if not cause.name and cause.verb != BEGIN and len(memories) == 1:
+            cause = dataclasses.replace(cause, name=memories[0])
+        if not self._announcement.left_behind():  # be there while anything is written
+            self._announcement.add([])
+        with self._writing():
             for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
                 table.refresh(path, oid, facts.get(path, ()))
             for path in contents.keys() - there.keys():
@@ -343,25 +374,21 @@ class GitHistory(Past):
             tree = write_tree(self.objects, {path: row[0] for path, row in table.files.items()})
             oid = write_commit(self.objects, tree, table.head, self.now(), cause, paths)
             self.objects.set_head(oid)
-        except OSError as error:
-            self._table = None  # it is ahead of what could be written
-            raise self._unwritable(error) from None
         table.head = oid
         return oid
 
-    def _unwritable(self, error: OSError) -> HistoryBroken:
-        return HistoryBroken(
-            f"{self.objects.folder}: the history cannot be written: {error.strerror}",
-            path=self.objects.folder,
-            next="free space or mend its permissions; the next command commits what is missing",
-        )
-
-
-def _named(cause: Cause, paths: list[str], index_path: str) -> Cause:
-    """The cause; one that has no name is called by the only memory it concerns."""
-    memories = [path for path in paths if path != index_path] or paths
-    named = cause.name or cause.verb == BEGIN or len(memories) != 1
-    return cause if named else dataclasses.replace(cause, name=memories[0])
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._table = None  # it may be ahead of what could be written
+            folder = self.objects.folder
+            raise HistoryBroken(
+                f"{folder}: the history cannot be written: {error.strerror}",
+                path=folder,
+                next="free space or mend its permissions; the next command commits what is missing",
+            ) from None
 
 
 def _refuse_flood(root: str, fresh: list[Facts]) -> None:
@@ -383,11 +410,6 @@ def _id(data: bytes | None) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def open_history(folder: str, now: Callable[[], float]) -> GitHistory:
-    """The history of the store whose state lies in this folder."""
-    return GitHistory(folder, now)
-
-
 class NoHistory:
     """History switched off: it keeps nothing. Versions that are overwritten go to the trash."""
 
@@ -397,7 +419,7 @@ class NoHistory:
         return []
 
     def announce(self, store: Store, cause: Cause) -> None:
-        return
+        """Nobody will ask what the change was."""
 
     def unseen(self, store: Store) -> list[str]:
         return []
@@ -406,7 +428,7 @@ class NoHistory:
         return False
 
     def expect(self, path: str, data: bytes | None) -> None:
-        return
+        """Nobody will ask whose the bytes were."""
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
         """Nothing is kept; what a killed writer left is swept up all the same."""
@@ -420,3 +442,6 @@ class NoHistory:
         )
 
     log = find = content = paths = check = set_aside = _refuse
+
+
+History = GitHistory | NoHistory

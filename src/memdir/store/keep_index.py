@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 
 from memdir.errors import MemdirError
 from memdir.format import index as index_module
@@ -15,10 +14,9 @@ from memdir.format.pointer import SUFFIX, Pointer, write_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import Memory, read_memory, stem
 from memdir.store.ports import Store
+from memdir.store.writer import list_few
 
 SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could be
-KEPT_PLACES, KEPT_CHARACTERS = 4096, 8192  # places in the index that are remembered, of each
-Placed = tuple[tuple[bool, int, float, str], str]  # what decides the place; the line
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
 
 
@@ -79,13 +77,13 @@ class Indexed:
         added = [path for path in self.added if path not in expected]
         dropped = [path for path in self.dropped if path not in expected]
         if added:
-            said.append(f"the index also got a pointer to {_few(added)}")
+            said.append(f"the index also got a pointer to {list_few(added)}")
         if dropped:
-            said.append(f"the index lost a pointer to nothing: {_few(dropped)}")
+            said.append(f"the index lost a pointer to nothing: {list_few(dropped)}")
         if self.repeated:
             said.append(
                 "one list of the index said this twice, its first line stays: "
-                + _few([*self.repeated])
+                + list_few(self.repeated)
             )
         if self.cut_lines or self.cut_characters:
             order = "the most valuable pointers come first now; " if self.arranged else ""
@@ -109,7 +107,9 @@ def index(
     if before is not None and before.path in files:
         # A changed memory gets its new line, where the old line was ours.
         title, hook, _ = _describe(_memory(store, before.path))
-        text = index_module.replace_pointer(text, before.path, title, hook, old=_line(before))
+        text = index_module.replace_pointer(
+            text, before.path, title, hook, old=pointer_line(before)
+        )
     if not old:
         files = [path for _, path in sorted((m.clock, m.path) for m in _memories(store, files))]
     # Only a [[wikilink]] can mean a memory by its label.
@@ -126,16 +126,11 @@ def index(
     return Indexed(data != (old or b""), *came_and_went, arranged, lines, characters)
 
 
-def _few(paths: list[str]) -> str:
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return ", ".join(paths[:3]) + more
-
-
 def _describe(memory: Memory) -> tuple[str, str, str]:
     return names.title_for(memory), memory.description, types.get(memory.type).section
 
 
-def _line(memory: Memory) -> str:
+def pointer_line(memory: Memory) -> str:
     title, hook, _ = _describe(memory)
     return write_pointer(title, memory.path, hook)
 
@@ -144,28 +139,13 @@ def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, boo
     """Over the limit: what matters most comes first, so that it is the rest that falls off."""
     if not any(index_module.over_limit(text)):
         return text, False
-    placed = sorted(map(_place, _memories(store, files)))
-    ours = {worth[-1]: line for worth, line in placed}
+    memories = sorted(
+        _memories(store, files),
+        key=lambda item: (not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path),
+    )
+    ours = {memory.path: pointer_line(memory) for memory in memories}
     arranged = index_module.arrange(text, [*ours], ours)
     return arranged, arranged != text
-
-
-def _place(memory: Memory) -> Placed:
-    """Worth and line of a memory; kept, because each save of a long-lived agent asks for all."""
-    if len(memory.head) > KEPT_CHARACTERS:
-        return _worth(memory), _line(memory)
-    return _known_place(memory.path, memory.head, memory.mtime, types.names())
-
-
-@lru_cache(maxsize=KEPT_PLACES)
-def _known_place(path: str, head: str, mtime: float, names: tuple[str, ...]) -> Placed:
-    """Of the same words the same, as long as there are the same types."""
-    memory = Memory(path, head, mtime, len(head))
-    return _worth(memory), _line(memory)
-
-
-def _worth(memory: Memory) -> tuple[bool, int, float, str]:
-    return not memory.pinned, VALUE.get(memory.type, 2), -memory.clock, memory.path
 
 
 def _memories(store: Store, files: list[str]) -> list[Memory]:

@@ -13,7 +13,6 @@ from memdir.hot import memory
 from memdir.hot.memory import Document, Memory
 from memdir.store.keep_index import Targets
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
-from memdir.store.trash import OldArchive
 from memdir.store.writer import App
 
 KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
@@ -118,11 +117,11 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
 
 def missed(app: App) -> list[Shelved]:
     """What lies on the shelves and is not back already: an undo leaves its copy there."""
-    there, shelf = set(app.store.files()), OldArchive(app.shelf, app.store)
+    there = set(app.store.files())
 
     def is_back(item: Shelved) -> bool:
         try:
-            return item.path in there and shelf.read(item) == app.store.read(item.path)
+            return item.path in there and app.shelf.read(item) == app.store.read(item.path)
         except MemdirError:
             return False  # what cannot be compared is listed
 
@@ -131,8 +130,7 @@ def missed(app: App) -> list[Shelved]:
 
 def shelved(app: App) -> list[Shelved]:
     """Everything that lies on the shelves, the newest first."""
-    shelf = OldArchive(app.shelf, app.store)
-    rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
+    rooms = (app.shelf.list(TRASH), app.shelf.list(ARCHIVE))
     return list(heapq.merge(*rooms, key=lambda item: -item.time))  # each room keeps its own order
 
 

@@ -1,10 +1,10 @@
-"""What a layout, a history and a search must offer, and what they hand to each other."""
+"""What a layout and a search must offer, and the values that pass between parts of a store."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -12,7 +12,6 @@ from memdir.errors import BadInput, Finding, Missing
 from memdir.hot.memory import Memory, quote, unquote
 
 if TYPE_CHECKING:
-    from memdir.hot.inject import SessionState
     from memdir.hot.recall import Found
 
 BEGIN, OUTSIDE, UNDO = "begin", "outside", "undo"
@@ -83,17 +82,15 @@ def to_undo(
         chosen = [logged for logged in log if logged.cause.batch == batch]
     elif since is not None:
         chosen = list(log)
-        # A change of a clock that was ahead is said to be still to come: the one before it counts.
+        # A clock that was ahead dates a change in the future: the change before it decides.
         while chosen and not since <= chosen[-1].time <= now:
             chosen.pop()
     else:
         # The newest change that stands, with all others of its batch: one run is one undo.
-        chosen = []
-        for logged in standing(log):
-            if not chosen or logged.cause.batch == chosen[0].cause.batch:
-                chosen.append(logged)
-            if not chosen[0].cause.batch:
-                break
+        changes = standing(log)
+        chosen = list(itertools.islice(changes, 1))
+        if chosen and chosen[0].cause.batch:
+            chosen += [logged for logged in changes if logged.cause.batch == chosen[0].cause.batch]
     later = [logged for logged in chosen if logged.cause.verb != BEGIN]
     wanted = change or batch
     message = f"there is no change {wanted!r}" if wanted else "there is nothing to undo"
@@ -117,7 +114,7 @@ def standing(log: Iterable[Logged]) -> Iterator[Logged]:
         undone.update(logged.cause.undoes)
 
 
-# What a change needs from the world. Members fit these shapes; nobody inherits from them.
+# Members fit these shapes; nobody inherits from them.
 
 
 class Scan(Protocol):
@@ -179,53 +176,7 @@ class Shelved:
     path: str
 
 
-class Shelf(Protocol):
-    """Where retired and archived memories lie, outside the tree a client scans."""
-
-    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved: ...
-    def list(self, room: str) -> list[Shelved]: ...
-    def read(self, shelved: Shelved) -> bytes: ...
-    def clear(self, shelved: Shelved) -> None: ...
-
-
-class History(Protocol):
-    """Earlier versions. All writing happens under the store's lock."""
-
-    @property
-    def on(self) -> bool: ...
-    @property
-    def begun(self) -> bool: ...
-    def catch_up(self, store: Store) -> list[str]: ...
-    def announce(self, store: Store, cause: Cause) -> None: ...
-    def unseen(self, store: Store) -> list[str]: ...
-    def keeps(self, store: Store, path: str) -> bool: ...
-    def expect(self, path: str, data: bytes | None) -> None: ...
-    def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str: ...
-    def log(self) -> Iterator[Logged]: ...
-    def find(self, text: str) -> Logged: ...
-    def content(self, oid: str, path: str) -> bytes | None: ...
-    def paths(self, oid: str) -> dict[str, str]: ...
-    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]: ...
-    def set_aside(self) -> str: ...
-
-
-class Lock(Protocol):
-    """The right to write."""
-
-    def held(self, who: str, tell: Callable[[str], None]) -> AbstractContextManager[int]: ...
-    def held_if_free(self, who: str) -> AbstractContextManager[int | None]: ...
-    def holder(self) -> str: ...
-
-
 class Search(Protocol):
     """Finds the memories of one store that belong to a prompt."""
 
     def find(self, prompt: str, limit: int) -> Found: ...
-
-
-class Sessions(Protocol):
-    """What each session of a client was told."""
-
-    def held(self, session: str) -> AbstractContextManager[None]: ...
-    def load(self, session: str) -> SessionState: ...
-    def add_told(self, session: str, told: list[str], injected: int) -> None: ...

@@ -29,6 +29,7 @@ from memdir.format.pointer import read_pointers, write_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, is_memory, stem
 from memdir.store.ports import Store
+from memdir.store.writer import read_if_there
 from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide how a new header looks
@@ -38,35 +39,47 @@ SAID_ALREADY = "it says exactly this already"
 
 def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
     """A memory from elsewhere as it is, unless something speaks against it; never overwrites."""
-    if reason := _refuse_file(path, data, rules):
+    reason = "" if is_memory(path) else "it is not a memory (an index, a hidden file, no Markdown)"
+    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
+        reason = "its name holds a control character"
+    reason = reason or refuse_file(path, data, rules, allow_secret=not rules.shared)
+    if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
-        standing = store.read(path)
-    except Missing:
-        store.put(path, data)
-        return Change(CREATED, stem(path), path, hash_of(data))
+        standing = read_if_there(store, path)
     except Unwritable as error:  # a link or a directory: the others can still be taken
         return Change(SKIPPED, stem(path), path, reason=error.message)
+    if standing is None:
+        store.put(path, data)
+        return Change(CREATED, stem(path), path, hash_of(data))
     if standing == data:
         return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
     reason = "another memory of that name stands there; rename one of the two"
     return Change(SKIPPED, stem(path), path, hash_of(standing), reason)
 
 
-def _refuse_file(path: str, data: bytes, rules: Rules) -> str:
-    if not is_memory(path):
-        return "it is not a memory (an index, a hidden file, or not Markdown)"
-    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
-        return "its name holds a control character"
+def refuse_file(
+    path: str, data: bytes, rules: Rules, *, old: bytes = b"", allow_secret: bool = False
+) -> str:
+    """Why a file is not taken as it is, or nothing; secrets that stood there before may stay."""
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
-    if not rules.shared:
+    if allow_secret:
         return ""
     if hits := secrets.find_secrets(path):
         return f"its name holds what looks like a secret ({hits[0].rule})"
-    if hits := secrets.find_secrets(memory.decode(data)):
-        return f"it holds what looks like a secret ({hits[0].rule}, line {hits[0].line})"
+    known, new = (_find_secret_lines(memory.decode(content)) for content in (old, data))
+    for (rule, line), number in new.items():
+        if (rule, line) not in known:
+            shared = "; this store is shared with others" if rules.shared else ""
+            where = f"{rule}, line {number}"
+            return f"it holds what looks like a secret ({where}){shared}. Say where to find it"
     return ""
+
+
+def _find_secret_lines(text: str) -> dict[tuple[str, str], int]:
+    lines = text.split("\n")
+    return {(hit.rule, lines[hit.line - 1]): hit.line for hit in secrets.find_secrets(text)}
 
 
 def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:

@@ -19,7 +19,8 @@ from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, README, encode
 from memdir.models.ledger import open_model
 from memdir.store.keep_index import Targets
 from memdir.store.look import gather
-from memdir.store.ports import TRASH, Shelf, Store
+from memdir.store.ports import TRASH, Store
+from memdir.store.trash import Shelf
 from memdir.store.writer import App, Done
 from memdir.text.dates import make_absolute
 from memdir.text.prose import heading_text, headings, with_marks
