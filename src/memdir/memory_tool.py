@@ -18,7 +18,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from memdir.errors import BadInput, MemdirError, Missing, Unwritable
+from memdir.errors import BadInput, MemdirError, Unwritable
 from memdir.format.draft import CREATED, UPDATED, Change, hash_of
 from memdir.hot import memory
 from memdir.hot.memory import INDEX, TEAM, is_of_records, read_memory
@@ -146,10 +146,17 @@ class MemoryTool:
 
     def _view(self, given: Input) -> str:
         path, below = _path(given)
-        text = self._read(path, below) if below else None
-        if text is None:
-            return _view_folder(path, self._list(below))
-        lines = text.split("\n")
+        store, limit = self._app.store, self._app.config.options.max_file_bytes
+        facts = store.facts(below) if below else None
+        if facts is None:
+            files = self._list(below)
+            if below and not files:
+                raise Refused(f"The path {path} does not exist. Please provide a valid path.")
+            return _view_folder(path, files)
+        if facts and facts[2] > limit:
+            message = f"it has {facts[2]:,} bytes (limit: {limit:,})"
+            raise BadInput(message, path=below, next="split the file")
+        lines = _clean(memory.decode(store.read(below))).split("\n")
         if len(lines) > MAX_LINES:
             raise Refused(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
         numbered = _view_lines(lines, *_range(given, len(lines)))
@@ -262,46 +269,26 @@ class MemoryTool:
 
     def _write(self, below: str, edit: Edit, verb: str, if_folder: str) -> str:
         """`edit` sees what stands there while nobody else can change it."""
-        if not below:
+        if not below or self._list(below):
             raise Refused(if_folder)
-        try:
-            with self._changing(verb) as desk:
-                old = read_if_there(desk.store, below)
-                text, answer = edit(None if old is None else memory.decode(old))
-                data = memory.encode(text)
-                reason = _refuse_place(below, is_new=old is None) or refuse_file(
-                    below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
-                )
-                if data != old and reason:
-                    raise Refused(f"Error: {reason}")
-                if data != old:
-                    desk.store.put(below, data)
-                    kind = CREATED if old is None else UPDATED
-                    change = Change(kind, memory.stem(below), below, hash_of(data))
-                    is_memory = bool(old) and desk.store.is_memory(below)
-                    before = read_memory(below, old or b"", 0) if is_memory else None
-                    finish(self._app, desk, [change], before)
-        except Unwritable:
-            if self._list(below):
-                raise Refused(if_folder) from None
-            raise
+        with self._changing(verb) as desk:
+            old = read_if_there(desk.store, below)
+            text, answer = edit(None if old is None else memory.decode(old))
+            data = memory.encode(text)
+            if data == old:
+                return answer
+            reason = _refuse_place(below, is_new=old is None) or refuse_file(
+                below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
+            )
+            if reason:
+                raise Refused(f"Error: {reason}")
+            desk.store.put(below, data)
+            kind = CREATED if old is None else UPDATED
+            change = Change(kind, memory.stem(below), below, hash_of(data))
+            is_memory = old and desk.store.is_memory(below)
+            before = read_memory(below, old or b"", 0) if is_memory else None
+            finish(self._app, desk, [change], before)
         return answer
-
-    def _read(self, path: str, below: str) -> str | None:
-        """The text of a file; None for a folder."""
-        facts, limit = self._app.store.facts(below), self._app.config.options.max_file_bytes
-        if facts and facts[2] > limit:
-            message = f"it has {facts[2]:,} bytes (limit: {limit:,})"
-            raise BadInput(message, path=below, next="split the file")
-        try:
-            return _clean(memory.decode(self._app.store.read(below)))
-        except (Missing, Unwritable) as error:
-            if self._list(below):
-                return None
-            if isinstance(error, Unwritable) and not _is_folder(error):
-                raise
-            message = f"The path {path} does not exist. Please provide a valid path."
-            raise Refused(message) from None
 
     def _list(self, folder: str) -> dict[str, int]:
         """The size of every file below a folder that the history keeps, by its path."""
@@ -320,12 +307,10 @@ class MemoryTool:
 
     def _is_taken(self, below: str) -> bool:
         """Asked of the handle alone: a link is neither followed nor replaced."""
-        if self._list(below):
-            return True
         try:
-            return read_if_there(self._app.store, below) is not None
-        except Unwritable as error:
-            return not _is_folder(error)  # one without any file was left behind, nobody sees it
+            return bool(self._list(below)) or read_if_there(self._app.store, below) is not None
+        except Unwritable as error:  # a folder without any file was left behind, nobody sees it
+            return os.strerror(errno.EISDIR) not in error.message
 
 
 _COMMANDS: dict[str, Callable[[MemoryTool, Input], str]] = {
@@ -464,45 +449,38 @@ def _view_folder(path: str, files: Mapping[str, int]) -> str:
     return "\n".join([head, *lines])
 
 
-def _size(count: int) -> str:
+def _size(count: float) -> str:
     """`0B`, `812B`, `1.5K`, `4K`, `1.2M`."""
-    size, unit = float(count), "B"
-    for unit in "BKMG":
-        if size < 1024 or unit == "G":
-            break
-        size /= 1024
-    return f"{int(size)}{unit}" if size == int(size) else f"{size:.1f}{unit}"
+    units = iter("BKMG")
+    unit = next(units)
+    while count >= 1024 and unit != "G":
+        count, unit = count / 1024, next(units)
+    return f"{count:.1f}".removesuffix(".0") + unit
 
 
 def _find_once(text: str, old: str, path: str) -> int:
     """Where the words stand, if they stand there once."""
     words = _shown(old) if len(old) > MAX_VIEW_CHARACTERS else old
-    start = text.find(old)
-    if start < 0:
+    starts, start = list[int](), text.find(old)
+    while start >= 0 and len(starts) <= MAX_MATCHES:
+        starts.append(start)
+        start = text.find(old, start + len(old))
+    if not starts:
         message = f"old_str `{words}` did not appear verbatim in {path}."
         raise Refused(f"No replacement was performed, {message}")
-    if text.find(old, start + len(old)) < 0:
-        return start
-    lines, line, before = list[str](), 1, 0
-    while start >= 0 and len(lines) <= MAX_MATCHES:
-        line += text.count("\n", before, start)
-        lines.append(str(line))
-        before, start = start, text.find(old, start + 1)
-    if len(lines) > MAX_MATCHES:
-        lines[-1] = "…"
+    if len(starts) == 1:
+        return starts[0]
+    lines = [str(text.count("\n", 0, start) + 1) for start in starts[:MAX_MATCHES]]
+    more = ", …" if len(starts) > MAX_MATCHES else ""
     raise Refused(
         f"No replacement was performed. Multiple occurrences of old_str `{words}` in lines: "
-        f"{', '.join(lines)}. Please ensure it is unique"
+        f"{', '.join(lines)}{more}. Please ensure it is unique"
     )
 
 
 def _clean(text: str) -> str:
     """What stood for bytes that are no UTF-8 cannot be sent: shown as unreadable, kept on disk."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
-
-
-def _is_folder(error: Unwritable) -> bool:
-    return os.strerror(errno.EISDIR) in error.message
 
 
 def _refuse_place(path: str, *, is_new: bool) -> str:

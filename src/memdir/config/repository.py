@@ -8,19 +8,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memdir.config.settings import look_at, read_managed, read_settings
+from memdir.config.settings import read_managed, read_settings
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot import place
 from memdir.hot.memory import TEAM
-from memdir.hot.place import (
-    FOLDERS,
-    OURS,
-    PATH_VARIABLES,
-    PLACE_VARIABLES,
-    below,
-    is_true,
-    own_folder,
-)
+from memdir.hot.place import below
 
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
@@ -78,8 +70,8 @@ def without_repository(
 def _decides(name: str, value: str) -> bool:
     # A repository may switch memory off for itself, but not on against the user.
     if name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY":
-        return not is_true(value)
-    return name in PLACE_VARIABLES or name.startswith(OURS)
+        return not place.is_true(value)
+    return name in place.PLACE_VARIABLES or name.startswith(place.OURS)
 
 
 def _attempt(path: str, what: str) -> Finding:
@@ -98,7 +90,7 @@ SHOWN_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
-class Place:
+class Site:
     """Where the program stands; `env` is free of what a repository has put there."""
 
     env: Mapping[str, str]
@@ -130,27 +122,27 @@ class Place:
 
     def own(self, kind: str) -> str:
         """Our directory for state, cache or configuration."""
-        return own_folder(self.env, self.home, kind)
+        return place.own_folder(self.env, self.home, kind)
 
     def ours(self) -> tuple[str, ...]:
         """The directories that memdir keeps for itself."""
-        return tuple(map(self.own, FOLDERS))
+        return tuple(map(self.own, place.FOLDERS))
 
 
-def find_place(
+def find_site(
     environ: Mapping[str, str], cwd: str, project: str | None, findings: list[Finding]
-) -> Place:
+) -> Site:
     """Look around from the current directory, or from the project that was named."""
     start = _start(cwd, project)
-    checkout = place.checkout_root(start, look_at)
-    root = place.git_root(start, look_at, os.path.realpath)
+    checkout = place.checkout_root(start, place.look)
+    root = place.git_root(start, place.look, os.path.realpath)
     said = read_repository(_folders(start, checkout or start, root), findings)
     repository = _foreign(said, environ, cwd)
     env = _clean(without_repository(environ, repository, findings), cwd, findings)
     claude = _claude_dir(env, cwd)
     user = os.path.join(claude, "settings.json")
     managed = env.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
-    return Place(
+    return Site(
         env=env,
         home=_home(env),
         claude=claude,
@@ -206,7 +198,7 @@ def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) ->
 
 def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:
     """The environment with whole paths; what cannot be a path is left out, with a finding."""
-    for name in PATH_VARIABLES:
+    for name in place.PATH_VARIABLES:
         value = env.get(name, "")
         if "\0" in value:
             findings.append(rejected("environment", name, value, "it holds a NUL character"))
