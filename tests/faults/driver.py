@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
@@ -151,7 +152,13 @@ ENVIRONMENT = {"keep-old": {"MEMDIR_HISTORY": "false"}, "capture": {"MEMDIR_SEAR
 
 
 def open_root(
-    root: str, tell: Callable[[str], None], operation: str = "", now: float = NOW, **options: str
+    root: str,
+    tell: Callable[[str], None],
+    operation: str = "",
+    now: float = NOW,
+    scope: str = "project",
+    more: Mapping[str, str] = MappingProxyType({}),
+    **options: str,
 ) -> App:
     """The store of ROOT/project, wired as a command would; `options` are MEMDIR_<NAME>."""
     environ = {
@@ -159,9 +166,11 @@ def open_root(
         "MEMDIR_STATE_DIR": f"{root}/state",
         "MEMDIR_MANAGED_SETTINGS": f"{root}/none.json",
         **ENVIRONMENT.get(operation, {}),
+        **more,
         **{f"MEMDIR_{name.upper()}": value for name, value in options.items()},
     }
-    return open_app(read_config(environ, f"{root}/project"), now=lambda: now, tell=tell)
+    config = read_config(environ, f"{root}/project", scope=scope)
+    return open_app(config, now=lambda: now, tell=tell)
 
 
 class World(NamedTuple):

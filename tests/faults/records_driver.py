@@ -11,13 +11,12 @@ import os
 from typing import Any
 
 from memdir.capture import review
-from memdir.config.config import read_config
 from memdir.errors import BadInput
 from memdir.format.draft import hash_of
 from memdir.records import batch, index_md, lifecycle, write
 from memdir.records.batch import read_intents
 from memdir.records.write import Request
-from memdir.store.writer import App, Done, open_app
+from memdir.store.writer import App, Done
 from tests.faults import driver, seeds
 from tests.helpers.samples import CONTENTS
 
@@ -41,18 +40,12 @@ def draft(type: str, title: str, **more: Any) -> dict[str, Any]:
     return {"title": title, "tags": ["storage", type], "content": content, **more}
 
 
-def open_root(root: str, tell: Any, operation: str = "", now: float = driver.NOW, **options: str):
+def open_root(
+    root: str, tell: Any, operation: str = "", now: float = driver.NOW, **options: str
+) -> App:
     """The records of ROOT/project, wired as a command of the group would."""
-    environ = {
-        READ: _noted(root),
-        "HOME": f"{root}/home",
-        "MEMDIR_STATE_DIR": f"{root}/state",
-        "MEMDIR_MANAGED_SETTINGS": f"{root}/none.json",
-        **ENVIRONMENT.get(operation, {}),
-        **{f"MEMDIR_{name.upper()}": value for name, value in options.items()},
-    }
-    config = read_config(environ, f"{root}/project", scope="records")
-    return open_app(config, now=lambda: now, tell=tell)
+    more = {READ: _noted(root), **ENVIRONMENT.get(operation, {})}
+    return driver.open_root(root, tell, "", now, "records", more, **options)
 
 
 def _noted(root: str) -> str:
@@ -152,7 +145,7 @@ def commit(app: App) -> Done:
     return done
 
 
-def index(app: App) -> Done:
+def rebuild(app: App) -> Done:
     done = index_md.rebuild(app)
     if done.remarks:  # what nobody could read is told, and then it may not be in the index
         raise BadInput("; ".join(done.remarks), next="look at the disk")
@@ -163,7 +156,7 @@ def undo(app: App) -> Done:
     return review.undo(app)
 
 
-def later(app: App) -> Done:
+def later(app: App, name: str = "") -> Done:
     """The next command: whatever happened before, it must work and bring all in step."""
     return write.write(app, Request("create", "decision", draft=draft("decision", "Afterwards")))
 
@@ -187,7 +180,7 @@ OPERATIONS: dict[str, driver.Operation] = {
     "save": save,
     "save-again": save_again,
     "commit": commit,
-    "index": index,
+    "index": rebuild,
     "undo-rename": undo,
 }
 WORLD = driver.World(OPERATIONS, open_root)
