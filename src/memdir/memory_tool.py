@@ -54,8 +54,6 @@ _LOOK_ALIKE = frozenset("\u2044\u2215\u29f8\u29f9\u2216\ufe68")  # slashes that 
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """What a call gave: the text for the model, and whether it is an error."""
-
     text: str
     is_error: bool = False
 
@@ -111,7 +109,6 @@ class MemoryTool:
         return tool
 
     def _make_sdk_tool(self, base: str) -> Any:
-        """A tool as the SDK wants it: a method for each command, an error raised."""
         try:
             tools = import_module("anthropic.lib.tools")
             parent = getattr(tools, base)
@@ -268,7 +265,7 @@ class MemoryTool:
             yield desk
 
     def _write(self, below: str, edit: Edit, verb: str, if_folder: str) -> str:
-        """`edit` sees what stands there while nobody else can change it."""
+        """Pass the current text to `edit` while nobody else can change it, and save its result."""
         if not below or self._list(below):
             raise Refused(if_folder)
         with self._changing(verb) as desk:
@@ -291,13 +288,12 @@ class MemoryTool:
         return answer
 
     def _list(self, folder: str) -> dict[str, int]:
-        """The size of every file below a folder that the history keeps, by its path."""
+        """The size of every file below a folder, by path."""
         prefix = f"{folder}/" if folder else ""
         tree = sorted(self._app.store.tree().items())
         return {path: facts[2] for path, facts in tree if path.startswith(prefix)}
 
     def _find(self, path: str, below: str) -> list[str]:
-        """The file itself, or the files of the folder of that name."""
         if self._app.store.facts(below) is not None:
             return [below]
         paths = [*self._list(below)]
@@ -306,7 +302,7 @@ class MemoryTool:
         return paths
 
     def _is_taken(self, below: str) -> bool:
-        """Asked of the handle alone: a link is neither followed nor replaced."""
+        """A link counts as taken: it is neither followed nor replaced."""
         try:
             return bool(self._list(below)) or read_if_there(self._app.store, below) is not None
         except Unwritable as error:  # a folder without any file was left behind, nobody sees it
@@ -376,13 +372,13 @@ def _is_trick(char: str) -> bool:
 
 
 def _path(given: Input, key: str = "path") -> tuple[str, str]:
-    """The path as an answer names it, and the path below the store."""
+    """The path as answers show it, and the path below the store."""
     below = below_root(_text(given, key))
     return f"{ROOT}/{below}".rstrip("/"), below
 
 
 def _shown(path: str) -> str:
-    """A path in an answer: one line, printable, not endless."""
+    """A path for an answer: one line, printable, limited in length."""
     plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in path[:SHOWN_CHARACTERS])
     return plain + ("…" if len(path) > SHOWN_CHARACTERS else "")
 
@@ -397,7 +393,6 @@ def _text(given: Input, key: str, *, empty: bool = False) -> str:
 
 
 def _range(given: Input, count: int) -> tuple[int, int]:
-    """The first and the last line that are wanted, counted from 1."""
     value = given.get("view_range", (1, -1))
     value = (1, -1) if value is None else value
     if not isinstance(value, list | tuple) or [type(item) for item in value] != [int, int]:
@@ -407,12 +402,11 @@ def _range(given: Input, count: int) -> tuple[int, int]:
 
 
 def _number(lines: Sequence[str], first: int) -> str:
-    """Each line behind its number, right-aligned, and a tab."""
     return "\n".join(f"{i:>{NUMBER_COLUMNS}}\t{line}" for i, line in enumerate(lines, first))
 
 
 def _view_lines(lines: Sequence[str], first: int, last: int) -> str:
-    """These lines, as many of them as one view can show."""
+    """As many of these lines as fit into one view."""
     room = MAX_VIEW_CHARACTERS
     for number in range(first, last + 1):
         room -= len(lines[number - 1]) + NUMBER_COLUMNS + 2
@@ -423,7 +417,7 @@ def _view_lines(lines: Sequence[str], first: int, last: int) -> str:
 
 
 def _view_folder(path: str, files: Mapping[str, int]) -> str:
-    """What stands in a folder, two levels deep, with sizes; a folder's is that of its files."""
+    """The contents of a folder, two levels deep, with sizes."""
     below = path.removeprefix(ROOT).removeprefix("/")
     sizes = {"": 0}
     for file, size in files.items():
@@ -459,7 +453,7 @@ def _size(count: float) -> str:
 
 
 def _find_once(text: str, old: str, path: str) -> int:
-    """Where the words stand, if they stand there once."""
+    """The position of the text, which must occur exactly once."""
     words = _shown(old) if len(old) > MAX_VIEW_CHARACTERS else old
     starts, start = list[int](), text.find(old)
     while start >= 0 and len(starts) <= MAX_MATCHES:
@@ -479,12 +473,12 @@ def _find_once(text: str, old: str, path: str) -> int:
 
 
 def _clean(text: str) -> str:
-    """What stood for bytes that are no UTF-8 cannot be sent: shown as unreadable, kept on disk."""
+    """Bytes that are not UTF-8 are shown as unreadable; on disk they stay as they are."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
 def _refuse_place(path: str, *, is_new: bool) -> str:
-    """Why no file of an agent may lie there; empty where it may."""
+    """Why an agent may not write a file there, or ""."""
     *folders, name = path.split("/")
     if is_new and path != INDEX and path.lower() == INDEX.lower():
         return f"some systems take it for {INDEX}, the index; choose another name"
@@ -498,7 +492,7 @@ def _refuse_place(path: str, *, is_new: bool) -> str:
 
 
 def _move(path: str, to: str, store: Store) -> Change:
-    """The same bytes under a new path, at no moment in neither place; its pointer follows."""
+    """The same bytes under a new path, copied before the old one goes; its pointer follows."""
     data = store.read(path)
     store.put(to, data)
     store.drop(path)

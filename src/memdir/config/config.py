@@ -46,7 +46,7 @@ SAME_START = f"default (existing directory with the same first {place.NAME_CHARA
 
 
 def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
-    """The project's memory directory and the step of the chain that decided."""
+    """The project's memory directory, and the step of the chain that decided."""
     override = SettingsFile("environment", {DIRECTORY: site.env.get(OVERRIDE)})
     chain = (
         (f"environment {OVERRIDE}", override, False),
@@ -69,7 +69,7 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
 
 
 def _problem(value: object, tilde: bool, site: Site) -> str:
-    """Why an override is refused; empty when it is not."""
+    """Why an override is refused, or ""."""
     if not isinstance(value, str):
         return "it is not a text"
     if problem := place.override_problem(value, tilde=tilde):
@@ -91,7 +91,7 @@ def _problem(value: object, tilde: bool, site: Site) -> str:
 
 
 def _taken(path: str, site: Site) -> str:
-    """Whose directory a real path is, where it cannot be a store; empty where it can."""
+    """Why a real path cannot be a store, or ""."""
     home, claude = os.path.realpath(site.home), os.path.realpath(site.claude)
     if path == home or below(home, path):
         return "the home directory itself, or above it"
@@ -106,7 +106,7 @@ def _taken(path: str, site: Site) -> str:
 
 
 def _exposed(path: str) -> str:
-    """The first directory on the way down that another user could fill or replace, or nothing."""
+    """The first directory on the path that another user could write to or replace, or ""."""
     mine, here, sticky = (0, os.geteuid()), "", False
     for part in path.split("/")[1:]:
         here = f"{here}/{part}"
@@ -125,7 +125,7 @@ def _exposed(path: str) -> str:
 
 
 def _folder(projects: str, root: str) -> tuple[str, bool]:
-    """The project's folder; a long name may end in another hash than ours, so look for it."""
+    """The project's folder; for a long name the client may use another hash, so look for it."""
     name = place.project_name(root)
     if len(name) <= place.NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name, True
@@ -140,7 +140,7 @@ def _directories(path: str) -> list[str]:
 
 
 def all_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, str]:
-    """Every scope's directory by name; one that the repository has bent is left out."""
+    """Every scope's directory by name, without those that lead through a repository's link."""
     agents = [
         Scope("agent", name, where)
         for where in place.AGENT_PLACES
@@ -195,7 +195,7 @@ def _refuse_links(top: str, path: str) -> None:
 
 
 def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) -> tuple[Scope, str]:
-    """The scope and store that `--dir` means; a directory of a known scope keeps its rules."""
+    """Scope and store for `--dir`; the directory of a known scope keeps its rules."""
     if taken := _taken(path, site):
         hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
         raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
@@ -214,7 +214,7 @@ def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) ->
 
 @dataclass(frozen=True)
 class Config:
-    """Everything the outside decides: where memories lie, whether memory is on, the options."""
+    """What settings and environment decide: where memories are, whether memory is on, options."""
 
     store: str
     scope: Scope
@@ -243,14 +243,14 @@ class Config:
 
     @property
     def origin(self) -> str:
-        """Who else writes the memories here; empty where they are the user's own."""
+        """Who else writes memories here; "" if they are the user's own."""
         if self.foreign or self.store == self.scopes.get("user"):
             return ""  # a person named it, or the home is a project
         return place.origin_of(str(self.scope), self.store, self.checkout, self.shared)
 
     @property
     def own(self) -> str:
-        """The folder beside config.toml where a user's own members lie, a folder per family."""
+        """The folder beside config.toml with the user's own members, one folder per family."""
         return os.path.dirname(self.config_file)
 
 
@@ -262,7 +262,7 @@ def read_config(
     dir: str | None = None,
     scope: str = "project",
 ) -> Config:
-    """Decide once, from the arguments alone, what the rest of the program takes for granted."""
+    """The configuration, from the arguments alone."""
     wanted, findings = parse_scope(scope), list[Finding]()
     site = find_site(environ, cwd, project, findings)
     on, by = place.enabled(site.env, _switches(site, findings))
@@ -297,7 +297,7 @@ def read_config(
 
 
 def _find_code(site: Site, scope: Scope, named: str) -> str:
-    """Of a directory that was named, the checkout it lies in; a user's memories have none."""
+    """The checkout that memories refer to; user memories have none."""
     inside = place.checkout_root(named, place.look) if named else ""
     if inside or scope.kind == "user":
         return inside
@@ -305,7 +305,7 @@ def _find_code(site: Site, scope: Scope, named: str) -> str:
 
 
 def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
-    """The settings that may switch memory, strongest first; a repository's only off."""
+    """Settings that turn memory on or off, strongest first; a repository's count only for off."""
     sources = [("managed", site.managed), *(("repository", said) for said in site.repository)]
     switches = []
     for source, said in [*sources, ("user", site.user)]:
@@ -348,7 +348,7 @@ def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> H
 
 
 def clean(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
-    """Without what the settings of the project put there in which the client was started."""
+    """The environment without what the settings of the client's start project added to it."""
     top = environ.get(place.PROJECT, "")
     if not top.startswith("/") or not os.path.isdir(top) or top == cwd:
         return environ
@@ -356,7 +356,7 @@ def clean(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
 
 
 def is_silent(config: Config) -> bool:
-    """True where hooks do nothing: in the client's bare modes, or where somebody said so."""
+    """True if hooks do nothing: bare modes of the client, or switched off."""
     env = config.environ
     if place.is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
         return True
@@ -370,7 +370,7 @@ def is_silent(config: Config) -> bool:
 
 
 def here_of(config: Config, around: Around) -> Here:
-    """What hooks need to know of a configuration."""
+    """The part of a configuration that hooks need."""
     from memdir.hot.stop import CALLER
 
     holds = {
@@ -414,7 +414,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_old(path: str, begun: int) -> bool:
-    """False where it may have changed while it was read."""
+    """False if the file may have changed while it was read."""
     if not path.startswith("/") or place.facts_of(path, True) == place.ABSENT:
         return True
     try:

@@ -44,7 +44,7 @@ def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A memory of others on which nobody has said yes; its id changes with its content."""
+    """A memory by somebody else that waits for a decision; its id changes with its content."""
 
     id: str
     scope: str
@@ -56,7 +56,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Source:
-    """A repository or a team, and what of it waits; its id stands for exactly these memories."""
+    """A repository or team and its waiting memories; the id stands for exactly these."""
 
     id: str
     scope: str
@@ -73,7 +73,7 @@ def view_of(app: App) -> AcceptanceView:
 
 
 def as_told(app: App) -> App:
-    """The same store as an agent is told of it: without what waits."""
+    """The store as agents see it: without waiting memories."""
     if not app.config.origin:
         return app
     view = view_of(app)
@@ -81,12 +81,12 @@ def as_told(app: App) -> App:
 
 
 def source_of(app: App) -> Callable[[str], str] | None:
-    """Says of a path who wrote it and whether it waits; None where all of it is the user's own."""
+    """Tells for a path who wrote it and whether it waits; None if all memories are the user's."""
     return view_of(app).source if app.config.origin else None
 
 
 def waiting_paths(app: App) -> frozenset[str]:
-    """What an agent is not told yet, or never."""
+    """Memories that agents do not see."""
     if not app.config.origin:
         return frozenset()
     view, memories = view_of(app), app.store.scan().memories
@@ -94,7 +94,7 @@ def waiting_paths(app: App) -> frozenset[str]:
 
 
 def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
-    """What waits in a store, or what was rejected there, with the authors git knows."""
+    """Waiting or rejected memories of a store, with the authors git knows."""
     settle(app)
     acceptance, undecided = acceptance_of(app), list[tuple[Memory, bytes, str]]()
     for memory in app.store.scan().memories:
@@ -115,7 +115,7 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
 
 
 def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
-    """Put down what the person said of exactly these contents."""
+    """Record the user's decision on exactly these contents."""
     if app.dry_run or not chosen:
         return
     with app.lock.held("memdir review", app.tell):
@@ -126,7 +126,7 @@ def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
 
 
 def settle(app: App) -> None:
-    """Accept what the history proves that memdir wrote: a killed writer may not have said so."""
+    """Accept what the history proves memdir wrote; a killed writer may not have recorded it."""
     if not app.config.origin or app.dry_run:
         return
     undecided = {path: app.store.read(path) for path in view_of(app).waiting()}

@@ -37,7 +37,7 @@ KEPT = "was changed again at the same place; there it keeps its present text"
 
 
 def ignored(app: App, paths: Sequence[str]) -> list[str]:
-    """Remarks on those of these files that others are to get and git leaves out."""
+    """Remarks about shared files that git ignores."""
     if not is_for_others(app) or not paths:
         return []
     # Only a shared store asks git; the others need not load what asking takes.
@@ -54,7 +54,7 @@ def ignored(app: App, paths: Sequence[str]) -> list[str]:
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:
-    """Copy to the shelf first, then take the file away: at no moment is it in neither place."""
+    """Copy to the shelf first, then delete, so the memory always exists somewhere."""
     if path == INDEX and room == ARCHIVE:
         raise BadInput(
             f"{INDEX} is this store's only memory and its index; it cannot be archived",
@@ -68,7 +68,7 @@ def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str =
 
 
 def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
-    """Write the memory back; a memory that has taken its place meanwhile is not overwritten."""
+    """Write the memory back; never overwrites one that has taken its place."""
     data, path = shelf.read(shelved), shelved.path
     standing = read_if_there(store, path)
     if standing is None:
@@ -88,7 +88,6 @@ def _untold(done: Done) -> None:
 
 
 def save(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
-    """A draft as a new memory, or as the next version of the one that has its name."""
     with app.changing("save") as desk:
         desk.cause = replace(desk.cause, reason=reason)
         before = _read_memory(desk.store, draft.name + ".md") if draft.name else None
@@ -100,7 +99,6 @@ def save(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
 
 
 def edit(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
-    """New values or a new text for one memory."""
     with app.changing("edit") as desk:
         memory = find_all(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
@@ -109,7 +107,7 @@ def edit(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
 
 
 def touch(app: App, names: Sequence[str]) -> Done:
-    """These memories were looked at and still hold."""
+    """Record that these memories were checked and still hold."""
     with app.changing("touch") as desk:
         rules = app.rules()
         seen = (("last_verified", safe.iso_time(rules.now)),)
@@ -120,7 +118,7 @@ def touch(app: App, names: Sequence[str]) -> Done:
 
 
 def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
-    """Into the trash, or into the archive for ever."""
+    """Move memories to the trash, or to the archive."""
     with app.changing("archive" if room == ARCHIVE else "retire") as desk:
         desk.cause = replace(desk.cause, reason=reason)
         desk.plan, now = _find_paths(desk, names), app.now()
@@ -130,7 +128,7 @@ def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") 
 
 
 def restore(app: App, names: Sequence[str]) -> Done:
-    """Back from the trash or the archive; all of them, or nothing."""
+    """Bring memories back from trash or archive, all or none."""
     with app.changing("restore") as desk:
         everything = shelved(app)
         wanted = spread(names, [item.path for item in everything])
@@ -149,7 +147,7 @@ def restore(app: App, names: Sequence[str]) -> Done:
 
 
 def purge(app: App, names: Sequence[str], expired: bool = False) -> Done:
-    """Off the shelf for good; what the history keeps is not touched."""
+    """Delete from trash and archive; the history keeps its versions."""
     with app.changing("purge") as desk:
         everything = shelved(app)
         doomed = [item for name in names for item in _find_shelved(everything, name)]
@@ -161,7 +159,6 @@ def purge(app: App, names: Sequence[str], expired: bool = False) -> Done:
 
 
 def rebuild_index(app: App) -> Done:
-    """The index in step with the files, every line that is not ours kept."""
     with app.changing("index") as desk:
         path = desk.store.index_path
         changed = _keep_index(app, desk, anew=True)
@@ -170,7 +167,7 @@ def rebuild_index(app: App) -> Done:
 
 
 def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
-    """Files from elsewhere as they are; one batch, one undo; the history tells the origin."""
+    """Import files unchanged, as one batch and one undo."""
     with app.changing("import") as desk:
         rules = app.rules()
         reason = f"from {origin}" if origin else ""
@@ -181,7 +178,7 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") 
 
 
 def finish(app: App, desk: Desk, changes: list[Change], before: Memory | None = None) -> None:
-    """Name the change after what was changed, and keep the index in step with it."""
+    """Name the change after its memories, and update the index."""
     desk.changes += changes
     names = [change.name for change in changes if change.changed]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -201,7 +198,7 @@ def finish(app: App, desk: Desk, changes: list[Change], before: Memory | None = 
 
 
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
-    """The index by the rules of its layout; True where it had to change."""
+    """Update the index by the rules of its layout; True if it changed."""
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
     done = index(desk.store, app.rules(), anew=anew)
@@ -210,7 +207,7 @@ def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
 
 
 def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
-    """Undo these, all or none; nothing, where an undo that was cut off had done all of it."""
+    """Undo these changes, all or none; no change if a killed undo had finished already."""
     name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
     desk.cause = replace(desk.cause, name=name + more, undoes=tuple(logged.id for logged in chosen))
@@ -249,7 +246,7 @@ def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> lis
 def _plan_undo(
     changes: Sequence[Logged], store: Store, history: History
 ) -> tuple[dict[str, bytes | None], str]:
-    """What each file gets, the index last, and what became of an index that others changed."""
+    """New content per file, index last, and a remark if the index had to be merged."""
     wanted: dict[str, bytes | None] = {}
     standing: dict[str, bytes | None] = {}
     index_path, remark = store.index_path, ""
@@ -286,7 +283,7 @@ def _plan_undo(
 
 
 def put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
-    """What stood at these paths when the history last saw them."""
+    """Restore these paths as the history last saw them."""
     newest = next(app.history.log()).id
     for path in paths:
         data = app.history.content(newest, path)
@@ -305,12 +302,10 @@ def _read_memory(store: Store, path: str) -> Memory | None:
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
-    """The memories that are meant, each once, all or none."""
     memories = find_all(desk.store, spread(names, desk.store.files()))
     return list(dict.fromkeys(memory.path for memory in memories))
 
 
 def _find_shelved(everything: Sequence[Shelved], name: str) -> list[Shelved]:
-    """What of the shelves has that name, the newest first."""
     path = find_path(name, [item.path for item in everything])
     return [item for item in everything if item.path == path]

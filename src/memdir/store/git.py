@@ -69,7 +69,7 @@ DRIVERS = ("clean", "smudge", "process", "required")
 
 @dataclass
 class Ended:
-    """How a run ended: `late` when its time was up, `cut` when it said too much."""
+    """How a run ended: `late` on timeout, `cut` if the output was too long."""
 
     code: int = 0
     late: bool = False
@@ -78,14 +78,11 @@ class Ended:
 
     @property
     def whole(self) -> bool:
-        """True if everything there was to say was said."""
         return self.code == 0 and not self.late and not self.cut
 
 
 @dataclass
 class Git:
-    """The git program, at one checkout."""
-
     root: str
     program: str
     work_tree: bool = True
@@ -95,7 +92,6 @@ class Git:
     def ask(
         self, *words: str, given: bytes = b"", seconds: float = 30.0, limit: int = SMALL
     ) -> tuple[bytes, Ended]:
-        """What it prints, as a whole."""
         ended = Ended()
         return b"".join(
             self.stream(*words, given=given, seconds=seconds, limit=limit, ended=ended)
@@ -104,7 +100,7 @@ class Git:
     def stream(
         self, *words: str, given: bytes = b"", seconds: float, limit: int, ended: Ended
     ) -> Iterator[bytes]:
-        """What it prints, piece by piece; `ended` tells afterwards how it went."""
+        """The output piece by piece; `ended` tells afterwards how it went."""
         from tempfile import TemporaryFile  # slow to import
 
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
@@ -127,7 +123,7 @@ class Git:
                 ended.said = stderr.read(4096).decode("utf-8", "replace")
 
     def disarm(self) -> None:
-        """Switch off the filters that the settings name: `status` would run them."""
+        """Disable the filters that the settings name: `status` would run them."""
         out, _ = self.ask("config", "--list", "-z", "--name-only")
         names = set(out.decode("utf-8", "surrogateescape").split("\0"))
         if EXCLUDES in names:
@@ -160,7 +156,7 @@ class Git:
 
 
 def find_git(path: str) -> str:
-    """The program; empty if there is none. A relative entry could mean one in the checkout."""
+    """Path of the program, or ""; relative PATH entries could point into the checkout."""
     for folder in path.split(os.pathsep):
         program = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(program) and os.access(program, os.X_OK):
@@ -193,7 +189,7 @@ def _pieces(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the group, also what it left behind."""
+    """Kill the whole process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     if process.stdout is not None:
@@ -206,14 +202,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True)
 class Committed:
-    """`times` of files that stand as they were committed; `remarks` say what git could not tell."""
+    """Commit times of unmodified files; `remarks` say what git could not tell."""
 
     times: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
 
 def find_repository(store: str) -> str:
-    """The work tree that a directory lies in; empty where it lies in none."""
+    """The work tree that contains a directory, or ""."""
     here = store
     while here != os.path.dirname(here):
         if os.path.lexists(os.path.join(here, ".git")):
@@ -223,7 +219,6 @@ def find_repository(store: str) -> str:
 
 
 def commit_times(store: str, wanted: Collection[str]) -> Committed:
-    """When the present version of these files was committed."""
     root = find_repository(store)
     if not root or not wanted:
         return Committed()
@@ -239,7 +234,7 @@ def commit_times(store: str, wanted: Collection[str]) -> Committed:
 
 
 def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
-    """Who last committed each of these files, where it stands as it was committed."""
+    """Last author of each file that is unmodified."""
     root = find_repository(store)
     if not root or not wanted:
         return {}
@@ -250,7 +245,7 @@ def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
 
 
 def find_ignored(store: str, paths: Collection[str]) -> frozenset[str]:
-    """Those of these files that git leaves out; none where git cannot say."""
+    """Files that git ignores; none if git cannot say."""
     root = find_repository(store)
     if not root or not paths:
         return frozenset()
@@ -303,7 +298,6 @@ def _ask_log(root: str, store: str, wanted: Collection[str], field: str) -> dict
 
 
 def _is_same(store: str, path: str, oid: str) -> bool:
-    """Does this file hold the very bytes that git calls so?"""
     try:
         data = state.read_bytes(store, path) if oid else None
     except OSError:
@@ -315,7 +309,6 @@ def _is_same(store: str, path: str, oid: str) -> bool:
 def _read_commits(
     root: str, prefix: str, field: str
 ) -> Generator[tuple[str, list[str]], None, None]:
-    """A field and the paths of each commit, the newest first."""
     words = ["log", f"--format=%x01{field}", "--name-only", "-z", "--no-renames", "HEAD", "--"]
     pieces = _open(root).stream(
         *words, prefix or ".", seconds=SECONDS, limit=MAX_LOG_BYTES, ended=Ended()

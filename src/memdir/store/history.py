@@ -52,11 +52,11 @@ class Announcement:
             state.append_json(self.folder, ANNOUNCED, values, durable=False)
 
     def left_behind(self) -> bool:
-        """True when a writer was killed before it could record its change."""
+        """True if a writer was killed before it recorded its change."""
         return os.path.exists(self.path)
 
     def read(self) -> tuple[Cause, dict[str, str]]:
-        """The cause and the files of the change that was announced; damaged, it says nothing."""
+        """Cause and files of the announced change; damage is ignored."""
         try:
             lines, torn = state.read_lines(self.folder, ANNOUNCED)
             facts, *rows = [json.loads(line) for line in [*lines, torn] if line]
@@ -93,11 +93,10 @@ class HistoryTable:
             self.head, self.files = "", {}
 
     def id(self, path: str) -> str:
-        """The id of the bytes that the history has at a path; empty where it has none."""
         return self.files.get(path, ("", ()))[0]
 
     def adopt(self, head: str, tree: dict[str, str]) -> None:
-        """Follow the history where this table is behind it."""
+        """Catch up with a newer commit."""
         old = self.files
         self.files = {
             path: old[path] if path in old and old[path][0] == oid else (oid, ())
@@ -107,12 +106,12 @@ class HistoryTable:
         self.stale = True
 
     def refresh(self, path: str, oid: str, facts: Facts) -> None:
-        """Note what the history has of a path; facts that were looked up before its bytes."""
+        """Record a blob id, and stat facts that were read before the bytes."""
         self.files[path] = (oid, facts)
         self.stale = True
 
     def save(self) -> None:
-        """Not durable on purpose: the next run meets an old table and looks at the bytes."""
+        """Not durable on purpose: with an old table, the next run looks at the bytes."""
         if not self.stale:
             return
         table = {"head": self.head, "files": {k: [v[0], *v[1]] for k, v in self.files.items()}}
@@ -123,7 +122,7 @@ class HistoryTable:
 
 
 class Past:
-    """A history to be read: one damaged change hides only what lies behind it."""
+    """Reading the history: a damaged commit hides only older ones."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -137,7 +136,7 @@ class Past:
         return head
 
     def log(self) -> Iterator[Logged]:
-        """All changes, the newest first."""
+        """All changes, newest first."""
         oid = self._head(HistoryTable(self.folder)) if self.objects.exists() else ""
         while oid:
             logged = read_commit(self.objects, oid)
@@ -145,7 +144,7 @@ class Past:
             oid = logged.parent
 
     def find(self, text: str) -> Logged:
-        """The change whose id starts like this; damage behind it does no harm."""
+        """The change whose id starts with this text."""
         wanted = text.strip().lower()
         hits: list[Logged] = []
         if len(wanted) >= SHORTEST_ID and not wanted.strip("0123456789abcdef"):
@@ -162,12 +161,11 @@ class Past:
         raise Missing(f"{text!r} {problem}", path=where, next="memdir log lists them")
 
     def content(self, oid: str, path: str) -> bytes | None:
-        """The bytes a path had in that commit, None where it was not there."""
         blob = self.paths(oid).get(path)
         return None if blob is None else self.objects.read(blob, "blob")
 
     def paths(self, oid: str) -> dict[str, str]:
-        """The paths that a commit holds, with their blob ids; no commit, no paths."""
+        """Paths of a commit with their blob ids."""
         if oid and oid not in self._trees:
             if len(self._trees) >= TREES_KEPT:
                 self._trees.clear()
@@ -193,7 +191,7 @@ class Past:
 
 
 class GitHistory(Past):
-    """Commits, and the versions they hold. All writing happens under the store's lock."""
+    """Writing the history; only the holder of the store's lock may."""
 
     on = True
 
@@ -207,11 +205,10 @@ class GitHistory(Past):
 
     @property
     def begun(self) -> bool:
-        """True once this store has a history."""
         return self.objects.exists()
 
     def catch_up(self, store: Store) -> list[str]:
-        """Commit what the history does not have yet; gives the ids of the new commits."""
+        """Commit what is missing; returns the new ids."""
         if not self._changing and self._announcement.left_behind():
             # A writer was cut off: nothing may rest on names it gave that are on no disk yet.
             with self._writing():
@@ -227,13 +224,13 @@ class GitHistory(Past):
         return made
 
     def unseen(self, store: Store) -> list[str]:
-        """The paths that somebody changed since the newest commit; nothing is written."""
+        """Paths changed since the newest commit; writes nothing."""
         if not self.objects.exists():
             return []
         return sorted(self._differences(store, self._read_table(), store.tree()))
 
     def announce(self, store: Store, cause: Cause) -> None:
-        """Leave word of what is about to happen, so that a killed writer's change has a name."""
+        """Record what is about to happen, so a killed writer's change keeps its name."""
         self._table = self._read_table()
         if not self._table.head or self._announcement.left_behind():
             self.catch_up(store)
@@ -242,12 +239,12 @@ class GitHistory(Past):
         self._announcement.add({**cause.__dict__, "undoes": list(cause.undoes)})
 
     def expect(self, path: str, data: bytes | None) -> None:
-        """Leave word of the very bytes that are about to be written."""
+        """Record the bytes that are about to be written."""
         self._ours[path] = _id(data)
         self._announcement.add([path, _id(data)])
 
     def keeps(self, store: Store, path: str) -> bool:
-        """True once the bytes that stand at a path are in the history; asked before each write."""
+        """True if the current bytes at a path are in the history; asked before each write."""
         table = self._table or self._read_table()
         facts = store.facts(path)
         oid, seen = table.files.get(path, ("", ()))
@@ -265,7 +262,7 @@ class GitHistory(Past):
         return standing == table.id(path)
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
-        """Commit what others did meanwhile, then what we have written; gives our commit's id."""
+        """Commit what others did meanwhile, then our change; returns its id."""
         try:
             table = self._table or self._read_table()
             self._commit_others(store, table)
@@ -279,7 +276,7 @@ class GitHistory(Past):
         return made
 
     def set_aside(self) -> str:
-        """Keep a damaged history under another name and start anew; gives that name."""
+        """Rename a damaged history and start a new one; returns the new name."""
         count = 1
         while os.path.lexists(f"{self.objects.folder}.damaged-{count}"):
             count += 1
@@ -304,7 +301,7 @@ class GitHistory(Past):
         return table
 
     def _commit_others(self, store: Store, table: HistoryTable) -> list[str]:
-        """Commit every difference but ours: what a killed writer announced, then the outside's."""
+        """Commit every difference but ours: first a killed writer's, then the outside's."""
         moment = time.time_ns()
         standing = store.tree()
         _refuse_flood(
@@ -332,7 +329,7 @@ class GitHistory(Past):
     def _differences(
         self, store: Store, table: HistoryTable, tree: Mapping[str, Facts]
     ) -> dict[str, bytes | None]:
-        """The files whose bytes the history does not have; refreshes facts that only moved."""
+        """Files whose bytes the history lacks; refreshes stat facts of the others."""
         contents: dict[str, bytes | None] = {
             path: None for path in table.files if path not in tree and store.facts(path) is None
         }
@@ -392,7 +389,7 @@ class GitHistory(Past):
 
 
 def _refuse_flood(root: str, fresh: list[Facts]) -> None:
-    """A directory full of other things is no store: the history does not swallow it."""
+    """Refuse a directory full of other things: it is no store."""
     size = sum(facts[2] for facts in fresh)
     if len(fresh) > MAX_FILES or size > MAX_BYTES:
         much = f"{len(fresh):,} new files, {size // 1024**2:,} MiB"
@@ -404,14 +401,14 @@ def _refuse_flood(root: str, fresh: list[Facts]) -> None:
 
 
 def _id(data: bytes | None) -> str:
-    """The id git gives to these bytes; empty for a file that is not there."""
+    """Git's blob id of these bytes; "" for a file that does not exist."""
     if data is None:
         return ""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 class NoHistory:
-    """History switched off: it keeps nothing. Versions that are overwritten go to the trash."""
+    """History switched off: overwritten versions go to the trash."""
 
     on = begun = False
 

@@ -21,7 +21,7 @@ VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss co
 
 
 class Targets:
-    """Asks the store itself; a line that leads to anything that exists is never taken out."""
+    """Resolves pointers in the store; a line that leads to anything that exists stays."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -61,8 +61,6 @@ class Targets:
 
 @dataclass(frozen=True)
 class Indexed:
-    """What happened to the index."""
-
     changed: bool = False
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -72,7 +70,7 @@ class Indexed:
     cut_characters: int = 0
 
     def remarks(self, expected: Collection[str] = ()) -> list[str]:
-        """What the person should know, beyond the pointers that are expected to come and go."""
+        """What the user should know, besides pointers that were expected to come and go."""
         said = []
         added = [path for path in self.added if path not in expected]
         dropped = [path for path in self.dropped if path not in expected]
@@ -98,7 +96,7 @@ class Indexed:
 def index(
     store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
 ) -> Indexed:
-    """Heal the index after a change; `before` is the memory as it was, if its line was ours."""
+    """Update the index after a change; `before` is the memory as it was."""
     if not rules.index and not anew:
         return Indexed()
     old = store.index()
@@ -136,7 +134,7 @@ def pointer_line(memory: Memory) -> str:
 
 
 def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, bool]:
-    """Over the limit: what matters most comes first, so that it is the rest that falls off."""
+    """Over the limit, the most valuable pointers come first."""
     if not any(index_module.over_limit(text)):
         return text, False
     memories = sorted(
@@ -154,7 +152,7 @@ def _memories(store: Store, files: list[str]) -> list[Memory]:
 
 
 def _memory(store: Store, path: str) -> Memory:
-    """The memory at a path; one that cannot be read is still listed by its file's name."""
+    """The memory at a path; an unreadable one is listed by its file name."""
     try:
         data = store.read(path)
     except MemdirError:

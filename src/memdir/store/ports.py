@@ -20,7 +20,7 @@ ADDED, MODIFIED, GONE = "A", "M", "D"
 
 @dataclass(frozen=True)
 class Cause:
-    """Who changed what, how, and why; `undoes` are the ids that an undo takes back."""
+    """Who changed what, how and why; `undoes` are the ids that an undo takes back."""
 
     verb: str
     name: str = ""
@@ -32,7 +32,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Logged:
-    """One change as the history keeps it; `paths` are (A, M or D, path)."""
+    """A change in the history; `paths` are (A, M or D, path)."""
 
     id: str
     parent: str
@@ -43,7 +43,7 @@ class Logged:
 
 
 def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
-    """The commit message: a subject for people, then one `key: value` line per fact."""
+    """The commit message: a subject for people, then `key: value` lines."""
     subject = f"{cause.verb} {cause.name}".strip()
     facts = [("verb", cause.verb), ("actor", cause.actor), ("name", cause.name)]
     facts += [("reason", cause.reason), ("batch", cause.batch)]
@@ -53,7 +53,7 @@ def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
 
 
 def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
-    """The inverse of `write_message`; lines it does not know are passed over."""
+    """The inverse of `write_message`; unknown lines are skipped."""
     facts: dict[str, str] = {}
     undoes, paths = [], []
     for line in text.partition("\n\n")[2].split("\n"):
@@ -73,7 +73,7 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
 def to_undo(
     log: Iterable[Logged], change: str, batch: str, since: float | None, now: float = math.inf
 ) -> list[Logged]:
-    """The changes somebody wants undone, the newest first."""
+    """The changes to undo, newest first."""
     if change:
         chosen = [logged for logged in log if logged.id.startswith(change.strip().lower())]
         if len(chosen) > 1:
@@ -102,7 +102,7 @@ def to_undo(
 
 
 def standing(log: Iterable[Logged]) -> Iterator[Logged]:
-    """The changes that were not taken back, the newest first; undos are none."""
+    """Changes that were not undone, newest first, without undos."""
     undone: set[str] = set()
     for logged in log:
         # An undo that says of no change that it takes it back was cut off: it is to be completed.
@@ -118,8 +118,6 @@ def standing(log: Iterable[Logged]) -> Iterator[Logged]:
 
 
 class Scan(Protocol):
-    """What one pass over a store saw."""
-
     memories: list[Memory]
 
     @property
@@ -158,7 +156,7 @@ class Store(Protocol):
 
 @runtime_checkable
 class IndexKeeper(Protocol):
-    """A layout whose index has rules of its own; True where it had to change."""
+    """A layout with index rules of its own; returns True if the index changed."""
 
     def keep_index(self, store: Store) -> bool: ...
 
@@ -168,7 +166,7 @@ TRASH, ARCHIVE = "trash", "archive"  # the rooms of a shelf
 
 @dataclass(frozen=True)
 class Shelved:
-    """A memory that was put away: which shelf, when, and its path when it lived."""
+    """A retired or archived memory: room, number, time, and its path before."""
 
     room: str
     number: int
@@ -177,6 +175,4 @@ class Shelved:
 
 
 class Search(Protocol):
-    """Finds the memories of one store that belong to a prompt."""
-
     def find(self, prompt: str, limit: int) -> Found: ...

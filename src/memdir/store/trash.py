@@ -33,7 +33,7 @@ class Shelf:
         self.folder, self.store, self.disk = folder, store, Disk(folder)
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
-        """Put a copy into a room, durably, under the next number."""
+        """Copy into a room, durably, under the next number."""
         where = os.path.join(self.folder, room)
         with explained(where, "cannot be read"):
             try:
@@ -49,7 +49,7 @@ class Shelf:
         return shelved
 
     def list(self, room: str) -> list[Shelved]:
-        """What lies in a room, the newest first; what is not ours there is passed over."""
+        """Contents of a room, newest first."""
         where = os.path.join(self.folder, room)
         items: list[Shelved] = []
         hidden: list[Finding] = []
@@ -95,7 +95,7 @@ class Shelf:
 
 
 class DryShelf(Shelf):
-    """A shelf on which nothing is laid and from which nothing is taken."""
+    """A shelf that changes nothing."""
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
         return Shelved(room, 1, now, path)

@@ -36,7 +36,7 @@ MAX_NAMED_FILES = 10  # that a message names one by one
 
 
 class Overlay(Around):
-    """A store with what one change wrote over it: `written` is path -> bytes, None for dropped."""
+    """A store with the writes of one change on top: path -> bytes, None if dropped."""
 
     def __init__(self, inside: Store) -> None:
         super().__init__(inside)
@@ -46,11 +46,11 @@ class Overlay(Around):
 
     @property
     def index_path(self) -> str:
-        """The index as this change met it: a README.md stays one when its last memory goes."""
+        """The index when the change began: README.md stays it when its last memory goes."""
         return self._index_path
 
     def files(self) -> list[str]:
-        """The memories, looked up once: while the lock is held, they change through us."""
+        """Looked up once: under the lock, files change only through us."""
         if self._files is None:
             self._files = set(self.inside.files())
         gone = {path for path, data in self.written.items() if data is None}
@@ -79,7 +79,7 @@ class Overlay(Around):
 
 
 class DryRun(Overlay):
-    """A store that takes every change and writes none: later reads see what would be there."""
+    """Takes every change and writes none; later reads see what would be there."""
 
     def standalone(self) -> bytes | None:
         return None if self.written else self.inside.standalone()
@@ -107,7 +107,7 @@ class RecordedStore(Overlay):
         self.history, self.shelf, self.now = history, shelf, now
 
     def read(self, path: str) -> bytes:
-        """What was dropped may have come back through somebody else: then it is kept, too."""
+        """A dropped file may have come back through somebody else; it is kept, too."""
         data = self.written.get(path)
         return self.inside.read(path) if data is None else data
 
@@ -169,7 +169,7 @@ class OwnWrites:
                 self.only = there - self.unaccepted
 
     def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
-        """Put it down, unless it was made from something that nobody has accepted."""
+        """Accept what was written, unless it was made from something not accepted."""
         made = {
             path: data
             for path, data in written.items()
@@ -190,7 +190,7 @@ class OwnWrites:
 
 @dataclass(frozen=True)
 class Done:
-    """What a change did, or on a dry run would have done: `diff` is (path, old, new)."""
+    """The result of a change or a dry run; `diff` is (path, old, new)."""
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
@@ -201,7 +201,7 @@ class Done:
 
 @dataclass
 class Desk:
-    """What a change works with while it holds the lock; `cause` may become more precise."""
+    """What a change works with under the lock; `cause` may become more precise."""
 
     store: Store
     shelf: Shelf
@@ -224,7 +224,7 @@ Told = Callable[[Done], None]
 
 @dataclass(frozen=True)
 class App:
-    """A store with everything that belongs to it; `tell` reaches the person, not the answer."""
+    """An open store with all that belongs to it; `tell` prints notices for the user."""
 
     config: Config
     store: Store
@@ -239,7 +239,6 @@ class App:
     batch: str = ""  # what several changes of one run are called together
 
     def rules(self) -> Rules:
-        """What this store and this moment decide about a save."""
         from memdir.format.draft import Rules
 
         now = self.now()
@@ -293,7 +292,7 @@ class App:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def snapshot(self) -> None:
-        """Commit what others did, if nobody is writing just now; never waits."""
+        """Commit what others did, unless somebody is writing; never waits."""
         if self.dry_run or not self.history.on:
             return
         try:
@@ -310,7 +309,7 @@ class App:
 
 
 class LaterSearch:
-    """A search that is imported and opened when something is first looked for."""
+    """A search that is imported at its first use."""
 
     def __init__(self, open_search: Callable[[], Search]) -> None:
         self.search = functools.cache(open_search)
@@ -327,7 +326,6 @@ def open_app(
     actor: str = "memdir",
     dry_run: bool = False,
 ) -> App:
-    """Wire the members that the configuration chooses."""
     options = config.options
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
@@ -358,23 +356,23 @@ def open_app(
 
 
 def state_folder(config: Config) -> str:
-    """Where the history, the shelves and the lock of this store lie."""
+    """Folder with history, shelves and lock of this store."""
     return os.path.join(config.state_dir, "stores", _key(config))
 
 
 def cache_folder(config: Config) -> str:
-    """Where the catalog of this store lies; it may be deleted at any time."""
+    """Folder with the catalog of this store; may be deleted at any time."""
     return os.path.join(config.cache_dir, "stores", _key(config))
 
 
 def _key(config: Config) -> str:
-    """Two layouts may share a directory: what belongs to one is not the other's."""
+    """Two layouts may share a directory, but not their state."""
     real = os.path.realpath(config.store)
     return store_key(real if config.layout == DEFAULT_LAYOUT else f"{real}#{config.layout}")
 
 
 def day_of(now: float) -> datetime.date:
-    """The day on the wall; of a clock beyond the calendar, the last one that a date can say."""
+    """The local date; for a clock beyond the calendar, its last or first day."""
     try:
         return datetime.datetime.fromtimestamp(now).astimezone().date()
     except (ValueError, OverflowError, OSError):
@@ -384,7 +382,7 @@ def day_of(now: float) -> datetime.date:
 def _add_what_was_done(
     error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
 ) -> None:
-    """Where a change of several memories broke off: what was done, and what was not."""
+    """After a partial failure, add to the error which files were written."""
     done = [path for path in plan if path in written]
     left = [path for path in dict.fromkeys(plan) if path not in written]
     if not done or not left:
@@ -403,7 +401,6 @@ def list_few(paths: Sequence[str], limit: int = 3) -> str:
 
 
 def _read_claude_md(project: str) -> str:
-    """What the project's CLAUDE.md says already; absent or unreadable, it says nothing."""
     try:
         data, _ = read_start(os.path.join(project, CLAUDE_MD), MAX_CLAUDE_MD_BYTES)
     except OSError:
@@ -412,7 +409,6 @@ def _read_claude_md(project: str) -> str:
 
 
 def read_if_there(store: Store, path: str) -> bytes | None:
-    """The bytes at a path; None where there is no such file."""
     try:
         return store.read(path)
     except Missing:
