@@ -9,13 +9,12 @@ settings name one.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
@@ -36,6 +35,7 @@ from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS
 from memdir.store.accept import settle
+from memdir.store.lock import Lock
 from memdir.store.writer import App, open_app
 
 NAME, CAPTURE = "worker", "capture"  # in the log
@@ -235,21 +235,14 @@ def work(start: str) -> int:
 @contextmanager
 def _turn(folder: str) -> Iterator[bool]:
     """One worker runs and one waits for it, so later jobs are done, too."""
-    os.makedirs(folder, 0o700, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    handles = [os.open(os.path.join(folder, name), flags, 0o600) for name in (LOCK, NEXT)]
-    try:
-        try:
-            fcntl.flock(handles[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    work, turn = (os.path.join(folder, name) for name in (LOCK, NEXT))
+    with ExitStack() as working, ExitStack() as waiting:
+        if waiting.enter_context(Lock(turn, 0, 0).held_if_free(NAME)) is None:
             yield False
             return
-        fcntl.flock(handles[0], fcntl.LOCK_EX)
-        fcntl.flock(handles[1], fcntl.LOCK_UN)
+        working.enter_context(Lock(work, SECONDS, SECONDS).held(NAME, lambda text: None))
+        waiting.close()
         yield True
-    finally:
-        for handle in handles:
-            os.close(handle)
 
 
 def _drain(environ: Mapping[str, str], config: Config) -> int:
