@@ -10,7 +10,7 @@ from memdir.capture import review
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.layout import Markdown
 from memdir.store import changes, look
-from memdir.store.history import NoHistory, GitHistory
+from memdir.store.history import GitHistory, NoHistory
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
 from tests.helpers.opened import NOON, Opened, memory

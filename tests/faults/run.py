@@ -152,10 +152,8 @@ def _caught(make: type[race.Writer], defect: str, each: int) -> bool:
 
 def run_writers(level: str) -> Row:
     kills, edits = {SMALL: (8, 60), QUICK: (100, 500), FULL: (1000, 5000)}[level]
-    row = fill(Row("killed and stopped", "4 scenes"), writers.run(kills, edits))
-    row.remark = (
-        f"2 writers killed every 50 ms, {kills} times; a stopped lock holder; an editor beside"
-    )
+    row = fill(Row("killed writers", "3 scenes"), writers.run(kills, edits))
+    row.remark = f"2 writers killed every 50 ms, {kills} times; an editor beside"
     row.controls = {"written in place": writers.control("written in place", max(kills, 40))}
     return row
 

@@ -1,4 +1,4 @@
-"""Writers that are killed, stopped, or have an editor beside them that knows nothing of locks."""
+"""Writers that are killed, or have an editor beside them that knows nothing of locks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def run(kills: int, edits: int) -> Tally:
     tally = Tally()
     for scenario in (
         lambda root: killed_writers(root, kills, tally),
-        lambda root: stopped_holder(root, tally),
         lambda root: edited_before_the_commit(root, tally),
         lambda root: editor_beside(root, edits, tally),
     ):
@@ -96,55 +95,6 @@ def _start(work: Callable[[], None]) -> int:
         finally:
             os._exit(1)
     return pid
-
-
-# -- a stopped holder of the lock ----------------------------------------------------------------
-
-
-def stopped_holder(root: str, tally: Tally) -> None:
-    """The others are told who holds the lock, and refuse in the end with nothing written."""
-    pid = _start(lambda: _stop_inside(root))
-    os.waitpid(pid, os.WUNTRACED)
-    before = checker.look(root).files
-    said: list[str] = []
-    app = driver.open_root(root, said.append, lock_notice_seconds="0.2", lock_seconds="0.6")
-    found, start = [], time.monotonic()
-    try:
-        driver.later(app)
-        found.append("a second writer went past a stopped holder of the lock")
-    except driver.MemdirError as error:
-        named = f"pid {pid}"
-        if (
-            error.code != "busy"
-            or named not in str(error)
-            or "nothing was written" not in str(error)
-        ):
-            found.append(f"the refusal does not say who and what: {error}")
-        if not said or named not in said[0]:
-            found.append(f"nobody was told who holds the lock: {said}")
-    if not 0.5 < time.monotonic() - start < 5:
-        found.append("it did not wait as long as it was told to")
-    if checker.look(root).files != before:
-        found.append("something was written although it was refused")
-    os.kill(pid, signal.SIGCONT)
-    os.waitpid(pid, 0)
-    driver.later(driver.open_root(root, _quiet))
-    view = checker.look(root)
-    found += [] if "gamma.md" in view.files else ["the stopped writer's memory is lost"]
-    tally.add("stopped holder of the lock", True, found + checker.in_step(view))
-
-
-def _stop_inside(root: str) -> None:
-    app = driver.open_root(root, _quiet)
-    real = app.store.put
-
-    def put(path: str, data: bytes) -> None:
-        if path == "gamma.md":
-            os.kill(os.getpid(), signal.SIGSTOP)
-        real(path, data)
-
-    object.__setattr__(app.store, "put", put)
-    driver.create(app)
 
 
 # -- an editor that knows no lock ----------------------------------------------------------------

@@ -67,19 +67,6 @@ def test_many_writers_lose_and_tear_no_entry(log):
         ]
 
 
-@pytest.mark.parametrize("depth", ["logs", "logs/2026", "logs/2026/03"])
-def test_links_in_the_way_are_refused(log, tmp_path, depth):
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    link = Path(log.root, depth)
-    link.parent.mkdir(parents=True)
-    link.symlink_to(elsewhere)
-    with pytest.raises(MemdirError) as refused:
-        log.append(DAY, Entry("text"))
-    assert refused.value.next and list(elsewhere.rglob("*")) == []
-    assert log.since({})[0] == []
-
-
 def test_an_entry_and_a_day_have_a_largest_size(log, monkeypatch):
     with pytest.raises(BadInput):
         log.append(DAY, Entry("x" * logs.LONGEST_BYTES))

@@ -142,15 +142,6 @@ def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
     assert [one.path for one in shelf.list(ARCHIVE)] == ["kept.md"]
 
 
-def test_a_clock_far_ahead_empties_no_trash(opened):
-    shelf = opened.app().shelf
-    for number in range(20):
-        shelf.lay(TRASH, f"m{number}.md", b"x", opened.now)
-    opened.now += 3650 * DAY
-    changes.purge(opened.app(), [], expired=True)
-    assert len(shelf.list(TRASH)) == 20
-
-
 # -- shapes --------------------------------------------------------------------------------
 
 
