@@ -24,7 +24,7 @@ from memdir.hot import memory
 from memdir.hot.memory import INDEX, TEAM, is_of_records, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
-from memdir.store.changes import finish, retire_memory
+from memdir.store.changes import finish_change, retire_memory
 from memdir.store.keep_index import pointer_line
 from memdir.store.ports import Store
 from memdir.store.save import refuse_file
@@ -225,7 +225,7 @@ class MemoryTool:
                 )
             desk.plan, now = paths, self._app.now()
             done = [retire_memory(item, desk.store, desk.shelf, now) for item in paths]
-            finish(self._app, desk, done)
+            finish_change(self._app, desk, done)
         return f"Successfully deleted {path}"
 
     def _rename(self, given: Input) -> str:
@@ -253,7 +253,7 @@ class MemoryTool:
                 if reason := reason or refuse_file(new, data, rules, allow_secret=secret):
                     raise BadInput(reason, path=new, next="choose another name")
             desk.plan = [new for _, new in pairs]
-            finish(self._app, desk, [_move(old, new, desk.store) for old, new in pairs])
+            finish_change(self._app, desk, [_move(old, new, desk.store) for old, new in pairs])
         return f"Successfully renamed {path} to {to}"
 
     @contextmanager
@@ -284,7 +284,7 @@ class MemoryTool:
             change = Change(kind, memory.stem(below), below, hash_of(data))
             is_memory = old and desk.store.is_memory(below)
             before = read_memory(below, old or b"", 0) if is_memory else None
-            finish(self._app, desk, [change], before)
+            finish_change(self._app, desk, [change], before)
         return answer
 
     def _list(self, folder: str) -> dict[str, int]:

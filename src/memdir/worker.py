@@ -23,7 +23,7 @@ from memdir.capture.plan import Request, report
 from memdir.capture.progress import is_due
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
-from memdir.config.config import Config, clean, here_of, is_silent, read_config
+from memdir.config.config import Config, clean_environment, here_of, is_silent, read_config
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.inject import Sessions
 from memdir.hot.log import log, trouble
@@ -34,7 +34,7 @@ from memdir.hot.run import leave_report
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS
-from memdir.store.accept import settle
+from memdir.store.accept import accept_own_writes
 from memdir.store.lock import Lock
 from memdir.store.writer import App, open_app
 
@@ -221,7 +221,7 @@ def _consolidate(app: App, latest: Job) -> None:
 
 def work(start: str) -> int:
     """Returns how many directories were processed; 0 if other workers are busy."""
-    environ = clean(os.environ, start)
+    environ = clean_environment(os.environ, start)
     config = read_config(environ, start)
     done = 0
     with _turn(config.cache_dir) as mine:
@@ -360,7 +360,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
             actor=NAME,
         )
         app.snapshot()
-        settle(app)
+        accept_own_writes(app)
         app.search.find("what is there", 1)  # any question brings the catalog up to date
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)

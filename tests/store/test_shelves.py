@@ -16,7 +16,7 @@ STANDALONE = (
 
 
 def shelved(opened: Opened) -> list[tuple[str, str]]:
-    return [(one.room, one.path) for one in look.shelved(opened.app())]
+    return [(one.room, one.path) for one in look.list_shelved(opened.app())]
 
 
 # -- retire and archive --------------------------------------------------------------------
@@ -185,7 +185,7 @@ def test_a_store_without_a_directory_is_read_as_empty_and_made_by_the_first_save
     app = opened.app()
     assert ages.list_memories(app) == ([], [])
     assert look.load(app).text == ""
-    assert look.shelved(app) == []
+    assert look.list_shelved(app) == []
     with pytest.raises(Missing):
         look.show(app, "a")
     with pytest.raises(Missing):

@@ -326,7 +326,7 @@ def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
     return switches
 
 
-def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
+def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
     """Where a hook was called, as the whole configuration says; left behind at `path`.
 
     Needed once in each directory.
@@ -337,7 +337,7 @@ def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> H
     if unclear:
         return None  # a client may understand these settings: better no memory at all
     try:
-        config = read_config(clean(environ, cwd), cwd)
+        config = read_config(clean_environment(environ, cwd), cwd)
     except MemdirError:
         return None  # no home, or no such directory: nobody to tell
     here = here_of(config, around)
@@ -347,7 +347,7 @@ def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> H
     return here
 
 
-def clean(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
+def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
     """The environment without what the settings of the client's start project added to it."""
     top = environ.get(place.PROJECT, "")
     if not top.startswith("/") or not os.path.isdir(top) or top == cwd:

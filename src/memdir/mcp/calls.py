@@ -29,7 +29,7 @@ from memdir.mcp.rpc import Refused
 from memdir.mcp.tools import TOOLS, Wrong, check
 from memdir.recall import answer as recall_answer
 from memdir.store import changes, look
-from memdir.store.accept import as_told, source_of
+from memdir.store.accept import hide_waiting, source_of
 
 if TYPE_CHECKING:
     from memdir.audit.ages import Listed
@@ -271,7 +271,7 @@ def _recall(stores: Stores, given: Fields, client: str) -> Answer:
 
 
 def _read(stores: Stores, given: Fields, client: str) -> Answer:
-    app, name = as_told(stores.app(_text(given, "scope"))), _text(given, "name")
+    app, name = hide_waiting(stores.app(_text(given, "scope"))), _text(given, "name")
     start = _number(given, "line", 1)
     if not name:
         return Answer(index_text(app, start) or "The index is empty: nothing was saved yet.")
@@ -285,7 +285,7 @@ def _list(stores: Stores, given: Fields, client: str) -> Answer:
     rows: list[tuple[str, Listed]] = []
     remarks: list[str] = []
     for scope, app in stores.apps(_text(given, "scope")):
-        listed, findings = ages.list_memories(as_told(app))
+        listed, findings = ages.list_memories(hide_waiting(app))
         rows += [(scope, row) for row in listed if kind in ("", row.memory.type)]
         remarks += [f"{finding.message}; {finding.fix}" for finding in findings]
     shown = [_row(scope, listed) for scope, listed in rows[start : start + MAX_ROWS]]

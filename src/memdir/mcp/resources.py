@@ -11,7 +11,7 @@ from memdir.hot.safe import inert_line
 from memdir.mcp import rpc
 from memdir.mcp.calls import index_text, memory_text, refusal
 from memdir.mcp.rpc import Refused
-from memdir.store.accept import as_told
+from memdir.store.accept import hide_waiting
 
 if TYPE_CHECKING:
     from memdir.mcp.rpc import Fields
@@ -32,7 +32,7 @@ def list_resources(stores: Stores, cursor: object) -> Fields:
     after = _key(_parsed(cursor)) if cursor is not None else None
     entries: dict[Key, Fields] = {}
     for scope, app in stores.apps():
-        store = as_told(app).store
+        store = hide_waiting(app).store
         about = {store.index_path: "index of the memories"} if store.index() else {}
         about |= {memory.path: memory.description for memory in store.scan().memories}
         entries |= {_key((scope, path)): _entry(scope, path, about[path]) for path in about}
@@ -47,7 +47,7 @@ def read_resource(stores: Stores, uri: object) -> Fields:
     """One document."""
     scope, path = _parsed(uri)
     try:
-        text = _text(as_told(stores.app(scope)), scope, path)
+        text = _text(hide_waiting(stores.app(scope)), scope, path)
     except MemdirError as error:
         raise Refused(rpc.INTERNAL, refusal(error), {"uri": uri}) from None
     if text is None:

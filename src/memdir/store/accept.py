@@ -72,7 +72,7 @@ def view_of(app: App) -> AcceptanceView:
     return AcceptanceView(app.store, acceptance_of(app))
 
 
-def as_told(app: App) -> App:
+def hide_waiting(app: App) -> App:
     """The store as agents see it: without waiting memories."""
     if not app.config.origin:
         return app
@@ -95,7 +95,7 @@ def waiting_paths(app: App) -> frozenset[str]:
 
 def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
     """Waiting or rejected memories of a store, with the authors git knows."""
-    settle(app)
+    accept_own_writes(app)
     acceptance, undecided = acceptance_of(app), list[tuple[Memory, bytes, str]]()
     for memory in app.store.scan().memories:
         try:
@@ -114,7 +114,7 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
     return Source(_id(scope, *(item.id for item in waiting)), scope, app, tuple(waiting))
 
 
-def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
+def record_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
     """Record the user's decision on exactly these contents."""
     if app.dry_run or not chosen:
         return
@@ -125,7 +125,7 @@ def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
         save(state_folder(app.config), acceptance.decisions)
 
 
-def settle(app: App) -> None:
+def accept_own_writes(app: App) -> None:
     """Accept what the history proves memdir wrote; a killed writer may not have recorded it."""
     if not app.config.origin or app.dry_run:
         return

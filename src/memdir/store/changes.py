@@ -25,8 +25,8 @@ from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
 from memdir.store import ports
 from memdir.store.history import History
-from memdir.store.keep_index import index
-from memdir.store.look import expired_trash, find_all, is_for_others, shelved
+from memdir.store.keep_index import update_index
+from memdir.store.look import expired_trash, find_all, is_for_others, list_shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
 from memdir.store.save import adopt, write_draft, write_edit
 from memdir.store.trash import Shelf
@@ -36,7 +36,7 @@ MERGED = "is without what this change did to it; later lines stay"
 KEPT = "was changed again at the same place; there it keeps its present text"
 
 
-def ignored(app: App, paths: Sequence[str]) -> list[str]:
+def remark_ignored(app: App, paths: Sequence[str]) -> list[str]:
     """Remarks about shared files that git ignores."""
     if not is_for_others(app) or not paths:
         return []
@@ -93,8 +93,8 @@ def save(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
         before = _read_memory(desk.store, draft.name + ".md") if draft.name else None
         change = write_draft(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
-        finish(app, desk, [change], before)
-        desk.remarks += ignored(app, [change.path] if change.changed else [])
+        finish_change(app, desk, [change], before)
+        desk.remarks += remark_ignored(app, [change.path] if change.changed else [])
     return desk.done
 
 
@@ -102,7 +102,7 @@ def edit(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
     with app.changing("edit") as desk:
         memory = find_all(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
-        finish(app, desk, [write_edit(revision, desk.store, app.rules(), wishes)], memory)
+        finish_change(app, desk, [write_edit(revision, desk.store, app.rules(), wishes)], memory)
     return desk.done
 
 
@@ -113,7 +113,9 @@ def touch(app: App, names: Sequence[str]) -> Done:
         seen = (("last_verified", safe.iso_time(rules.now)),)
         desk.plan = _find_paths(desk, names)
         revisions = [Revision(path, seen) for path in desk.plan]
-        finish(app, desk, [write_edit(item, desk.store, rules, Wishes()) for item in revisions])
+        finish_change(
+            app, desk, [write_edit(item, desk.store, rules, Wishes()) for item in revisions]
+        )
     return desk.done
 
 
@@ -123,21 +125,21 @@ def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") 
         desk.cause = replace(desk.cause, reason=reason)
         desk.plan, now = _find_paths(desk, names), app.now()
         done = [retire_memory(path, desk.store, desk.shelf, now, room) for path in desk.plan]
-        finish(app, desk, done)
+        finish_change(app, desk, done)
     return desk.done
 
 
 def restore(app: App, names: Sequence[str]) -> Done:
     """Bring memories back from trash or archive, all or none."""
     with app.changing("restore") as desk:
-        everything = shelved(app)
+        everything = list_shelved(app)
         wanted = spread(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
         dry = DryRun(desk.store)
         for item in chosen:  # all of them can come back, or none does
             restore_memory(item, dry, desk.shelf)
-        finish(app, desk, [restore_memory(item, desk.store, desk.shelf) for item in chosen])
+        finish_change(app, desk, [restore_memory(item, desk.store, desk.shelf) for item in chosen])
         try:
             for item in chosen:
                 desk.shelf.clear(item)
@@ -149,7 +151,7 @@ def restore(app: App, names: Sequence[str]) -> Done:
 def purge(app: App, names: Sequence[str], expired: bool = False) -> Done:
     """Delete from trash and archive; the history keeps its versions."""
     with app.changing("purge") as desk:
-        everything = shelved(app)
+        everything = list_shelved(app)
         doomed = [item for name in names for item in _find_shelved(everything, name)]
         doomed += expired_trash(app) if expired else []
         for item in dict.fromkeys(doomed):
@@ -173,11 +175,13 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") 
         reason = f"from {origin}" if origin else ""
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
-        finish(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
+        finish_change(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
     return desk.done
 
 
-def finish(app: App, desk: Desk, changes: list[Change], before: Memory | None = None) -> None:
+def finish_change(
+    app: App, desk: Desk, changes: list[Change], before: Memory | None = None
+) -> None:
     """Name the change after its memories, and update the index."""
     desk.changes += changes
     names = [change.name for change in changes if change.changed]
@@ -186,7 +190,7 @@ def finish(app: App, desk: Desk, changes: list[Change], before: Memory | None = 
     if not any(change.path for change in changes):
         return  # refused; but a change that was made already may lack its pointer
     try:
-        indexed = index(desk.store, app.rules(), before)
+        indexed = update_index(desk.store, app.rules(), before)
         desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changes)
@@ -201,7 +205,7 @@ def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
     """Update the index by the rules of its layout; True if it changed."""
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
-    done = index(desk.store, app.rules(), anew=anew)
+    done = update_index(desk.store, app.rules(), anew=anew)
     desk.remarks += done.remarks() if anew else []
     return done.changed
 

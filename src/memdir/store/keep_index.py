@@ -93,7 +93,7 @@ class Indexed:
         return said
 
 
-def index(
+def update_index(
     store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
 ) -> Indexed:
     """Update the index after a change; `before` is the memory as it was."""

@@ -49,7 +49,7 @@ def day_of(path: str) -> datetime.date | None:
     return day if path == path_of(day) else None
 
 
-def write(entry: Entry) -> str:
+def write_entry(entry: Entry) -> str:
     """An entry as text; none of its lines can look like another entry."""
     first, *more = entry.text.strip().splitlines()
     time = f"{entry.time} " if entry.time else ""
@@ -57,7 +57,7 @@ def write(entry: Entry) -> str:
     return f"- {time}[{entry.type}] {first}\n{below}"
 
 
-def read(text: str) -> list[Entry]:
+def read_entries(text: str) -> list[Entry]:
     """The entries of a log or of its end; other lines are skipped."""
     result: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
@@ -94,7 +94,7 @@ class DailyLog:
 
     def append(self, day: datetime.date, entry: Entry) -> str:
         """Append an entry durably; returns the path of the log."""
-        data = write(entry).encode("utf-8", "surrogateescape")
+        data = write_entry(entry).encode("utf-8", "surrogateescape")
         if len(data) > LONGEST_BYTES:
             message = f"the entry has {len(data):,} bytes (limit: {LONGEST_BYTES:,})"
             raise BadInput(message, next="log the gist, or save it: memdir remember TEXT")
@@ -129,7 +129,7 @@ class DailyLog:
             start = seen.get(path, 0)
             start = start if start <= len(data) else 0
             end = data.rfind(b"\n") + 1  # half a line is somebody's who is writing
-            entries = tuple(read(data[start:end].decode("utf-8", "surrogateescape")))
+            entries = tuple(read_entries(data[start:end].decode("utf-8", "surrogateescape")))
             if entries:
                 stretches.append(NewEntries(path, day, entries, end))
         return stretches, findings

@@ -26,7 +26,7 @@ def is_for_others(app: App) -> bool:
     return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
 
 
-def gather(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+def read_files(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
     """These files, or all memories and the index; unreadable files become findings."""
     files, findings = Files(), list[Finding]()
     if paths is None:
@@ -70,7 +70,7 @@ def load(app: App) -> index.Loaded:
 
 
 def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    return gather(app.store, paths)
+    return read_files(app.store, paths)
 
 
 def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
@@ -113,7 +113,7 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
     return logged, versions
 
 
-def missed(app: App) -> list[Shelved]:
+def list_missed(app: App) -> list[Shelved]:
     """Shelved memories that are not back already; an undo leaves its copy on the shelf."""
     there = set(app.store.files())
 
@@ -123,10 +123,10 @@ def missed(app: App) -> list[Shelved]:
         except MemdirError:
             return False  # what cannot be compared is listed
 
-    return [item for item in shelved(app) if not is_back(item)]
+    return [item for item in list_shelved(app) if not is_back(item)]
 
 
-def shelved(app: App) -> list[Shelved]:
+def list_shelved(app: App) -> list[Shelved]:
     rooms = (app.shelf.list(TRASH), app.shelf.list(ARCHIVE))
     return list(heapq.merge(*rooms, key=lambda item: -item.time))  # each room keeps its own order
 

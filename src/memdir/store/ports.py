@@ -87,7 +87,7 @@ def to_undo(
             chosen.pop()
     else:
         # The newest change that stands, with all others of its batch: one run is one undo.
-        changes = standing(log)
+        changes = list_standing(log)
         chosen = list(itertools.islice(changes, 1))
         if chosen and chosen[0].cause.batch:
             chosen += [logged for logged in changes if logged.cause.batch == chosen[0].cause.batch]
@@ -101,7 +101,7 @@ def to_undo(
     raise Missing(message, next="memdir log lists the changes")
 
 
-def standing(log: Iterable[Logged]) -> Iterator[Logged]:
+def list_standing(log: Iterable[Logged]) -> Iterator[Logged]:
     """Changes that were not undone, newest first, without undos."""
     undone: set[str] = set()
     for logged in log:

@@ -26,7 +26,7 @@ from memdir.hot.memory import Memory, decode, encode, read_memory
 from memdir.hot.types import names as known_types
 from memdir.store import logs
 from memdir.store.changes import retire_memory
-from memdir.store.keep_index import index
+from memdir.store.keep_index import update_index
 from memdir.store.lock import Lock
 from memdir.store.logs import DailyLog, open_log
 from memdir.store.ports import Store
@@ -372,7 +372,7 @@ def _put_away(store: Store, shelf: Shelf, rules: Rules, oriented: Oriented) -> l
         if store.exists(path) and not _is_worked_on(read_memory(path, store.read(path), 0)):
             done.append(replace(retire_memory(path, store, shelf, rules.now), reason=reason))
     if done:
-        index(store, rules)
+        update_index(store, rules)
     return done
 
 
