@@ -35,7 +35,7 @@ ACTOR = "library"
 
 
 def _check(**given: object) -> None:
-    """Refuse early, by its name, what is no text: deep below, an error would name no argument."""
+    """Raise early for a value that is not a str, naming the argument."""
     for name, value in given.items():
         if not isinstance(value, str):
             what = f"{name} is a text, not of the type {type(value).__name__}"
@@ -43,7 +43,6 @@ def _check(**given: object) -> None:
 
 
 def _place(name: str, path: str | PathLike[str] | None) -> str | None:
-    """A directory that the caller named, as a text that names one."""
     given = os.fspath(path) if isinstance(path, PathLike) else path
     if given is not None:
         _check(**{name: given})
@@ -55,12 +54,8 @@ def _place(name: str, path: str | PathLike[str] | None) -> str | None:
     return given
 
 
-def _silent(text: str) -> None:
-    """A library says nothing on its own; pass `tell` to hear it."""
-
-
 class Prefetch:
-    """A recall under way in the background, while the agent does something else."""
+    """A recall that runs in the background."""
 
     def __init__(self, run: Callable[[], Recall]) -> None:
         self._answer: Recall | None = None
@@ -76,7 +71,6 @@ class Prefetch:
 
     @property
     def ready(self) -> bool:
-        """True once there is an answer, or an error."""
         return not self._thread.is_alive()
 
     def result(self, timeout: float | None = None) -> Recall | None:
@@ -107,7 +101,7 @@ class Memdir:
         dir: str | PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
         now: Callable[[], float] = time.time,
-        tell: Callable[[str], None] = _silent,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> Memdir:
         """Open the store of a project directory (default: the current one) or of `dir`.
 
@@ -117,16 +111,16 @@ class Memdir:
         project, dir = _place("project", project), _place("dir", dir)
         _check(scope=scope)
         env = os.environ if environ is None else environ
-        found: list[tuple[str, App]] = []
+        apps: list[tuple[str, App]] = []
         known = read_config(env, os.getcwd(), project=project, dir=dir, scope=scope).scopes
         names = [scope] if scope != ALL else [name for name in known if name in MAIN_SCOPES]
         main = PROJECT if scope == ALL else scope
         for name in dict.fromkeys([main, *(names if dir is None else ())]):
             config = read_config(env, os.getcwd(), project=project, dir=dir, scope=name)
             if name == main or os.path.isdir(config.store):
-                found.append((name, open_app(config, now=now, tell=tell, actor=ACTOR)))
-        there = [one for one in found if scope != ALL or os.path.isdir(one[1].store.root)]
-        return cls(there, found[0])
+                apps.append((name, open_app(config, now=now, tell=tell, actor=ACTOR)))
+        there = [item for item in apps if scope != ALL or os.path.isdir(item[1].store.root)]
+        return cls(there, apps[0])
 
     @property
     def app(self) -> App:
@@ -142,7 +136,7 @@ class Memdir:
         """How an agent is to use its memory, as `.text`; empty where memory is switched off."""
         if mode not in ("", *MODES):
             raise BadInput(f"there is no mode {mode!r}", next=f"use one of {', '.join(MODES)}")
-        others = [one for one in self._apps if one[0] != self._own[0]]
+        others = [item for item in self._apps if item[0] != self._own[0]]
         return answer.prompt([self._own, *others], mode, indexes=indexes)
 
     def recall(
@@ -191,10 +185,7 @@ class Memdir:
 
     def audit(self, *, deep: bool = False) -> Audit:
         """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
-        from memdir.audit.audit import (
-            Wish,
-            audit,  # half of the modules there are
-        )
+        from memdir.audit.audit import Wish, audit  # half of the modules there are
 
         return audit(self.app, Wish(deep=deep))
 
@@ -243,7 +234,7 @@ class Memdir:
         return answer.standing(self._apps)[0]
 
     def _see_own(self) -> None:
-        """Recall the store that is written too, once it is there."""
+        """Include the written store in recall once it exists."""
         if self._own not in self._apps and os.path.isdir(self.app.store.root):
             self._apps.insert(0, self._own)
 

@@ -18,17 +18,17 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from memdir.errors import BadInput, MemdirError, Missing, Unwritable
-from memdir.format.draft import Change, Wishes
+from memdir.errors import BadInput, MemdirError, Unwritable
+from memdir.format.draft import CREATED, UPDATED, Change, hash_of
 from memdir.hot import memory
-from memdir.hot.memory import Memory, read_memory
+from memdir.hot.memory import INDEX, TEAM, is_of_records, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
-from memdir.store.changes import move, retire_memory, write
-from memdir.store.dry_run import DryRun
-from memdir.store.keep_index import index
+from memdir.store.changes import finish_change, retire_memory
+from memdir.store.keep_index import pointer_line
 from memdir.store.ports import Store
-from memdir.store.writer import App, Desk
+from memdir.store.save import refuse_file
+from memdir.store.writer import App, Desk, read_if_there
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
@@ -54,8 +54,6 @@ _LOOK_ALIKE = frozenset("\u2044\u2215\u29f8\u29f9\u2216\ufe68")  # slashes that 
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """What a call gave: the text for the model, and whether it is an error."""
-
     text: str
     is_error: bool = False
 
@@ -69,7 +67,7 @@ class MemoryTool:
 
     def __init__(self, app: App, allow_secret: bool = False) -> None:
         self._app = app
-        self._wishes = Wishes(secret=allow_secret)
+        self._allow_secret = allow_secret and not app.config.shared
 
     @property
     def param(self) -> dict[str, str]:
@@ -111,7 +109,6 @@ class MemoryTool:
         return tool
 
     def _make_sdk_tool(self, base: str) -> Any:
-        """A tool as the SDK wants it: a method for each command, an error raised."""
         try:
             tools = import_module("anthropic.lib.tools")
             parent = getattr(tools, base)
@@ -146,10 +143,17 @@ class MemoryTool:
 
     def _view(self, given: Input) -> str:
         path, below = _path(given)
-        text = self._read(path, below) if below else None
-        if text is None:
-            return _view_folder(path, self._list(below))
-        lines = text.split("\n")
+        store, limit = self._app.store, self._app.config.options.max_file_bytes
+        facts = store.facts(below) if below else None
+        if facts is None:
+            files = self._list(below)
+            if below and not files:
+                raise Refused(f"The path {path} does not exist. Please provide a valid path.")
+            return _view_folder(path, files)
+        if facts and facts[2] > limit:
+            message = f"it has {facts[2]:,} bytes (limit: {limit:,})"
+            raise BadInput(message, path=below, next="split the file")
+        lines = _clean(memory.decode(store.read(below))).split("\n")
         if len(lines) > MAX_LINES:
             raise Refused(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
         numbered = _view_lines(lines, *_range(given, len(lines)))
@@ -221,7 +225,7 @@ class MemoryTool:
                 )
             desk.plan, now = paths, self._app.now()
             done = [retire_memory(item, desk.store, desk.shelf, now) for item in paths]
-            self._finish(desk, done)
+            finish_change(self._app, desk, done)
         return f"Successfully deleted {path}"
 
     def _rename(self, given: Input) -> str:
@@ -242,13 +246,14 @@ class MemoryTool:
                 message = f"{index_path} is the index of this store"
                 raise BadInput(message, path=index_path, next="edit it")
             pairs = [(item, to_below + item[len(below) :]) for item in paths]
+            rules, secret = self._app.rules(), not self._app.config.shared
             for old, new in pairs:  # every file may lie where it goes to, or none is moved
-                data, rules = desk.store.read(old), self._app.rules()
-                tried = write(new, data, DryRun(desk.store), rules, Wishes(secret=True))
-                if not tried.changed:
-                    raise BadInput(tried.reason, path=new, next="choose another name")
+                data = desk.store.read(old)
+                reason = _refuse_place(new, is_new=True)
+                if reason := reason or refuse_file(new, data, rules, allow_secret=secret):
+                    raise BadInput(reason, path=new, next="choose another name")
             desk.plan = [new for _, new in pairs]
-            self._finish(desk, [move(old, new, desk.store) for old, new in pairs])
+            finish_change(self._app, desk, [_move(old, new, desk.store) for old, new in pairs])
         return f"Successfully renamed {path} to {to}"
 
     @contextmanager
@@ -260,67 +265,35 @@ class MemoryTool:
             yield desk
 
     def _write(self, below: str, edit: Edit, verb: str, if_folder: str) -> str:
-        """`edit` sees what stands there while nobody else can change it."""
-        if not below:
+        """Pass the current text to `edit` while nobody else can change it, and save its result."""
+        if not below or self._list(below):
             raise Refused(if_folder)
-        try:
-            with self._changing(verb) as desk:
-                old = _read_if_there(desk.store, below)
-                text, answer = edit(None if old is None else memory.decode(old))
-                rules, data = self._app.rules(), memory.encode(text)
-                change = write(below, data, desk.store, rules, self._wishes)
-                before = read_memory(below, old, 0) if old and desk.store.is_memory(below) else None
-                self._finish(desk, [change], before)
-        except Unwritable:
-            if self._list(below):
-                raise Refused(if_folder) from None
-            raise
-        if not change.changed and not change.hash:  # with a hash, it says exactly this already
-            raise Refused(f"Error: {change.reason}")
+        with self._changing(verb) as desk:
+            old = read_if_there(desk.store, below)
+            text, answer = edit(None if old is None else memory.decode(old))
+            data = memory.encode(text)
+            if data == old:
+                return answer
+            reason = _refuse_place(below, is_new=old is None) or refuse_file(
+                below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
+            )
+            if reason:
+                raise Refused(f"Error: {reason}")
+            desk.store.put(below, data)
+            kind = CREATED if old is None else UPDATED
+            change = Change(kind, memory.stem(below), below, hash_of(data))
+            is_memory = old and desk.store.is_memory(below)
+            before = read_memory(below, old or b"", 0) if is_memory else None
+            finish_change(self._app, desk, [change], before)
         return answer
 
-    def _finish(self, desk: Desk, changes: Sequence[Change], before: Memory | None = None) -> None:
-        """Name the change for the history, and bring the index in step."""
-        desk.changes += changes
-        names = [change.name for change in changes if change.changed]
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        desk.cause = replace(desk.cause, name=names[0] + more if names else "")
-        if not names:
-            return
-        try:
-            kept = index(desk.store, self._app.rules(), before)
-        except MemdirError as error:
-            raise Unwritable(
-                f"it is done, but the index is not in step: {error.message}",
-                path=error.path,
-                next=f"{error.next}; the next change brings it in step",
-            ) from None
-        desk.remarks += kept.remarks([change.path for change in changes])
-
-    def _read(self, path: str, below: str) -> str | None:
-        """The text of a file; None for a folder."""
-        facts, limit = self._app.store.facts(below), self._app.config.options.max_file_bytes
-        if facts and facts[2] > limit:
-            message = f"it has {facts[2]:,} bytes (limit: {limit:,})"
-            raise BadInput(message, path=below, next="split the file")
-        try:
-            return _clean(memory.decode(self._app.store.read(below)))
-        except (Missing, Unwritable) as error:
-            if self._list(below):
-                return None
-            if isinstance(error, Unwritable) and not _is_folder(error):
-                raise
-            message = f"The path {path} does not exist. Please provide a valid path."
-            raise Refused(message) from None
-
     def _list(self, folder: str) -> dict[str, int]:
-        """The size of every file below a folder that the history keeps, by its path."""
+        """The size of every file below a folder, by path."""
         prefix = f"{folder}/" if folder else ""
         tree = sorted(self._app.store.tree().items())
         return {path: facts[2] for path, facts in tree if path.startswith(prefix)}
 
     def _find(self, path: str, below: str) -> list[str]:
-        """The file itself, or the files of the folder of that name."""
         if self._app.store.facts(below) is not None:
             return [below]
         paths = [*self._list(below)]
@@ -329,13 +302,11 @@ class MemoryTool:
         return paths
 
     def _is_taken(self, below: str) -> bool:
-        """Asked of the handle alone: a link is neither followed nor replaced."""
-        if self._list(below):
-            return True
+        """A link counts as taken: it is neither followed nor replaced."""
         try:
-            return _read_if_there(self._app.store, below) is not None
-        except Unwritable as error:
-            return not _is_folder(error)  # one without any file was left behind, nobody sees it
+            return bool(self._list(below)) or read_if_there(self._app.store, below) is not None
+        except Unwritable as error:  # a folder without any file was left behind, nobody sees it
+            return os.strerror(errno.EISDIR) not in error.message
 
 
 _COMMANDS: dict[str, Callable[[MemoryTool, Input], str]] = {
@@ -401,13 +372,13 @@ def _is_trick(char: str) -> bool:
 
 
 def _path(given: Input, key: str = "path") -> tuple[str, str]:
-    """The path as an answer names it, and the path below the store."""
+    """The path as answers show it, and the path below the store."""
     below = below_root(_text(given, key))
     return f"{ROOT}/{below}".rstrip("/"), below
 
 
 def _shown(path: str) -> str:
-    """A path in an answer: one line, printable, not endless."""
+    """A path for an answer: one line, printable, limited in length."""
     plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in path[:SHOWN_CHARACTERS])
     return plain + ("…" if len(path) > SHOWN_CHARACTERS else "")
 
@@ -422,7 +393,6 @@ def _text(given: Input, key: str, *, empty: bool = False) -> str:
 
 
 def _range(given: Input, count: int) -> tuple[int, int]:
-    """The first and the last line that are wanted, counted from 1."""
     value = given.get("view_range", (1, -1))
     value = (1, -1) if value is None else value
     if not isinstance(value, list | tuple) or [type(item) for item in value] != [int, int]:
@@ -432,12 +402,11 @@ def _range(given: Input, count: int) -> tuple[int, int]:
 
 
 def _number(lines: Sequence[str], first: int) -> str:
-    """Each line behind its number, right-aligned, and a tab."""
     return "\n".join(f"{i:>{NUMBER_COLUMNS}}\t{line}" for i, line in enumerate(lines, first))
 
 
 def _view_lines(lines: Sequence[str], first: int, last: int) -> str:
-    """These lines, as many of them as one view can show."""
+    """As many of these lines as fit into one view."""
     room = MAX_VIEW_CHARACTERS
     for number in range(first, last + 1):
         room -= len(lines[number - 1]) + NUMBER_COLUMNS + 2
@@ -448,7 +417,7 @@ def _view_lines(lines: Sequence[str], first: int, last: int) -> str:
 
 
 def _view_folder(path: str, files: Mapping[str, int]) -> str:
-    """What stands in a folder, two levels deep, with sizes; a folder's is that of its files."""
+    """The contents of a folder, two levels deep, with sizes."""
     below = path.removeprefix(ROOT).removeprefix("/")
     sizes = {"": 0}
     for file, size in files.items():
@@ -474,49 +443,68 @@ def _view_folder(path: str, files: Mapping[str, int]) -> str:
     return "\n".join([head, *lines])
 
 
-def _size(count: int) -> str:
+def _size(count: float) -> str:
     """`0B`, `812B`, `1.5K`, `4K`, `1.2M`."""
-    size, unit = float(count), "B"
-    for unit in "BKMG":
-        if size < 1024 or unit == "G":
-            break
-        size /= 1024
-    return f"{int(size)}{unit}" if size == int(size) else f"{size:.1f}{unit}"
+    units = iter("BKMG")
+    unit = next(units)
+    while count >= 1024 and unit != "G":
+        count, unit = count / 1024, next(units)
+    return f"{count:.1f}".removesuffix(".0") + unit
 
 
 def _find_once(text: str, old: str, path: str) -> int:
-    """Where the words stand, if they stand there once."""
+    """The position of the text, which must occur exactly once."""
     words = _shown(old) if len(old) > MAX_VIEW_CHARACTERS else old
-    start = text.find(old)
-    if start < 0:
+    starts, start = list[int](), text.find(old)
+    while start >= 0 and len(starts) <= MAX_MATCHES:
+        starts.append(start)
+        start = text.find(old, start + len(old))
+    if not starts:
         message = f"old_str `{words}` did not appear verbatim in {path}."
         raise Refused(f"No replacement was performed, {message}")
-    if text.find(old, start + len(old)) < 0:
-        return start
-    lines, line, before = list[str](), 1, 0
-    while start >= 0 and len(lines) <= MAX_MATCHES:
-        line += text.count("\n", before, start)
-        lines.append(str(line))
-        before, start = start, text.find(old, start + 1)
-    if len(lines) > MAX_MATCHES:
-        lines[-1] = "…"
+    if len(starts) == 1:
+        return starts[0]
+    lines = [str(text.count("\n", 0, start) + 1) for start in starts[:MAX_MATCHES]]
+    more = ", …" if len(starts) > MAX_MATCHES else ""
     raise Refused(
         f"No replacement was performed. Multiple occurrences of old_str `{words}` in lines: "
-        f"{', '.join(lines)}. Please ensure it is unique"
+        f"{', '.join(lines)}{more}. Please ensure it is unique"
     )
 
 
 def _clean(text: str) -> str:
-    """What stood for bytes that are no UTF-8 cannot be sent: shown as unreadable, kept on disk."""
+    """Bytes that are not UTF-8 are shown as unreadable; on disk they stay as they are."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
-def _is_folder(error: Unwritable) -> bool:
-    return os.strerror(errno.EISDIR) in error.message
+def _refuse_place(path: str, *, is_new: bool) -> str:
+    """Why an agent may not write a file there, or ""."""
+    *folders, name = path.split("/")
+    if is_new and path != INDEX and path.lower() == INDEX.lower():
+        return f"some systems take it for {INDEX}, the index; choose another name"
+    if any(part[:1] == "." for part in (*folders, name)):
+        return "a hidden file is no memory; choose a name without a leading dot"
+    if any(folder[-3:].lower() == ".md" for folder in folders):
+        return "a folder cannot be called .md"
+    if folders and folders[0].lower() == TEAM:
+        return "the folder team is another store; it is written through its own scope"
+    return "it is the place of a structured record" if is_of_records(path) else ""
 
 
-def _read_if_there(store: Store, path: str) -> bytes | None:
-    try:
-        return store.read(path)
-    except Missing:
-        return None
+def _move(path: str, to: str, store: Store) -> Change:
+    """The same bytes under a new path, copied before the old one goes; its pointer follows."""
+    data = store.read(path)
+    store.put(to, data)
+    store.drop(path)
+    index = store.index()
+    if index is not None and store.is_memory(path) and store.is_memory(to):
+        # A line that a person wrote keeps its words; ours is written anew, in its place.
+        ours = pointer_line(read_memory(path, data, 0))
+        new, mark = pointer_line(read_memory(to, data, 0)), f"]({path})"
+        lines = [
+            new if line.rstrip() == ours else line.replace(mark, f"]({to})")
+            for line in memory.decode(index).split("\n")
+        ]
+        if (text := memory.encode("\n".join(lines))) != index:
+            store.put(store.index_path, text)
+    return Change(UPDATED, memory.stem(to), to, hash_of(data), remarks=(f"renamed from {path}",))

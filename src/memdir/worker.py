@@ -9,13 +9,12 @@ settings name one.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
@@ -25,7 +24,7 @@ from memdir.capture.progress import is_due
 from memdir.capture.sessions import hook_directory, open_reader
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
-from memdir.config.config import Config, clean, here_of, is_silent, read_config
+from memdir.config.config import Config, clean_environment, here_of, is_silent, read_config
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.inject import Sessions
 from memdir.hot.log import log, trouble
@@ -36,7 +35,8 @@ from memdir.hot.run import leave_report
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS
-from memdir.store.accept import settle
+from memdir.store.accept import accept_own_writes
+from memdir.store.lock import Lock
 from memdir.store.writer import App, open_app
 
 NAME, CAPTURE = "worker", "capture"  # in the log
@@ -57,7 +57,7 @@ KEPT_SECONDS = 30 * 86_400  # for which what is derived is kept
 
 @dataclass
 class Job:
-    """A line of the queue: the directory it is for, how often it was tried, all it says."""
+    """A line of the queue."""
 
     cwd: str
     tries: int
@@ -66,19 +66,17 @@ class Job:
     after: float = 0.0  # not before
 
     def written(self) -> bytes:
-        """The form in the queue; `read_job` is its inverse."""
         said = {**self.said, "cwd": self.cwd, "tries": self.tries}
         said |= {"looked": True} if self.looked else {}
         said |= {"after": self.after} if self.after else {}
         return json.dumps(said, separators=(",", ":")).encode()
 
     def bare(self) -> Job:
-        """The same without the last reply: that is in the transcript by now."""
+        """Without the last reply, which is in the transcript by now."""
         said = {name: value for name, value in self.said.items() if name != "last"}
         return Job(self.cwd, self.tries, said, self.looked, self.after)
 
     def text(self, field: str) -> str:
-        """What it says there; empty where that is no text."""
         value = self.said.get(field)
         return value if isinstance(value, str) else ""
 
@@ -88,7 +86,7 @@ class Job:
 
     @property
     def session(self) -> str:
-        """Which conversation it is about; empty where there is none to capture."""
+        """The conversation; "" if there is none to capture."""
         return self.text("session") if self.text("transcript").startswith("/") else ""
 
     @property
@@ -97,16 +95,14 @@ class Job:
 
     @property
     def key(self) -> tuple[str, str]:
-        """A conversation in a directory."""
         return self.cwd, self.session
 
     def is_due(self, now: float) -> bool:
-        """False while it has to wait."""
         return not self.after or is_due(self.after, now)
 
 
 def read_job(line: bytes) -> Job | None:
-    """What a hook noted; None where nobody can tell what it was."""
+    """The inverse of `Job.written`; None if the line is damaged."""
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
@@ -121,7 +117,7 @@ def read_job(line: bytes) -> Job | None:
 
 
 def read_jobs(lines: Iterable[bytes]) -> list[Job]:
-    """All that can be read; of those that wait, not more than so many."""
+    """All readable lines, at most `MAX_WAITING` of those that wait."""
     jobs = [job for job in map(read_job, lines) if job]
     waiting = [job for job in jobs if job.after]
     gone = {id(job) for job in waiting[: max(0, len(waiting) - MAX_WAITING)]}
@@ -144,7 +140,7 @@ def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) 
 
 
 def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> float:
-    """Capture one conversation, the last line of it; the moment to come back, 0 when done."""
+    """Capture one conversation; returns when to come back, 0 if done."""
     latest = jobs[-1]
     turns = sum(job.event == STOP for job in jobs)
     asked = Request(
@@ -181,7 +177,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
 
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
-    """Draft records in the words of the conversation; nothing is saved without a person's yes."""
+    """Draft records from the conversation; a person decides what is saved."""
     from memdir.records.proposals import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
@@ -196,7 +192,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
 
 
 def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -> App | None:
-    """The project in which the conversation was started, wherever the agent stands by now."""
+    """The project in which the conversation started, wherever the agent is now."""
     for _ in range(2):
         config = read_config(environ, cwd)
         if is_silent(config) or not config.options.capture or config.state_dir != first.state_dir:
@@ -215,7 +211,7 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
 
 
 def _consolidate(app: App, latest: Job) -> None:
-    """Where the settings want it and it is time: bring the memories in order, and say so."""
+    """Consolidate memories if enabled and due, and report it."""
     from memdir.upkeep.dream import run_if_due
 
     reader = open_reader(app, latest.client)
@@ -227,8 +223,8 @@ def _consolidate(app: App, latest: Job) -> None:
 
 
 def work(start: str) -> int:
-    """How many directories were looked after; none where others are at it already."""
-    environ = clean(os.environ, start)
+    """Returns how many directories were processed; 0 if other workers are busy."""
+    environ = clean_environment(os.environ, start)
     config = read_config(environ, start)
     done = 0
     with _turn(config.cache_dir) as mine:
@@ -241,26 +237,19 @@ def work(start: str) -> int:
 
 @contextmanager
 def _turn(folder: str) -> Iterator[bool]:
-    """One works and one waits for it, so that what came in meanwhile is done, too."""
-    os.makedirs(folder, 0o700, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    handles = [os.open(os.path.join(folder, name), flags, 0o600) for name in (LOCK, NEXT)]
-    try:
-        try:
-            fcntl.flock(handles[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    """One worker runs and one waits for it, so later jobs are done, too."""
+    work, turn = (os.path.join(folder, name) for name in (LOCK, NEXT))
+    with ExitStack() as working, ExitStack() as waiting:
+        if waiting.enter_context(Lock(turn, 0, 0).held_if_free(NAME)) is None:
             yield False
             return
-        fcntl.flock(handles[0], fcntl.LOCK_EX)
-        fcntl.flock(handles[1], fcntl.LOCK_UN)
+        working.enter_context(Lock(work, SECONDS, SECONDS).held(NAME, lambda text: None))
+        waiting.close()
         yield True
-    finally:
-        for handle in handles:
-            os.close(handle)
 
 
 def _drain(environ: Mapping[str, str], config: Config) -> int:
-    """Do what waits, one thing after the other; what fails stays for the next run."""
+    """Process the queue; failed jobs stay for the next run."""
     queue, done = Queue(config.state_dir), 0
     looked, heard = set[str](), set[tuple[str, str]]()
     while True:
@@ -285,7 +274,7 @@ def _drain(environ: Mapping[str, str], config: Config) -> int:
 def _look_once(
     environ: Mapping[str, str], queue: Queue, jobs: list[Job], cwd: str, config: Config
 ) -> bool:
-    """Look after one directory; its lines go on to capture, or go."""
+    """Update one directory; its jobs go on to capture."""
     mine = [job for job in jobs if job.cwd == cwd and not job.looked]
     for job in mine:
         job.tries += 1  # before the work: it may be what kills us
@@ -303,7 +292,7 @@ def _look_once(
 def _hear_once(
     environ: Mapping[str, str], queue: Queue, jobs: list[Job], due: list[list[Job]], config: Config
 ) -> None:
-    """Capture these conversations; what failed stays, and of what has to wait the last line."""
+    """Capture these conversations; failed jobs stay."""
     for some in due:
         some[-1].tries = max(job.tries for job in some) + 1  # before the work, as above
     _keep(queue, jobs)
@@ -321,7 +310,7 @@ def _hear_once(
 
 
 def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
-    """Capture one conversation; the lines of it that stay."""
+    """Capture one conversation; returns the jobs that stay."""
     latest = some[-1]
     try:
         latest.after = hear(environ, some, config)
@@ -345,7 +334,7 @@ def _keep(queue: Queue, jobs: list[Job]) -> None:
 
 
 def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
-    """True where a directory needs no further look."""
+    """True if the directory needs no further try."""
     try:
         _look_after(environ, cwd, config)
     except (BadInput, Missing) as error:
@@ -359,7 +348,7 @@ def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
 
 
 def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
-    """history → catalog → verdicts → rules, of every store that belongs to a directory."""
+    """Update history, catalog, verdicts and rules of every store of a directory."""
     config = read_config(environ, cwd)
     if is_silent(config) or config.state_dir != first.state_dir:
         return
@@ -374,7 +363,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
             actor=NAME,
         )
         app.snapshot()
-        settle(app)
+        accept_own_writes(app)
         app.search.find("what is there", 1)  # any question brings the catalog up to date
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)
@@ -382,7 +371,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
 
 
 def _tidy(config: Config) -> None:
-    """Let go of what nobody has asked for in a long time."""
+    """Delete caches that nobody used for a long time."""
     Sessions(config.state_dir).prune(time.time())
     for folder in (PLACES, RULES):
         with suppress(FileNotFoundError), os.scandir(f"{config.cache_dir}/{folder}") as entries:
@@ -392,11 +381,11 @@ def _tidy(config: Config) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Nobody listens: what goes wrong stands in the log, and stays for the next run."""
+    """Errors go to the log; failed jobs stay for the next run."""
     stops = count(1)
 
     def stop(*_: object) -> None:
-        """Ask first, so that what it started ends with it; then insist."""
+        """Raise first, so that child processes end too; then exit."""
         if next(stops) >= MAX_STOPS:
             os._exit(1)
         raise TimeoutError(f"not done after {SECONDS} seconds")

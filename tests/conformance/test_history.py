@@ -10,7 +10,7 @@ from memdir.capture import review
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.layout import Markdown
 from memdir.store import changes, look
-from memdir.store.history import NoHistory, open_history
+from memdir.store.history import GitHistory, NoHistory
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
 from tests.helpers.opened import NOON, Opened, memory
@@ -19,7 +19,7 @@ from tests.helpers.tables import rows
 BYTES = dict(rows(globals(), "BYTES"))
 
 
-@pytest.fixture(params=[open_history, lambda folder, now: NoHistory()], ids=["git", "none"])
+@pytest.fixture(params=[GitHistory, lambda folder, now: NoHistory()], ids=["git", "none"])
 def history(request, tmp_path):
     return request.param(str(tmp_path / "state"), lambda: NOON)
 

@@ -8,7 +8,7 @@ import pytest
 from memdir.capture import review
 from memdir.format.draft import Draft, Wishes
 from memdir.store import changes, look
-from memdir.store.history import open_history
+from memdir.store.history import GitHistory
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import TRASH, Cause
 from tests.helpers.opened import NOON, Opened, memory
@@ -58,7 +58,7 @@ def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
 
 
 def test_an_edit_that_no_clock_can_tell_is_seen_by_its_bytes(tmp_path):
-    history = open_history(str(tmp_path), lambda: NOON)
+    history = GitHistory(str(tmp_path), lambda: NOON)
     store = InMemory()
     store.put("a.md", b"one")
     soon = time.time_ns() + 10**9
@@ -72,13 +72,16 @@ def test_an_edit_that_no_clock_can_tell_is_seen_by_its_bytes(tmp_path):
 
 def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
     app = opened.app()
+    record = app.history.record
 
-    def meanwhile(done) -> None:
+    def edit_first(*given: object) -> str:
         path = opened.root / "a.md"
         path.write_bytes(path.read_bytes().replace(b"One", b"Two"))
         time.sleep(0.05)  # longer than the clock's tick
+        return record(*given)
 
-    changes.save(app, Draft("One", name="a"), Wishes(), meanwhile)
+    vars(app.history)["record"] = edit_first
+    changes.save(app, Draft("One", name="a"), Wishes())
     opened.save("Three", "b")
     assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
     opened.save("Four", "a")

@@ -240,7 +240,12 @@ def judge_next(view: View, expected: Expected, new: Collection[str]) -> list[str
 
 def in_step(view: View) -> list[str]:
     """The index lists exactly the live memories; no debris; the history has the store."""
-    found = _listing(view) + [f"debris after recovery: {path}" for path in view.debris]
+    return _listing(view) + behind(view)
+
+
+def behind(view: View) -> list[str]:
+    """Debris, and files that the history does not have as they stand."""
+    found = [f"debris after recovery: {path}" for path in view.debris]
     if view.past.head and view.past.newest != view.files:
         differ = [
             path

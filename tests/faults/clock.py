@@ -32,18 +32,15 @@ def _live_through(root: str, first: float, second: float) -> list[str]:
     def app(now: float) -> driver.App:
         return driver.open_root(root, lambda text: None, now=now)
 
-    def heard(done: object) -> None:
-        """Somebody listens."""
-
     try:
-        driver.create(app(first), heard)
-        driver.update(app(second), heard)
+        driver.create(app(first))
+        driver.update(app(second))
         driver.changes.retire(app(first), ["gamma"])
         driver.changes.purge(app(second), [], expired=True)
         driver.changes.restore(app(second), ["gamma"])
         driver.changes.retire(app(second), ["beta"])
         driver.review.undo_changes(app(first))
-        driver.later(app(second), heard)
+        driver.later(app(second))
     except driver.MemdirError as error:
         return [f"{type(error).__name__}: {error}"]
     view = checker.look(root)

@@ -3,7 +3,7 @@
     python -I -S tests/faults/driver.py ROOT OPERATION
 
 ROOT holds home/, project/ and state/. Two `getpgid` calls mark where the operation begins and
-ends; `told` (called when the change is written and in the history) acknowledges it in the
+ends; what comes back (the change is written and in the history) is acknowledged in the
 file ROOT.ack. MEMDIR_DEFECT switches one protection off: see defects.py.
 """
 
@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
@@ -31,7 +32,7 @@ from memdir.hot.disk import failure  # noqa: E402
 from memdir.hot.queue import Queue  # noqa: E402
 from memdir.store import changes  # noqa: E402
 from memdir.store.ports import ARCHIVE, TRASH  # noqa: E402
-from memdir.store.writer import App, Done, Told, open_app  # noqa: E402
+from memdir.store.writer import App, Done, open_app  # noqa: E402
 from tests.faults import texts  # noqa: E402
 
 NOW = 1_772_020_800.0  # the clock of every operation: bytes must not depend on the day
@@ -40,74 +41,75 @@ ENDLESS_NS = 10**18
 ACK = "ACK"
 
 AS_IT_IS = Wishes(anyway=True)
-Operation = Callable[[App, Told], object]
+Operation = Callable[[App], Done]
+ANSWER_FIRST = False  # a defect: the change is acknowledged before it is made
 
 
-def create(app: App, told: Told) -> None:
+def create(app: App) -> Done:
     draft = Draft(texts.CREATED, name="gamma", type="reference", description="third memory")
-    changes.save(app, draft, AS_IT_IS, told)
+    return changes.save(app, draft, AS_IT_IS)
 
 
-def update(app: App, told: Told) -> None:
+def update(app: App) -> Done:
     """With the hash of the version that was read, as a careful client does it."""
     read = hash_of(texts.MEMORIES["beta.md"].encode())
     draft = Draft(texts.UPDATED, name="beta", description="second memory, changed", expected=read)
-    changes.save(app, draft, AS_IT_IS, told)
+    return changes.save(app, draft, AS_IT_IS)
 
 
-def edit(app: App, told: Told) -> None:
+def edit(app: App) -> Done:
     fields = (("description", "second memory, with other words"),)
-    changes.edit(app, "beta", Revision("", fields), AS_IT_IS, told)
+    return changes.edit(app, "beta", Revision("", fields), AS_IT_IS)
 
 
-def touch(app: App, told: Told) -> None:
-    changes.touch(app, ["alpha", "beta"], told)
+def touch(app: App) -> Done:
+    return changes.touch(app, ["alpha", "beta"])
 
 
-def retire(app: App, told: Told) -> None:
-    changes.retire(app, ["beta"], TRASH, told=told)
+def retire(app: App) -> Done:
+    return changes.retire(app, ["beta"], TRASH)
 
 
-def archive(app: App, told: Told) -> None:
-    changes.retire(app, ["beta", "delta"], ARCHIVE, told=told)
+def archive(app: App) -> Done:
+    return changes.retire(app, ["beta", "delta"], ARCHIVE)
 
 
-def restore(app: App, told: Told) -> None:
-    changes.restore(app, ["zeta"], told)
+def restore(app: App) -> Done:
+    return changes.restore(app, ["zeta"])
 
 
-def purge(app: App, told: Told) -> None:
-    changes.purge(app, ["zeta"], told=told)
+def purge(app: App) -> Done:
+    return changes.purge(app, ["zeta"])
 
 
-def undo(app: App, told: Told) -> None:
-    told(review.undo_changes(app))
+def undo(app: App) -> Done:
+    return review.undo_changes(app)
 
 
-def rebuild(app: App, told: Told) -> None:
-    changes.rebuild_index(app, told)
+def rebuild(app: App) -> Done:
+    return changes.rebuild_index(app)
 
 
-def bring(app: App, told: Told) -> None:
-    changes.bring_in(app, [(path, text.encode()) for path, text in texts.BROUGHT.items()], told)
+def bring(app: App) -> Done:
+    return changes.bring_in(app, [(path, text.encode()) for path, text in texts.BROUGHT.items()])
 
 
-def commit(app: App, told: Told) -> None:
+def commit(app: App) -> Done:
     """What the worker behind a hook does: commit what others did."""
     app.snapshot()
-    told(Done(()))
+    return Done(())
 
 
-def capture(app: App, told: Told) -> None:
+def capture(app: App) -> Done:
     """A conversation that asks for one memory and wants another gone: a batch of two."""
     path = f"{app.config.home}/{texts.TRANSCRIPT}"
     reader = claude_code.open_reader(app.config.home, {})  # our own code is on no broken disk
     outcome = capture_module.capture(app, plan.Request(path, "s1"), reader)
     paths = [f"{entry.name}.md" for entry in outcome.decided if entry.what == "saved"]
-    told(Done(tuple(Change("created", path[:-3], path) for path in paths)))
+    return Done(tuple(Change("created", path[:-3], path) for path in paths))
 
 
-def enqueue(app: App, told: Told) -> None:
+def enqueue(app: App) -> Done:
     """What a hook does at the end of a turn; there a log line takes the place of the sentence."""
     state = app.config.state_dir
     try:
@@ -115,13 +117,13 @@ def enqueue(app: App, told: Told) -> None:
             raise Unwritable("the line was not added", next="the log says why")
     except OSError as error:
         raise failure(error, state, "the line cannot be added; nothing was written") from None
-    told(Done(()))
+    return Done(())
 
 
-def later(app: App, told: Told, name: str = "later") -> None:
+def later(app: App, name: str = "later") -> Done:
     """The next write: whatever happened before, it must work and bring all in step."""
     draft = Draft(texts.LATER, name=name, description=f"written {name}")
-    changes.save(app, draft, AS_IT_IS, told)
+    return changes.save(app, draft, AS_IT_IS)
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -150,7 +152,13 @@ ENVIRONMENT = {"keep-old": {"MEMDIR_HISTORY": "false"}, "capture": {"MEMDIR_SEAR
 
 
 def open_root(
-    root: str, tell: Callable[[str], None], operation: str = "", now: float = NOW, **options: str
+    root: str,
+    tell: Callable[[str], None],
+    operation: str = "",
+    now: float = NOW,
+    scope: str = "project",
+    more: Mapping[str, str] = MappingProxyType({}),
+    **options: str,
 ) -> App:
     """The store of ROOT/project, wired as a command would; `options` are MEMDIR_<NAME>."""
     environ = {
@@ -158,9 +166,11 @@ def open_root(
         "MEMDIR_STATE_DIR": f"{root}/state",
         "MEMDIR_MANAGED_SETTINGS": f"{root}/none.json",
         **ENVIRONMENT.get(operation, {}),
+        **more,
         **{f"MEMDIR_{name.upper()}": value for name, value in options.items()},
     }
-    return open_app(read_config(environ, f"{root}/project"), now=lambda: now, tell=tell)
+    config = read_config(environ, f"{root}/project", scope=scope)
+    return open_app(config, now=lambda: now, tell=tell)
 
 
 class World(NamedTuple):
@@ -184,7 +194,11 @@ def perform(
     app = world.open_root(root, said.append, operation)
     os.getpgid(0)
     try:
-        world.operations[operation](app, lambda done: acknowledge(changed(done)))
+        if ANSWER_FIRST:
+            acknowledge([])
+        done = world.operations[operation](app)
+        if not ANSWER_FIRST:
+            acknowledge(changed(done))
         code = DONE
     except MemdirError as error:
         said.append(f"refused: {error.message} [next: {error.next}]")
@@ -196,9 +210,9 @@ def perform(
     return code
 
 
-def changed(done: object) -> list[str]:
-    """The memories that an answer says were changed; a broken store may answer with nothing."""
-    return [change.path for change in getattr(done, "changes", ()) if change.changed]
+def changed(done: Done) -> list[str]:
+    """The memories that an answer says were changed."""
+    return [change.path for change in done.changes if change.changed]
 
 
 def answer(paths: list[str]) -> bytes:

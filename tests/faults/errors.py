@@ -125,7 +125,7 @@ def words(here: Stage, operation: str, outcome: Outcome) -> list[str]:
         return [f"no sentence: {last[0]}"]
     if outcome.acknowledged is not None:
         return [f"acknowledged and refused: {outcome.said}"]
-    memories = here.memories_of(here.found.files)
+    memories = here.checker.memories_of(here.found.files)
     return _true(here.learned(operation), memories, outcome.said)
 
 

@@ -26,10 +26,10 @@ class Op(NamedTuple):
 Attempt = Callable[[Op, Any], tuple[bool, bool, Any]]
 
 
-def linearizable(history: Sequence[Op], attempt: Attempt | None = None) -> bool:
+def linearizable(history: Sequence[Op], attempt: Attempt) -> bool:
     """True when some order, in keeping with the clock, explains every answer.
 
-    `attempt` tells of another register what an operation can answer and do, else `_try` does.
+    `attempt` tells what an operation can answer and do.
     """
     ops = sorted(history)
     seen: set[tuple[int, Any]] = set()
@@ -38,7 +38,7 @@ def linearizable(history: Sequence[Op], attempt: Attempt | None = None) -> bool:
         if not stack:
             return False
         done, value, low = stack.pop()
-        done, low, writes = _settle(ops, done, value, low, attempt or _try)
+        done, low, writes = _settle(ops, done, value, low, attempt)
         if low == len(ops):
             return True
         if (done, value) not in seen:
@@ -79,7 +79,7 @@ def _ready(ops: list[Op], done: int, low: int) -> list[int]:
     return [at for at in ready if ops[at].start <= first_end]
 
 
-def _try(op: Op, value: str | None) -> tuple[bool, bool, str | None]:
+def try_register(op: Op, value: str | None) -> tuple[bool, bool, str | None]:
     """(is this answer possible now, does it change the value, the value afterwards)."""
     if op.kind == "read":
         return op.result == value, False, value

@@ -6,6 +6,7 @@ command; index.md is the same bytes that anybody makes of the records.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -171,14 +172,8 @@ def _nothing_vanished(view: RecordView, expected: Expected) -> list[str]:
 
 def judge_recovered(view: RecordView, expected: Expected, new: Collection[str]) -> list[str]:
     """What is wrong with a store after the next command, which brought the records `new`."""
-    rest = RecordView(
-        {path: data for path, data in view.files.items() if path not in new},
-        view.shelves,
-        view.past,
-        view.debris,
-        view.open_to_others,
-        view.elsewhere,
-    )
+    files = {path: data for path, data in view.files.items() if path not in new}
+    rest = dataclasses.replace(view, files=files)
     found = [*_whole(rest, expected), *_nothing_vanished(rest, expected)]
     found += [*checker.private(rest, expected), *view.past.problems, *in_step(view)]
     return found + (both(view) if expected.operation in ("rename", "old-name") else [])
@@ -186,13 +181,5 @@ def judge_recovered(view: RecordView, expected: Expected, new: Collection[str]) 
 
 def in_step(view: RecordView) -> list[str]:
     """The index is what the records make of it; no debris; the history has the store."""
-    found = [] if view.index == rendered(view.memories) else ["index: not what the records say"]
-    found += [f"debris after recovery: {path}" for path in view.debris]
-    if view.past.head and view.past.newest != view.files:
-        differ = [
-            path
-            for path in {*view.past.newest, *view.files}
-            if view.past.newest.get(path) != view.files.get(path)
-        ]
-        found.append(f"history: its newest tree is not the store ({', '.join(sorted(differ))})")
-    return found
+    wrong = view.index != rendered(view.memories)
+    return ["index: not what the records say"] * wrong + checker.behind(view)

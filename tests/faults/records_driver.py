@@ -11,13 +11,12 @@ import os
 from typing import Any
 
 from memdir.capture import review
-from memdir.config.config import read_config
 from memdir.errors import BadInput
 from memdir.format.draft import hash_of
 from memdir.records import batch, index_md, lifecycle, write
 from memdir.records.batch import read_intents
 from memdir.records.write import Request
-from memdir.store.writer import App, Told, open_app
+from memdir.store.writer import App, Done
 from tests.faults import driver, seeds
 from tests.helpers.samples import CONTENTS
 
@@ -41,18 +40,12 @@ def draft(type: str, title: str, **more: Any) -> dict[str, Any]:
     return {"title": title, "tags": ["storage", type], "content": content, **more}
 
 
-def open_root(root: str, tell: Any, operation: str = "", now: float = driver.NOW, **options: str):
+def open_root(
+    root: str, tell: Any, operation: str = "", now: float = driver.NOW, **options: str
+) -> App:
     """The records of ROOT/project, wired as a command of the group would."""
-    environ = {
-        READ: _noted(root),
-        "HOME": f"{root}/home",
-        "MEMDIR_STATE_DIR": f"{root}/state",
-        "MEMDIR_MANAGED_SETTINGS": f"{root}/none.json",
-        **ENVIRONMENT.get(operation, {}),
-        **{f"MEMDIR_{name.upper()}": value for name, value in options.items()},
-    }
-    config = read_config(environ, f"{root}/project", scope="records")
-    return open_app(config, now=lambda: now, tell=tell)
+    more = {READ: _noted(root), **ENVIRONMENT.get(operation, {})}
+    return driver.open_root(root, tell, "", now, "records", more, **options)
 
 
 def _noted(root: str) -> str:
@@ -66,66 +59,66 @@ def _noted(root: str) -> str:
 # -- the actions -------------------------------------------------------------------------------
 
 
-def create(app: App, told: Told) -> None:
+def create(app: App) -> Done:
     new = draft("decision", "Queue in one file", related_files=["a.py", "b.py"])
-    told(write.write(app, Request("create", "decision", draft=new)))
+    return write.write(app, Request("create", "decision", draft=new))
 
 
-def update(app: App, told: Told) -> None:
-    _update(app, told, content={"context": "It needs one more.\n" + "C" * 5000})
+def update(app: App) -> Done:
+    return _update(app, content={"context": "It needs one more.\n" + "C" * 5000})
 
 
-def rename(app: App, told: Told) -> None:
-    _update(app, told, title="Postgres holds every table")
+def rename(app: App) -> Done:
+    return _update(app, title="Postgres holds every table")
 
 
-def _update(app: App, told: Told, **more: Any) -> None:
+def _update(app: App, **more: Any) -> Done:
     """With the hash of the version that was read, long before any accident."""
     new = {"changes": [{"summary": "because"}], **more}
     read = app.config.environ[READ]
-    told(write.write(app, Request("update", target=USED, draft=new, expected=read)))
+    return write.write(app, Request("update", target=USED, draft=new, expected=read))
 
 
-def delete(app: App, told: Told) -> None:
-    told(write.write(app, Request("delete", target=TABS, reason="superseded")))
+def delete(app: App) -> Done:
+    return write.write(app, Request("delete", target=TABS, reason="superseded"))
 
 
-def archive(app: App, told: Told) -> None:
-    told(write.change_status(app, [TABS, PULL], "archive", "kept for ever"))
+def archive(app: App) -> Done:
+    return write.change_status(app, [TABS, PULL], "archive", "kept for ever")
 
 
-def unarchive(app: App, told: Told) -> None:
-    told(write.write(app, Request("unarchive", target=FROZEN)))
+def unarchive(app: App) -> Done:
+    return write.write(app, Request("unarchive", target=FROZEN))
 
 
-def restore(app: App, told: Told) -> None:
-    told(write.change_status(app, [OLD], "", "needed again"))
+def restore(app: App) -> Done:
+    return write.change_status(app, [OLD], "", "needed again")
 
 
-def tidy(app: App, told: Told) -> None:
-    told(lifecycle.tidy(app))
+def tidy(app: App) -> Done:
+    return lifecycle.tidy(app)
 
 
-def window(app: App, told: Told) -> None:
-    told(lifecycle.window(app))
+def window(app: App) -> Done:
+    return lifecycle.window(app)
 
 
-def summary(app: App, told: Told) -> None:
+def summary(app: App) -> Done:
     """A session summary for which the window has to be rolled."""
     new = draft("session_summary", "The sixth session")
-    told(write.write(app, Request("create", "session_summary", draft=new)))
+    return write.write(app, Request("create", "session_summary", draft=new))
 
 
-def save(app: App, told: Told) -> None:
-    told(write.save_record(app, "preference", draft("preference", "Long lines wrap"), "said"))
+def save(app: App) -> Done:
+    return write.save_record(app, "preference", draft("preference", "Long lines wrap"), "said")
 
 
-def save_again(app: App, told: Told) -> None:
+def save_again(app: App) -> Done:
     said = draft("preference", "Tabs not spaces", tags=["storage", "style"])
-    told(write.save_record(app, "preference", said, "said again"))
+    return write.save_record(app, "preference", said, "said again")
 
 
-def commit(app: App, told: Told) -> None:
+def commit(app: App) -> Done:
     """A batch of a conversation: one is created, one updated, one retired."""
     intents = [
         {"category": "runbook", "action": "CREATE", "record": draft("runbook", "Deploy by hand")},
@@ -149,23 +142,23 @@ def commit(app: App, told: Told) -> None:
     for one in results:
         if one.outcome != batch.DONE:
             raise BadInput(f"{one.path}: {one.outcome}: {one.reason}", next="look at the batch")
-    told(done)
+    return done
 
 
-def index(app: App, told: Told) -> None:
+def rebuild(app: App) -> Done:
     done = index_md.rebuild(app)
     if done.remarks:  # what nobody could read is told, and then it may not be in the index
         raise BadInput("; ".join(done.remarks), next="look at the disk")
-    told(done)
+    return done
 
 
-def undo(app: App, told: Told) -> None:
-    told(review.undo_changes(app))
+def undo(app: App) -> Done:
+    return review.undo_changes(app)
 
 
-def later(app: App, told: Told) -> None:
+def later(app: App, name: str = "") -> Done:
     """The next command: whatever happened before, it must work and bring all in step."""
-    told(write.write(app, Request("create", "decision", draft=draft("decision", "Afterwards"))))
+    return write.write(app, Request("create", "decision", draft=draft("decision", "Afterwards")))
 
 
 OPERATIONS: dict[str, driver.Operation] = {
@@ -187,7 +180,7 @@ OPERATIONS: dict[str, driver.Operation] = {
     "save": save,
     "save-again": save_again,
     "commit": commit,
-    "index": index,
+    "index": rebuild,
     "undo-rename": undo,
 }
 WORLD = driver.World(OPERATIONS, open_root)
@@ -225,7 +218,7 @@ def prepare(root: str, operation: str) -> None:
     elif operation == "commit":
         _put(root, operation, 50, "tech_debt", "Logs grow")
     elif operation == "undo-rename":
-        rename(open_root(root, print, now=driver.NOW - 900), _heard)
+        rename(open_root(root, print, now=driver.NOW - 900))
     _leave(root, operation)
 
 
@@ -259,7 +252,3 @@ def _write(path: str, text: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(handle, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _heard(done: object) -> None:
-    """Somebody listens."""

@@ -1,37 +1,26 @@
-"""Processes that create, update, retire, restore and purge the same twenty records at once.
-
-Every action goes through the flows as a command would. What each answered is recorded outside of
-the store, and the history of each record must be one that a single writer could have made.
-"""
+"""Processes that create, update, retire, restore and purge the same twenty records at once."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
-import re
-import shutil
 import time
-from collections import Counter
-from typing import Any
 
 from memdir.errors import Missing
 from memdir.format.draft import hash_of
 from memdir.records import index_md, lifecycle, refusal, write
 from memdir.records.refusal import RecordError
 from memdir.records.write import Request
-from tests.faults import defects, linear, race, seeds
 from tests.faults import records_checker as checker
 from tests.faults import records_driver as driver
 from tests.faults import records_stage as _stage  # noqa: F401  (its defects register themselves)
+from tests.faults import seeds
 from tests.faults.linear import Op
-from tests.faults.race import Log, Race
-from tests.faults.stage import Tally
+from tests.faults.race import Writer
 
 PATHS = tuple(f"decisions/record-{number}.json" for number in range(20))
 CONTROLS = ("no hash check", "no lock", "written in place")
 ACTIONS = {"update": 10, "create": 4, "delete": 3, "restore": 3, "gc": 1}
-MARK = re.compile(rb"w\d+\.\d+")
 AHEAD = 40 * driver.DAY  # the clock of a gc: every retired record is past its grace
 ABSENT, ACTIVE, RETIRED = None, "active", "retired"
 # What an action hears of a record that is not where it would have to be.
@@ -72,41 +61,41 @@ def attempt(op: Op, state: State) -> tuple[bool, bool, State]:
     return status == after and hash == new, False, state  # there already
 
 
-def run(processes: int, each: int, defect: str = "") -> Race:
-    """`processes` writers with `each` actions, and one more that rebuilds the index."""
-    folder = seeds.work_folder()
-    root = os.path.join(folder, "root")
-    seeds.make_root(root)
-    os.mkdir(f"{root}/project/.git", 0o700)
-    os.makedirs(f"{root}/{driver.BELOW}")
-    with open(f"{root}/{driver.BELOW}{driver.SETTINGS}", "w", encoding="utf-8") as file:
-        json.dump({"delete": {"archive_retired": False}}, file)
-    works: list[Any] = [
-        lambda path, number=number: _write(root, number, each, defect)
-        for number in range(processes)
-    ]
-    works.append(lambda path: _rebuild(root, defect, f"{root}.over"))
-    try:
-        return _judge(root, race.together(root, works, processes))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+class RecordWriter(Writer):
+    """Creates, updates, retires, restores and purges."""
 
+    names = PATHS
+    index = checker.INDEX
+    attempt = staticmethod(attempt)
+    look = staticmethod(checker.look)
+    in_step = staticmethod(checker.in_step)
 
-# -- the processes -----------------------------------------------------------------------------
-
-
-class _Writer:
-    def __init__(self, root: str, number: int) -> None:
-        self.root = root
-        self.number = number
-        self.log = Log()
-        self.chance = random.Random(number)
+    @staticmethod
+    def prepare(root: str) -> None:
+        seeds.make_root(root)
+        os.mkdir(f"{root}/project/.git", 0o700)
+        os.makedirs(f"{root}/{driver.BELOW}")
+        with open(f"{root}/{driver.BELOW}{driver.SETTINGS}", "w", encoding="utf-8") as file:
+            json.dump({"delete": {"archive_retired": False}}, file)
 
     def app(self, ahead: float = 0.0) -> driver.App:
-        """As fresh as a command's, with the real clock."""
         return driver.open_root(
-            self.root, _quiet, now=time.time() + ahead, lock_seconds="120", search="scan"
+            self.root,
+            lambda text: None,
+            now=time.time() + ahead,
+            lock_seconds="120",
+            search="scan",
         )
+
+    def rebuild(self) -> None:
+        index_md.rebuild(self.app())
+
+    def find_torn(self, path: str, data: bytes) -> list[str]:
+        if path != self.index:
+            return checker.itself(path, data)
+        head, lines = checker.HEAD.splitlines(), data.decode("utf-8", "replace").splitlines()
+        torn = [line for line in lines if line not in head and not checker.LINE.fullmatch(line)]
+        return [f"index: {line!r}" for line in torn]
 
     def step(self, turn: int) -> None:
         # Half of all actions meet at three records, the others are all over the twenty.
@@ -121,28 +110,6 @@ class _Writer:
             what = "create" if what == "update" else what
         self.act(path, what, data, mark)
 
-    def read(self, path: str) -> bytes | None:
-        start = time.monotonic_ns()
-        try:
-            data = self.app().store.read(path)
-        except Missing:
-            data = None
-        self._note(path, start, "read", (), hash_of(data) if data is not None else None)
-        if data is not None:
-            self.log.torn += checker.itself(path, data)
-        self.read_index()
-        return data
-
-    def read_index(self) -> None:
-        try:
-            text = self.app().store.read("index.md").decode("utf-8", "replace")
-        except Missing:
-            return
-        head = checker.HEAD.splitlines()
-        for line in text.splitlines():
-            if line not in head and not checker.LINE.fullmatch(line):
-                self.log.torn.append(f"index: {line!r}")
-
     def act(self, path: str, what: str, data: bytes | None, mark: str) -> None:
         wanted, given = self._wanted(path, what, data, mark)
         start = time.monotonic_ns()
@@ -152,10 +119,10 @@ class _Writer:
             code = getattr(error, "record_code", refusal.READ)
             if code not in REFUSED:
                 raise
-            self._note(path, start, what, given, REFUSED[code])
+            self.note(path, start, what, given, REFUSED[code])
             return
         said = "done" if change.changed else "there"
-        self._note(path, start, what, (*given, change.hash), said)
+        self.note(path, start, what, (*given, change.hash), said)
         if change.changed:
             self.log.marks.append(mark.encode())
 
@@ -180,70 +147,4 @@ class _Writer:
         done = lifecycle.tidy(self.app(AHEAD))
         gone = {change.path for change in done.changes}
         for path in PATHS:
-            self._note(path, start, "gc", (), "done" if path in gone else "stays")
-
-    def _note(self, path: str, start: int, kind: str, given: tuple[str, ...], said: Any) -> None:
-        self.log.ops.append((path, Op(start, time.monotonic_ns(), kind, given, said)))
-
-
-def _write(root: str, number: int, each: int, defect: str) -> Log:
-    defects.switch_off(defect)
-    writer = _Writer(root, number)
-    race.time_the_lock(writer.log.waits)
-    for turn in range(each):
-        try:
-            writer.step(turn)
-        except Exception as error:
-            writer.log.failed.append(f"{type(error).__name__}: {error}")
-    return writer.log
-
-
-def _rebuild(root: str, defect: str, over: str) -> Log:
-    defects.switch_off(defect)
-    log = Log()
-    while not os.path.exists(over):
-        try:
-            index_md.rebuild(driver.open_root(root, _quiet, now=time.time()))
-        except Exception as error:
-            log.failed.append(f"{type(error).__name__}: {error}")
-        time.sleep(0.02)
-    return log
-
-
-def _quiet(text: str) -> None:
-    """Nobody listens to notices here."""
-
-
-# -- the judgement -----------------------------------------------------------------------------
-
-
-def _judge(root: str, logs: list[Log]) -> Race:
-    found = Race(Tally())
-    tally = found.tally
-    for what in ("failed", "torn"):
-        some = [one for log in logs for one in getattr(log, what)]
-        tally.add(f"{len(some)} {what}", True, some[:1])
-    by_path: dict[str, list[Op]] = {path: [] for path in PATHS}
-    for log in logs:
-        for path, op in log.ops:
-            by_path[path].append(op)
-    for path, ops in by_path.items():
-        fine = linear.linearizable(ops, attempt)
-        tally.add(f"record {path}", True, [] if fine else ["its history is not linearizable"])
-    # A gc is one operation, though it answers for each record.
-    answers = Counter(str(op.result) for ops in by_path.values() for op in ops if op.kind != "read")
-    found.operations = sum(op.kind != "gc" for ops in by_path.values() for op in ops)
-    found.operations += sum(op.kind == "gc" for op in by_path[PATHS[0]])
-    found.conflicts = answers["conflict"]
-    view = checker.look(root)
-    kept = {mark for data in view.kept() for mark in MARK.findall(data)}
-    marks = [mark for log in logs for mark in log.marks]
-    lost = [mark for mark in marks if mark not in kept]
-    found.acknowledged, found.lost = len(marks), len(lost)
-    tally.add("acknowledged writes", True, [f"{len(lost)} are lost"] if lost else [])
-    tally.add("the end", True, checker.in_step(view) + view.past.problems)
-    waits = sorted(wait for log in logs for wait in log.waits)
-    if waits:
-        found.p99_ms, found.max_ms = waits[int(len(waits) * 0.99)], waits[-1]
-    tally.points = tally.fired = found.operations
-    return found
+            self.note(path, start, "gc", (), "done" if path in gone else "stays")

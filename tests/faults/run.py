@@ -121,28 +121,39 @@ def run_twice(level: str) -> Row:
 
 def run_race(level: str) -> Row:
     processes, each = {SMALL: (4, 60), QUICK: (8, 500), FULL: (8, 2000)}[level]
-    found = race.run(processes, each)
-    row = fill(Row("race", f"{processes} x {each}"), found.tally)
-    row.remark = found.line()
-    late = race.judge_waits(found) if level != SMALL else []
+    row, result = _race("race", race.MemoryWriter, processes, each)
+    late = race.judge_waits(result) if level != SMALL else []
     row.violations += len(late)
     row.examples += late
     known = race.CONTROLS[: 1 if level == SMALL else None]
-    row.controls = {defect: _caught(defect) for defect in known}
+    row.controls = {name: _caught(race.MemoryWriter, name, 60) for name in known}
     return row
 
 
-def _caught(defect: str) -> bool:
+def run_records_race(level: str) -> Row:
+    processes, each = {SMALL: (4, 10), QUICK: (8, 100), FULL: (8, 600)}[level]
+    row, _ = _race("records: race", records_race.RecordWriter, processes, each)
+    known = records_race.CONTROLS[: 1 if level == SMALL else None]
+    row.controls = {name: _caught(records_race.RecordWriter, name, 12) for name in known}
+    return row
+
+
+def _race(name: str, make: type[race.Writer], processes: int, each: int) -> tuple[Row, race.Race]:
+    result = race.run(make, processes, each)
+    row = fill(Row(name, f"{processes} x {each}"), result.tally)
+    row.remark = result.line()
+    return row, result
+
+
+def _caught(make: type[race.Writer], defect: str, each: int) -> bool:
     """Chance decides who meets whom: a few tries, each of them short."""
-    return any(race.run(8, 60, defect).tally.violations for _ in range(3))
+    return any(race.run(make, 8, each, defect).tally.violations for _ in range(5))
 
 
 def run_writers(level: str) -> Row:
     kills, edits = {SMALL: (8, 60), QUICK: (100, 500), FULL: (1000, 5000)}[level]
-    row = fill(Row("killed and stopped", "4 scenes"), writers.run(kills, edits))
-    row.remark = (
-        f"2 writers killed every 50 ms, {kills} times; a stopped lock holder; an editor beside"
-    )
+    row = fill(Row("killed writers", "3 scenes"), writers.run(kills, edits))
+    row.remark = f"2 writers killed every 50 ms, {kills} times; an editor beside"
     row.controls = {"written in place": writers.control("written in place", max(kills, 40))}
     return row
 
@@ -238,19 +249,6 @@ def run_records_errors(level: str) -> Row:
         )[0]
 
     row.controls = controls(records_stage.ERROR_CONTROLS, find)
-    return row
-
-
-def run_records_race(level: str) -> Row:
-    processes, each = {SMALL: (4, 10), QUICK: (8, 100), FULL: (8, 600)}[level]
-    found = records_race.run(processes, each)
-    row = fill(Row("records: race", f"{processes} x {each}"), found.tally)
-    row.remark = found.line()
-    known = records_race.CONTROLS[: 1 if level == SMALL else None]
-    row.controls = {
-        defect: any(records_race.run(8, 12, defect).tally.violations for _ in range(5))
-        for defect in known
-    }
     return row
 
 

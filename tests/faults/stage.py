@@ -18,8 +18,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from memdir.errors import Conflict, Missing
 from tests.faults import accounts, checker, defects, driver, kernel, seeds, tracer
 from tests.faults.checker import Answer, Expected
 
@@ -72,10 +73,10 @@ class Stage:
     """A root of its own; `defect` breaks the operations, never the checks or the recovery."""
 
     # What a stage for another layout puts in their place.
+    driver: Any = driver
+    checker: Any = checker
     prepare = staticmethod(seeds.prepare)
-    look = staticmethod(checker.look)
-    memories_of = staticmethod(checker.memories_of)
-    world = driver.WORLD
+    next = f"{NEXT}.md"  # what the next write brings
 
     def __init__(self, defect: str = "") -> None:
         driver.forget_how_old_files_are()
@@ -98,12 +99,12 @@ class Stage:
             self.lying = None
             self.prepare(self.root, operation)
             self.seeds[operation] = seeds.read_tree(self.root)
-            before = self.look(self.root)
+            before = self.checker.look(self.root)
             said: list[str] = []
-            code = driver.perform(self.root, operation, said, lambda paths: None, self.world)
+            code = driver.perform(self.root, operation, said, lambda paths: None, self.driver.WORLD)
             if code or said:
                 raise RuntimeError(f"{operation} fails undisturbed: {said}")
-            self.expected[operation] = Expected(operation, before, self.look(self.root))
+            self.expected[operation] = Expected(operation, before, self.checker.look(self.root))
         return self.expected[operation]
 
     def lay(self, operation: str) -> None:
@@ -121,7 +122,7 @@ class Stage:
     def run(self, operation: str) -> int:
         """In a forked child: the operation, broken as this stage says."""
         defects.switch_off(self.defect)
-        return driver.run_once(self.root, operation, self.world)
+        return driver.run_once(self.root, operation, self.driver.WORLD)
 
     def calls(self, operation: str) -> list[tracer.Call]:
         """Every system call of the operation, in order."""
@@ -154,7 +155,7 @@ class Stage:
 
     def _judge(self, operation: str, acknowledged: Answer, tree: seeds.Tree) -> list[str]:
         expected = self.learned(operation)
-        found = checker.judge(checker.look(self.root), expected, acknowledged)
+        found = self.checker.judge(self.checker.look(self.root), expected, acknowledged)
         found += accounts.judge(self.root, operation, acknowledged is not None)
         found += self.recover(expected)
         if acknowledged is None and operation in self.again:
@@ -168,47 +169,45 @@ class Stage:
     def recover(self, expected: Expected, new: Sequence[str] = ()) -> list[str]:
         """The next write, as a person would make it; then once more, which must change nothing."""
         start = time.process_time()
-        refused = self._attempt(lambda app: driver.later(app, _heard, NEXT))
-        if refused:
-            return [f"the next write is refused: {refused}"]
+        if error := self.attempt(lambda app: self.driver.later(app, NEXT)):
+            return [f"the next write is refused: {error!r}"]
         late = time.process_time() - start > USABLE_SECONDS
         found = ["the next write took too long"] if late else []
-        once = checker.look(self.root)
-        found += checker.judge_recovered(once, expected, [f"{NEXT}.md", *new])
-        refused = self._attempt(lambda app: driver.rebuild(app, _heard))
-        found += [f"the second recovery is refused: {refused}"] if refused else []
-        return found + checker.difference(once, checker.look(self.root))
+        once = self.checker.look(self.root)
+        found += self.checker.judge_recovered(once, expected, [self.next, *new])
+        if error := self.attempt(self.driver.rebuild):
+            found.append(f"the second recovery is refused: {error!r}")
+        return found + checker.difference(once, self.checker.look(self.root))
+
+    def is_right(self, error: Exception) -> bool:
+        """Is this what a person should hear who gives a command again that was cut off?"""
+        return isinstance(error, (Missing, Conflict)) or "stands there now" in str(error)
 
     def _run_again(self, expected: Expected) -> list[str]:
         """The same command once more: it completes, or says that it is done already."""
         operation = expected.operation
-        refused = self._attempt(lambda app: driver.OPERATIONS[operation](app, _heard), operation)
-        view = checker.look(self.root)
-        if refused:
-            fine = refused.startswith(("Missing", "Conflict")) or "stands there now" in refused
-            return [] if fine else [f"run again, it is refused: {refused}"]
+        error = self.attempt(self.driver.OPERATIONS[operation], operation)
+        if error:
+            return [] if self.is_right(error) else [f"run again, it is refused: {error!r}"]
+        view = self.checker.look(self.root)
         if view.memories != expected.after.memories:
             return ["run again, it says done, but is not"]
-        left = [*checker.in_step(view), *accounts.judge_done(self.root, operation)]
+        left = [*self.checker.in_step(view), *accounts.judge_done(self.root, operation)]
         return [f"run again: {problem}" for problem in left]
 
-    def _attempt(self, act: Callable[[driver.App], object], operation: str = "") -> str:
-        """Why something that must work did not; empty when it did."""
-        app = self.world.open_root(self.root, lambda text: None, operation)
+    def attempt(self, act: Callable[[driver.App], object], operation: str = "") -> Exception | None:
+        """What something that must work raised; None when it worked."""
+        app = self.driver.open_root(self.root, lambda text: None, operation)
         old = signal.signal(signal.SIGALRM, _took_too_long)
         signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
         try:
             act(app)
         except Exception as error:
-            return f"{type(error).__name__}: {error}"
+            return error
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, old)
-        return ""
-
-
-def _heard(done: object) -> None:
-    """Somebody listens."""
+        return None
 
 
 def _took_too_long(number: int, frame: object) -> None:

@@ -65,7 +65,7 @@ def test_racing_writers_lose_no_update_and_readers_see_no_half():
 
 
 @only_with_every
-def test_killed_stopped_and_ignorant_writers_harm_nobody():
+def test_killed_and_ignorant_writers_harm_nobody():
     hold(run("writers"))
 
 

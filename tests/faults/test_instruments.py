@@ -7,7 +7,7 @@ import pytest
 from tests.faults import checker, report, repository
 from tests.faults.checker import Expected, View
 from tests.faults.disk_model import Model
-from tests.faults.linear import Op, linearizable
+from tests.faults.linear import Op, linearizable, try_register
 from tests.faults.report import Row
 from tests.faults.seeds import Tree
 from tests.faults.tracer import Call
@@ -79,7 +79,8 @@ def test_a_history_that_one_at_a_time_explains_is_accepted():
             Op(11, 19, "cas", ("a", "c"), False),
             Op(21, 22, "drop", (), True),
             Op(23, 24, "drop", (), False),
-        ]
+        ],
+        try_register,
     )
 
 
@@ -98,7 +99,7 @@ def test_a_history_that_one_at_a_time_explains_is_accepted():
     ids=["a read of the past", "a lost update", "a value from nowhere", "a dead memory read"],
 )
 def test_a_history_that_nothing_explains_is_refused(history):
-    assert not linearizable(history)
+    assert not linearizable(history, try_register)
 
 
 # -- the checker -------------------------------------------------------------------------------

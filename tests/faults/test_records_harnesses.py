@@ -137,15 +137,13 @@ def root(tmp_path):
 
 
 def next_command(root, act=driver.later) -> Done:
-    heard = []
-    act(driver.open_root(str(root), print), heard.append)
-    return heard[0]
+    return act(driver.open_root(str(root), print))
 
 
 def left_by_a_rename(root, **changed: object) -> None:
     """What a killed writer leaves: the new version under both names, the index behind."""
     index = (root / BELOW / "index.md").read_bytes()
-    driver.rename(driver.open_root(str(root), print), lambda done: None)
+    driver.rename(driver.open_root(str(root), print))
     whole = json.loads((root / BELOW / RENAMED).read_bytes())
     name = USED.split("/")[1].removesuffix(".json")
     (root / BELOW / USED).write_bytes(write_record(whole | {"id": name} | changed))
@@ -167,7 +165,7 @@ def test_a_rebuild_heals_also_what_the_index_lists_already(root):
     left_by_a_rename(root)
     records = checker.look(str(root)).memories
     (root / BELOW / "index.md").write_text(checker.rendered(records))
-    next_command(root, lambda app, told: told(driver.index_md.rebuild(app)))
+    next_command(root, driver.index_md.rebuild)
     assert USED not in checker.look(str(root)).files
 
 

@@ -1,4 +1,4 @@
-"""Writers that are killed, stopped, or have an editor beside them that knows nothing of locks."""
+"""Writers that are killed, or have an editor beside them that knows nothing of locks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from typing import Any
 
 from tests.faults import checker, defects, driver, kernel, race, seeds, texts
 from tests.faults.stage import Tally
@@ -21,7 +22,6 @@ def run(kills: int, edits: int) -> Tally:
     tally = Tally()
     for scenario in (
         lambda root: killed_writers(root, kills, tally),
-        lambda root: stopped_holder(root, tally),
         lambda root: edited_before_the_commit(root, tally),
         lambda root: editor_beside(root, edits, tally),
     ):
@@ -61,7 +61,7 @@ def killed_writers(root: str, kills: int, tally: Tally, defect: str = "") -> Non
     with open(f"{root}.marks", encoding="ascii") as file:
         marks = file.read().split()
     try:
-        driver.later(driver.open_root(root, _quiet, now=time.time()), _heard)
+        driver.later(driver.open_root(root, _quiet, now=time.time()))
     except driver.MemdirError as error:
         tally.add("after the kills", True, [f"the next write is refused: {error}"])
     view = checker.look(root)
@@ -83,8 +83,8 @@ def _save_on(root: str, label: str, defect: str) -> None:
         mark = f"w{label.replace('.', '')}.{turn}"
         app = driver.open_root(root, _quiet, now=time.time())
         draft = driver.Draft(mark, name=chance.choice(NAMES), type="reference", description="x")
-        told = lambda done, mark=mark: os.write(marks, f"{mark}\n".encode()) and None  # noqa: E731
-        driver.changes.save(app, draft, driver.AS_IT_IS, told)
+        driver.changes.save(app, draft, driver.AS_IT_IS)
+        os.write(marks, f"{mark}\n".encode())
 
 
 def _start(work: Callable[[], None]) -> int:
@@ -97,55 +97,6 @@ def _start(work: Callable[[], None]) -> int:
     return pid
 
 
-# -- a stopped holder of the lock ----------------------------------------------------------------
-
-
-def stopped_holder(root: str, tally: Tally) -> None:
-    """The others are told who holds the lock, and refuse in the end with nothing written."""
-    pid = _start(lambda: _stop_inside(root))
-    os.waitpid(pid, os.WUNTRACED)
-    before = checker.look(root).files
-    said: list[str] = []
-    app = driver.open_root(root, said.append, lock_notice_seconds="0.2", lock_seconds="0.6")
-    found, start = [], time.monotonic()
-    try:
-        driver.later(app, _heard)
-        found.append("a second writer went past a stopped holder of the lock")
-    except driver.MemdirError as error:
-        named = f"pid {pid}"
-        if (
-            error.code != "busy"
-            or named not in str(error)
-            or "nothing was written" not in str(error)
-        ):
-            found.append(f"the refusal does not say who and what: {error}")
-        if not said or named not in said[0]:
-            found.append(f"nobody was told who holds the lock: {said}")
-    if not 0.5 < time.monotonic() - start < 5:
-        found.append("it did not wait as long as it was told to")
-    if checker.look(root).files != before:
-        found.append("something was written although it was refused")
-    os.kill(pid, signal.SIGCONT)
-    os.waitpid(pid, 0)
-    driver.later(driver.open_root(root, _quiet), _heard)
-    view = checker.look(root)
-    found += [] if "gamma.md" in view.files else ["the stopped writer's memory is lost"]
-    tally.add("stopped holder of the lock", True, found + checker.in_step(view))
-
-
-def _stop_inside(root: str) -> None:
-    app = driver.open_root(root, _quiet)
-    real = app.store.put
-
-    def put(path: str, data: bytes) -> None:
-        if path == "gamma.md":
-            os.kill(os.getpid(), signal.SIGSTOP)
-        real(path, data)
-
-    object.__setattr__(app.store, "put", put)
-    driver.create(app, _heard)
-
-
 # -- an editor that knows no lock ----------------------------------------------------------------
 
 
@@ -153,14 +104,17 @@ def edited_before_the_commit(root: str, tally: Tally) -> None:
     """An edit between our write and our commit is not taken for ours: the history gets it."""
     path = os.path.join(seeds.store_of(root), "gamma.md")
 
-    def told(done: object) -> None:
+    app = driver.open_root(root, _quiet)
+    real = app.history.record
+
+    def edit_first(*given: Any) -> str:
         with open(path, "a", encoding="utf-8") as file:
             file.write("\nAdded by an editor at once.\n")
-        time.sleep(0.05)
+        return real(*given)
 
-    driver.create(driver.open_root(root, _quiet), told)
-    time.sleep(0.05)
-    driver.touch(driver.open_root(root, _quiet), _heard)
+    vars(app.history)["record"] = edit_first
+    driver.create(app)
+    driver.touch(driver.open_root(root, _quiet))
     with open(path, "rb") as file:
         edited = file.read()
     kept = edited in checker.look(root).past.versions
@@ -185,7 +139,7 @@ def editor_beside(root: str, edits: int, tally: Tally) -> None:
             failed.append(f"{type(error).__name__}: {error}")
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    driver.later(driver.open_root(root, _quiet, now=time.time()), _heard)
+    driver.later(driver.open_root(root, _quiet, now=time.time()))
     view = checker.look(root)
     found = [f"{len(failed)} saves failed without a sentence, e.g. {failed[0]}"] if failed else []
     found += [f"{refused} of {edits} saves refused"] if refused else []
@@ -219,7 +173,3 @@ def _edit(path: str, text: str, how: int) -> None:
 
 def _quiet(text: str) -> None:
     """Nobody listens to notices here."""
-
-
-def _heard(done: object) -> None:
-    """Somebody listens."""

@@ -108,34 +108,6 @@ def test_the_async_runner_does_the_same(tool):
 
 
 @needs_sdk
-def test_two_runners_at_once_lose_nothing(tool, tmp_path):
-    from anthropic import AsyncAnthropic
-
-    assert not tool.call({**CALLS[1], "file_text": ""}).is_error
-
-    async def talk(address: str) -> None:
-        async with AsyncAnthropic(api_key="k", base_url=address, max_retries=0) as client:
-            own = memory_tool(dir=str(tmp_path / "store")).async_runner()
-            await client.beta.messages.tool_runner(
-                model="m", max_tokens=100, tools=[own], messages=ASK
-            ).until_done()
-
-    def lines(who: str) -> list[Reply]:
-        calls = [{**CALLS[4], "insert_line": 0, "insert_text": f"{who}-{at}"} for at in range(8)]
-        return [*(Reply(data=given, tool="memory") for given in calls), Reply("Done.")]
-
-    async def both(*addresses: str) -> None:
-        await asyncio.gather(*map(talk, addresses))
-
-    with serve(*lines("one")) as one, serve(*lines("two")) as two:
-        asyncio.run(both(one.address, two.address))
-        told = [*results(one), *results(two)]
-    assert [failed for _, failed in told] == [False] * 16
-    written = (tmp_path / "store/a.md").read_text().split()
-    assert sorted(written) == sorted(f"{who}-{at}" for who in ("one", "two") for at in range(8))
-
-
-@needs_sdk
 def test_the_methods_of_the_sdks_tool_are_there(tool):
     from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
     from anthropic.types.beta import (

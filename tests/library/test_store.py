@@ -175,20 +175,3 @@ def test_two_agents_at_once_lose_nothing(tool, store, home, tmp_path):
     assert {path.stem for path in store.glob("*-*.md")} == names
     index = (store / "MEMORY.md").read_text()
     assert all(f"({name}.md)" in index for name in names)
-
-
-def test_in_an_index_over_its_limit_a_memory_moves_each_time_its_words_say_so(tool, store):
-    store.mkdir()
-    for number in range(210):
-        (store / f"note-{number:03}.md").write_text(
-            f"---\nname: note-{number:03}\n---\n\nA note.\n"
-        )
-    plain = "---\nname: rule\ncreated: 2020-01-01\n---\n\nBe brief.\n"
-    rule = "name: rule\ntype: feedback"
-    create(tool, "rule.md", plain)
-    places = []
-    for old, new in (("name: rule", rule), (rule, "name: rule"), ("name: rule", rule)):
-        done(tool, "str_replace", "rule.md", old_str=old, new_str=new)
-        lines = (store / "MEMORY.md").read_text().splitlines()
-        places.append([at for at, line in enumerate(lines) if "(rule.md)" in line])
-    assert places == [[0], [210], [0]]

@@ -8,7 +8,7 @@ from memdir.errors import BadInput, Conflict, Missing
 from memdir.format.draft import Draft, Revision, Wishes, hash_of
 from memdir.hot.memory import read
 from memdir.store import changes, look
-from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+from tests.helpers.opened import DAY, Opened, memory, tree
 from tests.helpers.tables import cases
 
 LONG = (
@@ -222,31 +222,3 @@ def test_a_dry_run_writes_nothing_anywhere(opened, verb):
         assert [one.path for one in real.changes] == [one.path for one in done.changes]
         for path, _, new in done.diff:
             assert opened.files().get(path) == new
-
-
-# -- clocks --------------------------------------------------------------------------------
-
-
-def test_a_clock_set_back_between_two_saves_harms_nothing(opened):
-    save(opened, Draft("One", name="a"))
-    opened.now = NOON - DAY
-    save(opened, Draft("Two", name="a"))
-    save(opened, Draft("Three", name="b"))
-    document = read(opened.read("a.md"))
-    assert document.values["metadata.modified"] == document.values["metadata.created"]
-    assert opened.verbs() == ["begin", "save a", "save a", "save b"]
-    review.undo_changes(opened.app())
-    review.undo_changes(opened.app())
-    assert "One" in opened.read("a.md")
-    assert "b.md" not in opened.files()
-
-
-def test_a_clock_ten_years_ahead_for_one_save_harms_nothing(opened):
-    opened.now = NOON + 3650 * DAY
-    save(opened, Draft("Ahead", name="a"))
-    opened.now = NOON
-    save(opened, Draft("Now", name="a"))
-    listed, _ = ages.list_memories(opened.app())
-    assert "Now" in opened.read("a.md")
-    assert [one.memory.path for one in listed] == ["a.md"]
-    assert opened.verbs() == ["begin", "save a", "save a"]

@@ -90,7 +90,7 @@ def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path
     opened = Opened(tmp_path)
     opened.write("MEMORY.md", ALONE["paragraphs"])
     opened.save("First", "first")
-    assert look.shelved(opened.app()) == []
+    assert look.list_shelved(opened.app()) == []
     assert opened.verbs() == ["begin", "save first"]
 
 
@@ -104,7 +104,7 @@ def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
     opened.now = now
     opened.save("Later words", "later")
     changes.retire(opened.app(), ["later"])
-    assert [one.path for one in look.shelved(opened.app())] == ["later.md"]
+    assert [one.path for one in look.list_shelved(opened.app())] == ["later.md"]
     changes.restore(opened.app(), ["later"])
     assert "Later words" in opened.read("later.md")
     review.undo_changes(opened.app())

@@ -16,7 +16,7 @@ STANDALONE = (
 
 
 def shelved(opened: Opened) -> list[tuple[str, str]]:
-    return [(one.room, one.path) for one in look.shelved(opened.app())]
+    return [(one.room, one.path) for one in look.list_shelved(opened.app())]
 
 
 # -- retire and archive --------------------------------------------------------------------
@@ -142,15 +142,6 @@ def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
     assert [one.path for one in shelf.list(ARCHIVE)] == ["kept.md"]
 
 
-def test_a_clock_far_ahead_empties_no_trash(opened):
-    shelf = opened.app().shelf
-    for number in range(20):
-        shelf.lay(TRASH, f"m{number}.md", b"x", opened.now)
-    opened.now += 3650 * DAY
-    changes.purge(opened.app(), [], expired=True)
-    assert len(shelf.list(TRASH)) == 20
-
-
 # -- shapes --------------------------------------------------------------------------------
 
 
@@ -194,7 +185,7 @@ def test_a_store_without_a_directory_is_read_as_empty_and_made_by_the_first_save
     app = opened.app()
     assert ages.list_memories(app) == ([], [])
     assert look.load(app).text == ""
-    assert look.shelved(app) == []
+    assert look.list_shelved(app) == []
     with pytest.raises(Missing):
         look.show(app, "a")
     with pytest.raises(Missing):

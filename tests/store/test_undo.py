@@ -312,7 +312,9 @@ def test_undo_without_a_history_says_how_to_get_one(tmp_path):
         undo(opened)
     assert "MEMDIR_HISTORY" in off.value.next
     kept = [
-        opened.app().shelf.read(one) for one in look.shelved(opened.app()) if one.path == "a.md"
+        opened.app().shelf.read(one)
+        for one in look.list_shelved(opened.app())
+        if one.path == "a.md"
     ]
     assert any(b"One" in data for data in kept)
 

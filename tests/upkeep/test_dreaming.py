@@ -195,7 +195,7 @@ def test_old_and_wrong_goes_into_the_trash_old_alone_stays(opened):
     before = opened.files()
     first, done = run(opened)
     assert paths(done, "retired") == ["wrong.md"]
-    assert [one.path for one in look.missed(opened.app())] == ["wrong.md"]
+    assert [one.path for one in look.list_missed(opened.app())] == ["wrong.md"]
     assert first.oriented.old == ("old.md",) and first.lost == []
     review.undo_changes(opened.app())
     assert opened.files() == before

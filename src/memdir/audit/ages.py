@@ -13,7 +13,7 @@ from memdir.errors import Finding, MemdirError
 from memdir.hot import safe, types
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory
 from memdir.store import ports
-from memdir.store.commit_times import commit_times
+from memdir.store.git import commit_times
 from memdir.store.ports import Logged
 from memdir.store.writer import App
 

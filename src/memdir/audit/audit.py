@@ -31,7 +31,7 @@ from memdir.format.outline import Lookup
 from memdir.hot import safe, types
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
 from memdir.recall.answer import section
-from memdir.store.commit_times import find_ignored
+from memdir.store.git import find_ignored
 from memdir.store.keep_index import Targets
 from memdir.store.look import is_for_others
 from memdir.store.ports import ARCHIVE, TRASH, Scan

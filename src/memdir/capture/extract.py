@@ -45,7 +45,7 @@ from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot import safe
 from memdir.hot.place import below, store_key
 from memdir.store import state
-from memdir.store.keep_index import index
+from memdir.store.keep_index import update_index
 from memdir.store.save import write_draft
 from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.text import similar
@@ -303,7 +303,7 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         desk.cause = replace(desk.cause, batch=made.batch, name=names[0] + more if names else "")
         if names:
-            indexed = index(desk.store, app.rules())
+            indexed = update_index(desk.store, app.rules())
             desk.remarks += indexed.remarks([change.path for change in desk.changes])
     changes = desk.changes
     made.done.append(desk.done)

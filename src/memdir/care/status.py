@@ -27,7 +27,7 @@ from memdir.hot.log import NAME as LOG
 from memdir.hot.queue import NAME, TAKEN
 from memdir.models.ledger import Ledger, day_of
 from memdir.store.look import readable_log
-from memdir.store.ports import standing
+from memdir.store.ports import list_standing
 from memdir.store.writer import App
 
 WORKER_LOCK = "worker.lock"  # in the cache directory
@@ -133,7 +133,7 @@ def _set_up(config: Config) -> str:
 def _last_save(app: App) -> tuple[float, str]:
     """The newest change that brought a text into the store and was not taken back."""
     try:
-        for logged in standing(readable_log(app)):
+        for logged in list_standing(readable_log(app)):
             if any(kind != "D" and path.endswith(".md") for kind, path in logged.paths):
                 return logged.time, logged.cause.name or logged.paths[0][1]
     except MemdirError:

@@ -11,7 +11,7 @@ from memdir.cli.command import Session
 from memdir.cli.output import Answer, Fields, more_lines, pick, pick_all
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.acceptance import ACCEPTED, REJECTED
-from memdir.store.accept import Source, Waiting, decide, find_source
+from memdir.store.accept import Source, Waiting, find_source, record_decision
 from memdir.text.terminal import count, line, visible
 
 SHOW, ACCEPT, REJECT = "show", "accept", "reject"
@@ -51,7 +51,7 @@ def answer(session: Session, action: str, ids: Sequence[str], every: bool) -> An
     decision, dry_run = ACCEPTED if action == ACCEPT else REJECTED, session.asked.dry_run
     would, lines = "would be " if dry_run else "", []
     for source in chosen:
-        decide(source.app, source.waiting, decision)
+        record_decision(source.app, source.waiting, decision)
         lines += [f"{would}{decision}: {line(item.memory.path)}" for item in source.waiting]
     fields |= {"decision": decision, "dry_run": dry_run}
     return Answer(fields, lines or ["nothing waits for a review"])

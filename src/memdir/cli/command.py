@@ -409,10 +409,10 @@ def _is_memory(name: str, app: App) -> bool:
 def _room(name: str, app: App) -> str:
     """The shelf that holds the newest memory of that name."""
     from memdir.format.names import means
-    from memdir.store.look import shelved
+    from memdir.store.look import list_shelved
 
     with suppress(MemdirError):
-        return next((item.room for item in shelved(app) if means(name, item.path)), "")
+        return next((item.room for item in list_shelved(app) if means(name, item.path)), "")
     return ""
 
 

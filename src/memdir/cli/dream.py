@@ -123,7 +123,7 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
         text = read_text(STDIN, LONGEST_BYTES, "the text")
     day = read_day(date) if date is not None else None
     added = logs.log_day(app, text, guess_type(text) if type is None else type, day)
-    entry = logs.written(added)
+    entry = logs.write_entry(added.entry)
     fields = {
         "change": CREATED,
         "path": added.path,

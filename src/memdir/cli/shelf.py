@@ -72,7 +72,7 @@ def _list_shelved(session: Session) -> Answer:
     items = [
         (scope, item, safe.age_days(item.time, app.now()))
         for scope, app in session.apps()
-        for item in look.missed(app)
+        for item in look.list_missed(app)
     ]
     fields = [
         pick(

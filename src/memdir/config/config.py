@@ -13,45 +13,17 @@ from memdir.config.repository import (
     MANAGED_SETTINGS,
     REMOTE,
     SHOWN_CHARACTERS,
-    Place,
     SettingsFile,
-    find_place,
+    Site,
+    find_site,
     named_directory,
     rejected,
 )
-from memdir.config.settings import Options, look_at, read_options, read_settings
+from memdir.config.settings import Options, read_options, read_settings
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
-from memdir.hot.place import (
-    ABSENT,
-    AGENT_PLACES,
-    BUILT_IN,
-    BY_AGENT,
-    INDEX,
-    MAIN_SCOPES,
-    PROJECT,
-    RECORDS,
-    SCAN,
-    SHARED,
-    SILENT,
-    UNHEARD,
-    Around,
-    Here,
-    Scope,
-    agent_folder,
-    below,
-    checkout_root,
-    enabled,
-    expand,
-    facts_of,
-    is_true,
-    origin_of,
-    override_problem,
-    parse_scope,
-    project_name,
-    write,
-)
+from memdir.hot.place import RECORDS, Around, Here, Scope, below, parse_scope
 
 SWITCH = "autoMemoryEnabled"
 DIR = "--dir"
@@ -69,45 +41,45 @@ SYSTEM = (
 )
 # fmt: on
 SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
-IN_CHECKOUT = ("local", place.RECORDS)  # both in .claude/memory, each with its own kind of file
+IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, each with its own kind of file
 SAME_START = f"default (existing directory with the same first {place.NAME_CHARACTERS} characters)"
 
 
-def project_store(place: Place, findings: list[Finding]) -> tuple[str, str]:
-    """The project's memory directory and the step of the chain that decided."""
-    override = SettingsFile("environment", {DIRECTORY: place.env.get(OVERRIDE)})
+def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
+    """The project's memory directory, and the step of the chain that decided."""
+    override = SettingsFile("environment", {DIRECTORY: site.env.get(OVERRIDE)})
     chain = (
         (f"environment {OVERRIDE}", override, False),
-        (f"managed setting {DIRECTORY}", place.managed, True),
-        (f"user setting {DIRECTORY}", place.user, True),
+        (f"managed setting {DIRECTORY}", site.managed, True),
+        (f"user setting {DIRECTORY}", site.user, True),
     )
     for step, said, tilde in chain:
         value = said.values.get(DIRECTORY)
         if value is None or value == "":
             continue
-        problem = _problem(value, tilde, place)
+        problem = _problem(value, tilde, site)
         if not problem and isinstance(value, str):
-            return os.path.realpath(expand(value, place.home)), step
+            return os.path.realpath(place.expand(value, site.home)), step
         findings.append(rejected(said.path, step, value, problem))
-    base = place.env.get(REMOTE, "")
-    name, exact = _folder(os.path.join(base or place.claude, "projects"), place.root)
-    store = os.path.realpath(os.path.join(base or place.claude, "projects", name, "memory"))
+    base = site.env.get(REMOTE, "")
+    name, exact = _folder(os.path.join(base or site.claude, "projects"), site.root)
+    store = os.path.realpath(os.path.join(base or site.claude, "projects", name, "memory"))
     default = "default" if exact else SAME_START
     return store, f"remote base {REMOTE}" if base else default
 
 
-def _problem(value: object, tilde: bool, place: Place) -> str:
-    """Why an override is refused; empty when it is not."""
+def _problem(value: object, tilde: bool, site: Site) -> str:
+    """Why an override is refused, or ""."""
     if not isinstance(value, str):
         return "it is not a text"
-    if problem := override_problem(value, tilde=tilde):
+    if problem := place.override_problem(value, tilde=tilde):
         return problem
-    home = place.home
-    path = expand(value, home)
+    home = site.home
+    path = place.expand(value, home)
     # The home and a top directory may be links themselves; what lies below may not be bent.
     anchor = home if below(path, home) else "/" + path.split("/")[1]
     real = os.path.realpath(path)
-    if taken := _taken(real, place):
+    if taken := _taken(real, site):
         return f"it is {taken}"
     if real != os.path.realpath(anchor) + path[len(anchor) :]:
         return f"it leads through a symbolic link to {real}; name that directory itself"
@@ -118,23 +90,23 @@ def _problem(value: object, tilde: bool, place: Place) -> str:
     return ""
 
 
-def _taken(path: str, place: Place) -> str:
-    """Whose directory a real path is, where it cannot be a store; empty where it can."""
-    home, claude = os.path.realpath(place.home), os.path.realpath(place.claude)
+def _taken(path: str, site: Site) -> str:
+    """Why a real path cannot be a store, or ""."""
+    home, claude = os.path.realpath(site.home), os.path.realpath(site.claude)
     if path == home or below(home, path):
         return "the home directory itself, or above it"
     if path in SYSTEM or any(below(path, top) for top in SETTINGS):
         return "a directory of the system"
     if path in (claude, os.path.join(claude, "projects")) or below(claude, path):
         return "the client's own directory, or above it"
-    for folder in map(os.path.realpath, place.ours()):
+    for folder in map(os.path.realpath, site.ours()):
         if path == folder or below(path, folder) or below(folder, path):
             return "where memdir keeps files of its own"
     return ""
 
 
 def _exposed(path: str) -> str:
-    """The first directory on the way down that another user could fill or replace, or nothing."""
+    """The first directory on the path that another user could write to or replace, or ""."""
     mine, here, sticky = (0, os.geteuid()), "", False
     for part in path.split("/")[1:]:
         here = f"{here}/{part}"
@@ -153,7 +125,7 @@ def _exposed(path: str) -> str:
 
 
 def _folder(projects: str, root: str) -> tuple[str, bool]:
-    """The project's folder; a long name may end in another hash than ours, so look for it."""
+    """The project's folder; for a long name the client may use another hash, so look for it."""
     name = place.project_name(root)
     if len(name) <= place.NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name, True
@@ -167,18 +139,18 @@ def _directories(path: str) -> list[str]:
     return sorted(name for name in _names(path) if os.path.isdir(os.path.join(path, name)))
 
 
-def all_scopes(project: str, place: Place, findings: list[Finding]) -> dict[str, str]:
-    """Every scope's directory by name; one that the repository has bent is left out."""
+def all_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, str]:
+    """Every scope's directory by name, without those that lead through a repository's link."""
     agents = [
         Scope("agent", name, where)
-        for where in AGENT_PLACES
-        for name in _directories(_agents_folder(place, where))
-        if agent_folder(name) == name  # else it is not one of ours
+        for where in place.AGENT_PLACES
+        for name in _directories(_agents_folder(site, where))
+        if place.agent_folder(name) == name  # else it is not one of ours
     ]
     scopes: dict[str, str] = {}
-    for scope in [*map(Scope, MAIN_SCOPES), *agents]:
+    for scope in [*map(Scope, place.MAIN_SCOPES), *agents]:
         try:
-            scopes[str(scope)] = store_of(scope, project, place)
+            scopes[str(scope)] = store_of(scope, project, site)
         except BadInput as bent:
             findings.append(Finding("redirect-attempt", bent.path, bent.message, bent.next))
     local = scopes.get("local", "")
@@ -188,27 +160,27 @@ def all_scopes(project: str, place: Place, findings: list[Finding]) -> dict[str,
     return scopes
 
 
-def _agents_folder(place: Place, where: str) -> str:
+def _agents_folder(site: Site, where: str) -> str:
     if where == "user":
-        return os.path.join(place.claude, "agent-memory")
+        return os.path.join(site.claude, "agent-memory")
     name = "agent-memory" if where == "project" else "agent-memory-local"
-    return os.path.join(place.checkout, ".claude", name)
+    return os.path.join(site.checkout, ".claude", name)
 
 
-def store_of(scope: Scope, project: str, place: Place) -> str:
+def store_of(scope: Scope, project: str, site: Site) -> str:
     """The directory of a scope; refuses one that lies behind a link inside the repository."""
     if scope.kind == "agent":
-        path = os.path.join(_agents_folder(place, scope.place), scope.folder)
+        path = os.path.join(_agents_folder(site, scope.place), scope.folder)
     elif scope.kind == "user":
-        path = os.path.join(place.claude, "memory")
+        path = os.path.join(site.claude, "memory")
     elif scope.kind in IN_CHECKOUT:
-        path = os.path.join(place.checkout, ".claude", "memory")
+        path = os.path.join(site.checkout, ".claude", "memory")
     else:
         path = os.path.join(project, "team") if scope.kind == "team" else project
     inside = scope.kind in IN_CHECKOUT or (scope.kind == "agent" and scope.place != "user")
     # In a home that is a project itself, links are the user's own.
-    if (inside or place.commits(path)) and place.checkout != os.path.realpath(place.home):
-        _refuse_links(place.checkout, path)
+    if (inside or site.commits(path)) and site.checkout != os.path.realpath(site.home):
+        _refuse_links(site.checkout, path)
     return os.path.realpath(path)
 
 
@@ -222,11 +194,9 @@ def _refuse_links(top: str, path: str) -> None:
             raise BadInput(message, path=here, next=hint)
 
 
-def named_store(
-    path: str, wanted: Scope, scopes: dict[str, str], place: Place
-) -> tuple[Scope, str]:
-    """The scope and store that `--dir` means; a directory of a known scope keeps its rules."""
-    if taken := _taken(path, place):
+def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) -> tuple[Scope, str]:
+    """Scope and store for `--dir`; the directory of a known scope keeps its rules."""
+    if taken := _taken(path, site):
         hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
         raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
     if wanted.kind == RECORDS:
@@ -244,7 +214,7 @@ def named_store(
 
 @dataclass(frozen=True)
 class Config:
-    """Everything the outside decides: where memories lie, whether memory is on, the options."""
+    """What settings and environment decide: where memories are, whether memory is on, options."""
 
     store: str
     scope: Scope
@@ -273,14 +243,14 @@ class Config:
 
     @property
     def origin(self) -> str:
-        """Who else writes the memories here; empty where they are the user's own."""
+        """Who else writes memories here; "" if they are the user's own."""
         if self.foreign or self.store == self.scopes.get("user"):
             return ""  # a person named it, or the home is a project
-        return origin_of(str(self.scope), self.store, self.checkout, self.shared)
+        return place.origin_of(str(self.scope), self.store, self.checkout, self.shared)
 
     @property
     def own(self) -> str:
-        """The folder beside config.toml where a user's own members lie, a folder per family."""
+        """The folder beside config.toml with the user's own members, one folder per family."""
         return os.path.dirname(self.config_file)
 
 
@@ -292,53 +262,53 @@ def read_config(
     dir: str | None = None,
     scope: str = "project",
 ) -> Config:
-    """Decide once, from the arguments alone, what the rest of the program takes for granted."""
+    """The configuration, from the arguments alone."""
     wanted, findings = parse_scope(scope), list[Finding]()
-    place = find_place(environ, cwd, project, findings)
-    on, by = enabled(place.env, _switches(place, findings))
-    store, step = project_store(place, findings)
-    known = tuple((scopes := all_scopes(store, place, findings)).values())
+    site = find_site(environ, cwd, project, findings)
+    on, by = place.enabled(site.env, _switches(site, findings))
+    store, step = project_store(site, findings)
+    known = tuple((scopes := all_scopes(store, site, findings)).values())
     if dir is not None:
-        (wanted, store), step = named_store(named_directory(cwd, dir), wanted, scopes, place), DIR
+        (wanted, store), step = named_store(named_directory(cwd, dir), wanted, scopes, site), DIR
     elif wanted.kind not in ("project", "all"):
-        store, step = store_of(wanted, store, place), f"scope {wanted}"
+        store, step = store_of(wanted, store, site), f"scope {wanted}"
     return Config(
         store=store,
         scope=wanted,
         step=step,
-        shared=wanted.shared or place.commits(store),
-        project_root=place.root,
-        checkout=place.checkout,
-        code=_find_code(place, wanted, store if dir and project is None else ""),
-        project_name=project_name(place.root),
+        shared=wanted.shared or site.commits(store),
+        project_root=site.root,
+        checkout=site.checkout,
+        code=_find_code(site, wanted, store if dir and project is None else ""),
+        project_name=place.project_name(site.root),
         enabled=on,
         enabled_by=by,
         scopes=MappingProxyType(scopes),
-        home=place.home,
-        claude_dir=place.claude,
-        state_dir=place.own("STATE"),
-        cache_dir=place.own("CACHE"),
-        config_file=place.config_file,
-        options=read_options(place.env, place.config_file, findings),
+        home=site.home,
+        claude_dir=site.claude,
+        state_dir=site.own("STATE"),
+        cache_dir=site.own("CACHE"),
+        config_file=site.config_file,
+        options=read_options(site.env, site.config_file, findings),
         environ=environ,
         findings=tuple(dict.fromkeys(findings)),
         foreign=step == DIR and store not in known,
     )
 
 
-def _find_code(place: Place, scope: Scope, named: str) -> str:
-    """Of a directory that was named, the checkout it lies in; a user's memories have none."""
-    inside = checkout_root(named, look_at) if named else ""
+def _find_code(site: Site, scope: Scope, named: str) -> str:
+    """The checkout that memories refer to; user memories have none."""
+    inside = place.checkout_root(named, place.look) if named else ""
     if inside or scope.kind == "user":
         return inside
-    return place.checkout if place.git else ""
+    return site.checkout if site.git else ""
 
 
-def _switches(place: Place, findings: list[Finding]) -> list[tuple[str, bool]]:
-    """The settings that may switch memory, strongest first; a repository's only off."""
-    sources = [("managed", place.managed), *(("repository", said) for said in place.repository)]
+def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
+    """Settings that turn memory on or off, strongest first; a repository's count only for off."""
+    sources = [("managed", site.managed), *(("repository", said) for said in site.repository)]
     switches = []
-    for source, said in [*sources, ("user", place.user)]:
+    for source, said in [*sources, ("user", site.user)]:
         value = said.values.get(SWITCH)
         if isinstance(value, bool) and not (source == "repository" and value):
             switches.append((f"{source} setting {SWITCH}", value))
@@ -350,13 +320,13 @@ def _switches(place: Place, findings: list[Finding]) -> list[tuple[str, bool]]:
         fix = "Switch it on in your user settings if you want it."
         findings += [
             Finding("ignored-setting", said.path, message, fix)
-            for said in place.repository
+            for said in site.repository
             if said.values.get(SWITCH) is True
         ]
     return switches
 
 
-def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
+def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
     """Where a hook was called, as the whole configuration says; left behind at `path`.
 
     Needed once in each directory.
@@ -367,30 +337,32 @@ def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> H
     if unclear:
         return None  # a client may understand these settings: better no memory at all
     try:
-        config = read_config(clean(environ, cwd), cwd)
+        config = read_config(clean_environment(environ, cwd), cwd)
     except MemdirError:
         return None  # no home, or no such directory: nobody to tell
     here = here_of(config, around)
     basis = _basis(config, environ)
     if path and all(_is_old(name, begun) for name in (*basis, *around.seen.split("\0"))):
-        write(path, around.seen, basis, here)
+        place.write(path, around.seen, basis, here)
     return here
 
 
-def clean(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
-    """Without what the settings of the project put there in which the client was started."""
-    top = environ.get(PROJECT, "")
+def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
+    """The environment without what the settings of the client's start project added to it."""
+    top = environ.get(place.PROJECT, "")
     if not top.startswith("/") or not os.path.isdir(top) or top == cwd:
         return environ
-    return find_place(environ, top, None, []).env
+    return find_site(environ, top, None, []).env
 
 
 def is_silent(config: Config) -> bool:
-    """True where hooks do nothing: in the client's bare modes, or where somebody said so."""
+    """True if hooks do nothing: bare modes of the client, or switched off."""
     env = config.environ
-    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
+    if place.is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
         return True
-    if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+    if place.is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get(
+        "CLAUDE_CODE_REMOTE_MEMORY_DIR"
+    ):
         return True
     # A repository may switch memory off for itself, and that means ours too. A user who switches
     # the client's own off has installed us instead.
@@ -398,18 +370,18 @@ def is_silent(config: Config) -> bool:
 
 
 def here_of(config: Config, around: Around) -> Here:
-    """What hooks need to know of a configuration."""
+    """The part of a configuration that hooks need."""
     from memdir.hot.stop import CALLER
 
     holds = {
-        SILENT: is_silent(config),
+        place.SILENT: is_silent(config),
         # Of Claude Code; whoever else calls us has none of its own.
-        BUILT_IN: config.enabled and not config.environ.get(CALLER),
-        INDEX: config.options.index,
-        SHARED: config.shared,
-        SCAN: config.options.search == SCAN,
-        UNHEARD: not config.options.capture,
-        BY_AGENT: config.options.capture and config.options.records_agent,
+        place.BUILT_IN: config.enabled and not config.environ.get(CALLER),
+        place.INDEX: config.options.index,
+        place.SHARED: config.shared,
+        place.SCAN: config.options.search == place.SCAN,
+        place.UNHEARD: not config.options.capture,
+        place.BY_AGENT: config.options.capture and config.options.records_agent,
     }
     holding = frozenset(name for name, holds_here in holds.items() if holds_here)
     folders, scopes = (config.state_dir, config.cache_dir, around.checkout), dict(config.scopes)
@@ -442,8 +414,8 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_old(path: str, begun: int) -> bool:
-    """False where it may have changed while it was read."""
-    if not path.startswith("/") or facts_of(path, True) == ABSENT:
+    """False if the file may have changed while it was read."""
+    if not path.startswith("/") or place.facts_of(path, True) == place.ABSENT:
         return True
     try:
         return os.stat(path).st_ctime_ns < begun - YOUNG_NS or os.path.isdir(path)

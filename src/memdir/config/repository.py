@@ -8,19 +8,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memdir.config.settings import look_at, read_managed, read_settings
+from memdir.config.settings import read_managed, read_settings
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot import place
 from memdir.hot.memory import TEAM
-from memdir.hot.place import (
-    FOLDERS,
-    OURS,
-    PATH_VARIABLES,
-    PLACE_VARIABLES,
-    below,
-    is_true,
-    own_folder,
-)
+from memdir.hot.place import below
 
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
@@ -28,14 +20,12 @@ REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What one settings file says."""
-
     path: str
     values: Mapping[str, object]
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables it wants the client to set for every hook, as the client writes them."""
+        """Variables that the client sets for every hook, written as the client writes them."""
         env = self.values.get("env")
         pairs = env.items() if isinstance(env, dict) else ()
         return {
@@ -46,7 +36,6 @@ class SettingsFile:
 
 
 def read_repository(folders: list[str], findings: list[Finding]) -> list[SettingsFile]:
-    """The repository's own settings files in these folders."""
     paths = [
         os.path.join(folder, ".claude", name)
         for folder in folders
@@ -59,7 +48,7 @@ def read_repository(folders: list[str], findings: list[Finding]) -> list[Setting
 def without_repository(
     environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
 ) -> dict[str, str]:
-    """The environment without what the repository has put there; every attempt is a finding."""
+    """The environment without what the repository put there; every attempt becomes a finding."""
     env = dict(environ)
     for said in repository:
         for key in REDIRECT_KEYS:
@@ -78,8 +67,8 @@ def without_repository(
 def _decides(name: str, value: str) -> bool:
     # A repository may switch memory off for itself, but not on against the user.
     if name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY":
-        return not is_true(value)
-    return name in PLACE_VARIABLES or name.startswith(OURS)
+        return not place.is_true(value)
+    return name in place.PLACE_VARIABLES or name.startswith(place.OURS)
 
 
 def _attempt(path: str, what: str) -> Finding:
@@ -98,8 +87,8 @@ SHOWN_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the program stands; `env` is free of what a repository has put there."""
+class Site:
+    """The surroundings of a run; `env` is free of what a repository put there."""
 
     env: Mapping[str, str]
     home: str
@@ -112,7 +101,7 @@ class Place:
     repository: tuple[SettingsFile, ...]
 
     def commits(self, path: str) -> bool:
-        """True when a team or git may carry a file at this path to other people."""
+        """True if a file at this path may reach other people through git or a team store."""
         if os.path.basename(path) == TEAM:
             return True
         if below(path, os.path.realpath(self.claude)):
@@ -129,28 +118,25 @@ class Place:
         return os.path.join(self.own("CONFIG"), "config.toml")
 
     def own(self, kind: str) -> str:
-        """Our directory for state, cache or configuration."""
-        return own_folder(self.env, self.home, kind)
+        return place.own_folder(self.env, self.home, kind)
 
     def ours(self) -> tuple[str, ...]:
-        """The directories that memdir keeps for itself."""
-        return tuple(map(self.own, FOLDERS))
+        return tuple(map(self.own, place.FOLDERS))
 
 
-def find_place(
+def find_site(
     environ: Mapping[str, str], cwd: str, project: str | None, findings: list[Finding]
-) -> Place:
-    """Look around from the current directory, or from the project that was named."""
+) -> Site:
     start = _start(cwd, project)
-    checkout = place.checkout_root(start, look_at)
-    root = place.git_root(start, look_at, os.path.realpath)
+    checkout = place.checkout_root(start, place.look)
+    root = place.git_root(start, place.look, os.path.realpath)
     said = read_repository(_folders(start, checkout or start, root), findings)
     repository = _foreign(said, environ, cwd)
     env = _clean(without_repository(environ, repository, findings), cwd, findings)
     claude = _claude_dir(env, cwd)
     user = os.path.join(claude, "settings.json")
     managed = env.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
-    return Place(
+    return Site(
         env=env,
         home=_home(env),
         claude=claude,
@@ -164,7 +150,7 @@ def find_place(
 
 
 def named_directory(cwd: str, path: str) -> str:
-    """The real path of a directory that the person has named; it need not exist yet."""
+    """The real path of a directory that the user named; it need not exist yet."""
     if not path or "\0" in path:
         raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
     if not _absolute(cwd) and not _absolute(path):
@@ -176,7 +162,6 @@ def named_directory(cwd: str, path: str) -> str:
 
 
 def _start(cwd: str, project: str | None) -> str:
-    """Where the search for the root begins: a real path, even if cwd is gone by now."""
     if project is None:
         return named_directory(cwd, cwd)
     start = named_directory(cwd, project)
@@ -187,7 +172,7 @@ def _start(cwd: str, project: str | None) -> str:
 
 
 def _folders(start: str, checkout: str, root: str) -> list[str]:
-    """Where a client may find settings of the repository: up to the checkout, and at the root."""
+    """Where the client looks for repository settings: up to the checkout, and in its root."""
     folders = [start]
     while folders[-1] != checkout:
         folders.append(os.path.dirname(folders[-1]))
@@ -195,7 +180,7 @@ def _folders(start: str, checkout: str, root: str) -> list[str]:
 
 
 def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) -> list[SettingsFile]:
-    """The files that are the repository's: in a home that is a project, `.claude` is the user's."""
+    """Files that belong to the repository; if the home is a project, `.claude` is the user's."""
     for file in files:
         # Whoever moves the home could make the repository's folder look like the user's.
         if "HOME" in file.environment or "CLAUDE_CONFIG_DIR" in file.environment:
@@ -205,8 +190,8 @@ def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) ->
 
 
 def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:
-    """The environment with whole paths; what cannot be a path is left out, with a finding."""
-    for name in PATH_VARIABLES:
+    """The environment with absolute paths; a value that cannot be a path becomes a finding."""
+    for name in place.PATH_VARIABLES:
         value = env.get(name, "")
         if "\0" in value:
             findings.append(rejected("environment", name, value, "it holds a NUL character"))
@@ -224,7 +209,6 @@ def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, 
 
 
 def rejected(where: str, name: str, value: object, problem: str) -> Finding:
-    """An override that is not used, why, and what would be."""
     message = f"{name} = {repr(value)[:SHOWN_CHARACTERS]} is not used: {problem}"
     fix = "Name an absolute directory of your own that is reached without symbolic links."
     return Finding("rejected-override", where, message, fix)

@@ -9,13 +9,13 @@ import errno
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from memdir.errors import Finding
-from memdir.hot.place import GIT_FILE_BYTES, is_false, is_true
+from memdir.hot.disk import read_start
+from memdir.hot.place import is_false, is_true
 
 # No client writes more; what is larger is a mistake or an attack on our start-up time.
 MAX_SETTINGS_BYTES = 1024 * 1024
@@ -24,30 +24,10 @@ MAX_NUMBER = 2**53
 T = TypeVar("T")
 
 
-def look_at(path: str) -> bytes | Literal[True] | None:
-    """What lies at a path, a file's bytes, True for a directory, or nothing."""
-    try:
-        return True if os.path.isdir(path) else _content(path, GIT_FILE_BYTES)
-    except (OSError, ValueError):
-        return None
-
-
-def _content(path: str, limit: int) -> bytes:
-    """At most one byte more than the limit; a FIFO or device never blocks us."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(limit + 1)
-    finally:
-        os.close(handle)
-
-
 def read_text(path: str, findings: list[Finding]) -> str:
-    """The file's text; empty when there is none, or when a finding says why it is not used."""
+    """The file's text; "" if there is none, or if a finding says why it is not used."""
     try:
-        content = _content(path, MAX_SETTINGS_BYTES)
+        content, _ = read_start(path, MAX_SETTINGS_BYTES + 1)
         if len(content) > MAX_SETTINGS_BYTES:
             raise OSError(errno.EFBIG, f"larger than {MAX_SETTINGS_BYTES // 1024} KiB")
         return content.decode("utf-8-sig")
@@ -67,7 +47,7 @@ def broken(path: str, problem: str, line: int = 0) -> Finding:
 
 
 def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
-    """A settings file of the client; empty when it is missing or broken."""
+    """A client's settings file; empty if missing or broken."""
     text = read_text(path, findings)
     if not text.strip():
         return {}
@@ -86,7 +66,7 @@ def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
 
 
 def read_managed(path: str, findings: list[Finding]) -> dict[str, object]:
-    """Managed settings: the file, then the parts in its `.d` directory, later ones winning."""
+    """Managed settings: the file, then the parts in its `.d` directory; later parts win."""
     folder = os.path.splitext(path)[0] + ".d"
     try:
         names = sorted(n for n in os.listdir(folder) if n.endswith(".json") and n[0] != ".")
@@ -104,7 +84,7 @@ def _option(key: str, default: T, least: float = 0) -> T:
 
 @dataclass(frozen=True)
 class Options:
-    """What config.toml (`key` as in its tables) and `MEMDIR_<NAME>` can change, a line each."""
+    """What config.toml (`key` is table.name) and `MEMDIR_<NAME>` can change."""
 
     layout: str = _option("store.layout", "markdown")
     index: bool = _option("store.index", True)
@@ -131,31 +111,29 @@ class Options:
 
 
 def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:
-    """The options of config.toml, then of the environment; a wrong one keeps its default."""
+    """Options from config.toml, then from the environment; an invalid value keeps the default."""
     known = {option.metadata["key"]: option for option in fields(Options)}
-    wishes = [
-        (known.get(key), key, value, path, line) for key, value, line in _toml(path, findings)
-    ]
+    wishes = [(known.get(key), key, value, path) for key, value in _toml(path, findings)]
     for option in known.values():
         name = f"MEMDIR_{option.name.upper()}"
         if text := env.get(name, "").strip():
-            wishes.append((option, name, _from_text(type(option.default), text), "environment", 0))
+            wishes.append((option, name, _from_text(type(option.default), text), "environment"))
     chosen: dict[str, Any] = {}
-    for wish, name, value, where, line in wishes:
+    for wish, name, value, where in wishes:
         if wish is None:
             message = f"{name} is not a setting of memdir; it is ignored"
             fix = f"Known are: {', '.join(sorted(known))}"
-            findings.append(Finding("unknown-setting", where, message, fix, line))
+            findings.append(Finding("unknown-setting", where, message, fix))
         elif (fitting := _fit(wish, value)) is None:
             message = f"{name} = {repr(value)[:80]} is ignored; {wish.default} applies"
-            findings.append(Finding("bad-setting", where, message, _need(wish), line))
+            findings.append(Finding("bad-setting", where, message, _need(wish)))
         else:
             chosen[wish.name] = fitting
     return Options(**chosen)
 
 
 def _fit(option: Field[Any], value: Any) -> bool | int | float | str | None:
-    """The value in the option's type; None when it does not fit."""
+    """The value converted to the option's type; None if it does not fit."""
     kind: Any = type(option.default)
     if kind is bool:
         return value if type(value) is bool else None
@@ -176,7 +154,6 @@ def _need(option: Field[Any]) -> str:
 
 
 def _from_text(kind: type, text: str) -> object:
-    """The value a variable's text stands for; the text itself when it stands for none."""
     if kind is bool:
         return True if is_true(text) else False if is_false(text) else text
     try:
@@ -185,8 +162,7 @@ def _from_text(kind: type, text: str) -> object:
         return text
 
 
-def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object, int]]:
-    """Each key of the file (`table.key`), its value and its line."""
+def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object]]:
     text = read_text(path, findings)
     if not text:
         return
@@ -194,29 +170,12 @@ def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object, int
 
     try:
         tables = tomllib.loads(text)
-    except RecursionError:
-        findings.append(broken(path, "is not TOML: it is nested too deeply"))
-        return
-    except (tomllib.TOMLDecodeError, ValueError) as error:
+    except (RecursionError, ValueError) as error:
         named = re.search(r"line (\d+)", str(error))
-        line = int(named[1]) if named else text.count("\n") + 1
-        findings.append(broken(path, f"is not TOML: {error}", line))
+        findings.append(broken(path, f"is not TOML: {error}", int(named[1]) if named else 0))
         return
     for name, table in tables.items():
         if isinstance(table, dict):
-            for key, value in table.items():
-                yield f"{name}.{key}", value, _line_of(text, name, key)
+            yield from ((f"{name}.{key}", value) for key, value in table.items())
         else:
-            yield name, table, _line_of(text, "", name)
-
-
-def _line_of(text: str, table: str, key: str) -> int:
-    """The line a key stands on; 0 when it is written in a way this simple search misses."""
-    here = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        left = line.partition("=")[0].strip()
-        if left.startswith("["):
-            here = left.partition("]")[0].strip("[ ")
-        elif (here, left) == (table, key) or (here, left) == ("", f"{table}.{key}"):
-            return number
-    return 0
+            yield name, table

@@ -98,7 +98,7 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
 
     from memdir.errors import MemdirError
     from memdir.store.accept import own_paths
-    from memdir.store.history import open_history
+    from memdir.store.history import GitHistory
 
     contents = {}
     for path in filter(store.is_memory, store.tree()):
@@ -107,7 +107,7 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
         except MemdirError:
             continue  # the scan reports it
     acceptance = Acceptance("")
-    for path in own_paths(open_history(folder, time), contents, upkeep=True):
+    for path in own_paths(GitHistory(folder, time), contents, upkeep=True):
         acceptance.add(path, contents[path])
     try:  # we hold no lock, so nothing is replaced
         mine = create_once(os.path.join(folder, NAME), _content(acceptance.decisions))

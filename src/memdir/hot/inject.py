@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memdir.hot.memory import Memory
-    from memdir.store.ports import Sessions as PortsSessions
 
 SESSION_BYTES = 61_440  # of injected text in one session
 FOLDER = "sessions"
@@ -501,7 +500,7 @@ def _frame(
 def inject_once(
     bodies: "Sequence[Recalled]",
     pointers: "Sequence[Recalled]",
-    sessions: "PortsSessions",
+    sessions: "Sessions",
     session: str,
     *,
     now: float,

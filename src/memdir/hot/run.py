@@ -105,9 +105,9 @@ def find_here(cwd: str) -> Here | None:
     path = "" if around.doubtful else file_of(around, os.environ)
     here = read(path, around.seen) if path else None
     if here is None:
-        from memdir.config.config import settle
+        from memdir.config.config import decide_here
 
-        here = settle(cwd, os.environ, around, path)
+        here = decide_here(cwd, os.environ, around, path)
     return here
 
 

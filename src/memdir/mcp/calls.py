@@ -29,7 +29,7 @@ from memdir.mcp.server import INTERNAL, NO_RESOURCE, PARAMS, Refused
 from memdir.mcp.tools import TOOLS, Wrong, check_arguments
 from memdir.recall import answer as recall_answer
 from memdir.store import changes, look
-from memdir.store.accept import as_told, source_of
+from memdir.store.accept import hide_waiting, source_of
 
 if TYPE_CHECKING:
     from memdir.audit.ages import Listed
@@ -263,7 +263,7 @@ def _recall(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _read(stores: Stores, given: Given, client: str) -> Answer:
-    app, name = as_told(stores.app(given.get("scope", ""))), given.get("name", "")
+    app, name = hide_waiting(stores.app(given.get("scope", ""))), given.get("name", "")
     start = given.get("line", 1)
     if not name:
         return Answer(render_index(app, start) or "The index is empty: nothing was saved yet.")
@@ -277,7 +277,7 @@ def _list(stores: Stores, given: Given, client: str) -> Answer:
     rows: list[tuple[str, Listed]] = []
     remarks: list[str] = []
     for scope, app in stores.apps(given.get("scope", "")):
-        listed, findings = ages.list_memories(as_told(app))
+        listed, findings = ages.list_memories(hide_waiting(app))
         rows += [(scope, row) for row in listed if kind in ("", row.memory.type)]
         remarks += [f"{finding.message}; {finding.fix}" for finding in findings]
     shown = [_row(scope, listed) for scope, listed in rows[start : start + MAX_ROWS]]
@@ -362,7 +362,7 @@ def list_resources(stores: Stores, cursor: object) -> Fields:
     after = _key(_parsed(cursor)) if cursor is not None else None
     entries: dict[Key, Fields] = {}
     for scope, app in stores.apps():
-        store = as_told(app).store
+        store = hide_waiting(app).store
         about = {store.index_path: "index of the memories"} if store.index() else {}
         about |= {memory.path: memory.description for memory in store.scan().memories}
         entries |= {_key((scope, path)): _entry(scope, path, about[path]) for path in about}
@@ -377,7 +377,7 @@ def read_resource(stores: Stores, uri: object) -> Fields:
     """One document. Only what the store itself lists is opened: no path leads anywhere else."""
     scope, path = _parsed(uri)
     try:
-        app = as_told(stores.app(scope))
+        app = hide_waiting(stores.app(scope))
         text = ""
         if path == app.store.index_path:
             text = render_index(app)

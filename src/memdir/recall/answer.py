@@ -18,7 +18,7 @@ from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, wants_nothi
 from memdir.hot.recall import recall as choose
 from memdir.hot.standing import remind
 from memdir.hot.verdicts import Verdicts
-from memdir.store.accept import as_told, source_of
+from memdir.store.accept import hide_waiting, source_of
 from memdir.store.look import read_all, survey_index
 from memdir.store.writer import App, cache_folder
 
@@ -81,7 +81,7 @@ def recall(
     others wrote and nobody has accepted comes along, and says so.
     """
     start = time.perf_counter()
-    apps = apps if waiting else [(scope, as_told(app)) for scope, app in apps]
+    apps = apps if waiting else [(scope, hide_waiting(app)) for scope, app in apps]
     places = [Place(scope, app.store, app.search, source_of(app)) for scope, app in apps]
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     state = sessions.load(session) if sessions else SessionState()
@@ -123,7 +123,7 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
 
 def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     """The rules that hold whatever the prompt is: their text, and the memories they come from."""
-    return remind([(scope, as_told(app).store) for scope, app in apps])
+    return remind([(scope, hide_waiting(app).store) for scope, app in apps])
 
 
 def section(apps: Named, *, session: str = "", full: bool = False) -> str:
@@ -144,7 +144,7 @@ def section(apps: Named, *, session: str = "", full: bool = False) -> str:
 
 def _framed(apps: Named, full: bool) -> str:
     """Everything in one frame, within its limit; a memory that does not fit is its pointer."""
-    apps = [(scope, as_told(app)) for scope, app in apps]
+    apps = [(scope, hide_waiting(app)) for scope, app in apps]
     parts: list[str] = []
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
     for _, app in apps:
@@ -215,7 +215,7 @@ def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0)
 
     logs = open_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
-    read = _indexes([as_told(app) for _, app in apps]) if indexes else None
+    read = _indexes([hide_waiting(app) for _, app in apps]) if indexes else None
     text = instruct(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
     from memdir.models.model import tokens_of
 

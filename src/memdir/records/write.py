@@ -29,7 +29,7 @@ from memdir.records.record import expect, read_record, write_record
 from memdir.records.refusal import ACTION_CODES, RecordError
 from memdir.records.update import WAY_BACK, WAYS, may_create, merge, must_rename
 from memdir.records.validate import demand, repair
-from memdir.store.changes import ignored
+from memdir.store.changes import remark_ignored
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 from memdir.text.secrets import find_secrets
@@ -64,7 +64,7 @@ def write(app: App, request: Request) -> Done:
         )
     with changing(app, VERBS.get(request.action, request.action), request.reason) as desk:
         desk.changes += carry_out(app, desk, request)
-    desk.remarks += ignored(app, [it.path for it in desk.changes if it.changed])
+    desk.remarks += remark_ignored(app, [it.path for it in desk.changes if it.changed])
     return desk.done
 
 

@@ -17,8 +17,7 @@ from memdir.format.index_merge import Merged, merge_indexes
 from memdir.hot import memory
 from memdir.hot.disk import Disk, failure
 from memdir.hot.memory import INDEX
-from memdir.store.commit_times import find_repository
-from memdir.store.git import ENVIRONMENT, KEPT
+from memdir.store.git import ENVIRONMENT, KEPT, find_repository
 
 ATTRIBUTES = ".gitattributes"
 DRIVER = "memdir-index"

@@ -15,8 +15,8 @@ from memdir.format.outline import Lookup
 from memdir.format.pointer import read_pointers
 from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
-from memdir.store.changes import ignored, retire_memory
-from memdir.store.keep_index import index
+from memdir.store.changes import remark_ignored, retire_memory
+from memdir.store.keep_index import update_index
 from memdir.store.look import find_all
 from memdir.store.save import adopt
 from memdir.store.writer import App, Desk, Done
@@ -70,7 +70,9 @@ def share(source: App, target: App, names: Sequence[str], *, move: bool = False)
         for memory, data in allowed:
             if memory.path in made:
                 desk.remarks += _concerns(memory, data, Lookup(behind, titles))
-        desk.remarks += ignored(target, [change.path for change in desk.changes if change.hash])
+        desk.remarks += remark_ignored(
+            target, [change.path for change in desk.changes if change.hash]
+        )
     shared = Shared(desk.done, tuple(_scoped(target, diff)))
     there = {change.path for change in desk.changes if change.hash}
     files = [(memory, data) for memory, data in files if memory.path in there]
@@ -192,7 +194,7 @@ def _keep_index(app: App, desk: Desk, before: bytes | None, diff: Diff) -> None:
     more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
     desk.cause = replace(desk.cause, name=changed[0].name + more)
     try:
-        indexed = index(desk.store, app.rules())
+        indexed = update_index(desk.store, app.rules())
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changed)
         raise Unwritable(

@@ -10,8 +10,9 @@ from memdir.hot.acceptance import PUT_BACK, REJECTED, UPKEEP, Acceptance, open_a
 from memdir.hot.memory import Memory, read_memory
 from memdir.hot.place import digest_of
 from memdir.store.accepted import AcceptanceSearch, AcceptanceView
-from memdir.store.commit_times import commit_authors
-from memdir.store.ports import GONE, History
+from memdir.store.git import commit_authors
+from memdir.store.history import History
+from memdir.store.ports import GONE
 from memdir.store.writer import App, state_folder
 
 ID_CHARACTERS = 12
@@ -43,7 +44,7 @@ def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A memory of others on which nobody has said yes; its id changes with its content."""
+    """A memory by somebody else that waits for a decision; its id changes with its content."""
 
     id: str
     scope: str
@@ -55,7 +56,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Source:
-    """A repository or a team, and what of it waits; its id stands for exactly these memories."""
+    """A repository or team and its waiting memories; the id stands for exactly these."""
 
     id: str
     scope: str
@@ -71,8 +72,8 @@ def view_of(app: App) -> AcceptanceView:
     return AcceptanceView(app.store, acceptance_of(app))
 
 
-def as_told(app: App) -> App:
-    """The same store as an agent is told of it: without what waits."""
+def hide_waiting(app: App) -> App:
+    """The store as agents see it: without waiting memories."""
     if not app.config.origin:
         return app
     view = view_of(app)
@@ -80,12 +81,12 @@ def as_told(app: App) -> App:
 
 
 def source_of(app: App) -> Callable[[str], str] | None:
-    """Says of a path who wrote it and whether it waits; None where all of it is the user's own."""
+    """Tells for a path who wrote it and whether it waits; None if all memories are the user's."""
     return view_of(app).source if app.config.origin else None
 
 
 def waiting_paths(app: App) -> frozenset[str]:
-    """What an agent is not told yet, or never."""
+    """Memories that agents do not see."""
     if not app.config.origin:
         return frozenset()
     view, memories = view_of(app), app.store.scan().memories
@@ -93,8 +94,8 @@ def waiting_paths(app: App) -> frozenset[str]:
 
 
 def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
-    """What waits in a store, or what was rejected there, with the authors git knows."""
-    settle(app)
+    """Waiting or rejected memories of a store, with the authors git knows."""
+    accept_own_writes(app)
     acceptance, undecided = acceptance_of(app), list[tuple[Memory, bytes, str]]()
     for memory in app.store.scan().memories:
         try:
@@ -113,8 +114,8 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
     return Source(_id(scope, *(item.id for item in waiting)), scope, app, tuple(waiting))
 
 
-def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
-    """Put down what the person said of exactly these contents."""
+def record_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
+    """Record the user's decision on exactly these contents."""
     if app.dry_run or not chosen:
         return
     with app.lock.held("memdir review", app.tell):
@@ -124,8 +125,8 @@ def decide(app: App, chosen: Sequence[Waiting], decision: str) -> None:
         save(state_folder(app.config), acceptance.decisions)
 
 
-def settle(app: App) -> None:
-    """Accept what the history proves that memdir wrote: a killed writer may not have said so."""
+def accept_own_writes(app: App) -> None:
+    """Accept what the history proves memdir wrote; a killed writer may not have recorded it."""
     if not app.config.origin or app.dry_run:
         return
     undecided = {path: app.store.read(path) for path in view_of(app).waiting()}

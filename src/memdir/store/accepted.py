@@ -15,7 +15,7 @@ EVERYTHING = 100_000  # hits: more memories than a store has
 
 
 class AcceptanceView(Around):
-    """Without what waits; its index is made of the memories, since anybody may write MEMORY.md."""
+    """Hides waiting memories; builds the index from memories, as anybody may edit MEMORY.md."""
 
     def __init__(self, inside: "Store", acceptance: "Acceptance") -> None:
         super().__init__(inside)
@@ -23,7 +23,7 @@ class AcceptanceView(Around):
         self._digests: dict[str, str] = {}
 
     def digest(self, path: str) -> str:
-        """What stands for the content at a path, read once; empty where it cannot be read."""
+        """Digest of the content, read once; "" if it cannot be read."""
         if path not in self._digests:
             try:
                 self._digests[path] = digest_of(self.inside.read(path))
@@ -32,15 +32,13 @@ class AcceptanceView(Around):
         return self._digests[path]
 
     def accepts(self, path: str) -> bool:
-        """True where the content that stands there was accepted."""
         return bool(self.acceptance.decisions) and self.acceptance.accepts(path, self.digest(path))
 
     def source(self, path: str) -> str:
-        """Where a memory comes from, and whether it still waits."""
         return self.acceptance.source(path, self.digest(path))
 
     def waiting(self) -> list[str]:
-        """The paths on whose content nobody has decided; what cannot be read is not among them."""
+        """Paths without a decision; unreadable files are left out."""
         paths = [memory.path for memory in self.inside.scan().memories]
         decision = self.acceptance.decision
         return [
@@ -48,24 +46,21 @@ class AcceptanceView(Around):
         ]
 
     def scan(self) -> "Scan":
-        """As if the others were not there."""
         scan = self.inside.scan()
         scan.memories = [item for item in scan.memories if self.accepts(item.path)]
         return scan
 
     def files(self) -> list[str]:
-        """The paths of the accepted memories."""
         return [path for path in self.inside.files() if self.accepts(path)]
 
     def read(self, path: str) -> bytes:
-        """The bytes of an accepted memory; looked at here again, since git may change it."""
+        """Checked again here, since git may change the file at any time."""
         data = self.inside.read(path)
         if not self.acceptance.accepts(path, digest_of(data)):
             raise Missing(f"{path}: not accepted yet", path=path, next="memdir review")
         return data
 
     def index(self) -> bytes | None:
-        """A line for each accepted memory."""
         lines = [
             write_pointer(item.name, item.path, f"{item.description} ({self.source(item.path)})")
             for item in self.scan().memories
@@ -73,19 +68,16 @@ class AcceptanceView(Around):
         return "\n".join(lines).encode("utf-8", "surrogateescape") if lines else None
 
     def standalone(self) -> bytes | None:
-        """The index is made here, so it is never a memory itself."""
         return None
 
 
 class AcceptanceSearch:
-    """Finds accepted memories only."""
-
     def __init__(self, inside: "Search", view: AcceptanceView) -> None:
         self.inside = inside
         self.view = view
 
     def find(self, prompt: str, limit: int) -> "Found":
-        """The accepted ones among the best; however many of the others are better."""
+        """The best accepted memories, however many others rank higher."""
         if not self.view.acceptance.decisions:
             from memdir.hot.recall import Found
 

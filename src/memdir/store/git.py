@@ -1,15 +1,21 @@
-"""Runs git: no prompts, no network, nothing of the user's settings that could run code."""
+"""Runs git: no prompts, no network, nothing of the user's settings that could run code.
+
+Also asks it when and by whom the files of a checkout were committed.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Collection, Generator, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+
+from memdir.store import state
 
 CHUNK = 1 << 20
 SMALL = 64 << 20  # bytes of an answer that is kept as a whole
@@ -54,12 +60,16 @@ SETTINGS = {
 # Of a look, which wants neither to change nor to show anything the way that the user likes it.
 OWN_SETTINGS = {"core.attributesFile": os.devnull}
 EXCLUDES = "core.excludesfile"
+SECONDS = 5.0  # for one question
+MAX_LOG_BYTES = 1 << 30
+SHALLOW = "this clone is shallow: memories may be older than their ages say"
+_MARK = b"\x01"  # stands in front of a commit's time; no path of a store starts so
 DRIVERS = ("clean", "smudge", "process", "required")
 
 
 @dataclass
 class Ended:
-    """How a run ended: `late` when its time was up, `cut` when it said too much."""
+    """How a run ended: `late` on timeout, `cut` if the output was too long."""
 
     code: int = 0
     late: bool = False
@@ -68,14 +78,11 @@ class Ended:
 
     @property
     def whole(self) -> bool:
-        """True if everything there was to say was said."""
         return self.code == 0 and not self.late and not self.cut
 
 
 @dataclass
 class Git:
-    """The git program, at one checkout."""
-
     root: str
     program: str
     work_tree: bool = True
@@ -85,7 +92,6 @@ class Git:
     def ask(
         self, *words: str, given: bytes = b"", seconds: float = 30.0, limit: int = SMALL
     ) -> tuple[bytes, Ended]:
-        """What it prints, as a whole."""
         ended = Ended()
         return b"".join(
             self.stream(*words, given=given, seconds=seconds, limit=limit, ended=ended)
@@ -94,7 +100,7 @@ class Git:
     def stream(
         self, *words: str, given: bytes = b"", seconds: float, limit: int, ended: Ended
     ) -> Iterator[bytes]:
-        """What it prints, piece by piece; `ended` tells afterwards how it went."""
+        """The output piece by piece; `ended` tells afterwards how it went."""
         from tempfile import TemporaryFile  # slow to import
 
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
@@ -117,7 +123,7 @@ class Git:
                 ended.said = stderr.read(4096).decode("utf-8", "replace")
 
     def disarm(self) -> None:
-        """Switch off the filters that the settings name: `status` would run them."""
+        """Disable the filters that the settings name: `status` would run them."""
         out, _ = self.ask("config", "--list", "-z", "--name-only")
         names = set(out.decode("utf-8", "surrogateescape").split("\0"))
         if EXCLUDES in names:
@@ -150,7 +156,7 @@ class Git:
 
 
 def find_git(path: str) -> str:
-    """The program; empty if there is none. A relative entry could mean one in the checkout."""
+    """Path of the program, or ""; relative PATH entries could point into the checkout."""
     for folder in path.split(os.pathsep):
         program = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(program) and os.access(program, os.X_OK):
@@ -183,9 +189,139 @@ def _pieces(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the group, also what it left behind."""
+    """Kill the whole process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     if process.stdout is not None:
         process.stdout.close()
     process.wait()
+
+
+# When and by whom the files of a checkout were committed, and which of them git ignores.
+
+
+@dataclass(frozen=True)
+class Committed:
+    """Commit times of unmodified files; `remarks` say what git could not tell."""
+
+    times: Mapping[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+def find_repository(store: str) -> str:
+    """The work tree that contains a directory, or ""."""
+    here = store
+    while here != os.path.dirname(here):
+        if os.path.lexists(os.path.join(here, ".git")):
+            return here
+        here = os.path.dirname(here)
+    return ""
+
+
+def commit_times(store: str, wanted: Collection[str]) -> Committed:
+    root = find_repository(store)
+    if not root or not wanted:
+        return Committed()
+    try:
+        times = _ask_log(root, store, wanted, "%ct")
+    except FileNotFoundError:
+        return Committed(remarks=("there is no git here: ages come from the files alone",))
+    except OSError:
+        return Committed(remarks=("git gave no answer: ages come from the files alone",))
+    shallow = times and os.path.exists(os.path.join(root, ".git", "shallow"))
+    remarks = (SHALLOW,) if shallow else ()
+    return Committed({path: float(time) for path, time in times.items()}, remarks)
+
+
+def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
+    """Last author of each file that is unmodified."""
+    root = find_repository(store)
+    if not root or not wanted:
+        return {}
+    try:
+        return _ask_log(root, store, wanted, "%an")
+    except OSError:
+        return {}
+
+
+def find_ignored(store: str, paths: Collection[str]) -> frozenset[str]:
+    """Files that git ignores; none if git cannot say."""
+    root = find_repository(store)
+    if not root or not paths:
+        return frozenset()
+    below = os.path.relpath(store, root)
+    asked = b"\0".join(os.fsencode(os.path.normpath(f"{below}/{path}")) for path in paths)
+    try:
+        output = _ask(root, "check-ignore", "-z", "--stdin", given=asked)
+    except OSError:
+        return frozenset()
+    named = [os.fsdecode(path) for path in output.split(b"\0") if path]
+    return frozenset(os.path.relpath(path, below) for path in named)
+
+
+def _open(root: str) -> Git:
+    program = find_git(os.environ.get("PATH", ""))
+    if not program:
+        raise FileNotFoundError("git")
+    return Git(root, program)
+
+
+def _ask(root: str, *words: str, given: bytes = b"") -> bytes:
+    output, ended = _open(root).ask(*words, given=given, seconds=SECONDS)
+    if ended.late or ended.cut:
+        raise TimeoutError
+    return output
+
+
+def _ask_log(root: str, store: str, wanted: Collection[str], field: str) -> dict[str, str]:
+    """What the newest commit of each file says in a field, where it stands as committed.
+
+    Git is asked no further back than needed.
+    """
+    below = os.path.relpath(store, root)
+    prefix = "" if below == "." else f"{below}/"
+    output = _ask(root, "ls-tree", "-r", "-z", "HEAD", "--", prefix or ".")
+    rows = [row.partition(b"\t") for row in output.split(b"\0") if row]
+    tracked = {os.fsdecode(path): head.split()[2].decode() for head, _, path in rows}
+    left = {path for path in wanted if _is_same(store, path, tracked.get(prefix + path, ""))}
+    said: dict[str, str] = {}
+    if not left:
+        return said
+    with closing(_read_commits(root, prefix, field)) as commits:
+        for value, paths in commits:
+            for path in left.intersection(path.removeprefix(prefix) for path in paths):
+                said[path] = value
+                left.remove(path)
+            if not left:
+                break
+    return said
+
+
+def _is_same(store: str, path: str, oid: str) -> bool:
+    try:
+        data = state.read_bytes(store, path) if oid else None
+    except OSError:
+        return False
+    kind = hashlib.sha256 if len(oid) == 64 else hashlib.sha1
+    return data is not None and kind(b"blob %d\0" % len(data) + data).hexdigest() == oid
+
+
+def _read_commits(
+    root: str, prefix: str, field: str
+) -> Generator[tuple[str, list[str]], None, None]:
+    words = ["log", f"--format=%x01{field}", "--name-only", "-z", "--no-renames", "HEAD", "--"]
+    pieces = _open(root).stream(
+        *words, prefix or ".", seconds=SECONDS, limit=MAX_LOG_BYTES, ended=Ended()
+    )
+    rest = b""
+    for piece in pieces:
+        *commits, rest = (rest + piece).split(_MARK)
+        yield from map(_read_commit, filter(None, commits))
+    if rest:
+        yield _read_commit(rest)
+
+
+def _read_commit(text: bytes) -> tuple[str, list[str]]:
+    head, *paths = [part.strip(b"\n") for part in text.split(b"\0")]
+    first, _, more = head.partition(b"\n")
+    return first.decode("utf-8", "replace"), [os.fsdecode(path) for path in (more, *paths) if path]

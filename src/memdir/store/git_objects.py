@@ -22,39 +22,27 @@ CONFIG = (
     "[core]\n\trepositoryformatversion = 0\n\tfilemode = false\n\tbare = true\n"
     "\tfsync = all\n[gc]\n\tauto = 0\n"
 )
-QUIET = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "LC_ALL": "C",
-}
 _COMPRESSION = 1  # memories are small; speed is worth more than the last percent
 
 
 class Objects:
-    """Blobs, trees and commits by their ids, and the one branch."""
-
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.disk = Disk(folder)
 
     def exists(self) -> bool:
-        """True once `create` has finished; what is no directory is no history."""
+        """True once `create` has finished."""
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
-            link = os.path.islink(self.folder)
-            message = "a link that leads nowhere" if link else "something that is no directory"
-            raise self.broken(f"{message} stands there")
+            raise self.broken("something that is no directory stands there")
         return os.path.isfile(os.path.join(self.folder, "HEAD"))
 
     def create(self) -> None:
-        """Lay out an empty repository; HEAD comes last, so that a half-made one is made again."""
+        """Make an empty repository; HEAD comes last, so a half-made one is made again."""
         self.disk.make_root()
         self.disk.put("config", CONFIG.encode())
         self.disk.put("HEAD", f"ref: {BRANCH}\n".encode())
 
     def head(self) -> str:
-        """The id of the newest commit, empty before the first."""
         try:
             text = self.disk.read(BRANCH)[0].decode("ascii", "replace").strip()
         except FileNotFoundError:
@@ -66,14 +54,14 @@ class Objects:
         return text
 
     def set_head(self, oid: str) -> None:
-        """Move the branch, durably; everything it reaches is durable already."""
+        """Move the branch, durably; all objects it reaches are durable already."""
         with suppress(FileNotFoundError):
             # We hold the store's lock, so a lock file of git here belongs to nobody alive.
             os.unlink(os.path.join(self.folder, BRANCH + ".lock"))
         self.disk.put(BRANCH, oid.encode() + b"\n")
 
     def has(self, oid: str) -> bool:
-        """True for an object that is there; one in a pack is taken for granted."""
+        """True if the object exists; with a pack, it is assumed to."""
         return self._is_loose(oid) or bool(self._packs())
 
     def _packs(self) -> list[str]:
@@ -89,7 +77,7 @@ class Objects:
             return False
 
     def write(self, kind: str, *contents: bytes) -> list[str]:
-        """Store objects durably and give their ids; those that are there cost a look."""
+        """Store objects durably; returns their ids."""
         ids, fresh = [], {}
         for data in contents:
             whole = kind.encode() + b" %d\0" % len(data) + data
@@ -102,7 +90,7 @@ class Objects:
         return ids
 
     def read(self, oid: str, kind: str) -> bytes:
-        """The content of one object, checked against its id; packed ones come through git."""
+        """One object, checked against its id; packed ones are read by git."""
         path = f"objects/{oid[:2]}/{oid[2:]}"
         try:
             whole = zlib.decompress(self.disk.read(path)[0])
@@ -117,7 +105,6 @@ class Objects:
         return data
 
     def broken(self, message: str) -> HistoryBroken:
-        """The error for a history that cannot be trusted; the memories are not concerned."""
         return HistoryBroken(
             f"{self.folder}: {message}; the memories themselves are untouched",
             path=self.folder,
@@ -133,32 +120,26 @@ class Objects:
         return heads[0] if heads else ""
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
-        import shutil  # seldom needed, and slow to import
-        import subprocess
+        from memdir.store.git import Git, find_git  # seldom needed, and slow to import
 
-        git = shutil.which("git")
-        if git is None and self._packs():
+        program = find_git(os.environ.get("PATH", ""))
+        if not program and self._packs():
             raise HistoryBroken(
                 f"{self.folder}: object {oid} is packed, and git, which could read it, is missing",
                 path=self.folder,
                 next="install git; the history itself is left as it is",
             )
-        if git is None:
+        git = Git(self.folder, program, work_tree=False)
+        data, ended = git.ask("--git-dir", self.folder, "cat-file", kind, oid)
+        if not ended.whole:
             raise self.broken(f"object {oid} is missing")
-        # No configuration but the repository's own has a say.
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        command = [git, "--git-dir", self.folder, "cat-file", kind, oid]
-        done = subprocess.run(command, capture_output=True, env=kept | QUIET, check=False)
-        if done.returncode:
-            raise self.broken(f"object {oid} is missing")
-        return done.stdout
+        return data
 
 
 _FILE, _FOLDER = b"100644", b"40000"
 
 
 def write_tree(objects: Objects, files: dict[str, str]) -> str:
-    """Store the tree of these paths and blob ids; gives its id."""
     entries: dict[bytes, tuple[bytes, str]] = {}
     folders: dict[str, dict[str, str]] = {}
     for path, oid in files.items():
@@ -202,7 +183,6 @@ def write_commit(
     cause: Cause,
     paths: list[tuple[str, str]],
 ) -> str:
-    """Store a commit; gives its id."""
     author = "".join(char for char in cause.actor if char.isprintable() and char not in "<>")
     who = f"{author.strip() or 'memdir'} <memdir> {max(0, int(time))} +0000"
     parents = f"parent {parent}\n" if parent else ""

@@ -1,4 +1,8 @@
-"""The history of a store: commit what others did, then ours."""
+"""The history of a store: a real git repository outside it, one commit per change.
+
+What others did to the store (Claude Code, an editor, rsync) is committed first, as `outside`: so
+nothing is ever overwritten that the history does not have.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +12,23 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from memdir.errors import HistoryBroken, MemdirError
-from memdir.hot.disk import Disk, failure
+from memdir.errors import HistoryBroken, MemdirError, Missing
+from memdir.hot.disk import Disk, move
 from memdir.store import state
-from memdir.store.git_objects import Objects, read_commit, write_commit, write_tree
+from memdir.store.git_objects import Objects, read_commit, read_tree, write_commit, write_tree
 from memdir.store.lock import force_names
-from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause
-from memdir.store.undo import Past
+from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
 
 if TYPE_CHECKING:
     from memdir.store.ports import Store
 
-TABLE = "known.json"
+TABLE, ANNOUNCED = "known.json", "announced"
+SHORTEST_ID = 4
+TREES_KEPT = 8  # an undo asks the same few trees for every path
 
 # A file may change again within the tick of the clock in which it changed, and look the same.
 TICK_NS = 20_000_000
@@ -40,29 +45,20 @@ class Announcement:
     """
 
     def __init__(self, folder: str) -> None:
-        self.folder, self.path = folder, os.path.join(folder, "announced")
-
-    def begin(self, cause: Cause) -> None:
-        self.remove()
-        self.add({**cause.__dict__, "undoes": list(cause.undoes)})
+        self.folder, self.path = folder, os.path.join(folder, ANNOUNCED)
 
     def add(self, *values: object) -> None:
         with suppress(OSError):
-            state.append_json(self.folder, "announced", values, durable=False)
-
-    def mark(self) -> None:
-        """Be there while anything is written, also where there is no change to tell of."""
-        if not self.left_behind():
-            self.add([])
+            state.append_json(self.folder, ANNOUNCED, values, durable=False)
 
     def left_behind(self) -> bool:
-        """True when a writer was killed before it could record its change."""
+        """True if a writer was killed before it recorded its change."""
         return os.path.exists(self.path)
 
     def read(self) -> tuple[Cause, dict[str, str]]:
-        """The cause and the files of the change that was announced; damaged, it says nothing."""
+        """Cause and files of the announced change; damage is ignored."""
         try:
-            lines, torn = state.read_lines(self.folder, "announced")
+            lines, torn = state.read_lines(self.folder, ANNOUNCED)
             facts, *rows = [json.loads(line) for line in [*lines, torn] if line]
             cause = Cause(**{**facts, "undoes": tuple(facts["undoes"])})
             return cause, {str(path): str(oid) for path, oid in rows}
@@ -97,11 +93,10 @@ class HistoryTable:
             self.head, self.files = "", {}
 
     def id(self, path: str) -> str:
-        """The id of the bytes that the history has at a path; empty where it has none."""
         return self.files.get(path, ("", ()))[0]
 
     def adopt(self, head: str, tree: dict[str, str]) -> None:
-        """Follow the history where this table is behind it."""
+        """Catch up with a newer commit."""
         old = self.files
         self.files = {
             path: old[path] if path in old and old[path][0] == oid else (oid, ())
@@ -111,12 +106,12 @@ class HistoryTable:
         self.stale = True
 
     def refresh(self, path: str, oid: str, facts: Facts) -> None:
-        """Note what the history has of a path; facts that were looked up before its bytes."""
+        """Record a blob id, and stat facts that were read before the bytes."""
         self.files[path] = (oid, facts)
         self.stale = True
 
     def save(self) -> None:
-        """Not durable on purpose: the next run meets an old table and looks at the bytes."""
+        """Not durable on purpose: with an old table, the next run looks at the bytes."""
         if not self.stale:
             return
         table = {"head": self.head, "files": {k: [v[0], *v[1]] for k, v in self.files.items()}}
@@ -126,22 +121,83 @@ class HistoryTable:
             self.stale = False
 
 
-# The history is a real git repository outside the store, one commit per change.
-#
-# What others did to the store (Claude Code, an editor, rsync) is committed first, as `outside`:
-# so nothing is ever overwritten that the history does not have.
+class Past:
+    """Reading the history: a damaged commit hides only older ones."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.objects = Objects(os.path.join(folder, "history.git"))
+        self._trees: dict[str, dict[str, str]] = {}
+
+    def _head(self, table: HistoryTable) -> str:
+        head = self.objects.head()
+        if table.head and not head:
+            raise self.objects.broken("its branch is gone")
+        return head
+
+    def log(self) -> Iterator[Logged]:
+        """All changes, newest first."""
+        oid = self._head(HistoryTable(self.folder)) if self.objects.exists() else ""
+        while oid:
+            logged = read_commit(self.objects, oid)
+            yield logged
+            oid = logged.parent
+
+    def find(self, text: str) -> Logged:
+        """The change whose id starts with this text."""
+        wanted = text.strip().lower()
+        hits: list[Logged] = []
+        if len(wanted) >= SHORTEST_ID and not wanted.strip("0123456789abcdef"):
+            try:
+                for logged in self.log():
+                    hits += [logged] if logged.id.startswith(wanted) else []
+            except HistoryBroken:
+                if not hits:
+                    raise
+        if len(hits) == 1:
+            return hits[0]
+        problem = "is the start of several changes" if hits else "is not a change of this store"
+        where = self.objects.folder
+        raise Missing(f"{text!r} {problem}", path=where, next="memdir log lists them")
+
+    def content(self, oid: str, path: str) -> bytes | None:
+        blob = self.paths(oid).get(path)
+        return None if blob is None else self.objects.read(blob, "blob")
+
+    def paths(self, oid: str) -> dict[str, str]:
+        """Paths of a commit with their blob ids."""
+        if oid and oid not in self._trees:
+            if len(self._trees) >= TREES_KEPT:
+                self._trees.clear()
+            self._trees[oid] = read_tree(self.objects, read_commit(self.objects, oid).tree)
+        return self._trees.get(oid, {})
+
+    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
+        """Read changes back with all their bytes, until there are no more or it is enough.
+
+        Gives how many were read and whether that is all; damage is raised, with its object.
+        """
+        seen: set[str] = set()
+        count = 0
+        for logged in self.log():
+            if enough():
+                return count, False
+            for blob in self.paths(logged.id).values():
+                if blob not in seen:
+                    self.objects.read(blob, "blob")
+                    seen.add(blob)
+            count += 1
+        return count, True
 
 
 class GitHistory(Past):
-    """Commits, and the versions they hold. All writing happens under the store's lock."""
+    """Writing the history; only the holder of the store's lock may."""
 
     on = True
 
     def __init__(self, folder: str, now: Callable[[], float]) -> None:
-        super().__init__(Objects(os.path.join(folder, "history.git")))
-        self.folder = folder
+        super().__init__(folder)
         self.now = now
-        self._table_path = os.path.join(folder, TABLE)
         self._announcement = Announcement(folder)
         self._ours: dict[str, str] = {}  # path -> id: what the change under way has written
         self._changing = False  # between `announce` and the end of `record`
@@ -149,13 +205,16 @@ class GitHistory(Past):
 
     @property
     def begun(self) -> bool:
-        """True once this store has a history."""
         return self.objects.exists()
 
     def catch_up(self, store: Store) -> list[str]:
-        """Commit what the history does not have yet; gives the ids of the new commits."""
+        """Commit what is missing; returns the new ids."""
         if not self._changing and self._announcement.left_behind():
-            self._force(store)
+            # A writer was cut off: nothing may rest on names it gave that are on no disk yet.
+            with self._writing():
+                Disk(self.folder).sweep(lambda path: True)
+                for root in (self.folder, store.root):
+                    force_names(root)
         table = self._table = self._read_table()
         made = self._commit_others(store, table)
         if made:
@@ -165,26 +224,27 @@ class GitHistory(Past):
         return made
 
     def unseen(self, store: Store) -> list[str]:
-        """The paths that somebody changed since the newest commit; nothing is written."""
+        """Paths changed since the newest commit; writes nothing."""
         if not self.objects.exists():
             return []
         return sorted(self._differences(store, self._read_table(), store.tree()))
 
     def announce(self, store: Store, cause: Cause) -> None:
-        """Leave word of what is about to happen, so that a killed writer's change has a name."""
+        """Record what is about to happen, so a killed writer's change keeps its name."""
         self._table = self._read_table()
         if not self._table.head or self._announcement.left_behind():
             self.catch_up(store)
         self._ours, self._changing = {}, True
-        self._announcement.begin(cause)
+        self._announcement.remove()
+        self._announcement.add({**cause.__dict__, "undoes": list(cause.undoes)})
 
     def expect(self, path: str, data: bytes | None) -> None:
-        """Leave word of the very bytes that are about to be written."""
+        """Record the bytes that are about to be written."""
         self._ours[path] = _id(data)
         self._announcement.add([path, _id(data)])
 
     def keeps(self, store: Store, path: str) -> bool:
-        """True once the bytes that stand at a path are in the history; asked before each write."""
+        """True if the current bytes at a path are in the history; asked before each write."""
         table = self._table or self._read_table()
         facts = store.facts(path)
         oid, seen = table.files.get(path, ("", ()))
@@ -195,16 +255,14 @@ class GitHistory(Past):
             return True
         if standing == oid:
             if not self.objects.has(oid):  # damaged: here are the bytes that it has lost
-                try:
+                with self._writing():
                     self.objects.write("blob", store.read(path))
-                except OSError as error:
-                    raise self._unwritable(error) from None
             return True
         self._commit_others(store, table)
         return standing == table.id(path)
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
-        """Commit what others did meanwhile, then what we have written; gives our commit's id."""
+        """Commit what others did meanwhile, then our change; returns its id."""
         try:
             table = self._table or self._read_table()
             self._commit_others(store, table)
@@ -217,41 +275,23 @@ class GitHistory(Past):
             self._table, self._ours, self._changing = None, {}, False
         return made
 
-    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
-        """See `Past`; the table beside the history must be a file, or it is derived each time."""
-        if os.path.lexists(self._table_path) and not os.path.isfile(self._table_path):
-            raise HistoryBroken(
-                f"{self._table_path}: something that is no file stands there; it slows memdir down",
-                path=self._table_path,
-                next=f"move {self._table_path} away; it is derived again",
-            )
-        return super().check(enough)
-
-    def _newest(self) -> str:
-        return self._head(HistoryTable(self.folder))
-
     def set_aside(self) -> str:
-        """Keep a damaged history under another name and start anew; gives that name."""
+        """Rename a damaged history and start a new one; returns the new name."""
         count = 1
         while os.path.lexists(f"{self.objects.folder}.damaged-{count}"):
             count += 1
         kept = f"{self.objects.folder}.damaged-{count}"
-        try:
-            os.rename(self.objects.folder, kept)
-        except OSError as error:
-            raise failure(error, self.objects.folder, "cannot be set aside") from None
+        with state.explained(self.objects.folder, "cannot be set aside"):
+            move(self.objects.folder, kept)
         self._trees.clear()
         return kept
 
     def _read_table(self) -> HistoryTable:
         if not self.objects.exists():
-            try:
-                if os.path.exists(self._table_path):
-                    os.unlink(self._table_path)  # it tells of another history
+            with self._writing():
+                state.remove(self.folder, TABLE)  # it tells of another history
                 self.objects.create()
                 force_names(self.folder)
-            except OSError as error:
-                raise self._unwritable(error) from None
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:
@@ -260,23 +300,8 @@ class GitHistory(Past):
             table.adopt(head, self.paths(head))
         return table
 
-    def _head(self, table: HistoryTable) -> str:
-        head = self.objects.head()
-        if table.head and not head:
-            raise self.objects.broken("its branch is gone")
-        return head
-
-    def _force(self, store: Store) -> None:
-        """A writer was cut off: nothing may rest on names it gave that are on no disk yet."""
-        try:
-            Disk(self.folder).sweep(lambda path: True)
-            for root in (self.folder, store.root):
-                force_names(root)
-        except OSError as error:
-            raise self._unwritable(error) from None
-
     def _commit_others(self, store: Store, table: HistoryTable) -> list[str]:
-        """Commit every difference but ours: what a killed writer announced, then the outside's."""
+        """Commit every difference but ours: first a killed writer's, then the outside's."""
         moment = time.time_ns()
         standing = store.tree()
         _refuse_flood(
@@ -304,7 +329,7 @@ class GitHistory(Past):
     def _differences(
         self, store: Store, table: HistoryTable, tree: Mapping[str, Facts]
     ) -> dict[str, bytes | None]:
-        """The files whose bytes the history does not have; refreshes facts that only moved."""
+        """Files whose bytes the history lacks; refreshes stat facts of the others."""
         contents: dict[str, bytes | None] = {
             path: None for path in table.files if path not in tree and store.facts(path) is None
         }
@@ -333,9 +358,12 @@ class GitHistory(Past):
         there = {path: data for path, data in sorted(contents.items()) if data is not None}
         paths = [(MODIFIED if path in table.files else ADDED, path) for path in there]
         paths += [(GONE, path) for path in contents if path not in there]
-        cause = _named(cause, [path for _, path in paths], store.index_path)
-        self._announcement.mark()
-        try:
+        memories = [path for _, path in paths if path != store.index_path] or [*contents]
+        if not cause.name and cause.verb != BEGIN and len(memories) == 1:
+            cause = dataclasses.replace(cause, name=memories[0])
+        if not self._announcement.left_behind():  # be there while anything is written
+            self._announcement.add([])
+        with self._writing():
             for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
                 table.refresh(path, oid, facts.get(path, ()))
             for path in contents.keys() - there.keys():
@@ -343,29 +371,25 @@ class GitHistory(Past):
             tree = write_tree(self.objects, {path: row[0] for path, row in table.files.items()})
             oid = write_commit(self.objects, tree, table.head, self.now(), cause, paths)
             self.objects.set_head(oid)
-        except OSError as error:
-            self._table = None  # it is ahead of what could be written
-            raise self._unwritable(error) from None
         table.head = oid
         return oid
 
-    def _unwritable(self, error: OSError) -> HistoryBroken:
-        return HistoryBroken(
-            f"{self.objects.folder}: the history cannot be written: {error.strerror}",
-            path=self.objects.folder,
-            next="free space or mend its permissions; the next command commits what is missing",
-        )
-
-
-def _named(cause: Cause, paths: list[str], index_path: str) -> Cause:
-    """The cause; one that has no name is called by the only memory it concerns."""
-    memories = [path for path in paths if path != index_path] or paths
-    named = cause.name or cause.verb == BEGIN or len(memories) != 1
-    return cause if named else dataclasses.replace(cause, name=memories[0])
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._table = None  # it may be ahead of what could be written
+            folder = self.objects.folder
+            raise HistoryBroken(
+                f"{folder}: the history cannot be written: {error.strerror}",
+                path=folder,
+                next="free space or mend its permissions; the next command commits what is missing",
+            ) from None
 
 
 def _refuse_flood(root: str, fresh: list[Facts]) -> None:
-    """A directory full of other things is no store: the history does not swallow it."""
+    """Refuse a directory full of other things: it is no store."""
     size = sum(facts[2] for facts in fresh)
     if len(fresh) > MAX_FILES or size > MAX_BYTES:
         much = f"{len(fresh):,} new files, {size // 1024**2:,} MiB"
@@ -377,19 +401,14 @@ def _refuse_flood(root: str, fresh: list[Facts]) -> None:
 
 
 def _id(data: bytes | None) -> str:
-    """The id git gives to these bytes; empty for a file that is not there."""
+    """Git's blob id of these bytes; "" for a file that does not exist."""
     if data is None:
         return ""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def open_history(folder: str, now: Callable[[], float]) -> GitHistory:
-    """The history of the store whose state lies in this folder."""
-    return GitHistory(folder, now)
-
-
 class NoHistory:
-    """History switched off: it keeps nothing. Versions that are overwritten go to the trash."""
+    """History switched off: overwritten versions go to the trash."""
 
     on = begun = False
 
@@ -397,7 +416,7 @@ class NoHistory:
         return []
 
     def announce(self, store: Store, cause: Cause) -> None:
-        return
+        """Nobody will ask what the change was."""
 
     def unseen(self, store: Store) -> list[str]:
         return []
@@ -406,7 +425,7 @@ class NoHistory:
         return False
 
     def expect(self, path: str, data: bytes | None) -> None:
-        return
+        """Nobody will ask whose the bytes were."""
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
         """Nothing is kept; what a killed writer left is swept up all the same."""
@@ -420,3 +439,6 @@ class NoHistory:
         )
 
     log = find = content = paths = check = set_aside = _refuse
+
+
+History = GitHistory | NoHistory

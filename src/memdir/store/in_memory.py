@@ -11,8 +11,6 @@ from memdir.hot.memory import INDEX, TEAM, is_memory, is_of_records, read_memory
 
 
 class InMemory(Files):
-    """The same rules as on disk, over a dictionary."""
-
     layout = "in_memory"
 
     def __init__(self, root: str = "memory:") -> None:
@@ -39,7 +37,6 @@ class InMemory(Files):
         return self._contents[path][0]
 
     def exists(self, path: str = "") -> bool:
-        """True where there is such a file; the store itself always is."""
         return not path or path in self._contents
 
     def make(self) -> None:
@@ -73,5 +70,4 @@ def _is_kept(path: str) -> bool:
 
 
 def open_store(root: str, max_file_bytes: int) -> InMemory:
-    """A store without any memory yet."""
     return InMemory(root)

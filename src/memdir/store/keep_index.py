@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 
 from memdir.errors import MemdirError
 from memdir.format import index as index_module
@@ -15,15 +14,14 @@ from memdir.format.pointer import SUFFIX, Pointer, write_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import Memory, read_memory, stem
 from memdir.store.ports import Store
+from memdir.store.writer import list_few
 
 SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could be
-KEPT_PLACES, KEPT_CHARACTERS = 4096, 8192  # places in the index that are remembered, of each
-Placed = tuple[tuple[bool, int, float, str], str]  # what decides the place; the line
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
 
 
 class Targets:
-    """Asks the store itself; a line that leads to anything that exists is never taken out."""
+    """Resolves pointers in the store; a line that leads to anything that exists stays."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -63,8 +61,6 @@ class Targets:
 
 @dataclass(frozen=True)
 class Indexed:
-    """What happened to the index."""
-
     changed: bool = False
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -74,18 +70,18 @@ class Indexed:
     cut_characters: int = 0
 
     def remarks(self, expected: Collection[str] = ()) -> list[str]:
-        """What the person should know, beyond the pointers that are expected to come and go."""
+        """What the user should know, besides pointers that were expected to come and go."""
         said = []
         added = [path for path in self.added if path not in expected]
         dropped = [path for path in self.dropped if path not in expected]
         if added:
-            said.append(f"the index also got a pointer to {_few(added)}")
+            said.append(f"the index also got a pointer to {list_few(added)}")
         if dropped:
-            said.append(f"the index lost a pointer to nothing: {_few(dropped)}")
+            said.append(f"the index lost a pointer to nothing: {list_few(dropped)}")
         if self.repeated:
             said.append(
                 "one list of the index said this twice, its first line stays: "
-                + _few([*self.repeated])
+                + list_few(self.repeated)
             )
         if self.cut_lines or self.cut_characters:
             order = "the most valuable pointers come first now; " if self.arranged else ""
@@ -97,10 +93,10 @@ class Indexed:
         return said
 
 
-def index(
+def update_index(
     store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
 ) -> Indexed:
-    """Heal the index after a change; `before` is the memory as it was, if its line was ours."""
+    """Update the index after a change; `before` is the memory as it was."""
     if not rules.index and not anew:
         return Indexed()
     old = store.index()
@@ -109,7 +105,9 @@ def index(
     if before is not None and before.path in files:
         # A changed memory gets its new line, where the old line was ours.
         title, hook, _ = _describe(_memory(store, before.path))
-        text = index_module.replace_pointer(text, before.path, title, hook, old=_line(before))
+        text = index_module.replace_pointer(
+            text, before.path, title, hook, old=pointer_line(before)
+        )
     if not old:
         files = [path for _, path in sorted((m.clock, m.path) for m in _memories(store, files))]
     # Only a [[wikilink]] can mean a memory by its label.
@@ -126,46 +124,26 @@ def index(
     return Indexed(data != (old or b""), *came_and_went, arranged, lines, characters)
 
 
-def _few(paths: list[str]) -> str:
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return ", ".join(paths[:3]) + more
-
-
 def _describe(memory: Memory) -> tuple[str, str, str]:
     return names.title_for(memory), memory.description, types.get(memory.type).section
 
 
-def _line(memory: Memory) -> str:
+def pointer_line(memory: Memory) -> str:
     title, hook, _ = _describe(memory)
     return write_pointer(title, memory.path, hook)
 
 
 def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, bool]:
-    """Over the limit: what matters most comes first, so that it is the rest that falls off."""
+    """Over the limit, the most valuable pointers come first."""
     if not any(index_module.over_limit(text)):
         return text, False
-    placed = sorted(map(_place, _memories(store, files)))
-    ours = {worth[-1]: line for worth, line in placed}
+    memories = sorted(
+        _memories(store, files),
+        key=lambda item: (not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path),
+    )
+    ours = {memory.path: pointer_line(memory) for memory in memories}
     arranged = index_module.arrange(text, [*ours], ours)
     return arranged, arranged != text
-
-
-def _place(memory: Memory) -> Placed:
-    """Worth and line of a memory; kept, because each save of a long-lived agent asks for all."""
-    if len(memory.head) > KEPT_CHARACTERS:
-        return _worth(memory), _line(memory)
-    return _known_place(memory.path, memory.head, memory.mtime, types.names())
-
-
-@lru_cache(maxsize=KEPT_PLACES)
-def _known_place(path: str, head: str, mtime: float, names: tuple[str, ...]) -> Placed:
-    """Of the same words the same, as long as there are the same types."""
-    memory = Memory(path, head, mtime, len(head))
-    return _worth(memory), _line(memory)
-
-
-def _worth(memory: Memory) -> tuple[bool, int, float, str]:
-    return not memory.pinned, VALUE.get(memory.type, 2), -memory.clock, memory.path
 
 
 def _memories(store: Store, files: list[str]) -> list[Memory]:
@@ -174,7 +152,7 @@ def _memories(store: Store, files: list[str]) -> list[Memory]:
 
 
 def _memory(store: Store, path: str) -> Memory:
-    """The memory at a path; one that cannot be read is still listed by its file's name."""
+    """The memory at a path; an unreadable one is listed by its file name."""
     try:
         data = store.read(path)
     except MemdirError:

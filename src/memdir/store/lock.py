@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from memdir.errors import Busy, Unwritable
-from memdir.hot.disk import Disk, close_quietly, failure, sync_directory
+from memdir.hot.disk import Disk, close_quietly, failure, read_start, sync_directory
 
 HOLDER_BYTES = 200
 HEARING_SECONDS = 0.5  # an interrupt just before a wait begins is heard only when that wait ends
@@ -48,7 +48,7 @@ class Lock:
 
     @contextmanager
     def held(self, who: str, tell: Callable[[str], None]) -> Iterator[int]:
-        """Wait for the lock, telling after a while who holds it; refuse in the end."""
+        """Wait for the lock, name its holder after a while, give up in the end."""
         handle = self._open()
         try:
             if not _try(handle, self.path):
@@ -60,7 +60,7 @@ class Lock:
 
     @contextmanager
     def held_if_free(self, who: str) -> Iterator[int | None]:
-        """The lock if nobody has it now, else None; never waits."""
+        """The lock if it is free, else None; never waits."""
         handle = self._open()
         try:
             free = _try(handle, self.path)
@@ -71,14 +71,11 @@ class Lock:
             _let_go(handle)
 
     def holder(self) -> str:
-        """Who signed the lock last, as one line."""
         try:
-            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-            with open(os.open(self.path, flags), "rb") as file:
-                text = (file.read(HOLDER_BYTES) or b"").decode("utf-8", "replace")
+            data, _ = read_start(self.path, HOLDER_BYTES, follow=False)
         except OSError:
-            return "an unknown process"
-        return " ".join(text.split()) or "an unknown process"
+            data = b""
+        return " ".join(data.decode("utf-8", "replace").split()) or "an unknown process"
 
     def _open(self) -> int:
         flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -143,7 +140,7 @@ class _Waiter(threading.Thread):
         self.done.set()
 
     def settle(self) -> bool:
-        """True when the lock is ours; otherwise it will be let go of as soon as it comes."""
+        """True if the lock is ours; otherwise it is released as soon as it comes."""
         with self._decision:
             self._abandoned = not self._got
             return self._got
@@ -166,14 +163,14 @@ def _try(handle: int, path: str) -> bool:
 
 
 def _let_go(handle: int) -> None:
-    """Said, not only closed: a child that was forked meanwhile has the same handle open."""
+    """Unlock explicitly: a child forked meanwhile has the same handle open."""
     with suppress(OSError):
         fcntl.flock(handle, fcntl.LOCK_UN)
     close_quietly(handle)
 
 
 def _sign(handle: int, who: str) -> None:
-    """Say who holds it; a courtesy for those who wait, so a full disk must not stop the writer."""
+    """Write who holds the lock; a full disk must not stop the writer."""
     line = f"pid {os.getpid()} ({who}) since {time.strftime('%H:%M:%S')}\n".encode()
     with suppress(OSError):
         os.pwrite(handle, line[:HOLDER_BYTES].ljust(HOLDER_BYTES), 0)

@@ -21,13 +21,15 @@ from memdir.text import dates, secrets
 PROJECTS = "projects"  # in the client's directory
 LOGS = "logs"
 INDENT = "  "
+LONGEST_BYTES = 8 * 1024  # of an entry
+MAX_DAY_BYTES = 4 * 1024 * 1024
+MAX_DAYS = 20_000
 _ENTRY = re.compile(r"- (?:(\d\d:\d\d) )?(?:\[([\w -]{1,40})\] )?(.*)")
-_PATH = re.compile(r"(\d{4})/(\d\d)/\1-\2-(\d\d)\.md")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What somebody logged; `time` is HH:MM, or empty where the entry does not say it."""
+    """A log entry; `time` is HH:MM, or "" if unknown."""
 
     text: str
     type: str = UNKNOWN
@@ -35,29 +37,28 @@ class Entry:
 
 
 def path_of(day: datetime.date) -> str:
-    """Where the log of a day lies below the folder of the logs."""
     return f"{day:%Y}/{day:%m}/{day.isoformat()}.md"
 
 
 def day_of(path: str) -> datetime.date | None:
-    """The inverse of `path_of`; None for what is no log."""
-    result = _PATH.fullmatch(path)
+    """The inverse of `path_of`; None if the path is no log."""
     try:
-        return datetime.date(*map(int, result.groups())) if result else None
+        day = datetime.date.fromisoformat(path[-13:].removesuffix(".md"))
     except ValueError:
         return None
+    return day if path == path_of(day) else None
 
 
-def write(entry: Entry) -> str:
-    """An entry with its line end; no line of it can be taken for another entry."""
+def write_entry(entry: Entry) -> str:
+    """An entry as text; none of its lines can look like another entry."""
     first, *more = entry.text.strip().splitlines()
     time = f"{entry.time} " if entry.time else ""
     below = "".join(f"{INDENT}{line}".rstrip() + "\n" for line in more)
     return f"- {time}[{entry.type}] {first}\n{below}"
 
 
-def read(text: str) -> list[Entry]:
-    """The entries of a log, or of its end; headings and lines of nobody are passed over."""
+def read_entries(text: str) -> list[Entry]:
+    """The entries of a log or of its end; other lines are skipped."""
     result: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         start = _ENTRY.fullmatch(line)
@@ -68,14 +69,9 @@ def read(text: str) -> list[Entry]:
     return [Entry("\n".join(lines).strip(), type, time) for time, type, lines in result]
 
 
-LONGEST_BYTES = 8 * 1024  # of an entry
-MAX_DAY_BYTES = 4 * 1024 * 1024
-MAX_DAYS = 20_000
-
-
 @dataclass(frozen=True)
 class NewEntries:
-    """What was logged on a day since somebody last looked, and where it ends."""
+    """Entries of a day since the last look, and where they end."""
 
     path: str
     day: datetime.date
@@ -97,8 +93,8 @@ class DailyLog:
         return os.path.join(self.folder, path_of(day))
 
     def append(self, day: datetime.date, entry: Entry) -> str:
-        """Add an entry, whole and durable when this returns; gives the path of the log."""
-        data = write(entry).encode("utf-8", "surrogateescape")
+        """Append an entry durably; returns the path of the log."""
+        data = write_entry(entry).encode("utf-8", "surrogateescape")
         if len(data) > LONGEST_BYTES:
             message = f"the entry has {len(data):,} bytes (limit: {LONGEST_BYTES:,})"
             raise BadInput(message, next="log the gist, or save it: memdir remember TEXT")
@@ -114,7 +110,7 @@ class DailyLog:
         return self.path(day)
 
     def since(self, seen: Mapping[str, int]) -> tuple[list[NewEntries], list[Finding]]:
-        """What each log has beyond the bytes that were seen; one that shrank is read anew."""
+        """New entries of each log; a log that shrank is read again."""
         stretches: list[NewEntries] = []
         findings: list[Finding] = []
         disk = Disk(self.folder)
@@ -133,7 +129,7 @@ class DailyLog:
             start = seen.get(path, 0)
             start = start if start <= len(data) else 0
             end = data.rfind(b"\n") + 1  # half a line is somebody's who is writing
-            entries = tuple(read(data[start:end].decode("utf-8", "surrogateescape")))
+            entries = tuple(read_entries(data[start:end].decode("utf-8", "surrogateescape")))
             if entries:
                 stretches.append(NewEntries(path, day, entries, end))
         return stretches, findings
@@ -141,22 +137,20 @@ class DailyLog:
 
 @dataclass(frozen=True)
 class Added:
-    """An entry, the log it is in, and what the person should know."""
-
     path: str
     entry: Entry
     remarks: tuple[str, ...] = ()
 
 
 def open_log(config: Config) -> DailyLog:
-    """A project's logs lie beside its memories, those of any other store below it."""
+    """A project's logs lie beside its memories, others below their store."""
     if config.scope.kind == "project" and not config.foreign:
         return DailyLog(os.path.join(config.claude_dir, PROJECTS, config.project_name))
     return DailyLog(config.store)
 
 
 def log_day(app: App, text: str, type: str, day: datetime.date | None = None) -> Added:
-    """One entry at the end of today's log, its dates made absolute."""
+    """Append one entry to today's log, with absolute dates."""
     now = app.now()
     today = writer.day_of(now)
     check_type(type)
@@ -172,8 +166,3 @@ def log_day(app: App, text: str, type: str, day: datetime.date | None = None) ->
     log = open_log(app.config)
     path = log.path(today) if app.dry_run else log.append(today, entry)
     return Added(path, entry, tuple(dict.fromkeys(remarks)))
-
-
-def written(added: Added) -> str:
-    """The entry as it stands in the log."""
-    return write(added.entry)

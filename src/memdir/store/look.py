@@ -13,7 +13,6 @@ from memdir.hot import memory
 from memdir.hot.memory import Document, Memory
 from memdir.store.keep_index import Targets
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
-from memdir.store.trash import OldArchive
 from memdir.store.writer import App
 
 KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
@@ -22,13 +21,13 @@ Files = list[tuple[str, bytes]]
 
 
 def is_for_others(app: App) -> bool:
-    """True where others are to get what is saved; a local agent's memory is nobody else's."""
+    """True if saved memories reach other people; a local agent's do not."""
     scope = app.config.scope
     return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
 
 
-def gather(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    """These files, or all memories with their index; what cannot be read becomes a finding."""
+def read_files(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+    """These files, or all memories and the index; unreadable files become findings."""
     files, findings = Files(), list[Finding]()
     if paths is None:
         scan = store.scan()
@@ -57,7 +56,6 @@ def show(app: App, name: str) -> tuple[str, bytes, Document]:
 
 
 def survey_index(app: App) -> index.Survey:
-    """What the index points at, and what it misses."""
     scan = app.store.scan()
     names = {memory.name: memory.path for memory in scan.memories}
     text = memory.decode(app.store.index() or b"")
@@ -65,19 +63,18 @@ def survey_index(app: App) -> index.Survey:
 
 
 def load(app: App) -> index.Loaded:
-    """The index as an agent gets it; the directory is there before the agent wants to write."""
+    """The index as an agent gets it; creates the directory, so the agent can write."""
     if app.config.enabled and app.config.scope.kind == "project" and not app.dry_run:
         app.store.make()
     return index.load(memory.decode(app.store.index() or b""))
 
 
 def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    """The bytes of these memories, or of all with their index."""
-    return gather(app.store, paths)
+    return read_files(app.store, paths)
 
 
 def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
-    """The changes of this store, or of one memory, the newest first."""
+    """Changes of this store or of one memory, newest first."""
     app.snapshot()
     changes = (
         logged
@@ -104,7 +101,7 @@ def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
 
 
 def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
-    """What one change did (the newest by default): (path, before, after)."""
+    """What one change did (default: the newest): (path, before, after)."""
     app.snapshot()
     logged = app.history.find(change) if change else next(app.history.log(), None)
     if logged is None:
@@ -116,33 +113,31 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
     return logged, versions
 
 
-def missed(app: App) -> list[Shelved]:
-    """What lies on the shelves and is not back already: an undo leaves its copy there."""
-    there, shelf = set(app.store.files()), OldArchive(app.shelf, app.store)
+def list_missed(app: App) -> list[Shelved]:
+    """Shelved memories that are not back already; an undo leaves its copy on the shelf."""
+    there = set(app.store.files())
 
     def is_back(item: Shelved) -> bool:
         try:
-            return item.path in there and shelf.read(item) == app.store.read(item.path)
+            return item.path in there and app.shelf.read(item) == app.store.read(item.path)
         except MemdirError:
             return False  # what cannot be compared is listed
 
-    return [item for item in shelved(app) if not is_back(item)]
+    return [item for item in list_shelved(app) if not is_back(item)]
 
 
-def shelved(app: App) -> list[Shelved]:
-    """Everything that lies on the shelves, the newest first."""
-    shelf = OldArchive(app.shelf, app.store)
-    rooms = (shelf.list(TRASH), shelf.list(ARCHIVE))
+def list_shelved(app: App) -> list[Shelved]:
+    rooms = (app.shelf.list(TRASH), app.shelf.list(ARCHIVE))
     return list(heapq.merge(*rooms, key=lambda item: -item.time))  # each room keeps its own order
 
 
 def expired_trash(app: App) -> list[Shelved]:
-    """Trash past its days and past the newest hundred: a date alone may be a clock's mistake."""
+    """Trash past its days and past the newest hundred: the clock alone may be wrong."""
     limit = app.now() - app.config.options.trash_days * DAY_SECONDS
     return [item for item in app.shelf.list(TRASH)[KEPT_NEWEST:] if item.time < limit]
 
 
 def find_all(store: Store, names: Sequence[str]) -> list[Memory]:
-    """The memories that are called so, all or none."""
+    """These memories, all or none."""
     scan = store.scan()
     return [find(name, scan.memories, scan.findings) for name in names]

@@ -1,10 +1,10 @@
-"""What a layout, a history and a search must offer, and what they hand to each other."""
+"""What a layout and a search must offer, and the values that pass between parts of a store."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -12,7 +12,6 @@ from memdir.errors import BadInput, Finding, Missing
 from memdir.hot.memory import Memory, quote, unquote
 
 if TYPE_CHECKING:
-    from memdir.hot.inject import SessionState
     from memdir.hot.recall import Found
 
 BEGIN, OUTSIDE, UNDO = "begin", "outside", "undo"
@@ -21,7 +20,7 @@ ADDED, MODIFIED, GONE = "A", "M", "D"
 
 @dataclass(frozen=True)
 class Cause:
-    """Who changed what, how, and why; `undoes` are the ids that an undo takes back."""
+    """Who changed what, how and why; `undoes` are the ids that an undo takes back."""
 
     verb: str
     name: str = ""
@@ -33,7 +32,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Logged:
-    """One change as the history keeps it; `paths` are (A, M or D, path)."""
+    """A change in the history; `paths` are (A, M or D, path)."""
 
     id: str
     parent: str
@@ -44,7 +43,7 @@ class Logged:
 
 
 def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
-    """The commit message: a subject for people, then one `key: value` line per fact."""
+    """The commit message: a subject for people, then `key: value` lines."""
     subject = f"{cause.verb} {cause.name}".strip()
     facts = [("verb", cause.verb), ("actor", cause.actor), ("name", cause.name)]
     facts += [("reason", cause.reason), ("batch", cause.batch)]
@@ -54,7 +53,7 @@ def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
 
 
 def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
-    """The inverse of `write_message`; lines it does not know are passed over."""
+    """The inverse of `write_message`; unknown lines are skipped."""
     facts: dict[str, str] = {}
     undoes, paths = [], []
     for line in text.partition("\n\n")[2].split("\n"):
@@ -74,7 +73,7 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
 def to_undo(
     log: Iterable[Logged], change: str, batch: str, since: float | None, now: float = math.inf
 ) -> list[Logged]:
-    """The changes somebody wants undone, the newest first."""
+    """The changes to undo, newest first."""
     if change:
         chosen = [logged for logged in log if logged.id.startswith(change.strip().lower())]
         if len(chosen) > 1:
@@ -83,17 +82,15 @@ def to_undo(
         chosen = [logged for logged in log if logged.cause.batch == batch]
     elif since is not None:
         chosen = list(log)
-        # A change of a clock that was ahead is said to be still to come: the one before it counts.
+        # A clock that was ahead dates a change in the future: the change before it decides.
         while chosen and not since <= chosen[-1].time <= now:
             chosen.pop()
     else:
         # The newest change that stands, with all others of its batch: one run is one undo.
-        chosen = []
-        for logged in standing(log):
-            if not chosen or logged.cause.batch == chosen[0].cause.batch:
-                chosen.append(logged)
-            if not chosen[0].cause.batch:
-                break
+        changes = list_standing(log)
+        chosen = list(itertools.islice(changes, 1))
+        if chosen and chosen[0].cause.batch:
+            chosen += [logged for logged in changes if logged.cause.batch == chosen[0].cause.batch]
     later = [logged for logged in chosen if logged.cause.verb != BEGIN]
     wanted = change or batch
     message = f"there is no change {wanted!r}" if wanted else "there is nothing to undo"
@@ -104,8 +101,8 @@ def to_undo(
     raise Missing(message, next="memdir log lists the changes")
 
 
-def standing(log: Iterable[Logged]) -> Iterator[Logged]:
-    """The changes that were not taken back, the newest first; undos are none."""
+def list_standing(log: Iterable[Logged]) -> Iterator[Logged]:
+    """Changes that were not undone, newest first, without undos."""
     undone: set[str] = set()
     for logged in log:
         # An undo that says of no change that it takes it back was cut off: it is to be completed.
@@ -117,12 +114,10 @@ def standing(log: Iterable[Logged]) -> Iterator[Logged]:
         undone.update(logged.cause.undoes)
 
 
-# What a change needs from the world. Members fit these shapes; nobody inherits from them.
+# Members fit these shapes; nobody inherits from them.
 
 
 class Scan(Protocol):
-    """What one pass over a store saw."""
-
     memories: list[Memory]
 
     @property
@@ -161,7 +156,7 @@ class Store(Protocol):
 
 @runtime_checkable
 class IndexKeeper(Protocol):
-    """A layout whose index has rules of its own; True where it had to change."""
+    """A layout with index rules of its own; returns True if the index changed."""
 
     def keep_index(self, store: Store) -> bool: ...
 
@@ -171,7 +166,7 @@ TRASH, ARCHIVE = "trash", "archive"  # the rooms of a shelf
 
 @dataclass(frozen=True)
 class Shelved:
-    """A memory that was put away: which shelf, when, and its path when it lived."""
+    """A retired or archived memory: room, number, time, and its path before."""
 
     room: str
     number: int
@@ -179,53 +174,5 @@ class Shelved:
     path: str
 
 
-class Shelf(Protocol):
-    """Where retired and archived memories lie, outside the tree a client scans."""
-
-    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved: ...
-    def list(self, room: str) -> list[Shelved]: ...
-    def read(self, shelved: Shelved) -> bytes: ...
-    def clear(self, shelved: Shelved) -> None: ...
-
-
-class History(Protocol):
-    """Earlier versions. All writing happens under the store's lock."""
-
-    @property
-    def on(self) -> bool: ...
-    @property
-    def begun(self) -> bool: ...
-    def catch_up(self, store: Store) -> list[str]: ...
-    def announce(self, store: Store, cause: Cause) -> None: ...
-    def unseen(self, store: Store) -> list[str]: ...
-    def keeps(self, store: Store, path: str) -> bool: ...
-    def expect(self, path: str, data: bytes | None) -> None: ...
-    def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str: ...
-    def log(self) -> Iterator[Logged]: ...
-    def find(self, text: str) -> Logged: ...
-    def content(self, oid: str, path: str) -> bytes | None: ...
-    def paths(self, oid: str) -> dict[str, str]: ...
-    def check(self, enough: Callable[[], bool]) -> tuple[int, bool]: ...
-    def set_aside(self) -> str: ...
-
-
-class Lock(Protocol):
-    """The right to write."""
-
-    def held(self, who: str, tell: Callable[[str], None]) -> AbstractContextManager[int]: ...
-    def held_if_free(self, who: str) -> AbstractContextManager[int | None]: ...
-    def holder(self) -> str: ...
-
-
 class Search(Protocol):
-    """Finds the memories of one store that belong to a prompt."""
-
     def find(self, prompt: str, limit: int) -> Found: ...
-
-
-class Sessions(Protocol):
-    """What each session of a client was told."""
-
-    def held(self, session: str) -> AbstractContextManager[None]: ...
-    def load(self, session: str) -> SessionState: ...
-    def add_told(self, session: str, told: list[str], injected: int) -> None: ...

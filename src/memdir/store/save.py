@@ -29,6 +29,7 @@ from memdir.format.pointer import read_pointers, write_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, is_memory, stem
 from memdir.store.ports import Store
+from memdir.store.writer import read_if_there
 from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide how a new header looks
@@ -37,40 +38,52 @@ SAID_ALREADY = "it says exactly this already"
 
 
 def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
-    """A memory from elsewhere as it is, unless something speaks against it; never overwrites."""
-    if reason := _refuse_file(path, data, rules):
+    """Take a memory from elsewhere as it is; never overwrites."""
+    reason = "" if is_memory(path) else "it is not a memory (an index, a hidden file, no Markdown)"
+    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
+        reason = "its name holds a control character"
+    reason = reason or refuse_file(path, data, rules, allow_secret=not rules.shared)
+    if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
-        standing = store.read(path)
-    except Missing:
-        store.put(path, data)
-        return Change(CREATED, stem(path), path, hash_of(data))
+        standing = read_if_there(store, path)
     except Unwritable as error:  # a link or a directory: the others can still be taken
         return Change(SKIPPED, stem(path), path, reason=error.message)
+    if standing is None:
+        store.put(path, data)
+        return Change(CREATED, stem(path), path, hash_of(data))
     if standing == data:
         return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
     reason = "another memory of that name stands there; rename one of the two"
     return Change(SKIPPED, stem(path), path, hash_of(standing), reason)
 
 
-def _refuse_file(path: str, data: bytes, rules: Rules) -> str:
-    if not is_memory(path):
-        return "it is not a memory (an index, a hidden file, or not Markdown)"
-    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
-        return "its name holds a control character"
+def refuse_file(
+    path: str, data: bytes, rules: Rules, *, old: bytes = b"", allow_secret: bool = False
+) -> str:
+    """Why a file is refused, or ""; secrets that stood there before may stay."""
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
-    if not rules.shared:
+    if allow_secret:
         return ""
     if hits := secrets.find_secrets(path):
         return f"its name holds what looks like a secret ({hits[0].rule})"
-    if hits := secrets.find_secrets(memory.decode(data)):
-        return f"it holds what looks like a secret ({hits[0].rule}, line {hits[0].line})"
+    known, new = (_find_secret_lines(memory.decode(content)) for content in (old, data))
+    for (rule, line), number in new.items():
+        if (rule, line) not in known:
+            shared = "; this store is shared with others" if rules.shared else ""
+            where = f"{rule}, line {number}"
+            return f"it holds what looks like a secret ({where}){shared}. Say where to find it"
     return ""
 
 
+def _find_secret_lines(text: str) -> dict[tuple[str, str], int]:
+    lines = text.split("\n")
+    return {(hit.rule, lines[hit.line - 1]): hit.line for hit in secrets.find_secrets(text)}
+
+
 def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """The next version of a memory, checked like a draft; only what was asked for changes."""
+    """The next version of a memory, checked like a draft."""
     path = revision.path
     if path == INDEX:
         raise BadInput(
@@ -105,7 +118,7 @@ def _put_revision(
 
 
 def write_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """A new memory, or the next version of the one that has its name; a refusal is a value."""
+    """A new memory, or the next version of the one with its name; a refusal is a value."""
     drafts.check(draft, rules)
     if reason := drafts.refusal(draft, rules, wishes):
         return Change(SKIPPED, draft.name, "", reason=reason)
@@ -156,7 +169,7 @@ def _update(
 
 
 def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
-    """What an update by name leaves as it was, or leaves out: the person should know."""
+    """What an update by name leaves unchanged or drops, for the user to know."""
     said = []
     before = old.get("description")
     if not draft.description and before == first_sentence(old.body):
@@ -170,7 +183,7 @@ def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> 
 
 
 def _find_file(name: str, files: list[str]) -> str:
-    """The file of that name; one that differs only in `-` and `_` or case would be a trap."""
+    """The file of that name; one that differs only in `-`, `_` or case is refused."""
     file = name + ".md"
     if file in files:
         return file
@@ -186,7 +199,7 @@ def _find_file(name: str, files: list[str]) -> str:
 
 
 def _find_twin(description: str, store: Store, files: list[str]) -> str:
-    """The memory that already says this, by its line in the index or its description."""
+    """A memory that already says this, by its index line or description."""
     if not files:
         return ""
     from memdir.text import similar
@@ -220,7 +233,7 @@ def _find_twin(description: str, store: Store, files: list[str]) -> str:
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:
-    """A name from the text that no file has, in the store's own style of naming."""
+    """An unused name made from the text, in the store's naming style."""
     title = draft.description.rstrip("…")
     base = names.name_for(title, draft.type, "_" if style.prefix else "-")
     marks = (draft.type + "_", draft.type + "-")
@@ -235,7 +248,7 @@ def _free_name(draft: Draft, files: list[str], style: Style) -> str:
 
 
 def _convert_standalone(store: Store, files: list[str], taken: str) -> str:
-    """Turn an index that is the only memory into a first file and a pointer to it."""
+    """Turn an index with inline content into a first file and a pointer to it."""
     data = store.standalone() if not files else None
     if data is None:
         return ""

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @contextmanager
 def explained(path: str, problem: str) -> Iterator[None]:
-    """Whatever the operating system refuses here, as a message with path and next step."""
+    """Turn an OSError into a message with path and next step."""
     try:
         yield
     except OSError as error:
@@ -83,7 +83,6 @@ def append(
 
 
 def append_json(folder: str, name: str, values: Iterable[object], **options: Any) -> int:
-    """`append` for values, one JSON line each."""
     data = b"".join(json.dumps(value).encode("ascii") + b"\n" for value in values)
     return append(folder, name, data, **options)
 
@@ -101,7 +100,7 @@ def read_lines(folder: str, name: str, max_bytes: int = 0) -> tuple[list[bytes],
 
 
 def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> tuple[list[T], list[int]]:
-    """What `parse` makes of each JSON line, and the numbers of lines that are damaged."""
+    """Parsed JSON lines, and the numbers of damaged ones."""
     values: list[T] = []
     damaged: list[int] = []
     for number, line in enumerate(lines, 1):
@@ -113,7 +112,7 @@ def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> tuple[list
 
 
 def read_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
-    """All bytes of a regular file; None where there is none. Larger than `max_bytes`: refused."""
+    """All bytes of a regular file; None if missing, an error above `max_bytes`."""
     try:
         data = Disk(folder).read(name, max_bytes + 1 if max_bytes else -1)[0]
     except (FileNotFoundError, NotADirectoryError):
@@ -133,7 +132,7 @@ def read_json(folder: str, name: str, parse: Callable[[Any], T], max_bytes: int 
 
 
 def replace(folder: str, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Put a whole file in the place of another, in one step."""
+    """Replace a file in one step."""
     disk = Disk(folder)
     disk.make_root()
     if durable:
@@ -150,7 +149,6 @@ def replace(folder: str, name: str, data: bytes, *, durable: bool = True) -> Non
 
 
 def replace_json(folder: str, name: str, value: object, *, durable: bool = True) -> None:
-    """`replace` for a value."""
     replace(folder, name, json.dumps(value, default=str).encode("ascii"), durable=durable)
 
 
@@ -172,7 +170,7 @@ def overwrite(folder: str, name: str, data: bytes) -> None:
 
 
 def remove(folder: str, name: str) -> bool:
-    """Take a file away, durably; False where there was none."""
+    """Delete durably; False if there was no such file."""
     try:
         Disk(folder).drop(name)
     except (FileNotFoundError, NotADirectoryError):
@@ -189,7 +187,6 @@ def _open_regular(name: str, flags: int, parent: int) -> int:
 
 
 def _cut_torn_line(handle: int, size: int) -> int:
-    """The size without the unfinished line, looked for from the end."""
     end = size
     while end:
         start = max(0, end - 65_536)

@@ -15,7 +15,6 @@ from memdir.hot import safe
 from memdir.hot.disk import Disk
 from memdir.hot.memory import is_memory
 from memdir.store.ports import ARCHIVE, Shelved, Store
-from memdir.store.ports import Shelf as PortsShelf
 from memdir.store.state import explained
 
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -24,13 +23,17 @@ THEIRS = 0  # the number of everything in that folder; ours start at 1
 
 
 class Shelf:
-    """The rooms of one store in the state directory."""
+    """The rooms of one store in the state directory, and the store's own `archive/` folder.
 
-    def __init__(self, folder: str) -> None:
-        self.folder, self.disk = folder, Disk(folder)
+    What another tool put into that folder is restored from there and leaves it; nothing is laid
+    into it.
+    """
+
+    def __init__(self, folder: str, store: Store) -> None:
+        self.folder, self.store, self.disk = folder, store, Disk(folder)
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
-        """Put a copy into a room, durably, under the next number."""
+        """Copy into a room, durably, under the next number."""
         where = os.path.join(self.folder, room)
         with explained(where, "cannot be read"):
             try:
@@ -46,7 +49,7 @@ class Shelf:
         return shelved
 
     def list(self, room: str) -> list[Shelved]:
-        """What lies in a room, the newest first; what is not ours there is passed over."""
+        """Contents of a room, newest first."""
         where = os.path.join(self.folder, room)
         items: list[Shelved] = []
         hidden: list[Finding] = []
@@ -60,15 +63,26 @@ class Shelf:
                 continue
         if hidden:  # an older copy must not pass for the newest, nor a number be given twice
             raise Unwritable(f"{where}: {hidden[0].message}", path=where, next=hidden[0].fix)
-        return sorted(items, key=lambda shelved: -shelved.number)
+        items.sort(key=lambda shelved: -shelved.number)
+        tree = sorted(self.store.tree().items()) if room == ARCHIVE else []
+        return items + [
+            Shelved(ARCHIVE, THEIRS, facts[0] / 1e9, path.removeprefix(FOLDER))
+            for path, facts in tree
+            if path.startswith(FOLDER) and is_memory(path.removeprefix(FOLDER))
+        ]
 
     def read(self, shelved: Shelved) -> bytes:
+        if shelved.number == THEIRS:
+            return self.store.read(FOLDER + shelved.path)
         place = _place(shelved)
         with explained(os.path.join(self.folder, place), "cannot be read"):
             return self.disk.read(place)[0]
 
     def clear(self, shelved: Shelved) -> None:
-        """Take one memory off its shelf for good."""
+        """Take one memory off its shelf for good; the history has what leaves the store."""
+        if shelved.number == THEIRS:
+            self.store.drop(FOLDER + shelved.path)
+            return
         place = _place(shelved)
         with explained(os.path.join(self.folder, place), "cannot be removed"):
             self.disk.drop(place)
@@ -80,6 +94,18 @@ class Shelf:
                 return  # a folder that stays is no memory; something else may lie in it
 
 
+class DryShelf(Shelf):
+    """A shelf that changes nothing."""
+
+    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
+        return Shelved(room, 1, now, path)
+
+    def clear(self, shelved: Shelved) -> None:
+        """Leave it where it is; a store of the same kind takes note of what would leave it."""
+        if shelved.number == THEIRS:
+            super().clear(shelved)
+
+
 def _place(shelved: Shelved) -> str:
     if shelved.path.startswith("/") or ".." in shelved.path.split("/"):
         raise BadInput(
@@ -89,37 +115,3 @@ def _place(shelved: Shelved) -> str:
     # Cut to the years that can be read back: a clock may say anything.
     stamp = safe.iso_time(shelved.time).replace("-", "").replace(":", "")
     return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"
-
-
-class OldArchive:
-    """A shelf that also holds the store's own `archive/` folder of another tool.
-
-    What lies in the folder is restored from there and leaves it; nothing is laid into it.
-    """
-
-    def __init__(self, inside: PortsShelf, store: Store) -> None:
-        self.inside, self.store = inside, store
-        self.lay = inside.lay
-
-    def list(self, room: str) -> list[Shelved]:
-        """Ours first, then theirs."""
-        items = self.inside.list(room)
-        if room != ARCHIVE:
-            return items
-        return items + [
-            Shelved(ARCHIVE, THEIRS, facts[0] / 1e9, path.removeprefix(FOLDER))
-            for path, facts in sorted(self.store.tree().items())
-            if path.startswith(FOLDER) and is_memory(path.removeprefix(FOLDER))
-        ]
-
-    def read(self, shelved: Shelved) -> bytes:
-        if shelved.number != THEIRS:
-            return self.inside.read(shelved)
-        return self.store.read(FOLDER + shelved.path)
-
-    def clear(self, shelved: Shelved) -> None:
-        """Take it from where it lies; the history has what leaves the store."""
-        if shelved.number != THEIRS:
-            self.inside.clear(shelved)
-        else:
-            self.store.drop(FOLDER + shelved.path)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import os
-import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
@@ -14,14 +13,15 @@ from typing import TYPE_CHECKING, cast
 from memdir.config.config import Config
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.acceptance import PUT_BACK, UPKEEP, open_acceptance, save
+from memdir.hot.disk import read_start
+from memdir.hot.layout import Around
 from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
-from memdir.store import ports, registry
-from memdir.store.dry_run import Overlay
-from memdir.store.history import NoHistory, open_history
+from memdir.store import registry
+from memdir.store.history import GitHistory, History, NoHistory
 from memdir.store.lock import Lock
-from memdir.store.ports import ARCHIVE, TRASH, Cause, History, Logged, Shelf, Store
-from memdir.store.trash import Shelf as TrashShelf
+from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Store
+from memdir.store.trash import DryShelf, Shelf
 
 if TYPE_CHECKING:
     from memdir.format.draft import Change, Rules
@@ -33,6 +33,66 @@ CLAUDE_MD = "CLAUDE.md"
 MAX_CLAUDE_MD_BYTES = 256 * 1024
 DEFAULT_LAYOUT = "markdown"
 MAX_NAMED_FILES = 10  # that a message names one by one
+
+
+class Overlay(Around):
+    """A store with the writes of one change on top: path -> bytes, None if dropped."""
+
+    def __init__(self, inside: Store) -> None:
+        super().__init__(inside)
+        self.written: dict[str, bytes | None] = {}
+        self._files: set[str] | None = None
+        self._index_path = inside.index_path
+
+    @property
+    def index_path(self) -> str:
+        """The index when the change began: README.md stays it when its last memory goes."""
+        return self._index_path
+
+    def files(self) -> list[str]:
+        """Looked up once: under the lock, files change only through us."""
+        if self._files is None:
+            self._files = set(self.inside.files())
+        gone = {path for path, data in self.written.items() if data is None}
+        made = {path for path in self.written if self.is_memory(path)}
+        return sorted((self._files | made) - gone)
+
+    def read(self, path: str) -> bytes:
+        if path not in self.written:
+            return self.inside.read(path)
+        data = self.written[path]
+        if data is None:
+            raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
+        return data
+
+    def exists(self, path: str = "") -> bool:
+        if path in self.written:
+            return self.written[path] is not None
+        worked_in = any(written.startswith(f"{path}/") for written in self.written)
+        return worked_in or self.inside.exists(path)
+
+    def index(self) -> bytes | None:
+        try:
+            return self.view(self._index_path)
+        except Missing:
+            return None
+
+
+class DryRun(Overlay):
+    """Takes every change and writes none; later reads see what would be there."""
+
+    def standalone(self) -> bytes | None:
+        return None if self.written else self.inside.standalone()
+
+    def make(self) -> None:
+        """Leave the directory as it is."""
+
+    def put(self, path: str, data: bytes) -> None:
+        self.written[path] = data
+
+    def drop(self, path: str) -> None:
+        self.read(path)
+        self.written[path] = None
 
 
 class RecordedStore(Overlay):
@@ -47,6 +107,7 @@ class RecordedStore(Overlay):
         self.history, self.shelf, self.now = history, shelf, now
 
     def read(self, path: str) -> bytes:
+        """A dropped file may have come back through somebody else; it is kept, too."""
         data = self.written.get(path)
         return self.inside.read(path) if data is None else data
 
@@ -70,8 +131,8 @@ class RecordedStore(Overlay):
                 self.inside.put(path, data)
         except MemdirError:
             # A failure may come after the deed: what stands is ours, not somebody else's.
-            with suppress(MemdirError):  # nobody can tell; the next look at the store does
-                if _standing(self.inside, path) == data:
+            with suppress(MemdirError):
+                if read_if_there(self.inside, path) == data:
                     self.written[path] = data
             raise
         self.written[path] = data
@@ -102,13 +163,13 @@ class OwnWrites:
             from memdir.store.accepted import AcceptanceView
 
             view = AcceptanceView(store, open_acceptance(folder, origin, store))
-            there = [path for path in store.tree() if store.is_memory(path)]
+            there = set(filter(store.is_memory, store.tree()))
             self.unaccepted = {path for path in there if not view.accepts(path)}
             if verb == RESTORE:  # a record changes in place; a file comes back as it was
-                self.only = set(there) - self.unaccepted
+                self.only = there - self.unaccepted
 
     def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
-        """Put it down, unless it was made from something that nobody has accepted."""
+        """Accept what was written, unless it was made from something not accepted."""
         made = {
             path: data
             for path, data in written.items()
@@ -129,7 +190,7 @@ class OwnWrites:
 
 @dataclass(frozen=True)
 class Done:
-    """What a change did, or on a dry run would have done: `diff` is (path, old, new)."""
+    """The result of a change or a dry run; `diff` is (path, old, new)."""
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
@@ -140,7 +201,7 @@ class Done:
 
 @dataclass
 class Desk:
-    """What a change works with while it holds the lock; `cause` may become more precise."""
+    """What a change works with under the lock; `cause` may become more precise."""
 
     store: Store
     shelf: Shelf
@@ -158,19 +219,16 @@ class Desk:
         return Done(*lists, self.dry_run, tuple(self.undone))
 
 
-Told = Callable[[Done], None]
-
-
 @dataclass(frozen=True)
 class App:
-    """A store with everything that belongs to it; `tell` reaches the person, not the answer."""
+    """An open store with all that belongs to it; `tell` prints notices for the user."""
 
     config: Config
     store: Store
     shelf: Shelf
     history: History
-    lock: ports.Lock
-    search: ports.Search
+    lock: Lock
+    search: Search
     now: Callable[[], float]
     tell: Callable[[str], None]
     actor: str
@@ -178,7 +236,6 @@ class App:
     batch: str = ""  # what several changes of one run are called together
 
     def rules(self) -> Rules:
-        """What this store and this moment decide about a save."""
         from memdir.format.draft import Rules
 
         now = self.now()
@@ -200,13 +257,11 @@ class App:
         """
         cause = Cause(verb, actor=self.actor, batch=self.batch)
         if self.dry_run:
-            from memdir.store.dry_run import DryRun, DryShelf
-
             trial = DryRun(self.store)
-            desk = Desk(trial, DryShelf(self.shelf), cause, dry_run=True)
+            desk = Desk(trial, DryShelf(self.shelf.folder, trial), cause, dry_run=True)
             yield desk
             desk.diff = [
-                (path, _standing(self.store, path), new) for path, new in trial.written.items()
+                (path, read_if_there(self.store, path), new) for path, new in trial.written.items()
             ]
             return
         with self.lock.held(f"memdir {verb}", self.tell):
@@ -218,7 +273,7 @@ class App:
                 history = NoHistory()
             own = OwnWrites(state_folder(self.config), self.config.origin, self.store, verb)
             store = RecordedStore(self.store, history, self.shelf, self.now())
-            desk = Desk(store, self.shelf, cause)
+            desk = Desk(store, Shelf(self.shelf.folder, store), cause)
             try:
                 yield desk
             except BaseException as error:
@@ -234,7 +289,7 @@ class App:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def snapshot(self) -> None:
-        """Commit what others did, if nobody is writing just now; never waits."""
+        """Commit what others did, unless somebody is writing; never waits."""
         if self.dry_run or not self.history.on:
             return
         try:
@@ -251,13 +306,12 @@ class App:
 
 
 class LaterSearch:
-    """A search that is imported and opened when something is first looked for."""
+    """A search that is imported at its first use."""
 
-    def __init__(self, open_search: Callable[[], ports.Search]) -> None:
+    def __init__(self, open_search: Callable[[], Search]) -> None:
         self.search = functools.cache(open_search)
 
     def find(self, prompt: str, limit: int) -> Found:
-        """See `ports.Search`."""
         return self.search().find(prompt, limit)
 
 
@@ -269,25 +323,27 @@ def open_app(
     actor: str = "memdir",
     dry_run: bool = False,
 ) -> App:
-    """Wire the members that the configuration chooses."""
     options = config.options
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
     if options.search not in registry.members("searches", config.own):
         registry.load("searches", options.search, config.own)  # says which there are
 
-    def open_search() -> ports.Search:
+    def open_search() -> Search:
         search = registry.load("searches", options.search, config.own)
-        return cast(ports.Search, search.open_search(store, cache_folder(config)))
+        return cast(Search, search.open_search(store, cache_folder(config)))
 
     folder = state_folder(config)
+    # One writer per directory, whatever its layouts: a writer sweeps what others left there.
+    usual = store_key(os.path.realpath(config.store))
+    lock_file = os.path.join(config.state_dir, "stores", usual, "lock")
     store = cast(Store, layout.open_store(config.store, options.max_file_bytes))
     return App(
         config=config,
         store=store,
-        shelf=TrashShelf(folder),
-        history=open_history(folder, now) if options.history else NoHistory(),
-        lock=Lock(_lock_file(config), options.lock_notice_seconds, options.lock_seconds),
+        shelf=Shelf(folder, store),
+        history=GitHistory(folder, now) if options.history else NoHistory(),
+        lock=Lock(lock_file, options.lock_notice_seconds, options.lock_seconds),
         search=LaterSearch(open_search),
         now=now,
         tell=tell,
@@ -297,29 +353,23 @@ def open_app(
 
 
 def state_folder(config: Config) -> str:
-    """Where the history, the shelves and the lock of this store lie."""
+    """Folder with history, shelves and lock of this store."""
     return os.path.join(config.state_dir, "stores", _key(config))
 
 
 def cache_folder(config: Config) -> str:
-    """Where the catalog of this store lies; it may be deleted at any time."""
+    """Folder with the catalog of this store; may be deleted at any time."""
     return os.path.join(config.cache_dir, "stores", _key(config))
 
 
 def _key(config: Config) -> str:
-    """Two layouts may share a directory: what belongs to one is not the other's."""
+    """Two layouts may share a directory, but not their state."""
     real = os.path.realpath(config.store)
     return store_key(real if config.layout == DEFAULT_LAYOUT else f"{real}#{config.layout}")
 
 
-def _lock_file(config: Config) -> str:
-    """One writer per directory, whatever its layouts: a writer sweeps what others left there."""
-    usual = store_key(os.path.realpath(config.store))
-    return os.path.join(config.state_dir, "stores", usual, "lock")
-
-
 def day_of(now: float) -> datetime.date:
-    """The day on the wall; of a clock beyond the calendar, the last one that a date can say."""
+    """The local date; for a clock beyond the calendar, its last or first day."""
     try:
         return datetime.datetime.fromtimestamp(now).astimezone().date()
     except (ValueError, OverflowError, OSError):
@@ -329,37 +379,33 @@ def day_of(now: float) -> datetime.date:
 def _add_what_was_done(
     error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
 ) -> None:
-    """Where a change of several memories broke off: what was done, and what was not."""
+    """After a partial failure, add to the error which files were written."""
     done = [path for path in plan if path in written]
     left = [path for path in dict.fromkeys(plan) if path not in written]
     if not done or not left:
         return
     where = "the history has it" if history.on else "old versions are in the trash"
-    error.message += f". Done before that ({where}): {_join(done)}. Not done: {_join(left)}"
+    listed, rest = list_few(done, MAX_NAMED_FILES), list_few(left, MAX_NAMED_FILES)
+    error.message += f". Done before that ({where}): {listed}. Not done: {rest}"
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"
 
 
-def _join(paths: list[str]) -> str:
-    more = f" and {len(paths) - MAX_NAMED_FILES} more" if len(paths) > MAX_NAMED_FILES else ""
-    return ", ".join(paths[:MAX_NAMED_FILES]) + more
+def list_few(paths: Sequence[str], limit: int = 3) -> str:
+    more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
+    return ", ".join(paths[:limit]) + more
 
 
 def _read_claude_md(project: str) -> str:
-    """What the project's CLAUDE.md says already; absent or unreadable, it says nothing."""
     try:
-        # A repository may have put a pipe or a device there: reading it must not wait.
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        with open(os.open(os.path.join(project, CLAUDE_MD), flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return ""
-            return file.read(MAX_CLAUDE_MD_BYTES).decode("utf-8", "replace")
+        data, _ = read_start(os.path.join(project, CLAUDE_MD), MAX_CLAUDE_MD_BYTES)
     except OSError:
         return ""
+    return data.decode("utf-8", "replace")
 
 
-def _standing(store: Store, path: str) -> bytes | None:
+def read_if_there(store: Store, path: str) -> bytes | None:
     try:
         return store.read(path)
     except Missing:

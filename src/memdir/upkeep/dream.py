@@ -32,13 +32,13 @@ from memdir.hot.memory import Memory, decode, encode, read_memory
 from memdir.hot.types import names as known_types
 from memdir.store import logs
 from memdir.store.changes import retire_memory
-from memdir.store.dry_run import DryRun, DryShelf
-from memdir.store.keep_index import index
+from memdir.store.keep_index import update_index
 from memdir.store.lock import Lock
 from memdir.store.logs import DailyLog, open_log
-from memdir.store.ports import Shelf, Store
+from memdir.store.ports import Store
 from memdir.store.save import write_draft
-from memdir.store.writer import App, Desk, Done, state_folder
+from memdir.store.trash import DryShelf, Shelf
+from memdir.store.writer import App, Desk, Done, DryRun, state_folder
 from memdir.upkeep import proof
 from memdir.upkeep.ideas import Ideas
 from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, look, plan
@@ -321,7 +321,7 @@ def _sign(catch: Catch, types: Mapping[str, str]) -> Catch:
 def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     """First on paper: what a plan refuses must not be half done. Nothing is deleted."""
     rules = app.rules()
-    paper, shelf = DryRun(desk.store), DryShelf(desk.shelf)
+    paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
     before = proof.count(begin(look(desk.store, {}))) if paper.written else None
     plans = [plan(look(paper, oriented.stale), ideas)]
@@ -378,7 +378,7 @@ def _put_away(store: Store, shelf: Shelf, rules: Rules, oriented: Oriented) -> l
         if store.exists(path) and not _is_worked_on(read_memory(path, store.read(path), 0)):
             done.append(replace(retire_memory(path, store, shelf, rules.now), reason=reason))
     if done:
-        index(store, rules)
+        update_index(store, rules)
     return done
 
 

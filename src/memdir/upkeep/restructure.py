@@ -18,8 +18,9 @@ from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, README, encode, stem
 from memdir.models.ledger import open_model
 from memdir.store.keep_index import Targets
-from memdir.store.look import gather
-from memdir.store.ports import TRASH, Shelf, Store
+from memdir.store.look import read_files
+from memdir.store.ports import TRASH, Store
+from memdir.store.trash import Shelf
 from memdir.store.writer import App, Done
 from memdir.text.dates import make_absolute
 from memdir.text.prose import heading_text, headings, with_marks
@@ -137,7 +138,7 @@ def ask_for_ideas(app: App, purpose: str) -> Ideas:
 
 def look(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
     """The store as a restructuring takes it; what cannot be read is left alone."""
-    files, _ = gather(store, store.files())
+    files, _ = read_files(store, store.files())
     index_path = store.index_path
     index = memory.decode(store.index() or b"")
     paths = [*(path for path, _ in files), index_path]
