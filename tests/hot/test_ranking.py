@@ -3,14 +3,9 @@
 from pathlib import Path
 
 from memdir.hot import recall
-from memdir.hot.recall import (
-    FIRST,
-    STEPS,
-    Matches,
-    read_prompt,
-    weights,
-)
+from memdir.hot.recall import FIRST, STEPS, Matches, read_prompt
 from memdir.hot.words import Words
+from memdir.recall import scan
 
 
 def fields(**given: str) -> list[str]:
@@ -18,15 +13,19 @@ def fields(**given: str) -> list[str]:
 
 
 def weigh(words: Words, given: list[str]) -> dict[str, int]:
-    return dict(zip(*weights(words, given), strict=True))
+    return dict(zip(*scan.weigh(words, given), strict=True))
 
 
 def matches(prompt: dict[str, float], *memories: dict[str, int]) -> Matches:
-    def look_up(term: str) -> tuple[int, dict[int, int]]:
+    def look_up(term: str) -> tuple[float, dict[int, int]]:
         held = {number: one[term] for number, one in enumerate(memories) if term in one}
-        return len(held), held
+        return scan.log_holders(len(held)), held
 
-    return Matches(prompt, len(memories), look_up)
+    return Matches(prompt, scan.log_count(len(memories)), look_up)
+
+
+def sure(found: Matches) -> float:
+    return found.explain(0)[0]
 
 
 def test_a_word_in_the_description_says_more_than_one_in_the_body():
@@ -49,13 +48,13 @@ def test_the_best_come_with_those_that_are_as_good_as_the_last():
 def test_how_sure_a_match_is_does_not_depend_on_the_store():
     alone = matches({"zebra": 1.0, "gnu": 1.0}, {"zebra": 128})
     among = matches({"zebra": 1.0, "gnu": 1.0}, {"zebra": 128}, *[{"zebra": 64}] * 50)
-    assert alone.sure(0) == among.sure(0)
+    assert sure(alone) == sure(among)
 
 
 def test_a_number_that_nobody_has_makes_no_match_less_sure():
     without = matches({"zebra": 1.0}, {"zebra": 128})
-    assert matches({"zebra": 1.0, "4711": 1.0}, {"zebra": 128}).sure(0) == without.sure(0)
-    assert matches({"zebra": 1.0, "gnu": 1.0}, {"zebra": 128}).sure(0) < without.sure(0)
+    assert sure(matches({"zebra": 1.0, "4711": 1.0}, {"zebra": 128})) == sure(without)
+    assert sure(matches({"zebra": 1.0, "gnu": 1.0}, {"zebra": 128})) < sure(without)
 
 
 def test_of_an_endless_prompt_both_ends_count():

@@ -13,7 +13,7 @@ from memdir.hot import memory as memory_module
 from memdir.hot.acceptance import facts_of, state_folder, view_of
 from memdir.hot.inject import LOOK, first_lines, shorten
 from memdir.hot.layout import Markdown
-from memdir.hot.place import store_key
+from memdir.hot.place import digest_of, store_key
 from memdir.hot.safe import inert_line, make_visible
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
         (scope, store, memory)
         for scope, store in stores
         for memory in store.scan().memories
-        if catalog.kind_of(memory) in TYPES
+        if memory.kind in TYPES
     ]
     memories.sort(key=lambda item: (hasattr(item[1], "source"), _order(item[2])))
     rules: list[str] = []
@@ -118,7 +118,7 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
 
 def _order(memory: "Memory") -> tuple[bool, bool, float, str]:
     """Pinned ones first, then what is about the user, then the newest."""
-    return not memory.pinned, catalog.kind_of(memory) != "user", -memory.clock, memory.path
+    return not memory.pinned, memory.kind != "user", -memory.clock, memory.path
 
 
 def _read(store: "Store", memory: "Memory") -> str:
@@ -173,8 +173,7 @@ def _files(store: Markdown, large: bool) -> str:
         if not large:
             state = catalog.look(store)
             if len(state.facts) <= catalog.SMALL:
-                young = any(map(catalog.is_unsure, state.facts.values()))
-                return f"{state.files} {time_ns() if young else ''}"
+                return f"{digest_of(state.files())} {time_ns() if state.is_unsure() else ''}"
         folders = sorted(catalog.folder_times(store.root, time_ns()).items())
         return f"{LARGE} {crc32(repr(folders).encode('utf-8', 'replace')):08x}"
     except MemdirError as error:
