@@ -9,7 +9,6 @@ from memdir.hot.inject import (
     BODY_LINES,
     HOOK_CHARACTERS,
     POINTER_CHARACTERS,
-    Framed,
     Recalled,
     body,
     contents,
@@ -31,8 +30,10 @@ HEADER = "---\nname: Terse\ndescription: No summaries at the end\ntype: feedback
 def recalled(text: str = HEADER + "Be terse.\n", days: float = 0, **more: object) -> Recalled:
     data = text.encode("utf-8", "surrogateescape")
     memory = read_memory(str(more.pop("path", "terse.md")), data, NOW - days * DAY)
-    given = {"scope": "project", "root": ROOT, **more}
-    return Recalled(memory, text=decode(data), **given)  # type: ignore[arg-type]
+    item = Recalled(memory, str(more.pop("scope", "project")), ROOT, decode(data))
+    for name, value in more.items():
+        setattr(item, name, value)
+    return item
 
 
 def size(text: str) -> int:
@@ -114,20 +115,16 @@ PURPOSE = (
 )
 
 
-def told(framed: Framed) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    return framed.bodies, framed.pointed, framed.pointers
-
-
 def test_a_body_that_does_not_fit_becomes_its_pointer():
     framed = frame(NONCE, [(str(n) * 4000, f"- p: {n}") for n in range(5)], ["- p: next"])
-    assert told(framed) == ((0, 1), (2, 3, 4), 1)
+    assert (framed.bodies, framed.pointers) == ([0, 1], 4)
     assert framed.text.endswith("- p: 2\n- p: 3\n- p: 4\n- p: next\n</memdir-7f3a9c>")
     assert len(framed.text) <= HOOK_CHARACTERS
 
 
 def test_the_limit_counts_as_the_client_counts():
     framed = frame(NONCE, [("🚀" * 4900, "- p: 1")], [])
-    assert told(framed) == ((), (0,), 0)
+    assert (framed.bodies, framed.pointers) == ([], 1)
 
 
 @pytest.mark.parametrize("nonce", ["", "a b", "a>"])

@@ -48,8 +48,9 @@ from memdir.clients.transcripts import (
     newest_first,
     read_lines,
 )
+from memdir.config.scope import NAME_CHARACTERS, project_name
 from memdir.errors import BadInput
-from memdir.hot.place import NAME_CHARACTERS, project_name, tidy
+from memdir.hot.place import tidy
 
 TITLE, FILE = "Claude Code", "settings.json"
 # The client's name of an event, ours, and the seconds it may take. The client itself allows a

@@ -19,13 +19,24 @@ from memdir.config.repository import (
     named_directory,
     rejected,
 )
+from memdir.config.scope import (
+    AGENT_PLACES,
+    NAME_CHARACTERS,
+    Scope,
+    agent_folder,
+    enabled,
+    expand,
+    is_true,
+    override_problem,
+    parse_scope,
+    project_name,
+)
 from memdir.config.settings import Options, look_at, read_options, read_settings
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
 from memdir.hot.place import (
     ABSENT,
-    AGENT_PLACES,
     BUILT_IN,
     BY_AGENT,
     INDEX,
@@ -38,18 +49,10 @@ from memdir.hot.place import (
     UNHEARD,
     Around,
     Here,
-    Scope,
-    agent_folder,
     below,
     checkout_root,
-    enabled,
-    expand,
     facts_of,
-    is_true,
     origin_of,
-    override_problem,
-    parse_scope,
-    project_name,
     write,
 )
 
@@ -70,7 +73,7 @@ SYSTEM = (
 # fmt: on
 SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
 IN_CHECKOUT = ("local", place.RECORDS)  # both in .claude/memory, each with its own kind of file
-SAME_START = f"default (existing directory with the same first {place.NAME_CHARACTERS} characters)"
+SAME_START = f"default (existing directory with the same first {NAME_CHARACTERS} characters)"
 
 
 def project_store(place: Place, findings: list[Finding]) -> tuple[str, str]:
@@ -154,10 +157,10 @@ def _exposed(path: str) -> str:
 
 def _folder(projects: str, root: str) -> tuple[str, bool]:
     """The project's folder; a long name may end in another hash than ours, so look for it."""
-    name = place.project_name(root)
-    if len(name) <= place.NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
+    name = project_name(root)
+    if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name, True
-    start = name[: place.NAME_CHARACTERS + 1]
+    start = name[: NAME_CHARACTERS + 1]
     alike = [other for other in _directories(projects) if other.startswith(start)]
     alike.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
     return (alike[0], False) if alike else (name, True)

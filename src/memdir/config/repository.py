@@ -8,19 +8,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memdir.config.scope import is_true, override_problem
 from memdir.config.settings import look_at, read_managed, read_settings
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot import place
 from memdir.hot.memory import TEAM
-from memdir.hot.place import (
-    FOLDERS,
-    OURS,
-    PATH_VARIABLES,
-    PLACE_VARIABLES,
-    below,
-    is_true,
-    own_folder,
-)
+from memdir.hot.place import FOLDERS, OURS, PATH_VARIABLES, PLACE_VARIABLES, below, own_folder
 
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
@@ -217,7 +210,7 @@ def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, 
             fix = "Write an absolute path: this one moves with the current directory."
             findings.append(Finding("bad-setting", "environment", message, fix))
     base = env.get(REMOTE, "")
-    if base and (problem := place.override_problem(base, tilde=False)):
+    if base and (problem := override_problem(base, tilde=False)):
         findings.append(rejected("environment", REMOTE, base, problem))
         del env[REMOTE]
     return env

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Literal, TypeVar
 
+from memdir.config.scope import is_false, is_true
 from memdir.errors import Finding
-from memdir.hot.place import GIT_FILE_BYTES, is_false, is_true
+from memdir.hot.place import GIT_FILE_BYTES
 
 # No client writes more; what is larger is a mistake or an attack on our start-up time.
 MAX_SETTINGS_BYTES = 1024 * 1024

@@ -29,7 +29,8 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         return "", None
     places, caches, max_records = _open_places(here)
     sessions = Sessions(here.state)
-    result = recall(places, asked.prompt, sessions.load(asked.session))
+    state = sessions.load(asked.session)
+    result = recall(places, asked.prompt, state)
     if max_records:
         from memdir.records.hook import at_most
 
@@ -37,7 +38,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     outdated = _confirm(result.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers
-    injected = inject_once(*chosen, sessions, asked.session, now=time(), nonce=nonce)
+    injected = inject_once(*chosen, sessions, asked.session, state, now=time(), nonce=nonce)
     if not injected.text:
         return "", None
     work = None

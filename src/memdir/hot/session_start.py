@@ -5,12 +5,11 @@ another agent called: the memory that agents of its name have.
 """
 
 import os
-from binascii import crc32
 
 from memdir.errors import MemdirError
 from memdir.hot import memory
 from memdir.hot.acceptance import view_of
-from memdir.hot.disk import read_start
+from memdir.hot.disk import digest_of, read_start
 from memdir.hot.inject import HOOK_CHARACTERS, Sessions, frame, listing
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, utf16_units
@@ -82,12 +81,12 @@ def _make_store(root: str) -> None:
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
     """False where the session was told the same before; two hooks at once tell it once."""
     data = text.encode("utf-8", "replace")
-    mark = f"start {crc32(data):08x} {len(data)}"
-    with sessions.held(session):
-        if mark in sessions.load(session).surfaced:
-            return False
-        sessions.add_told(session, [mark], len(data))
-    return True
+    mark = f"start {digest_of(data)[:16]} {len(data)}"
+    state = sessions.load(session)
+    if mark in state.surfaced:
+        return False
+    start = sessions.add_told(session, [mark], len(data))
+    return start <= state.end or mark not in sessions.load(session, start).surfaced
 
 
 def _text(here: "Here", standing: str, nonce: str) -> str:

@@ -4,7 +4,6 @@ Their text is left behind in the cache as long as no memory changes.
 """
 
 import os
-from binascii import crc32
 from time import time_ns
 
 from memdir.errors import MemdirError
@@ -13,7 +12,7 @@ from memdir.hot import memory as memory_module
 from memdir.hot.acceptance import facts_of, state_folder, view_of
 from memdir.hot.inject import LOOK, first_lines, shorten
 from memdir.hot.layout import Markdown
-from memdir.hot.place import digest_of, store_key
+from memdir.hot.place import store_key
 from memdir.hot.safe import inert_line, make_visible
 
 TYPE_CHECKING = False
@@ -34,7 +33,7 @@ _SENTENCE_CHARACTERS = 20  # "e.g. " ends none
 _RULES = "Standing rules from memory, as the user gave them before; what they say now counts more:"
 _OTHERS = "Rules that others wrote and the user accepted; the user's own count more:"
 FOLDER = "standing"
-MARK = "memdir standing 2"
+MARK = "memdir standing 3"
 MAX_BYTES = 64 * 1024
 LARGE, CLOSED = "large", "closed"
 
@@ -173,8 +172,8 @@ def _files(store: Markdown, large: bool) -> str:
         if not large:
             state = catalog.look(store)
             if len(state.facts) <= catalog.SMALL:
-                return f"{digest_of(state.files())} {time_ns() if state.is_unsure() else ''}"
+                return f"{disk.digest_of(state.files())} {time_ns() if state.is_unsure() else ''}"
         folders = sorted(catalog.folder_times(store.root, time_ns()).items())
-        return f"{LARGE} {crc32(repr(folders).encode('utf-8', 'replace')):08x}"
+        return f"{LARGE} {disk.digest_of(repr(folders).encode('utf-8', 'replace'))}"
     except MemdirError as error:
         return f"{CLOSED} {error.code}"  # it hides no other

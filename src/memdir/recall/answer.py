@@ -99,7 +99,7 @@ def recall(
     if sessions is None:
         injected = inject(*told, SessionState(), now=now, nonce=nonce)
     else:
-        injected = inject_once(*told, sessions, session, now=now, nonce=nonce)
+        injected = inject_once(*told, sessions, session, state, now=now, nonce=nonce)
     chosen = tuple([*found.bodies, *found.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, found, taken, selected)
