@@ -116,13 +116,13 @@ def test_a_local_store_that_becomes_a_link_is_not_followed(client):
     assert LIE not in ask(client)
 
 
-@pytest.mark.parametrize("damage", [b"", b"memdir place 2 00000000\nx", b"\0" * 70_000])
+@pytest.mark.parametrize("damage", [b"", b"memdir place 3 00000000\nx", b"\0" * 70_000])
 def test_a_damaged_place_is_decided_anew(client, damage):
     ask(client)
     (kept,) = places(client)
     kept.write_bytes(damage)
     assert FACT in ask(client)
-    assert kept.read_bytes().startswith(b"memdir place 2 ")
+    assert kept.read_bytes().startswith(b"memdir place 3 ")
 
 
 def test_a_place_that_others_may_write_does_not_count(client):

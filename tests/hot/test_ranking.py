@@ -1,11 +1,14 @@
-"""How a memory's score and the sureness of a match come about."""
+"""Which prompts ask for no memory, how a score comes about, and how sure a match is."""
 
 from pathlib import Path
 
 from memdir.hot import recall
-from memdir.hot.recall import FIRST, STEPS, Matches, read_prompt
+from memdir.hot.recall import FIRST, STEPS, Matches, read_prompt, wants_nothing
 from memdir.hot.words import Words
 from memdir.recall import scan
+from tests.helpers.tables import cases
+
+IGNORE = "it asks to ignore memory"
 
 
 def fields(**given: str) -> list[str]:
@@ -69,3 +72,23 @@ def test_every_line_of_the_background_is_found():
         level, *stems = line.split(" ")
         assert {recall.RARITY[stems[0]], recall.RARITY[stems[-1]]} == {float(level)}, line
     assert recall.RARITY["zebra"] == recall.UNLISTED
+
+
+@cases("prompt")
+def test_a_wish_to_ignore_memory_is_understood(prompt):
+    assert wants_nothing(prompt) == IGNORE
+
+
+@cases("prompt")
+def test_a_prompt_about_another_memory_is_no_such_wish(prompt):
+    assert wants_nothing(prompt) != IGNORE
+
+
+@cases("prompt", "reason")
+def test_commands_and_single_words_get_nothing(prompt, reason):
+    assert wants_nothing(prompt) == reason
+
+
+def test_the_wish_may_stand_far_behind_but_not_at_the_end_of_a_pasted_log():
+    assert wants_nothing("word " * 300 + "ignore memory") == IGNORE
+    assert wants_nothing("word " * 3000 + "ignore memory") == ""

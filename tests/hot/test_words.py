@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.words import LONGEST, PIECE, Words, implied, split
+from memdir.hot.words import LONGEST, PIECE, Words, implied, split, stem
 from tests.helpers.tables import cases
 
 
@@ -51,3 +51,14 @@ def test_any_text_has_words_that_can_be_kept_with_spaces_between(text):
 @cases("prompt", "expected")
 def test_the_form_of_a_number_says_what_it_is(prompt, expected):
     assert implied(prompt) == expected
+
+
+@cases("pairs")
+def test_the_examples_that_porter_published_have_their_stems(pairs):
+    for word, expected in map(str.split, pairs.split("  ")):
+        assert stem(word) == expected
+
+
+@cases("forms")
+def test_forms_of_one_word_have_one_stem(forms):
+    assert len({stem(form) for form in forms.split()}) == 1

@@ -56,7 +56,7 @@ READ_WAIT_SECONDS = 0.05  # for another process that is writing
 WRITE_WAIT_SECONDS = 0.5  # for those that read: each holds it as long as its answer takes
 LARGEST = 1 << 63  # beyond what SQLite can keep
 OLDEST = -23 * 10**17  # nanoseconds; a file from before 1898 is one from after 2480, folded
-FACTS = ("count", "index", "files", "log_count")
+FACTS = (b"count", b"index", b"files", b"folders", b"log_count")
 MEMORY_TYPES = (bytes, bytes, int, int, int, int, int, int)  # of the columns of a memory
 
 # Who holds a term, and how much it says about them: one whole number for each memory, with the
@@ -95,9 +95,8 @@ class Catalog:
         if self.rows((int,), "PRAGMA user_version") != [(VERSION,)]:
             raise Damaged("it was made by another version of memdir")
         self.facts = dict(self.rows((bytes, bytes), "SELECT name, value FROM fact"))
-        for name in FACTS:
-            if name.encode() not in self.facts:
-                raise Damaged(f"it has lost what it says about {name}")
+        if not self.facts.keys() >= set(FACTS):
+            raise Damaged("it has lost what it says about the store")
         self.count = int(self.facts[b"count"])  # of memories
 
     def close(self) -> None:
@@ -333,13 +332,13 @@ class Fts:
         root = self.store.root
         if catalog.facts[b"index"] != encode(index_facts(self.store)):
             return False
-        folders = catalog.rows((bytes, int), "SELECT path, changed FROM folder")
-        for path, changed in folders:
-            if _changed(os.path.join(root, decode(path)) if path else root) != changed:
+        for folder in decode(catalog.facts[b"folders"]).split("\0"):
+            changed, _, path = folder.partition(" ")
+            if str(_changed(os.path.join(root, path) if path else root)) != changed:
                 return False
         start = int(time()) * STRIDE % (NUMBER + 1)
         some = catalog.known("WHERE number >= ? ORDER BY number LIMIT ?", start, TURN)
-        return bool(folders) and all(same(root, path, facts) for path, facts in some.items())
+        return all(same(root, path, facts) for path, facts in some.items())
 
     def _update(self) -> bool:
         """Bring the catalog up to date; False where somebody else is writing."""

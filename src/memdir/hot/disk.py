@@ -357,7 +357,7 @@ def append(path: str, data: bytes, limit: int = 0) -> int:
             return 0
         if os.write(handle, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        return os.lseek(handle, 0, os.SEEK_CUR)
+        return os.lseek(handle, 0, 1)  # where the write has left us
     finally:
         os.close(handle)
 

@@ -46,7 +46,6 @@ TABLES = (
     " size INT, inode INT, head BLOB, line BLOB, rule INT, terms BLOB)",
     "CREATE INDEX rules ON memory (path) WHERE rule = 1",
     "CREATE TABLE posting (term BLOB PRIMARY KEY, log_holders REAL, entries BLOB) WITHOUT ROWID",
-    "CREATE TABLE folder (path BLOB PRIMARY KEY, changed INT)",
     "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB)",
 )
 LOCK = "catalog.lock"
@@ -212,14 +211,13 @@ def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") 
 
 
 def _write_facts(connection: Connection, count: int, state: "State") -> None:
-    connection.execute("DELETE FROM folder")
-    folders = [(encode(path), changed) for path, changed in state.folders.items()]
-    connection.executemany("INSERT INTO folder VALUES (?,?)", folders)
+    folders = [f"{changed} {path}" for path, changed in state.folders.items()]
     facts = [
         (b"count", str(count).encode()),
         (b"log_count", str(log_count(count)).encode()),
         (b"index", encode(state.index)),
         (b"files", state.files()),
+        (b"folders", encode("\0".join(folders))),
     ]
     connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?)", facts)
 
