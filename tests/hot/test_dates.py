@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memdir.hot.safe import age_days, age_words, iso_time, parse_time
 from tests.helpers.tables import cases
 
+DAY = 86_400
 NEW_YEAR = 1_767_225_600  # 2026-01-01T00:00:00Z
 
 

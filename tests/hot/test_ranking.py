@@ -41,11 +41,10 @@ def test_a_word_in_the_description_says_more_than_one_in_the_body():
     assert weight["line"] == weight["body"] == STEPS
 
 
-def test_the_best_come_with_those_that_are_as_good_as_the_last():
-    found = matches({"a": 1.0}, {"a": 64}, {"a": 640}, {"a": 64}, {"a": 1})
-    assert sorted(found.best(1)) == [1]
-    assert sorted(found.best(2)) == [0, 1, 2]
-    assert sorted(found.best(9)) == [0, 1, 2, 3]
+def test_a_rule_is_lifted_a_little_and_the_best_come_first():
+    found = matches({"a": 1.0}, {"a": 60}, {"a": 58}, {"a": 640}, {"a": 1}, *[{}] * 50)
+    assert [number for _, number in found.best(9)] == [2, 1, 0, 3]
+    assert [number for _, number in found.best(2)] == [2, 1]
 
 
 def test_how_sure_a_match_is_does_not_depend_on_the_store():

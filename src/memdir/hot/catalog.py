@@ -14,7 +14,7 @@ from marshal import dumps
 from time import time, time_ns
 
 from memdir.hot.memory import INDEX, NOT_MEMORIES, TEAM, Memory, decode, encode
-from memdir.hot.recall import Found, Hit, Matches, final, read_prompt
+from memdir.hot.recall import RULE_START, Found, Hit, Matches, read_prompt
 from memdir.hot.words import Words
 
 TYPE_CHECKING = False
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from memdir.store.ports import Store
 
     Facts = tuple[int, ...]  # of a file: mtime, ctime, size, inode
-    Row = tuple[int, Memory, bool, Facts]  # number, memory, is it a rule, facts of its file
-    Candidate = tuple[int, Memory, bool]
+    Row = tuple[int, Memory, Facts]  # number, memory, facts of its file
 
 # The C module asks `functools`, 2 ms of Python modules, for nothing but `lru_cache`. Where nobody
 # has imported it yet, SQLite gets the C part of that cache and nothing else.
@@ -57,17 +56,16 @@ WRITE_WAIT_SECONDS = 0.5  # for those that read: each holds it as long as its an
 LARGEST = 1 << 63  # beyond what SQLite can keep
 OLDEST = -23 * 10**17  # nanoseconds; a file from before 1898 is one from after 2480, folded
 FACTS = (b"count", b"index", b"files", b"folders", b"log_count")
-MEMORY_TYPES = (bytes, bytes, int, int, int, int, int, int)  # of the columns of a memory
+MEMORY_TYPES = (bytes, bytes, int, int, int, int, int)  # of the columns of a memory
 
 # Who holds a term, and how much it says about them: one whole number for each memory, with the
 # weight, turned round, above the memory's number. Sorted, the memories that a term says most about
-# come first, and a search may stop there.
+# come first, and a search may stop there. The last bit of the number says that it is a rule.
 SHIFT = 32
 NUMBER = (1 << SHIFT) - 1
 HEAVIEST = 65_535
 ENTRY_BYTES = 8
 MAX_HOLDERS = 500  # of one term that are looked at: those it says most about
-MORE = 12  # candidates beyond the limit whose type may still lift them
 
 # A small store is looked at whole: one stat for each file. A large one by its folders, whose times
 # change when a file comes, goes or is replaced, by the memories that a search found, and by some
@@ -115,16 +113,10 @@ class Catalog:
         return (rows[0][0], read_weights(rows[0][1])) if rows else (0.0, {})
 
     def memories(self, where: str, *values: object) -> "list[Row]":
-        columns = "path, head, number, rule, mtime, ctime, size, inode"
-        query = f"SELECT {columns} FROM memory WHERE {where}"
+        query = f"SELECT path, head, number, mtime, ctime, size, inode FROM memory WHERE {where}"
         return [
-            (
-                number,
-                Memory(decode(path), decode(head), seconds(facts[0]), facts[2]),
-                rule == 1,
-                facts,
-            )
-            for path, head, number, rule, *facts in self.rows(MEMORY_TYPES, query, *values)
+            (number, Memory(decode(path), decode(head), seconds(facts[0]), facts[2]), facts)
+            for path, head, number, *facts in self.rows(MEMORY_TYPES, query, *values)
         ]
 
     def rows(self, types: tuple[type, ...], query: str, *values: object) -> "list[Any]":
@@ -163,20 +155,17 @@ def open_catalog(path: str, *, write: bool = False) -> Catalog:
 
 
 def rank(
-    matches: Matches, candidates: "Iterable[Candidate]", rules: "Iterable[Memory]", limit: int
+    matches: Matches,
+    best: list[tuple[float, int]],
+    memories: dict[int, Memory],
+    rules: "Iterable[Memory]",
+    limit: int,
 ) -> list[Hit]:
-    """In the order of their final scores, then rules that share no word with the prompt."""
-    ranked = [
-        (-final(matches.scores[number], rule), memory.path, number, memory)
-        for number, memory, rule in candidates
-    ]
-    ranked += [(-final(0.0, True), memory.path, -1, memory) for memory in rules]
-    ranked.sort(key=lambda item: item[:2])
-    return [
-        Hit(memory, -score, *matches.explain(number))
-        for score, _, number, memory in ranked[:limit]
-        if score < 0
-    ]
+    """In the order of their scores, with rules that share no word with the prompt."""
+    hits = [Hit(memories[number], score, *matches.explain(number)) for score, number in best]
+    hits += [Hit(memory, RULE_START, 0.0, {}) for memory in rules]
+    hits.sort(key=lambda hit: (-hit.score, hit.memory.path))
+    return [hit for hit in hits[:limit] if hit.score > 0]
 
 
 class State:
@@ -302,22 +291,23 @@ class Fts:
             matches = Matches(
                 read_prompt(prompt, Words()), float(catalog.facts[b"log_count"]), catalog.look_up
             )
-            best = matches.best(limit + MORE)
-            rows = catalog.memories(f"number IN ({','.join('?' * len(best))})", *best)
+            best = matches.best(limit)
+            numbers = [number for _, number in best]
+            rows = catalog.memories(f"number IN ({','.join('?' * len(best))})", *numbers)
             if len(rows) != len(best):
                 raise Damaged("it names memories that it does not have")
             doubtful = rows if large and not again else []
-            if not all(same(self.store.root, row[1].path, row[3]) for row in doubtful):
+            if not all(same(self.store.root, memory.path, facts) for _, memory, facts in doubtful):
                 return None
             rules: list[Row] = []
             if len(best) < limit:
-                rules = catalog.memories("rule = 1 ORDER BY path LIMIT ?", limit + len(best))
+                rules = catalog.memories("number & 1 ORDER BY path LIMIT ?", limit + len(best))
         finally:
             catalog.close()
-        rest = [rule[1] for rule in rules if rule[0] not in matches.scores]
-        return Found(
-            rank(matches, [row[:3] for row in rows], rest, limit), catalog.count, self.findings
-        )
+        memories = {number: memory for number, memory, _ in rows}
+        rest = [memory for number, memory, _ in rules if number not in matches.scores]
+        hits = rank(matches, best, memories, rest, limit)
+        return Found(hits, catalog.count, self.findings)
 
     def _is_fresh(self, catalog: Catalog) -> bool:
         """True where every memory of a small store is as it was when it was read."""

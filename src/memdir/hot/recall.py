@@ -297,6 +297,7 @@ STEPS = 64  # weights are kept as whole numbers of 64ths: the same in memory and
 ROUNDING = SATURATION * STEPS
 RULES = ("feedback", "user")  # what applies to a kind of task, whatever its words
 RULE_SHARE, RULE_START = 1.05, 0.2
+MAX_LIFTED = 12  # memories below the best that their type may still lift
 MAX_TERMS = 40  # of a prompt; the rarest ones count
 FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
 UNLISTED = 5.0  # how rare a word is that background.txt does not list
@@ -369,13 +370,18 @@ class Matches:
                 for number, weight in weights.items():
                     self.scores[number] = get(number, 0.0) + worth * weight / (ROUNDING + weight)
 
-    def best(self, count: int) -> list[int]:
-        """The memories with the highest scores, and those as good as the last of them."""
-        scores = self.scores
-        if len(scores) <= count:
-            return list(scores)
-        least = sorted(scores.values(), reverse=True)[count - 1]
-        return [number for number, score in scores.items() if score >= least]
+    def best(self, count: int) -> list[tuple[float, int]]:
+        """The highest scores, with what the type adds, and the numbers of their memories."""
+        scores = list(self.scores.items())
+        if len(scores) > count + MAX_LIFTED:
+            least = sorted(self.scores.values(), reverse=True)[count + MAX_LIFTED]
+            scores = [item for item in scores if item[1] >= least]
+        best = [
+            (-round(score * RULE_SHARE + RULE_START if number & 1 else score, 6), number)
+            for number, score in scores
+        ]
+        best.sort()
+        return [(-score, number) for score, number in best[:count]]
 
     def explain(self, number: int) -> tuple[float, dict[str, float]]:
         """How well a memory fits, and what each term of the prompt added to its score, best first.
@@ -398,8 +404,3 @@ class Matches:
         gains.sort()
         words = {term: -gained for gained, term in gains}
         return mass * matched / total if total else 0.0, words
-
-
-def final(score: float, is_rule: bool) -> float:
-    """The score with what the type adds."""
-    return round(score * RULE_SHARE + RULE_START if is_rule else score, 6)

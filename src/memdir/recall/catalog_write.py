@@ -23,7 +23,6 @@ from memdir.hot.words import Words
 from memdir.recall.scan import (
     Scan,
     Uncollected,
-    is_rule,
     log_count,
     log_holders,
     make_entry,
@@ -41,16 +40,19 @@ if TYPE_CHECKING:
 
     Changed = dict[str, tuple[Memory, str, str]]  # by path: memory, text, line of the index
 
+# What only an update asks for lies apart: so a prompt finds more memories on each page.
 TABLES = (
     "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
-    " size INT, inode INT, head BLOB, line BLOB, rule INT, terms BLOB)",
-    "CREATE INDEX rules ON memory (path) WHERE rule = 1",
+    " size INT, inode INT, head BLOB)",
+    "CREATE INDEX rules ON memory (path) WHERE number & 1",
+    "CREATE TABLE word (number INTEGER PRIMARY KEY, line BLOB, terms BLOB)",
     "CREATE TABLE posting (term BLOB PRIMARY KEY, log_holders REAL, entries BLOB) WITHOUT ROWID",
     "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB)",
 )
 LOCK = "catalog.lock"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?,?,?,?)"
+MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?)"
+WORD_ROW = "INSERT INTO word VALUES (?,?,?)"
 POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?)"
 NO_FACTS = (0, 0, 0, 0)  # gone since it was read: looked at again the next time
 
@@ -104,12 +106,12 @@ def _fill(connection: Connection, scan: Scan, state: "State") -> None:
         connection.execute(f"PRAGMA {setting}")
     for order in (*TABLES, "BEGIN"):
         connection.execute(order)
-    memories = zip(scan.numbered.items(), scan.lines, scan.terms, strict=True)
-    rows = (
-        _row(number, memory, state.facts.get(memory.path, NO_FACTS), line, terms)
-        for (number, memory), line, terms in sorted(memories, key=lambda item: item[0][0])
-    )
+    memories = sorted(scan.numbered.items())
+    facts = state.facts
+    rows = (_row(number, memory, facts.get(memory.path, NO_FACTS)) for number, memory in memories)
     connection.executemany(MEMORY_ROW, rows)
+    words = zip(scan.numbered, map(encode, scan.lines), map(str.encode, scan.terms), strict=True)
+    connection.executemany(WORD_ROW, words)
     postings = sorted(scan.postings.items())
     connection.executemany(POSTING_ROW, (_posting(*posting) for posting in postings))
     _write_facts(connection, len(scan.numbered), state)
@@ -144,7 +146,9 @@ def update(store: "Store", path: str, findings: list[Finding]) -> None:
             lines = {}
             is_same_index = catalog.facts[b"index"] == encode(state.index)
             if not is_same_index:
-                rows = catalog.rows((bytes, bytes), "SELECT path, line FROM memory")
+                rows = catalog.rows(
+                    (bytes, bytes), "SELECT path, line FROM memory JOIN word USING (number)"
+                )
                 lines = {decode(name): decode(line) for name, line in rows}
         finally:
             catalog.close()
@@ -177,18 +181,20 @@ def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") 
         removed: dict[str, set[int]] = {}
         added: dict[str, list[int]] = {}
         for name in (*gone, *changed):
-            query = "SELECT number, terms FROM memory WHERE path = ?"
+            query = "SELECT number, terms FROM memory JOIN word USING (number) WHERE path = ?"
             for number, terms in catalog.rows((int, bytes), query, encode(name)):
                 for term in terms.decode().split():
                     removed.setdefault(term, set()).add(number)
-                run("DELETE FROM memory WHERE path = ?", (encode(name),))
+                run("DELETE FROM memory WHERE number = ?", (number,))
+                run("DELETE FROM word WHERE number = ?", (number,))
         taken = {row[0] for row in run("SELECT number FROM memory")}
         for name, (memory, text, line) in changed.items():
-            number = number_memory(name, taken)
+            number = number_memory(memory, taken)
             taken.add(number)
             names, weights = weigh_terms(words, memory, text, line)
             facts = state.facts.get(name, NO_FACTS)
-            run(MEMORY_ROW, _row(number, memory, facts, line, " ".join(names)))
+            run(MEMORY_ROW, _row(number, memory, facts))
+            run(WORD_ROW, (number, encode(line), " ".join(names).encode()))
             for term, weight in zip(names, weights, strict=True):
                 added.setdefault(term, []).append(make_entry(number, weight))
         for term in removed.keys() | added.keys():
@@ -222,9 +228,8 @@ def _write_facts(connection: Connection, count: int, state: "State") -> None:
     connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?)", facts)
 
 
-def _row(number: int, memory: Memory, facts: "Facts", line: str, terms: str) -> tuple[object, ...]:
-    path, head = encode(memory.path), encode(memory.head)
-    return number, path, *facts, head, encode(line), int(is_rule(memory)), terms.encode()
+def _row(number: int, memory: Memory, facts: "Facts") -> tuple[object, ...]:
+    return number, encode(memory.path), *facts, encode(memory.head)
 
 
 def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:

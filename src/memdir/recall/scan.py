@@ -7,7 +7,7 @@ from math import log
 from memdir.errors import Finding, MemdirError
 from memdir.format.pointer import below_store, read_pointers
 from memdir.hot import memory as memory_module
-from memdir.hot.catalog import HEAVIEST, MAX_HOLDERS, MORE, NUMBER, SHIFT, rank, read_weights
+from memdir.hot.catalog import HEAVIEST, MAX_HOLDERS, NUMBER, SHIFT, rank, read_weights
 from memdir.hot.memory import Memory, decode, stem
 from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt
 from memdir.hot.words import Words, split
@@ -25,11 +25,11 @@ WEIGHTS = (2, 2, 3, 1, 1)
 LENGTH, USUAL_LENGTH = 0.6, 80  # how much a body's length counts, and a body that is not long
 
 
-def number_memory(path: str, taken: "Container[int]") -> int:
-    """A memory's number: made of its path, so that equals come in the same order every time."""
-    number = crc32(path.encode("utf-8", "surrogateescape"))
+def number_memory(memory: Memory, taken: "Container[int]") -> int:
+    """Made of its path, so that equals come in the same order every time; a rule's is odd."""
+    number = crc32(memory.path.encode("utf-8", "surrogateescape")) & ~1 | (memory.kind in RULES)
     while number in taken:
-        number = (number + 1) & NUMBER
+        number = (number + 2) & NUMBER
     return number
 
 
@@ -50,11 +50,6 @@ def log_holders(count: int) -> float:
 def log_count(count: int) -> float:
     """The part that the size of the store decides."""
     return log(count + 1)
-
-
-def is_rule(memory: Memory) -> bool:
-    """True for a memory that applies to a kind of task, whatever its words."""
-    return memory.kind in RULES
 
 
 def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[list[str], list[int]]:
@@ -173,14 +168,14 @@ class Scan:
 
         numbered = self.numbered
         matches = Matches(read_prompt(prompt, self.words), log_count(len(numbered)), look_up)
-        best = matches.best(limit + MORE)
-        candidates = [(n, numbered[n], is_rule(numbered[n])) for n in best]
+        best = matches.best(limit)
         rules = [
             memory
             for number, memory in (numbered.items() if len(best) < limit else ())
-            if number not in matches.scores and is_rule(memory)
+            if number & 1 and number not in matches.scores
         ]
-        return Found(rank(matches, candidates, rules, limit), len(numbered), self.findings)
+        hits = rank(matches, best, numbered, rules, limit)
+        return Found(hits, len(numbered), self.findings)
 
     def read(self) -> None:
         """Read every memory and the index, once."""
@@ -201,7 +196,7 @@ class Scan:
                     memory = read_whole(memory.path, text, memory.mtime)
                 line = lines.get(stem(memory.path), "")
                 terms, weights = weigh_terms(self.words, memory, text, line)
-                number = number_memory(memory.path, self.numbered)
+                number = number_memory(memory, self.numbered)
                 self.numbered[number] = memory
                 self.lines.append(line)
                 self.terms.append(" ".join(terms))
