@@ -8,7 +8,7 @@ private file of the store's state folder, never in the store itself.
 import os
 from binascii import crc32
 
-from memdir.hot.disk import Disk, create_once, digest_of, failure, read_private
+from memdir.hot.disk import Disk, create_once, digest_of, failure, read_sealed
 from memdir.hot.place import SHARED, origin_of, store_key
 from memdir.hot.safe import inert_line
 
@@ -68,8 +68,8 @@ def open_acceptance(folder: str, origin: str, store: "Store") -> Acceptance:
 
 def load(folder: str) -> "Decisions | None":
     """The decisions in a folder; None where there are none, or these are not our bytes."""
-    head, _, data = (read_private(os.path.join(folder, NAME), MAX_BYTES) or b"").partition(b"\n")
-    if head != _head(data):
+    data = read_sealed(os.path.join(folder, NAME), MARK, MAX_BYTES)
+    if data is None:
         return None
     fields = data.decode("utf-8", "surrogateescape").split("\0") if data else []
     keys = zip(fields[0::4], fields[1::4], strict=True)
@@ -91,11 +91,7 @@ def _content(decisions: "Decisions") -> bytes:
     """Fields between zeros, which no path and no name can hold."""
     fields = [part for key, value in decisions.items() for part in (*key, *value)]
     data = "\0".join(fields).encode("utf-8", "surrogateescape")
-    return _head(data) + b"\n" + data
-
-
-def _head(data: bytes) -> bytes:
-    return f"{MARK} {crc32(data):08x}".encode()
+    return f"{MARK} {crc32(data):08x}\n".encode() + data  # as version 0.1.0 can read it
 
 
 def _first_look(folder: str, store: "Store") -> "Decisions":

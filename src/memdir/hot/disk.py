@@ -326,9 +326,15 @@ def digest_of(data: bytes) -> str:
 
 def read_sealed(path: str, mark: str, limit: int) -> bytes | None:
     """What `seal` was given; None where the file is missing, damaged, or not ours."""
-    data = read_private(path, limit) or b""
-    rest = data.partition(b"\n")[2]
-    return rest if data == seal(mark, rest) else None
+    data = read_private(path, limit)
+    if not data:
+        return None
+    head, _, rest = data.partition(b"\n")
+    if data == seal(mark, rest):
+        return rest
+    from binascii import crc32  # with which version 0.1.0 sealed
+
+    return rest if head == f"{mark} {crc32(rest):08x}".encode() else None
 
 
 def seal(mark: str, data: bytes) -> bytes:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STALE, PATH = "stale", "path"  # as claims.claim says them; that one is too heavy here
 FOLDER = "verdicts"
-MARK = "memdir verdicts 2"
+MARK = "memdir verdicts 1"
 MAX_BYTES = 64 * 1024
 MAX_ROWS = 60  # of one memory
 MAX_STALE, MAX_CONFIRMED = 6, 8  # that are said
