@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 
 from memdir.errors import BadInput, MemdirError
 from memdir.hot import inject as inject_module
-from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
 from memdir.hot.inject import Injected, Recalled, Sessions, SessionState, inject, inject_once
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, wants_nothing
 from memdir.hot.recall import recall as choose
-from memdir.hot.standing import remind
 from memdir.hot.verdicts import Verdicts
 from memdir.store.accept import as_told, source_of
-from memdir.store.look import read_all, survey_index
 from memdir.store.writer import App, cache_folder
 
 if TYPE_CHECKING:
@@ -110,19 +107,22 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
     looked = 0.0
     for scope, app in apps:
         bodies = [item for item in found.bodies if item.scope == scope]
-        if bodies and anew:
+        if not bodies or not app.config.code:
+            continue
+        if anew:
             from memdir.claims.verify import refresh_verdicts
 
             start = time.perf_counter()
             refresh_verdicts(app, [item.memory.path for item in bodies])
             looked += time.perf_counter() - start
-        if app.config.code:
-            Verdicts(cache_folder(app.config), app.config.code).tell(bodies)
+        Verdicts(cache_folder(app.config), app.config.code).tell(bodies)
     return looked
 
 
 def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     """The rules that hold whatever the prompt is: their text, and the memories they come from."""
+    from memdir.hot.standing import remind
+
     return remind([(scope, as_told(app).store) for scope, app in apps])
 
 
@@ -169,6 +169,8 @@ def begin_anew(apps: Named, session: str) -> None:
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
     """What the index refers to, as recall would tell it: whole, and as a pointer."""
+    from memdir.store.look import read_all, survey_index
+
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
@@ -197,6 +199,10 @@ def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0)
     The first app's directory is the one that is written to. Without a mode, a team's store among
     the others makes it `team`.
     """
+    from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
+    from memdir.models.model import tokens_of
+    from memdir.store.logs import open_log
+
     (scope, first), *others = apps
     team = next((app for name, app in others if name == FOLDER), None)
     mode = mode or (TEAM if team else NORMAL)
@@ -211,14 +217,10 @@ def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0)
     for app in (first, team) if team and mode == TEAM else (first,):
         app.store.make()
     config = first.config
-    from memdir.store.logs import open_log
-
     logs = open_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
     read = _indexes([as_told(app) for _, app in apps]) if indexes else None
     text = instruct(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
-    from memdir.models.model import tokens_of
-
     return Prompt(text, tokens_of(text), mode)
 
 
