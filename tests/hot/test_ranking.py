@@ -16,7 +16,7 @@ def fields(**given: str) -> list[str]:
 
 
 def weigh(words: Words, given: list[str]) -> dict[str, int]:
-    return dict(zip(*scan.weigh(words, given), strict=True))
+    return dict(zip(*scan.weigh_fields(words, given), strict=True))
 
 
 def matches(prompt: dict[str, float], *memories: dict[str, int]) -> Matches:

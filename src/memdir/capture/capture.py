@@ -18,7 +18,7 @@ from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import hash_of
 from memdir.hot.disk import failure
 from memdir.hot.log import log
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 from memdir.store import registry
 from memdir.store.writer import App, state_folder
 
@@ -259,7 +259,7 @@ def _is_of_client(app: App, known: Progress) -> bool:
         return False
     root = os.path.realpath(open_reader(app, known.client or CLIENT).root)
     folder = os.path.realpath(os.path.dirname(known.path))
-    return folder == root or below(folder, root)
+    return folder == root or is_below(folder, root)
 
 
 def _wrote_memories(said: Sequence[Message], app: App) -> bool:
@@ -267,7 +267,7 @@ def _wrote_memories(said: Sequence[Message], app: App) -> bool:
     roots = {app.config.store, *app.config.scopes.values()}
     roots |= {os.path.realpath(root) for root in roots}
     wrote = {os.path.normpath(path) for message in said for path in message.wrote}
-    return any(below(path, root) for path in wrote for root in roots)
+    return any(is_below(path, root) for path in wrote for root in roots)
 
 
 def _size(path: str) -> int | None:

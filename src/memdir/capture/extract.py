@@ -35,7 +35,7 @@ from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot import safe
-from memdir.hot.place import below, store_key
+from memdir.hot.place import is_below, store_key
 from memdir.store import state
 from memdir.store.keep_index import index
 from memdir.store.save import write_draft
@@ -245,7 +245,7 @@ def _reason_to_skip(
             heard = item.id == message
         for path in item.wrote if heard else ():
             if any(
-                below(os.path.normpath(path), root) for root in (store, os.path.realpath(store))
+                is_below(os.path.normpath(path), root) for root in (store, os.path.realpath(store))
             ):
                 return f"the agent wrote it down then ({os.path.basename(path)})"
     return ""

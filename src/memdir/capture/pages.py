@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memdir.hot.disk import failure
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 
 # A proposed change of a file that is not ours, as a patch that `git apply` takes.
 
@@ -128,7 +128,7 @@ def read_page(root: str, path: str) -> Page:
     """The page; through links that stay in the project, because git patches no link."""
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
-    if not below(real, top) or not fits(real[len(top) + 1 :]):
+    if not is_below(real, top) or not fits(real[len(top) + 1 :]):
         return Page(path, None, f"{path} leads out of the project")
     named = real[len(top) + 1 :]
     try:

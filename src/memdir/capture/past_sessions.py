@@ -10,7 +10,7 @@ from memdir.audit.projects import find_projects
 from memdir.capture.capture import Reader, open_reader
 from memdir.clients.conversation import Session
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.hot.verdicts import line_of
+from memdir.hot.verdicts import read_git_line
 from memdir.store import registry
 from memdir.store.writer import App
 
@@ -66,7 +66,7 @@ def worktrees(root: str) -> list[str]:
         names = sorted(os.listdir(top))[:MAX_WORKTREES]
     except OSError:
         return []
-    paths = [line_of(os.path.join(top, name, "gitdir")) for name in names]
+    paths = [read_git_line(os.path.join(top, name, "gitdir")) for name in names]
     plain = [path for path in paths if "\0" not in path and "\n" not in path]
     return [os.path.dirname(path) for path in plain if path.endswith("/.git") and path[0] == "/"]
 

@@ -300,7 +300,7 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
     from memdir.format.index import Loaded
 
     if section:
-        from memdir.recall.answer import section as make_section
+        from memdir.recall.answer import render_section as make_section
 
         text = make_section(list(session.apps()), session=session_id or "", full=full)
         fields: Fields = {"text": text, "characters": len(text)}

@@ -48,7 +48,7 @@ from memdir.clients.transcripts import (
     read_lines,
 )
 from memdir.hot.memory import decode
-from memdir.hot.place import below, tidy
+from memdir.hot.place import is_below, tidy_path
 
 TITLE, CLIENT = "Codex", "codex"
 # The client's name of an event, ours, and the seconds it may take.
@@ -162,7 +162,7 @@ def _elsewhere(part: str, around: Around) -> str:
     if not match or not around.project:
         return ""
     where, here = os.path.normpath(match[1].strip()), around.project
-    ours = where == here or below(where, here) or below(here, where)
+    ours = where == here or is_below(where, here) or is_below(here, where)
     return "" if ours else where
 
 
@@ -187,7 +187,7 @@ _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
-    return Reader(os.path.join(tidy(top), "sessions"), home)
+    return Reader(os.path.join(tidy_path(top), "sessions"), home)
 
 
 class Reader:

@@ -52,7 +52,7 @@ from memdir.clients.transcripts import (
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.memory import INDEX, decode
-from memdir.hot.place import PATH_CHARACTERS, tidy
+from memdir.hot.place import PATH_CHARACTERS, tidy_path
 
 TITLE, CLIENT = "Gemini CLI", "gemini-cli"
 SERVERS = "mcpServers"
@@ -178,7 +178,7 @@ REFERENCED = "\n--- Content from referenced files ---"
 def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "GEMINI_CLI_HOME", home)
-    return Reader(os.path.join(tidy(top), ".gemini", "tmp"), home)
+    return Reader(os.path.join(tidy_path(top), ".gemini", "tmp"), home)
 
 
 class Reader:
@@ -230,7 +230,7 @@ class Reader:
                 text = os.pread(handle, PATH_CHARACTERS, 0).decode("utf-8", "replace").strip()
         except MemdirError:
             return ""
-        return tidy(text) if text.startswith("/") and text.isprintable() else ""
+        return tidy_path(text) if text.startswith("/") and text.isprintable() else ""
 
 
 class GeminiParser(Parser):

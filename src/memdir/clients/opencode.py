@@ -47,7 +47,7 @@ from memdir.clients.transcripts import (
     select_new,
 )
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.hot.place import tidy
+from memdir.hot.place import tidy_path
 
 TITLE = CLIENT = "opencode"
 SERVERS, INSTRUCTIONS = "mcp", "instructions"
@@ -122,7 +122,7 @@ class Row(NamedTuple):
 def open_reader(home: str, environ: Mapping[str, str]) -> Reader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
-    return Reader(os.path.join(tidy(top), "opencode"), home)
+    return Reader(os.path.join(tidy_path(top), "opencode"), home)
 
 
 class Reader:

@@ -24,7 +24,7 @@ from memdir.clients.conversation import (
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.disk import READ, close_quietly, failure
-from memdir.hot.place import PATH_CHARACTERS, below
+from memdir.hot.place import PATH_CHARACTERS, is_below
 
 ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all that is read at once
 MAX_MESSAGES = 20_000  # that are read at once
@@ -175,7 +175,7 @@ def placed(path: str, root: str) -> str:
             raise _explained(error, path) from None
         else:
             name = os.path.basename(path)
-            if name not in ("", ".", "..") and (folder == top or below(folder, top)):
+            if name not in ("", ".", "..") and (folder == top or is_below(folder, top)):
                 return os.path.join(folder, name)
             reason = "does not lie where the client keeps its sessions"
     shown = path[:SHOWN_CHARACTERS]
@@ -250,7 +250,7 @@ def belongs(cwd: str, project: str) -> bool:
         return True
     tops = (project.rstrip("/"), os.path.realpath(project))
     return any(
-        path == top or below(path, top) for path in (cwd, os.path.realpath(cwd)) for top in tops
+        path == top or is_below(path, top) for path in (cwd, os.path.realpath(cwd)) for top in tops
     )
 
 

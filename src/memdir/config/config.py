@@ -39,6 +39,7 @@ from memdir.hot.place import (
     ABSENT,
     BUILT_IN,
     BY_AGENT,
+    CAPTURE_OFF,
     INDEX,
     MAIN_SCOPES,
     PROJECT,
@@ -46,14 +47,13 @@ from memdir.hot.place import (
     SCAN,
     SHARED,
     SILENT,
-    UNHEARD,
     Around,
     Here,
-    below,
     checkout_root,
     facts_of,
+    is_below,
     origin_of,
-    write,
+    write_place,
 )
 
 SWITCH = "autoMemoryEnabled"
@@ -108,7 +108,7 @@ def _problem(value: object, tilde: bool, place: Place) -> str:
     home = place.home
     path = expand(value, home)
     # The home and a top directory may be links themselves; what lies below may not be bent.
-    anchor = home if below(path, home) else "/" + path.split("/")[1]
+    anchor = home if is_below(path, home) else "/" + path.split("/")[1]
     real = os.path.realpath(path)
     if taken := _taken(real, place):
         return f"it is {taken}"
@@ -124,14 +124,14 @@ def _problem(value: object, tilde: bool, place: Place) -> str:
 def _taken(path: str, place: Place) -> str:
     """Whose directory a real path is, where it cannot be a store; empty where it can."""
     home, claude = os.path.realpath(place.home), os.path.realpath(place.claude)
-    if path == home or below(home, path):
+    if path == home or is_below(home, path):
         return "the home directory itself, or above it"
-    if path in SYSTEM or any(below(path, top) for top in SETTINGS):
+    if path in SYSTEM or any(is_below(path, top) for top in SETTINGS):
         return "a directory of the system"
-    if path in (claude, os.path.join(claude, "projects")) or below(claude, path):
+    if path in (claude, os.path.join(claude, "projects")) or is_below(claude, path):
         return "the client's own directory, or above it"
     for folder in map(os.path.realpath, place.ours()):
-        if path == folder or below(path, folder) or below(folder, path):
+        if path == folder or is_below(path, folder) or is_below(folder, path):
             return "where memdir keeps files of its own"
     return ""
 
@@ -376,7 +376,7 @@ def settle(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> H
     here = here_of(config, around)
     basis = _basis(config, environ)
     if path and all(_is_old(name, begun) for name in (*basis, *around.seen.split("\0"))):
-        write(path, around.seen, basis, here)
+        write_place(path, around.seen, basis, here)
     return here
 
 
@@ -411,7 +411,7 @@ def here_of(config: Config, around: Around) -> Here:
         INDEX: config.options.index,
         SHARED: config.shared,
         SCAN: config.options.search == SCAN,
-        UNHEARD: not config.options.capture,
+        CAPTURE_OFF: not config.options.capture,
         BY_AGENT: config.options.capture and config.options.records_agent,
     }
     holding = frozenset(name for name, holds_here in holds.items() if holds_here)

@@ -13,7 +13,7 @@ from memdir.config.settings import look_at, read_managed, read_settings
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot import place
 from memdir.hot.memory import TEAM
-from memdir.hot.place import FOLDERS, OURS, PATH_VARIABLES, PLACE_VARIABLES, below, own_folder
+from memdir.hot.place import FOLDERS, OURS, PATH_VARIABLES, PLACE_VARIABLES, is_below, own_folder
 
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
@@ -108,7 +108,7 @@ class Place:
         """True when a team or git may carry a file at this path to other people."""
         if os.path.basename(path) == TEAM:
             return True
-        if below(path, os.path.realpath(self.claude)):
+        if is_below(path, os.path.realpath(self.claude)):
             return False
         here = path  # wherever we stand: --dir may name a folder of another repository
         while here != os.path.dirname(here):
@@ -205,7 +205,7 @@ def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, 
             findings.append(rejected("environment", name, value, "it holds a NUL character"))
             del env[name]
         elif value and not _absolute(value):
-            env[name] = place.tidy(os.path.join(cwd, value))
+            env[name] = place.tidy_path(os.path.join(cwd, value))
             message = f"{name} is relative; it is taken as {env[name]}"
             fix = "Write an absolute path: this one moves with the current directory."
             findings.append(Finding("bad-setting", "environment", message, fix))
@@ -229,11 +229,11 @@ def _absolute(path: str) -> bool:
 
 def _home(env: Mapping[str, str]) -> str:
     if _absolute(env.get("HOME", "")):
-        return place.tidy(env["HOME"])
+        return place.tidy_path(env["HOME"])
     import pwd
 
     try:
-        return place.tidy(pwd.getpwuid(os.getuid()).pw_dir)
+        return place.tidy_path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
         hint = "Set HOME to a directory of your own."
         raise BadInput("this user has no home directory, and HOME is not set", next=hint) from None
@@ -242,4 +242,4 @@ def _home(env: Mapping[str, str]) -> str:
 def _claude_dir(env: Mapping[str, str], cwd: str) -> str:
     named = env.get("CLAUDE_CONFIG_DIR", "")
     # A relative one is taken from the current directory, as the client does.
-    return place.tidy(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")
+    return place.tidy_path(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")

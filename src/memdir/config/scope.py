@@ -3,7 +3,7 @@
 from unicodedata import normalize
 
 from memdir.errors import BadInput
-from memdir.hot.place import MAIN_SCOPES, PATH_CHARACTERS, RECORDS, tidy
+from memdir.hot.place import MAIN_SCOPES, PATH_CHARACTERS, RECORDS, tidy_path
 
 TYPE_CHECKING = False  # light: the hook of a subagent imports this module
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def override_problem(path: str, *, tilde: bool) -> str:
         return "it is the root of a drive"
     if not path.startswith("/"):
         return "it is relative"
-    if len(tidy(path)) < SHORTEST_PATH_CHARACTERS:
+    if len(tidy_path(path)) < SHORTEST_PATH_CHARACTERS:
         return f"it is shorter than {SHORTEST_PATH_CHARACTERS} characters, too near the root"
     return ""
 
@@ -91,14 +91,14 @@ def _tilde_problem(path: str, allowed: bool) -> str:
         return "`~` is not expanded here"
     if path != "~" and not path.startswith("~/"):
         return "only `~/` is expanded, not the home of another user"
-    rest = tidy(path[1:].lstrip("/"))
+    rest = tidy_path(path[1:].lstrip("/"))
     if rest in ("", "..") or rest.startswith("../"):
         return "it is the home directory itself, or above it"
     return ""
 
 
 def expand(path: str, home: str) -> str:
-    return tidy(home + path[1:]) if path.startswith("~/") else tidy(path)
+    return tidy_path(home + path[1:]) if path.startswith("~/") else tidy_path(path)
 
 
 def agent_folder(name: str) -> str:

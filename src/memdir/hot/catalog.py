@@ -154,7 +154,7 @@ def open_catalog(path: str, *, write: bool = False) -> Catalog:
         raise
 
 
-def rank(
+def rank_hits(
     matches: Matches,
     best: list[tuple[float, int]],
     memories: dict[int, Memory],
@@ -186,7 +186,7 @@ class State:
         return any(facts[1] == UNSURE for facts in self.facts.values())
 
 
-def look(store: "Store") -> State:
+def look_at_store(store: "Store") -> State:
     """The facts of everything; what is too young to be sure of will be looked at again."""
     now = time_ns()
     young = now - TICK_NANOSECONDS
@@ -213,7 +213,7 @@ def index_facts(store: "Store") -> str:
     return f"{path} {now if young else facts}"
 
 
-def same(root: str, path: str, facts: "Facts") -> bool:
+def is_same_file(root: str, path: str, facts: "Facts") -> bool:
     """True where a file is as it was when it was read."""
     try:
         now = os.lstat(f"{root}/{path}")
@@ -297,7 +297,9 @@ class Fts:
             if len(rows) != len(best):
                 raise Damaged("it names memories that it does not have")
             doubtful = rows if large and not again else []
-            if not all(same(self.store.root, memory.path, facts) for _, memory, facts in doubtful):
+            if not all(
+                is_same_file(self.store.root, memory.path, facts) for _, memory, facts in doubtful
+            ):
                 return None
             rules: list[Row] = []
             if len(best) < limit:
@@ -306,12 +308,12 @@ class Fts:
             catalog.close()
         memories = {number: memory for number, memory, _ in rows}
         rest = [memory for number, memory, _ in rules if number not in matches.scores]
-        hits = rank(matches, best, memories, rest, limit)
+        hits = rank_hits(matches, best, memories, rest, limit)
         return Found(hits, catalog.count, self.findings)
 
     def _is_fresh(self, catalog: Catalog) -> bool:
         """True where every memory of a small store is as it was when it was read."""
-        state = look(self.store)
+        state = look_at_store(self.store)
         facts = catalog.facts
         if facts[b"index"] != encode(state.index) or facts[b"files"] != state.files():
             return False
@@ -328,14 +330,14 @@ class Fts:
                 return False
         start = int(time()) * STRIDE % (NUMBER + 1)
         some = catalog.known("WHERE number >= ? ORDER BY number LIMIT ?", start, TURN)
-        return all(same(root, path, facts) for path, facts in some.items())
+        return all(is_same_file(root, path, facts) for path, facts in some.items())
 
     def _update(self) -> bool:
         """Bring the catalog up to date; False where somebody else is writing."""
-        from memdir.recall.catalog_write import Busy, update
+        from memdir.recall.catalog_write import Busy, update_catalog
 
         try:
-            update(self.store, self.path, self.findings)
+            update_catalog(self.store, self.path, self.findings)
         except Busy as error:
             self._report("catalog-not-written", f"is behind and was not written: {error}")
             return False
@@ -343,13 +345,13 @@ class Fts:
 
     def _make_anew(self, error: Exception) -> "Scan":
         """Leave a new catalog behind; the scan that it was made from."""
-        from memdir.recall.catalog_write import Busy, make
+        from memdir.recall.catalog_write import Busy, make_catalog
         from memdir.recall.scan import Scan
 
         scan = Scan(self.store)
         cause = error.strerror if isinstance(error, OSError) else str(error)
         try:
-            make(self.store, self.path, scan)
+            make_catalog(self.store, self.path, scan)
             self._report("catalog-made", f"was made anew: {cause}")
         except (Busy, SqlError, OSError, ArithmeticError, ValueError) as why:
             self._report("catalog-not-written", f"could not be used ({cause}) nor written: {why}")

@@ -193,7 +193,7 @@ class Framed:
         self.pointers = pointers  # how many came as one line: first the other bodies
 
 
-def body(recalled: Recalled, now: float) -> str:
+def render_body(recalled: Recalled, now: float) -> str:
     """A memory as an agent gets it: header by age, origin, verdicts, then its text."""
     raw = memory.read(recalled.text).body.lstrip("\r\n")
     seen, unseen = raw[:LOOK], raw[LOOK:].rstrip()
@@ -208,7 +208,7 @@ def body(recalled: Recalled, now: float) -> str:
     return _cut(head, inert(shown), below, _path(recalled))
 
 
-def pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
+def render_pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
     """One line for a memory that is not given whole; its path is the one below the store."""
     memory = recalled.memory
     age = safe.age_words(safe.age_days(memory.clock, now))
@@ -224,7 +224,7 @@ def pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
     return f"{line} — {shorten(about, left)}" if left > 1 and about else line
 
 
-def frame(
+def render_frame(
     nonce: str,
     bodies: "Sequence[tuple[str, str]]",
     pointers: "Sequence[str]",
@@ -260,13 +260,13 @@ def frame(
     return Framed(text, whole, len(lines))
 
 
-def contents(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> str:
+def render_index(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> str:
     """The index for a client that does not load it by itself, in a frame, as far as it fits."""
-    listed = listing(path, text, limit - utf16_units(_framed(nonce, "")))
+    listed = list_index(path, text, limit - utf16_units(_framed(nonce, "")))
     return _framed(nonce, listed) if listed else ""
 
 
-def listing(path: str, text: str, limit: int) -> str:
+def list_index(path: str, text: str, limit: int) -> str:
     """The same without a frame: for one that holds more."""
     from memdir.format.index import load  # a session's start needs it, a prompt does not
 
@@ -407,14 +407,14 @@ def inject(
     room = BODY_ROOM
     for item in chosen:
         if not whole or len(item.text) <= room:
-            whole[item] = body(item, now)
+            whole[item] = render_body(item, now)
             room -= len(whole[item])
     rest = [memory for memory in chosen if memory not in whole] + rest
     places = list(dict.fromkeys((memory.scope, memory.root) for memory in (*chosen, *rest)))
-    lines = {memory: pointer(memory, now, len(places) > 1) for memory in (*whole, *rest)}
+    lines = {memory: render_pointer(memory, now, len(places) > 1) for memory in (*whole, *rest)}
     while whole or rest:
         pairs = [(text, lines[memory]) for memory, text in whole.items()]
-        framed = frame(nonce, pairs, [lines[memory] for memory in rest], places=places)
+        framed = render_frame(nonce, pairs, [lines[memory] for memory in rest], places=places)
         if len(framed.text.encode("utf-8", "replace")) <= state.left:
             ranked = list(whole)
             shown = [ranked[i] for i in framed.bodies]

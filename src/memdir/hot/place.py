@@ -20,7 +20,7 @@ MAIN_SCOPES = ("project", "user", "local", "team")
 RECORDS = "records"  # structured records: a layout of their own in the checkout
 
 
-def tidy(path: str) -> str:
+def tidy_path(path: str) -> str:
     """The path without `.`, `..`, doubled and trailing slashes, by its text alone."""
     absolute = path.startswith("/")
     parts: list[str] = []
@@ -32,7 +32,7 @@ def tidy(path: str) -> str:
     return ("/" if absolute else "") + "/".join(parts)
 
 
-def below(path: str, top: str) -> bool:
+def is_below(path: str, top: str) -> bool:
     """True when the path lies below the directory, by its text alone."""
     return path.startswith(top.rstrip("/") + "/") and path != top
 
@@ -57,7 +57,7 @@ def checkout_root(start: str, look: "Look") -> str:
     return here
 
 
-def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy) -> str:
+def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path) -> str:
     """The root all worktrees and subdirectories of a repository share; without git: `start`.
 
     `start` is a real path. Give `real` (`os.path.realpath`) wherever the answer is resolved later:
@@ -115,7 +115,7 @@ def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
     # The XDG specification says to ignore a relative base.
     if not base.startswith("/") or "\0" in base:
         base = f"{home}/{FOLDERS[kind]}"
-    return tidy(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
+    return tidy_path(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
 
 
 def store_key(real: str) -> str:
@@ -146,15 +146,15 @@ DECIDING = frozenset((*PATH_VARIABLES, *PLACE_VARIABLES, *SWITCHES, PROJECT))
 NAMED = [f'"{name}"'.encode() for name in sorted(DECIDING)] + [f'"{OURS}'.encode()]
 ODD = (b"\\u", b"\0")  # an escape, or another encoding than UTF-8
 ABSENT = "-"
-SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # what holds there
+SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # flags of a place
 SCAN = "scan"  # memories are searched without a catalog
-UNHEARD = "unheard"  # nothing is learned from conversations
+CAPTURE_OFF = "unheard"  # nothing is learned from conversations
 BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
 REPOSITORY, YOUR_TEAM = "this repository", "your team"
 
 
 class Here:
-    """The place of a hook: our folders, what holds there, the directory of each scope."""
+    """The place of a hook: our folders, its flags, the directory of each scope."""
 
     def __init__(
         self,
@@ -163,14 +163,14 @@ class Here:
         checkout: str,
         holds: "frozenset[str]",
         scopes: dict[str, str],
-        most_bytes: int,
+        max_file_bytes: int,
     ) -> None:
         self.state = state
         self.cache = cache
         self.checkout = checkout  # the code that the session works on; empty without git
         self.holds = holds
         self.scopes = scopes
-        self.most_bytes = most_bytes  # of a file that is read
+        self.max_file_bytes = max_file_bytes  # of a file that is read
 
     def stores(self) -> list[tuple[str, str]]:
         """The main scopes that there are, with their directories; each directory once.
@@ -277,16 +277,18 @@ def _all_facts(facts: os.stat_result) -> str:
     return f"{kind} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_size} {facts.st_ino}"
 
 
-def file_of(around: Around, environ: "Mapping[str, str]") -> str:
+def place_path(around: Around, environ: "Mapping[str, str]") -> str:
     """Where the answer for a directory would be; empty where the environment is odd."""
     home = environ.get("HOME", "")
     paths = [home, *(environ[name] for name in PATH_VARIABLES if environ.get(name))]
     if not all(path.startswith("/") and "\0" not in path for path in paths):
         return ""
-    return os.path.join(own_folder(environ, tidy(home), "CACHE"), FOLDER, store_key(around.start))
+    return os.path.join(
+        own_folder(environ, tidy_path(home), "CACHE"), FOLDER, store_key(around.start)
+    )
 
 
-def write(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
+def write_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
     """Leave it behind: fields between zeros, which no path and no variable can hold.
 
     `basis` are the paths it was decided from.
@@ -294,20 +296,20 @@ def write(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None
     facts = [(name, "1" if whole else "", facts_of(name, whole)) for name, whole in basis.items()]
     fields = [
         *(digest_of(_bytes(seen)), here.state, here.cache, here.checkout),
-        *(" ".join(sorted(here.holds)), str(here.most_bytes), str(len(facts))),
+        *(" ".join(sorted(here.holds)), str(here.max_file_bytes), str(len(facts))),
         *(part for fact in facts for part in fact),
         *(part for pair in here.scopes.items() for part in pair),
     ]
     keep_derived(path, seal(MARK, _bytes("\0".join(fields))))
 
 
-def read(path: str, seen: str) -> Here | None:
+def read_place(path: str, seen: str) -> Here | None:
     """What was left behind, where it is ours, whole, and nothing has changed since."""
     data = read_sealed(path, MARK, MAX_BYTES)
     if data is None:
         return None
     fields = data.decode("utf-8", "surrogateescape").split("\0")
-    digest, state, cache, checkout, holds, most, count, *more = fields
+    digest, state, cache, checkout, holds, max_bytes, count, *more = fields
     if digest != digest_of(_bytes(seen)):
         return None
     end = 3 * int(count)
@@ -316,7 +318,7 @@ def read(path: str, seen: str) -> Here | None:
         if facts_of(name, bool(whole)) != facts:
             return None
     scopes = dict(zip(more[end::2], more[end + 1 :: 2], strict=True))
-    return Here(state, cache, checkout, frozenset(holds.split()), scopes, int(most))
+    return Here(state, cache, checkout, frozenset(holds.split()), scopes, int(max_bytes))
 
 
 def _bytes(text: str) -> bytes:
@@ -327,5 +329,5 @@ def origin_of(scope: str, root: str, checkout: str, shared: bool) -> str:
     """Who else writes the memories of a scope; empty where they are the user's own."""
     if scope == "team":
         return YOUR_TEAM
-    inside = scope == "project" and shared and below(root, checkout)
+    inside = scope == "project" and shared and is_below(root, checkout)
     return REPOSITORY if inside or scope in ("local", RECORDS) else ""

@@ -51,7 +51,7 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
     """The stores with their searches, the cache of each scope, and how many records may be told."""
     places, caches = [], {}
     for scope, root in here.stores():
-        store = Markdown(root, here.most_bytes)
+        store = Markdown(root, here.max_file_bytes)
         caches[scope] = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
         places.append(Place(scope, store, _open_search(store, caches[scope], here)))
     max_records = 0

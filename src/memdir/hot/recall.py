@@ -4,7 +4,7 @@ import os
 
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import decode, stem
-from memdir.hot.words import IMPLIED, PIECE, Words, implied, is_unspaced, split
+from memdir.hot.words import IMPLIED, PIECE, Words, implied_terms, is_unspaced, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class Reader:
 
     def _words(self, memory: Recalled) -> frozenset[str]:
         if memory not in self.words:
-            self.words[memory] = frozenset(split(memory.text[:COMPARED].lower()))
+            self.words[memory] = frozenset(split_words(memory.text[:COMPARED].lower()))
         return self.words[memory]
 
 
@@ -264,7 +264,7 @@ def wants_nothing(prompt: str) -> str:
     bare = prompt.strip()
     if bare[:1] == "/" and bare[1:2].isalpha() and "/" not in bare.split(None, 1)[0][1:]:
         return "it is a slash command"
-    words = split(bare[:_WISH_CHARACTERS])
+    words = split_words(bare[:_WISH_CHARACTERS])
     if not words:
         return "it has no words"
     if len(words) == 1 and not any(map(is_unspaced, words[0])):
@@ -334,7 +334,7 @@ def read_prompt(prompt: str, words: Words) -> dict[str, float]:
         prompt = f"{prompt[:FIRST]}\n{prompt[-LAST:]}"
     counts, _ = words.count(prompt)
     terms = {term: 1.0 if count >= 1 else PIECE for term, count in counts.items()}
-    for term in implied(prompt):
+    for term in implied_terms(prompt):
         terms[term] = max(terms.get(term, 0.0), IMPLIED)
     if len(terms) <= MAX_TERMS:
         return terms

@@ -38,7 +38,7 @@ MAX_BYTES = 64 * 1024
 LARGE, CLOSED = "large", "closed"
 
 
-def rule(memory: "Memory", text: str) -> str:
+def rule_sentence(memory: "Memory", text: str) -> str:
     """The sentence that says what to do: the description, else how the text begins."""
     about = inert_line(memory.description)
     if _is_title(about, memory):
@@ -46,7 +46,9 @@ def rule(memory: "Memory", text: str) -> str:
     return shorten(about or inert_line(memory.name), RULE_CHARACTERS)
 
 
-def standing(rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()) -> str:
+def render_rules(
+    rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()
+) -> str:
     """The rules that fit, whole, in their order, and how many there are beyond them.
 
     Those of `others` come after the user's own and under words of their own.
@@ -85,7 +87,7 @@ def _first_sentence(text: str) -> str:
     return ""
 
 
-def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
+def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
     """The rules of all stores as text, and the memories they come from with their scopes."""
     memories = [
         (scope, store, memory)
@@ -98,14 +100,14 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
     room, own = RULES_CHARACTERS, 0
     for _, store, memory in memories:
         # Beyond the room a rule only counts: nobody has to read its text.
-        text = rule(memory, _read(store, memory)) if room > 0 else memory.name
+        text = rule_sentence(memory, _read(store, memory)) if room > 0 else memory.name
         if source := getattr(store, "source", None):  # who else wrote it
             text += f" ({source(memory.path)})"
         else:
             own += 1
         rules.append(text)
         room -= len(text)
-    text = standing(rules[:own], others=rules[own:])
+    text = render_rules(rules[:own], others=rules[own:])
     lines = frozenset(text.split("\n"))
     shown = [
         (scope, memory)
@@ -129,7 +131,7 @@ def _read(store: "Store", memory: "Memory") -> str:
 
 def standing_text(here: "Here") -> tuple[str, str]:
     """The rules of every scope, and what waits for the user; read only where something changed."""
-    stores = [(scope, Markdown(root, here.most_bytes)) for scope, root in here.stores()]
+    stores = [(scope, Markdown(root, here.max_file_bytes)) for scope, root in here.stores()]
     key = store_key("\n".join(f"{scope} {os.path.realpath(store.root)}" for scope, store in stores))
     path = os.path.join(here.cache, FOLDER, key)
     if data := disk.read_sealed(path, MARK, MAX_BYTES):
@@ -143,7 +145,7 @@ def standing_text(here: "Here") -> tuple[str, str]:
         for (scope, store), state in zip(stores, current, strict=True)
         if not state.startswith(CLOSED)
     ]
-    text = remind([(scope, view or store) for scope, store, view in opened])[0]
+    text = collect_rules([(scope, view or store) for scope, store, view in opened])[0]
     notice = _notice([view for _, _, view in opened if view])
     data = "\0".join(["\n".join(current), text, notice]).encode("utf-8", "replace")
     disk.keep_derived(path, disk.seal(MARK, data))
@@ -170,7 +172,7 @@ def _state(store: Markdown, here: "Here", large: bool) -> str:
 def _files(store: Markdown, large: bool) -> str:
     try:
         if not large:
-            state = catalog.look(store)
+            state = catalog.look_at_store(store)
             if len(state.facts) <= catalog.SMALL:
                 return f"{disk.digest_of(state.files())} {time_ns() if state.is_unsure() else ''}"
         folders = sorted(catalog.folder_times(store.root, time_ns()).items())

@@ -192,7 +192,7 @@ class Words(dict[str, str]):
 
     def count(self, text: str) -> tuple[dict[str, float], int]:
         """How often each term occurs, pieces by their share; and how many words there are."""
-        return self.tally(split(text))
+        return self.tally(split_words(text))
 
     def tally(self, words: list[str]) -> tuple[dict[str, float], int]:
         """The same of a text that is split already."""
@@ -209,7 +209,7 @@ class Words(dict[str, str]):
         return counts, int(length)
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a text, in their own case; an apostrophe does not part them."""
     if text.isascii():
         return text.translate(_TABLE).split()
@@ -226,7 +226,7 @@ def split(text: str) -> list[str]:
     return text.translate(table).split()
 
 
-def implied(prompt: str) -> list[str]:
+def implied_terms(prompt: str) -> list[str]:
     """What the form of a number says: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
     terms: list[str] = []
     for raw in prompt.split():

@@ -93,7 +93,7 @@ def call(stores: Stores, name: object, arguments: object, client: str) -> Answer
 
 def framed(text: str) -> str:
     """A text that holds words of memories, between lines that only we can write."""
-    return inject.frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
+    return inject.render_frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
 
 
 def refusal(error: MemdirError) -> str:
@@ -127,7 +127,8 @@ def memory_text(app: App, scope: str, name: str, start: int = 1) -> tuple[str, b
     recalled.giver = source(memory.path) if source else ""
     if app.config.code:
         verify.kept_verdicts(app).tell([recalled])
-    head = inject.body(recalled, app.now()).partition("\n\n")[0]  # below it: what it is about
+    # Below the header: what it is about.
+    head = inject.render_body(recalled, app.now()).partition("\n\n")[0]
     return framed(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
 
@@ -264,7 +265,7 @@ def _recall(stores: Stores, given: Fields, client: str) -> Answer:
         hint = "To read one of the lines whole: read, with its path and scope."
         return Answer(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
     now = apps[0][1].now() if apps else 0.0
-    near = [inject.pointer(memory, now) for memory in answer.found.near[:RECALLED]]
+    near = [inject.render_pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
     text = f"Nothing to tell: {answer.reason if there else 'there is no memory yet'}."
     return Answer("\n".join([text, framed("\n".join(["Nearest:", *near]))]) if near else text)

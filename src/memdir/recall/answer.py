@@ -119,14 +119,14 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
     return looked
 
 
-def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
+def standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     """The rules that hold whatever the prompt is: their text, and the memories they come from."""
-    from memdir.hot.standing import remind
+    from memdir.hot.standing import collect_rules
 
-    return remind([(scope, as_told(app).store) for scope, app in apps])
+    return collect_rules([(scope, as_told(app).store) for scope, app in apps])
 
 
-def section(apps: Named, *, session: str = "", full: bool = False) -> str:
+def render_section(apps: Named, *, session: str = "", full: bool = False) -> str:
     """Indexes, standing rules, with `full` every memory that an index names, each with its age.
 
     A session gets the same text each time it asks, until it begins anew after a clear or compact.
@@ -149,16 +149,16 @@ def _framed(apps: Named, full: bool) -> str:
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
     for _, app in apps:
         path, text = f"{app.store.root}/{app.store.index_path}", decode(app.store.index() or b"")
-        index = inject_module.listing(path, text, min(room, INDEX_CHARACTERS))
+        index = inject_module.list_index(path, text, min(room, INDEX_CHARACTERS))
         parts.append(index)
         room -= utf16_units(index) + 2
-    parts.append(standing(apps)[0])
+    parts.append(standing_rules(apps)[0])
     asked = apps if full else []
     bodies = [pair for scope, app in asked for pair in _bodies(scope, app, len(apps) > 1)]
     places = [(scope, app.store.root) for scope, app in asked]
     nonce = os.urandom(NONCE_BYTES).hex()
     above = "\n\n".join(filter(None, parts))
-    return inject_module.frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
+    return inject_module.render_frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
 
 
 def begin_anew(apps: Named, session: str) -> None:
@@ -180,7 +180,9 @@ def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
         memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else now)
         item = Recalled(memory, scope, app.store.root, decode(data))
         item.giver = source(path) if source else ""
-        result.append((inject_module.body(item, now), inject_module.pointer(item, now, scoped)))
+        result.append(
+            (inject_module.render_body(item, now), inject_module.render_pointer(item, now, scoped))
+        )
     return result
 
 
@@ -193,7 +195,7 @@ class Prompt:
     mode: str
 
 
-def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
+def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
     """directories → words by mode → indexes; no text at all where memory is off.
 
     The first app's directory is the one that is written to. Without a mode, a team's store among

@@ -13,7 +13,7 @@ from memdir.hot.catalog import (
     Connection,
     Damaged,
     connect,
-    look,
+    look_at_store,
     open_catalog,
     seconds,
 )
@@ -80,10 +80,10 @@ class Guard:
         os.close(self.handle)
 
 
-def make(store: "Store", path: str, scan: Scan) -> None:
+def make_catalog(store: "Store", path: str, scan: Scan) -> None:
     """A new catalog from what a scan reads now: an earlier look would take back an update."""
     with Guard(path), Uncollected():
-        state = look(store)
+        state = look_at_store(store)
         scan.read()
         temporary = f"{path}.tmp"
         if os.path.lexists(temporary):
@@ -136,10 +136,10 @@ def _move(temporary: str, path: str) -> None:
     os.replace(temporary, path)
 
 
-def update(store: "Store", path: str, findings: list[Finding]) -> None:
+def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
     """Read again what changed since the catalog was written, and nothing else."""
     with Guard(path):
-        state = look(store)
+        state = look_at_store(store)
         catalog = open_catalog(path)
         try:
             known = catalog.known()

@@ -7,10 +7,10 @@ from math import log
 from memdir.errors import Finding, MemdirError
 from memdir.format.pointer import below_store, read_pointers
 from memdir.hot import memory as memory_module
-from memdir.hot.catalog import HEAVIEST, MAX_HOLDERS, NUMBER, SHIFT, rank, read_weights
+from memdir.hot.catalog import HEAVIEST, MAX_HOLDERS, NUMBER, SHIFT, rank_hits, read_weights
 from memdir.hot.memory import Memory, decode, stem
 from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt
-from memdir.hot.words import Words, split
+from memdir.hot.words import Words, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,17 +59,19 @@ def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[lis
     header_only = document.closing and not document.body and text.startswith(memory.head)
     body = text[len(memory.head) :] if header_only else memory_module.read(text).body
     file = stem(memory.path).translate(SPACES)
-    return weigh(words, (file, values.get("name", ""), values.get("description", ""), line, body))
+    return weigh_fields(
+        words, (file, values.get("name", ""), values.get("description", ""), line, body)
+    )
 
 
-def weigh(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
+def weigh_fields(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
     """The terms of these texts, and how much each says; `fields` in the order of WEIGHTS."""
     *short, body = fields
     counts, length = words.count(body)
     share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
     heading: list[str] = []
     for text, times in zip(short, WEIGHTS, strict=False):
-        heading += split(text) * times
+        heading += split_words(text) * times
     terms, weights = [], []
     for term, count in words.tally(heading)[0].items():
         terms.append(term)
@@ -174,7 +176,7 @@ class Scan:
             for number, memory in (numbered.items() if len(best) < limit else ())
             if number & 1 and number not in matches.scores
         ]
-        hits = rank(matches, best, numbered, rules, limit)
+        hits = rank_hits(matches, best, numbered, rules, limit)
         return Found(hits, len(numbered), self.findings)
 
     def read(self) -> None:
