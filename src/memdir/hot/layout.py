@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from memdir.errors import Finding, MemdirError
     from memdir.format.index import Survey
+    from memdir.store.ports import Scan as PortsScan
+    from memdir.store.ports import Store
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
@@ -380,3 +382,66 @@ def _special(path: str, kind: str) -> "Finding":
 
 def open_store(root: str, max_file_bytes: int) -> Markdown:
     return Markdown(root, max_file_bytes)
+
+
+class Around:
+    """A store around another one: everything passes through; wrappers change what they are for."""
+
+    def __init__(self, inside: "Store") -> None:
+        self.inside = inside
+        self.root = inside.root
+
+    @property
+    def layout(self) -> str:
+        return self.inside.layout
+
+    @property
+    def shape(self) -> str:
+        return self.inside.shape
+
+    @property
+    def index_path(self) -> str:
+        return self.inside.index_path
+
+    def scan(self) -> "PortsScan":
+        return self.inside.scan()
+
+    def files(self) -> list[str]:
+        return self.inside.files()
+
+    def read(self, path: str) -> bytes:
+        return self.inside.read(path)
+
+    def view(self, path: str, data: bytes | None = None) -> bytes:
+        """What a wrapper reads counts."""
+        return self.inside.view(path, self.read(path) if data is None else data)
+
+    def is_memory(self, path: str) -> bool:
+        return self.inside.is_memory(path)
+
+    def exists(self, path: str = "") -> bool:
+        return self.inside.exists(path)
+
+    def index(self) -> bytes | None:
+        return self.inside.index()
+
+    def standalone(self) -> bytes | None:
+        return self.inside.standalone()
+
+    def make(self) -> None:
+        self.inside.make()
+
+    def put(self, path: str, data: bytes) -> None:
+        self.inside.put(path, data)
+
+    def drop(self, path: str) -> None:
+        self.inside.drop(path)
+
+    def tree(self) -> dict[str, tuple[int, ...]]:
+        return self.inside.tree()
+
+    def facts(self, path: str) -> tuple[int, ...] | None:
+        return self.inside.facts(path)
+
+    def sweep(self) -> None:
+        self.inside.sweep()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memdir.errors import Missing
-from memdir.store.accepted import Around
+from memdir.hot.layout import Around
 from memdir.store.ports import Shelf, Shelved, Store
 
 
