@@ -20,7 +20,7 @@ from collections.abc import Callable
 from itertools import count
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 
 RUNS = 40
 PROMPTS = {200: 15.0, 1_000: None, 10_000: 30.0}

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 
 RUNS = 20
 MEMORIES = 200

@@ -137,7 +137,7 @@ class Memdir:
         if mode not in ("", *MODES):
             raise BadInput(f"there is no mode {mode!r}", next=f"use one of {', '.join(MODES)}")
         others = [item for item in self._apps if item[0] != self._own[0]]
-        return answer.prompt([self._own, *others], mode, indexes=indexes)
+        return answer.render_prompt([self._own, *others], mode, indexes=indexes)
 
     def recall(
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
@@ -222,7 +222,7 @@ class Memdir:
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""
         _check(session=session)
-        return answer.section(self._apps, session=session, full=full)
+        return answer.render_section(self._apps, session=session, full=full)
 
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""
@@ -231,7 +231,7 @@ class Memdir:
 
     def standing(self) -> str:
         """The rules that hold whatever the prompt is, for the start of a session."""
-        return answer.standing(self._apps)[0]
+        return answer.standing_rules(self._apps)[0]
 
     def _see_own(self) -> None:
         """Include the written store in recall once it exists."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 from tests.helpers.terminal import memdir, process, tree
 
 pytestmark = pytest.mark.usefixtures("project")

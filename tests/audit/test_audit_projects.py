@@ -7,7 +7,7 @@ import pytest
 
 from memdir.audit.audit import Wish, audit
 from memdir.audit.projects import GONE, find_projects, open_projects
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 from tests.helpers.opened import NOON, memory
 from tests.helpers.opened import tree as files_of
 from tests.helpers.world import World

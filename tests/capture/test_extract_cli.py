@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout
 from tests.helpers.terminal import memdir

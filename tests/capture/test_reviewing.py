@@ -44,7 +44,7 @@ def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
     app = opened.app()
     assert opened.files() == before
     assert "pelican" not in look.load(app).text
-    assert "pelican" not in answer.section([("project", app)])
+    assert "pelican" not in answer.render_section([("project", app)])
     recalled = answer.recall(
         [("project", app)], "how does the pelican job restart the staging cluster?"
     )

@@ -7,7 +7,7 @@ import pytest
 from memdir.claims.verify import kept_verdicts, refresh_verdicts
 from memdir.config.config import read_config
 from memdir.hot.inject import Recalled
-from memdir.hot.verdicts import head_of
+from memdir.hot.verdicts import read_head_commit
 from memdir.store.writer import open_app
 from tests.helpers.repositories import Checkout
 from tests.helpers.searching import memory
@@ -70,23 +70,27 @@ def test_a_memory_that_is_no_more_leaves_no_verdicts(app):
 
 
 def test_the_commit_is_that_of_git_in_a_worktree_and_detached(shop, tmp_path):
-    assert head_of(str(shop.folder)) == shop.git("rev-parse", "HEAD")
+    assert read_head_commit(str(shop.folder)) == shop.git("rev-parse", "HEAD")
     shop.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
     side = Checkout(tmp_path / "side", init=False)
     side.commit({"src/more.py": "more = 1\n"})
-    assert head_of(str(side.folder)) == side.git("rev-parse", "HEAD") != head_of(str(shop.folder))
+    assert (
+        read_head_commit(str(side.folder))
+        == side.git("rev-parse", "HEAD")
+        != read_head_commit(str(shop.folder))
+    )
     shop.git("checkout", "--quiet", "--detach")
-    assert head_of(str(shop.folder)) == shop.git("rev-parse", "HEAD")
+    assert read_head_commit(str(shop.folder)) == shop.git("rev-parse", "HEAD")
 
 
 @pytest.mark.parametrize("head", ["ref: refs/../../../etc/passwd", "ref: /etc/passwd", "\0", "x"])
 def test_what_git_would_not_write_tells_nothing(shop, head):
     (shop.folder / ".git/HEAD").write_text(head)
-    assert head_of(str(shop.folder)) == ""
+    assert read_head_commit(str(shop.folder)) == ""
 
 
 def test_packed_references_tell_nothing_and_nothing_is_held_back(app, shop):
     refresh_verdicts(app)
     shop.git("pack-refs", "--all")
-    assert head_of(str(shop.folder)) == ""
+    assert read_head_commit(str(shop.folder)) == ""
     assert told(app)[1] == ("src/shop.py, special_price_calc found",)

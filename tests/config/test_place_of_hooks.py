@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.place import DECIDING, Around, Here, file_of, read, write
+from memdir.hot.place import DECIDING, Around, Here, place_path, read_place, write_place
 from memdir.store.lock import Lock
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.searching import memory
@@ -116,13 +116,13 @@ def test_a_local_store_that_becomes_a_link_is_not_followed(client):
     assert LIE not in ask(client)
 
 
-@pytest.mark.parametrize("damage", [b"", b"memdir place 2 00000000\nx", b"\0" * 70_000])
+@pytest.mark.parametrize("damage", [b"", b"memdir place 3 00000000\nx", b"\0" * 70_000])
 def test_a_damaged_place_is_decided_anew(client, damage):
     ask(client)
     (kept,) = places(client)
     kept.write_bytes(damage)
     assert FACT in ask(client)
-    assert kept.read_bytes().startswith(b"memdir place 2 ")
+    assert kept.read_bytes().startswith(b"memdir place 3 ")
 
 
 def test_a_place_that_others_may_write_does_not_count(client):
@@ -154,11 +154,11 @@ def test_what_was_left_behind_reads_as_it_was_written(tmp_path):
     here = Here("/state", "/cache", "/code", frozenset({"index", "silent"}), scopes, 77)
     path = str(tmp_path / "place")
     seen = "/x\0A=b\nc\0/y"
-    write(path, seen, {str(tmp_path): False, "/no/such": True}, here)
-    found = read(path, seen)
+    write_place(path, seen, {str(tmp_path): False, "/no/such": True}, here)
+    found = read_place(path, seen)
     assert vars(found) == vars(here)
-    assert read(path, seen.replace("\n", "\0")) is None
-    assert read(path, seen + "x") is None
+    assert read_place(path, seen.replace("\n", "\0")) is None
+    assert read_place(path, seen + "x") is None
 
 
 # A repository that wants to decide
@@ -169,8 +169,8 @@ def plant(client: Client, path: Path, env: dict[str, str]) -> None:
     around = Around(str(client.project), env)
     scopes = {"project": str(client.top / "bad")}
     here = Here(str(client.top / "state"), str(path.parent.parent), "", frozenset(), scopes, 10**6)
-    write(str(path), around.seen, {}, here)
-    assert read(str(path), around.seen)
+    write_place(str(path), around.seen, {}, here)
+    assert read_place(str(path), around.seen)
 
 
 def evil(
@@ -184,7 +184,7 @@ def evil(
     settings.write_text(text or json.dumps({"env": env}))
     time.sleep(SETTLED)
     client.env |= {name: str(value) for name, value in env.items()}
-    path = Path(file_of(Around(str(client.project), client.env), client.env))
+    path = Path(place_path(Around(str(client.project), client.env), client.env))
     plant(client, path, client.env)
     return bad
 
@@ -228,7 +228,7 @@ def test_settings_that_only_a_client_might_understand_silence_us(client, change)
     evil(client, {"XDG_CACHE_HOME": bad})
     settings = client.project / ".claude/settings.json"
     settings.write_bytes(change(json.dumps({"env": {"XDG_CACHE_HOME": bad}})))
-    plant(client, Path(file_of(Around(str(client.project), client.env), client.env)), client.env)
+    plant(client, Path(place_path(Around(str(client.project), client.env), client.env)), client.env)
     assert ask(client) == ""
 
 

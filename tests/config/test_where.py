@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from memdir.config.config import read_config
+from memdir.config.scope import Scope, project_name
 from memdir.errors import BadInput
-from memdir.hot.place import Scope, project_name
 from tests.helpers.world import OVERRIDE, REMOTE, World, kinds
 
 

@@ -25,7 +25,7 @@ def test_a_type_is_called_as_its_file(member):
 
 def test_a_type_is_complete(member):
     _, type = member
-    texts = [getattr(type, field) for field in Type.__slots__ if field not in NOT_TEXT]
+    texts = [getattr(type, field) for field in Type.__annotations__ if field not in NOT_TEXT]
     assert all(isinstance(text, str) and text.strip() == text != "" for text in texts)
     assert isinstance(type.half_life_days, int) and type.half_life_days > 0
     assert type.scope in {"private", "private or team", "team"}

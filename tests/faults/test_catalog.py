@@ -271,7 +271,7 @@ def die(*given):
         run("CREATE TABLE IF NOT EXISTS filler (data)")
         for _ in range(200):  # more than fits into memory: half of it is on the disk now
             run("INSERT INTO filler VALUES (randomblob(4000))")
-        run("UPDATE posting SET holders = 7")
+        run("UPDATE posting SET log_holders = 7")
     print("ready", flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(catalog_write, name, die)

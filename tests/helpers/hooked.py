@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 from tests.acceptance.recording import read
 from tests.helpers.repositories import Checkout
 from tests.self.source import PACKAGE

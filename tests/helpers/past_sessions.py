@@ -7,7 +7,7 @@ from memdir.capture.extract import Extraction, extract
 from memdir.capture.inbox import open_inbox
 from memdir.capture.sessions import Chosen
 from memdir.config.config import read_config
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 from memdir.store.writer import App, open_app
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from memdir.config.config import Config, read_config
-from memdir.hot.place import project_name
+from memdir.config.scope import project_name
 
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 REMOTE = "CLAUDE_CODE_REMOTE_MEMORY_DIR"

@@ -1,5 +1,6 @@
 """The end of a turn, a compact, the end of a session: a line for the worker, and not a word."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from memdir import worker
+from memdir.hot import queue
 from memdir.hot.log import MAX_BYTES as LOG_BYTES
 from memdir.hot.queue import MAX_BYTES, MAX_LINE_BYTES, Queue
-from tests.helpers.hooked import EVENTS, RECORDED, Client
+from tests.helpers.hooked import EVENTS, PATIENCE, RECORDED, Client
 from tests.helpers.searching import memory
 from tests.helpers.tables import cases
 from tests.self.source import SRC
@@ -129,6 +131,25 @@ def test_the_log_is_bounded(client):
         client.fire("stop")
     assert (client.state / "hooks.log.1").stat().st_size == LOG_BYTES - 10
     assert (client.state / "hooks.log").read_text().count("\n") == 2
+
+
+def test_an_end_that_takes_long_lets_the_client_go_and_is_noted_all_the_same(tmp_path):
+    """It would wait for what it is told; the process that the client knows does not."""
+    client = Client(tmp_path)
+    event = "session-end"
+    words = [sys.executable, "-I", "-S", str(client.start), event]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    hook = subprocess.Popen(words, env=client.env, **pipes)
+    assert hook.wait(PATIENCE) == 0
+    assert hook.stdout.read() == b""  # and nobody holds it open
+    assert client.queue() == []
+    hook.stdout.close()
+    hook.stdin.write(client.event(EVENTS[event]))
+    hook.stdin.close()
+    client.wait("session-end")
+    client.wait()
+    places = client.cache / "places"
+    assert any(path.name.endswith(".started") for path in places.iterdir())
 
 
 # What the worker does with it
@@ -271,3 +292,56 @@ def test_nothing_that_is_added_while_another_takes_is_lost(tmp_path):
             break
     assert [one.returncode for one in adding] == [0, 0, 0]
     assert sorted(found) == sorted(f"{a} {n}".encode() for a in "abc" for n in range(300))
+
+
+def test_a_file_that_was_taken_away_before_the_write_is_written_anew(tmp_path, monkeypatch):
+    path, real = tmp_path / "queue", queue._write
+
+    def taken_first(handle: int, data: bytes) -> bool:
+        if path.exists():
+            monkeypatch.setattr(queue, "_write", real)
+            path.unlink()  # by a worker on a disk without locks
+        return real(handle, data)
+
+    monkeypatch.setattr(queue, "_write", taken_first)
+    assert Queue(str(tmp_path)).add(b"line")
+    assert Queue(str(tmp_path)).take() == [b"line"]
+
+
+def test_what_was_taken_stays_until_it_is_let_go_of(tmp_path):
+    Queue(str(tmp_path)).add(b"one")
+    assert Queue(str(tmp_path)).take() == [b"one"]
+    Queue(str(tmp_path)).add(b"two")
+    assert Queue(str(tmp_path)).take() == [b"one", b"two"]
+    Queue(str(tmp_path)).keep([b"two"])
+    assert Queue(str(tmp_path)).take() == [b"two"]
+
+
+def test_a_line_that_a_full_disk_cut_spoils_no_other(tmp_path):
+    (tmp_path / "queue").write_bytes(b"half a li")
+    assert Queue(str(tmp_path)).add(b"whole")
+    assert b"whole" in Queue(str(tmp_path)).take()
+
+
+def test_a_worker_leaves_what_another_process_holds(tmp_path):
+    Queue(str(tmp_path)).add(b"line")
+    handle = os.open(tmp_path / "queue", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    try:
+        assert Queue(str(tmp_path)).take() == []
+    finally:
+        os.close(handle)
+    assert Queue(str(tmp_path)).take() == [b"line"]
+
+
+def test_no_line_is_lost_however_much_was_taken_before(tmp_path):
+    box, noted = Queue(str(tmp_path)), 0
+    for _ in range(12):  # a worker that is slow, and hooks that fill the queue each time
+        while box.add(b"%07d" % noted + b"x" * 4_000):
+            noted += 1
+        box.take()
+    found = box.take()
+    box.keep([])
+    found += box.take()
+    assert [int(line[:7]) for line in found] == list(range(noted))
+    assert not os.path.exists(box.path)

@@ -8,45 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.hot import memory
-from memdir.hot.memory import decode, edit, encode, quote, read, unquote
+from memdir.hot.memory import decode, edit, encode, is_memory, quote, read, read_memory, unquote
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import cases, rows
 
+DAY = 86_400
+NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
 FEWEST_FILES = 371  # of the corpus; fewer would mean that this test looks at nothing
 EDITED = ("name", "description", "type", "metadata.type", "metadata.last_verified")
 
 one_line = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))
 # Pieces that headers are made of: random text alone would seldom make one.
-pieces = st.sampled_from(
-    [
-        *(
-            "---",
-            "--- ",
-            "----",
-            "---x",
-            "\ufeff---",
-            " ---",
-            "+++",
-            "",
-            " ",
-            "\t",
-            "# c",
-            "# c: d",
-        ),
-        *("name: a", "name:", "name: ", "name:b", "name : a", "description: a: b", "type: user"),
-        *(
-            "metadata:",
-            "metadata: ",
-            "metadata: {}",
-            "metadata: x",
-            "metadata.a: 1",
-            "- a",
-            "- a: b",
-        ),
-        *("  type: user", "  a: 1", "    a: 1", "\ttype: x", "  - a", "  - a: b", "  a", "  # c"),
-        *("d: |", "d: >-", 'd: "a', "d: 'a'", 'd: "a\\"', "  b'", "é: ü", "x: \udc80", "a\x85b: c"),
-    ]
-)
+pieces = st.sampled_from(rows(globals(), "PIECES"))
 headers = st.lists(pieces, max_size=12).map("\n".join)
 texts = st.one_of(
     st.text(),
@@ -169,12 +142,7 @@ def test_a_field_is_read_in_every_form_of_the_wild(header, key, value, end):
     assert edited.text.count("\r") == (edited.text.count("\n") if end == "\r\n" else 0)
 
 
-NO_HEADER = ["", "---", "---\n", "---\nname: a\n", "name: a\n---\nbody", "+++\nname='t'\n+++\n"]
-NO_HEADER += ["\n---\nname: a\n---\n", "text\n---\nmore\n---\n", "----\nname: a\n----\n"]
-NO_HEADER += ["---\nname: a\n  ---\n", "---\nname: a\n---x\n"]
-
-
-@pytest.mark.parametrize("text", NO_HEADER)
+@cases("text")
 def test_without_two_fences_all_is_body(text):
     document = read(text)
     assert (document.lines, document.values, document.body) == (None, {}, text)
@@ -218,3 +186,21 @@ def test_an_edit_keeps_the_quotes_and_line_end_that_the_line_had():
     text = '---\r\nname: "a"\r\nmetadata: \r\n  type:   user\r\n---\r\nx'
     document = edit(edit(read(text), "name", "b"), "metadata.type", "value")
     assert document.text == '---\r\nname: "b"\r\nmetadata: \r\n  type: value\r\n---\r\nx'
+
+
+# What a memory says of itself, and which paths below a store are memories.
+
+
+@cases("path", "expected")
+def test_what_counts_as_a_memory(path, expected):
+    assert is_memory(path) is expected
+
+
+@cases("header", "expected")
+def test_the_type_is_read_on_top_or_below_metadata(header, expected):
+    assert read_memory("a.md", f"---\n{header}\n---\n".encode(), NOON).type == expected
+
+
+@cases("header", "expected")
+def test_age_counts_from_what_was_confirmed_last(header, expected):
+    assert read_memory("a.md", f"---\n{header}\n---\n".encode(), NOON).clock == expected

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.accepted import accept
 from tests.helpers.searching import memory
 from tests.helpers.tables import cases
 from tests.self.source import PACKAGE
@@ -90,15 +89,6 @@ def test_it_leaves_a_catalog_and_a_session_and_nothing_in_the_store(hook):
     assert [path.name for path in (hook.top / "state/sessions").iterdir()] == ["s"]
 
 
-def test_every_scope_is_searched(hook):
-    team = hook.top / "team"
-    team.mkdir()
-    (team / "zebra.md").write_text(memory("Zebra", "the zebra deploys on friday"))
-    hook.stores.append(f"team={team}")
-    accept(hook.top / "state", team)
-    assert "zebra.md" in hook.ask("when does the zebra deploy?")
-
-
 @cases("prompt")
 def test_a_prompt_that_needs_no_memory_gets_no_answer(hook, prompt):
     assert hook.ask(prompt) == ""
@@ -126,11 +116,6 @@ def test_huge_input_is_answered_and_endless_input_ends(hook):
     assert FACT in hook.ask(padding="x" * 5_000_000)
     endless = json.dumps({"prompt": PROMPT, "padding": "x" * (17 * 1024 * 1024)}).encode()
     assert hook.run(endless).stdout == b""
-
-
-def test_a_store_that_is_not_there_is_no_trouble(hook):
-    hook.stores = [f"project={hook.top}/nowhere"]
-    assert hook.ask() == ""
 
 
 def test_a_store_that_cannot_be_opened_hides_no_other(hook):

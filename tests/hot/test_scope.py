@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.place import (
+from memdir.config.scope import (
     AGENT_FOLDER_BYTES,
     agent_folder,
     enabled,
-    git_root,
     override_problem,
     project_name,
 )
+from memdir.hot.place import git_root
 from tests.helpers.tables import cases
 
 

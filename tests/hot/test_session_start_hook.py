@@ -105,7 +105,7 @@ def test_a_rule_that_changed_is_told_as_it_is_now(client):
     assert client.start_with("startup", session_id="d") == ""
 
 
-@pytest.mark.parametrize("damage", [b"", b"memdir standing 1 00000000\nx\0evil", b"\0" * 70_000])
+@pytest.mark.parametrize("damage", [b"", b"memdir standing 3 0\nx\0evil", b"\0" * 70_000])
 def test_damaged_rules_in_the_cache_are_read_anew(client, damage):
     time.sleep(SETTLED)
     client.start_with("startup", session_id="a")

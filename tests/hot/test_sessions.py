@@ -94,7 +94,7 @@ def test_what_was_written_is_read(tmp_path_factory, told):
     sessions.add_told("s", told, 7)
     state = sessions.load("s")
     assert state.surfaced == set(told)
-    assert state.injected == 7
+    assert state.left == inject.SESSION_BYTES - 7
 
 
 def test_old_files_go_and_young_ones_stay(tmp_path):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.words import LONGEST, PIECE, Words, implied, split
+from memdir.hot.words import LONGEST, PIECE, Words, implied_terms, split_words, stem
 from tests.helpers.tables import cases
 
 
@@ -30,8 +30,8 @@ def test_wide_and_composed_letters_are_the_usual_ones():
 
 
 def test_a_mark_belongs_to_its_letter():
-    assert len(split("हिन्दी भाषा")) == 2
-    assert len(split("שָׁלוֹם")) == 1
+    assert len(split_words("हिन्दी भाषा")) == 2
+    assert len(split_words("שָׁלוֹם")) == 1
 
 
 def test_what_is_too_long_is_data():
@@ -50,4 +50,15 @@ def test_any_text_has_words_that_can_be_kept_with_spaces_between(text):
 
 @cases("prompt", "expected")
 def test_the_form_of_a_number_says_what_it_is(prompt, expected):
-    assert implied(prompt) == expected
+    assert implied_terms(prompt) == expected
+
+
+@cases("pairs")
+def test_the_examples_that_porter_published_have_their_stems(pairs):
+    for word, expected in map(str.split, pairs.split("  ")):
+        assert stem(word) == expected
+
+
+@cases("forms")
+def test_forms_of_one_word_have_one_stem(forms):
+    assert len({stem(form) for form in forms.split()}) == 1

@@ -95,6 +95,6 @@ def test_a_hook_gets_no_more_than_it_may_say(store, project, home):
     (store / "MEMORY.md").write_text("- [Fact](fact.md) — one of many that do not fit here\n" * 190)
     config = read_config({"HOME": str(home)}, str(project))
     app = open_app(config, now=lambda: 0.0, tell=print)
-    told = answer.prompt([("project", app)], limit=HOOK_CHARACTERS)
+    told = answer.render_prompt([("project", app)], limit=HOOK_CHARACTERS)
     assert 0.9 * HOOK_CHARACTERS < len(told.text) <= HOOK_CHARACTERS
     assert "(cut here: " in told.text

@@ -1,5 +1,6 @@
 """What comes back for a prompt, through every scope, within what a session may get."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memdir.config.config import read_config
-from memdir.hot.inject import BODY_BYTES, BODY_LINES, HOOK_CHARACTERS, SESSION_BYTES, Sessions
-from memdir.hot.inject import body as body_text
+from memdir.hot.inject import (
+    BODY_BYTES,
+    BODY_LINES,
+    HOOK_CHARACTERS,
+    MAX_BYTES,
+    SESSION_BYTES,
+    Sessions,
+    inject_once,
+)
+from memdir.hot.inject import render_body as body_text
 from memdir.hot.memory import utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Found
 from memdir.recall import answer
@@ -87,17 +96,6 @@ def pointers(answer: Recall) -> list[str]:
 # -- a session is told nothing twice -----------------------------------------------------------
 
 
-def test_a_memory_is_told_once_in_a_session_until_it_begins_anew(scopes):
-    scopes.write("pelican.md", PELICAN)
-    assert bodies(scopes.recall(session="s1")) == ["pelican.md"]
-    again = scopes.recall(session="s1")
-    assert (again.text, again.found.abstained) == ("", True)
-    assert bodies(scopes.recall(session="s2")) == ["pelican.md"]
-    assert bodies(scopes.recall()) == bodies(scopes.recall()) == ["pelican.md"]
-    scopes.sessions.begin_anew("s1")
-    assert bodies(scopes.recall(session="s1")) == ["pelican.md"]
-
-
 def test_a_pointer_counts_as_told_too(scopes):
     for number in range(40):
         scopes.write(f"m{number:02}.md", memory(f"M{number}", f"pelican staging {'x' * number}"))
@@ -121,6 +119,49 @@ def test_a_memory_that_is_told_costs_no_slot(scopes):
         scopes.write(f"m{number:02}.md", memory(f"M{number}", "pelican staging cluster", words))
     first, second = (set(bodies(scopes.recall(session="s", pointers=0))) for _ in range(2))
     assert first and second and not first & second
+
+
+def test_the_end_of_a_large_session_file_counts(scopes):
+    scopes.write("pelican.md", PELICAN)
+    scopes.sessions.add_told("s", ["/x"], 0)
+    with (scopes.session_files / "s").open("a") as file:
+        file.write("surfaced /some/file/ü\n" * (2 * MAX_BYTES // 21))
+    assert bodies(scopes.recall(session="s")) == ["pelican.md"]
+    assert scopes.recall(session="s").text == ""
+    told = scopes.sessions.load("s").surfaced
+    assert len(told) == 2 and "/some/file/ü" in told  # no half of a line
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_what_another_hook_told_meanwhile_is_not_repeated(scopes, told):
+    scopes.write("pelican.md", PELICAN)
+    (one,) = scopes.recall().injected.bodies
+    state = scopes.sessions.load("s")
+    scopes.sessions.add_told("s", [one.version] if told else [], SESSION_BYTES - 5 * told)
+    given = [one], [], scopes.sessions, "s", state
+    assert inject_once(*given, now=one.memory.mtime, nonce="n").text == ""
+
+
+@pytest.mark.parametrize("umask", [0, 0o022])
+def test_every_folder_that_is_made_is_private(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        Sessions(str(tmp_path / "a/b/state")).add_told("s", [], 1)
+    finally:
+        os.umask(before)
+    for made in ("a", "a/b", "a/b/state", "a/b/state/sessions"):
+        assert oct((tmp_path / made).stat().st_mode & 0o777) == "0o700"
+
+
+def test_after_hundreds_of_told_memories_the_next_one_still_comes(scopes):
+    scopes.write("pelican.md", PELICAN)
+    for number in range(260):
+        scopes.write(f"m{number:03}.md", memory(f"M{number}", "pelican staging cluster"))
+    every = scopes.recall(limit=0, pointers=300, abstain=False).found.pointers
+    assert len(every) == 261
+    scopes.sessions.add_told("s", [one.version for one in every[:-1]], 0)
+    answer = scopes.recall(session="s")
+    assert bodies(answer) + pointers(answer) == [every[-1].memory.path]
 
 
 # -- limits ------------------------------------------------------------------------------------
@@ -158,7 +199,7 @@ def test_a_session_gets_no_more_than_its_share(scopes):
     sizes = [len(scopes.recall(session="s", pointers=0).text.encode()) for _ in range(40)]
     assert SESSION_BYTES >= sum(sizes) > SESSION_BYTES - 1000
     assert sizes[-1] == 0
-    assert scopes.sessions.load("s").injected == sum(sizes)
+    assert scopes.sessions.load("s").left == SESSION_BYTES - sum(sizes)
 
 
 def test_when_a_session_is_nearly_full_a_pointer_comes_instead_of_a_body(scopes):
@@ -172,23 +213,6 @@ def test_when_a_session_is_nearly_full_a_pointer_comes_instead_of_a_body(scopes)
 
 
 # -- nothing where nothing fits ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        *("", "pelican", "/pelican staging cluster", "ignore memory: pelican staging cluster"),
-        *("how do I center a div in CSS?", "write a haiku about autumn leaves", "thanks a lot!"),
-        *("\0", "🧠", "the and of", "what time is it in Tokyo now?"),
-    ],
-)
-def test_a_prompt_that_needs_no_memory_gets_none(scopes, prompt):
-    scopes.write("pelican.md", PELICAN)
-    scopes.write("rule.md", memory("Tone", "be brief in reviews", type="feedback"))
-    answer = scopes.recall(prompt, session="s")
-    assert (answer.text, answer.found.abstained) == ("", True)
-    assert answer.found.reason
-    assert not scopes.session_files.exists()
 
 
 def test_always_answers_also_when_nothing_fits_well(scopes):
@@ -227,14 +251,6 @@ def test_the_private_memory_wins_over_the_team_and_says_so(scopes):
     ]
     assert "says something else; yours counts more" in answer.text
     assert "Ana" not in answer.text
-
-
-def test_where_both_say_the_same_nothing_needs_to_be_said(scopes):
-    scopes.write("pelican.md", PELICAN, "project")
-    scopes.write("pelican.md", PELICAN, "team")
-    answer = scopes.recall()
-    assert len(answer.injected.bodies) == 1
-    assert "counts more" not in answer.text
 
 
 def test_a_private_memory_that_cannot_be_read_does_not_hide_the_team(scopes):
@@ -296,15 +312,3 @@ def test_the_same_memory_is_as_sure_in_a_large_store_as_in_a_small_one(scopes):
     assert (small[0].memory.path, large[0].memory.path) == ("pelican.md", "sub/pelican.md")
     assert large[0].sure == small[0].sure
     assert large[0].score > 2 * small[0].score
-
-
-def test_a_store_that_cannot_be_opened_hides_no_other(scopes):
-    scopes.write("pelican.md", PELICAN, "project")
-    scopes.names.insert(0, "user")
-    scopes.root("user").mkdir()
-    apps = scopes.apps()
-    scopes.root("user").rmdir()
-    scopes.root("user").write_text("a file where a store should be")
-    answer = recall(apps, PROMPT)
-    assert bodies(answer) == ["pelican.md"]
-    assert len(answer.found.findings) >= 1

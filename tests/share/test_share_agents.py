@@ -60,7 +60,7 @@ def test_an_agent_recalls_loads_and_is_told_of_its_own(place, opened):
     found = answer.recall([(scope, app)], "review the migrations, please")
     assert RULE in found.text
     assert "migrations.md" in look.load(app).text
-    told = answer.prompt([(scope, app)])
+    told = answer.render_prompt([(scope, app)])
     assert app.store.root in told.text and "migrations.md" in told.text
 
 

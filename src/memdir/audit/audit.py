@@ -30,7 +30,7 @@ from memdir.format.index import Survey, load
 from memdir.format.outline import Lookup
 from memdir.hot import safe, types
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
-from memdir.recall.answer import section
+from memdir.recall.answer import render_section
 from memdir.store.git import find_ignored
 from memdir.store.keep_index import Targets
 from memdir.store.look import is_for_others
@@ -317,7 +317,7 @@ def _by_reply(verdict: Judged, replies: Mapping[str, Reply]) -> Judged:
 def _prompt_characters(app: App) -> int:
     """What a session starts with beside the index."""
     try:
-        whole = section([("project", app)])
+        whole = render_section([("project", app)])
         loaded = load(decode(app.store.index() or b""))
     except MemdirError:
         return 0  # an index that cannot be read is a finding

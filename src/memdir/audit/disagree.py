@@ -10,7 +10,7 @@ from itertools import islice
 
 from memdir.format.pointer import WIKILINK, read_pointers
 from memdir.hot import memory
-from memdir.hot.words import Words, is_unspaced, split
+from memdir.hot.words import Words, is_unspaced, split_words
 
 MAX_CACHED_WORDS = 100_000
 
@@ -118,7 +118,7 @@ def _says_nothing(description: str) -> bool:
     telling = _stems_of(description) - EMPTY
     if len(telling) >= MIN_DESCRIPTION_WORDS:
         return False
-    words = [word for word in split(description) if _stems()[word] not in EMPTY]
+    words = [word for word in split_words(description) if _stems()[word] not in EMPTY]
     return not telling or len(words) < MIN_DESCRIPTION_WORDS
 
 
@@ -181,7 +181,7 @@ class Clause:
 def _read_clauses(text: str, words: Words) -> Iterator[Clause]:
     """The clauses that are about something."""
     for part in _ENDS.split(text):
-        said = split(part)
+        said = split_words(part)
         rest = [word for word in said if word.lower() not in _NOT]
         named = [word for word in rest if word.lower() not in _PRONOUNS]
         about = frozenset(words.tally(named)[0])

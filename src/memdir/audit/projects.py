@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memdir.config.config import Config, read_config
+from memdir.config.scope import project_name
 from memdir.errors import Finding, MemdirError
 from memdir.hot.memory import TEAM
-from memdir.hot.place import project_name
 from memdir.store.writer import App, open_app
 
 # Every project that a client keeps memories of, and where its directory is, if it still is.

@@ -37,7 +37,7 @@ from memdir.clients.conversation import Message, NewMessages
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import check
 from memdir.hot.log import log
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 from memdir.models.budget import LedgerBroken, OverBudget, OverRun
 from memdir.models.ledger import open_model
 from memdir.models.model import ModelFailed
@@ -249,7 +249,7 @@ def _wrote_memories(said: Sequence[Message], app: App) -> bool:
     roots = {app.config.store, *app.config.scopes.values()}
     roots |= {os.path.realpath(root) for root in roots}
     wrote = {os.path.normpath(path) for message in said for path in message.wrote}
-    return any(below(path, root) for path in wrote for root in roots)
+    return any(is_below(path, root) for path in wrote for root in roots)
 
 
 # What a stretch of a conversation comes to: a model's drafts, or requests in their own words.

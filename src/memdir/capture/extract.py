@@ -43,7 +43,7 @@ from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot import safe
-from memdir.hot.place import below, store_key
+from memdir.hot.place import is_below, store_key
 from memdir.store import state
 from memdir.store.keep_index import update_index
 from memdir.store.save import write_draft
@@ -254,7 +254,7 @@ def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequen
         if item.who == PERSON and item.text:
             heard = item.id == message
         for path in item.wrote if heard else ():
-            if any(below(os.path.normpath(path), store) for store in stores):
+            if any(is_below(os.path.normpath(path), store) for store in stores):
                 return f"the agent wrote it down then ({os.path.basename(path)})"
     return ""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from memdir.format.draft import Draft, Rules, complete, first_sentence
 from memdir.hot import safe
 from memdir.hot.disk import failure
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 from memdir.hot.safe import inert, inert_line
 
 KNOWLEDGE_FOLDER = "docs/knowledge"
@@ -62,7 +62,7 @@ def read_page(root: str, path: str, title: str = "") -> Page:
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
     named = real[len(top) + 1 :]
-    if not below(real, top) or not fits_patch(named):
+    if not is_below(real, top) or not fits_patch(named):
         return Page(path, None, f"{path} leads out of the project", title)
     problem, data = "", None
     try:

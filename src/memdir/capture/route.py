@@ -24,7 +24,7 @@ from memdir.format import exclusions
 from memdir.format.draft import Draft, Rules, Wishes
 from memdir.format.names import name_for
 from memdir.hot import memory, safe
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 from memdir.store.ports import ADDED, ARCHIVE, TRASH
 from memdir.store.writer import CLAUDE_MD as CLAUDE_MD_FILE
 from memdir.store.writer import App, open_app
@@ -305,7 +305,7 @@ def _standing_in(project: str, cwd: str) -> str:
     """The directory of the session, or the nearest one above it that is left in the project."""
     tops = (project.rstrip("/"), os.path.realpath(project))
     for place in (cwd, os.path.realpath(cwd)):
-        while any(below(place, top) for top in tops):
+        while any(is_below(place, top) for top in tops):
             if os.path.isdir(place):
                 return place
             place = os.path.dirname(place)

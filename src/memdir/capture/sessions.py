@@ -16,8 +16,8 @@ from memdir.clients.conversation import Cursor, NewMessages, Session
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.disk import failure
-from memdir.hot.place import below
-from memdir.hot.verdicts import line_of
+from memdir.hot.place import is_below
+from memdir.hot.verdicts import read_git_line
 from memdir.store import registry
 from memdir.store.writer import App
 
@@ -53,7 +53,7 @@ def belongs_to_client(app: App, client: str, path: str) -> bool:
         return False
     root = os.path.realpath(open_reader(app, client).root)
     folder = os.path.realpath(os.path.dirname(path))
-    return folder == root or below(folder, root)
+    return folder == root or is_below(folder, root)
 
 
 def transcript_size(path: str) -> int | None:
@@ -188,7 +188,7 @@ def _worktrees(root: str) -> list[str]:
         names = sorted(os.listdir(top))[:MAX_WORKTREES]
     except OSError:
         return []
-    paths = [line_of(os.path.join(top, name, "gitdir")) for name in names]
+    paths = [read_git_line(os.path.join(top, name, "gitdir")) for name in names]
     plain = [path for path in paths if "\0" not in path and "\n" not in path]
     return [os.path.dirname(path) for path in plain if path.endswith("/.git") and path[0] == "/"]
 

@@ -16,8 +16,8 @@ from memdir.care.status import status as look
 from memdir.cli.command import ACTOR, Session, command, private_folder
 from memdir.cli.output import Answer, Cell, Fields, Screen, moment, pick
 from memdir.config.config import is_silent
+from memdir.config.scope import Scope
 from memdir.hot import safe
-from memdir.hot.place import Scope
 from memdir.models.budget import Call
 from memdir.models.ledger import Spending, spending
 from memdir.store.writer import App, open_app

@@ -20,9 +20,10 @@ from click.core import ParameterSource
 from memdir.cli.advice import Advice
 from memdir.cli.output import Answer, Screen, progress
 from memdir.config.config import Config, read_config
+from memdir.config.scope import SCOPE_FORMS
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.hot import memory
-from memdir.hot.place import MAIN_SCOPES, RECORDS, SCOPE_FORMS
+from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.store.writer import App, open_app
 from memdir.text.patterns import pattern
 from memdir.text.terminal import count

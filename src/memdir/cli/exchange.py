@@ -28,7 +28,7 @@ from memdir.clients.archive import ZIP, check_target, write_export
 from memdir.errors import BadInput, Finding
 from memdir.format.draft import SKIPPED, hash_of
 from memdir.hot.memory import INDEX, decode
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 from memdir.store import changes, look
 from memdir.store.writer import App, Done
 from memdir.text.secrets import find_secrets
@@ -172,7 +172,7 @@ def _target(session: Session, output: str) -> str:
         raise BadInput("--output holds a NUL character", next="choose another --output")
     real = os.path.join(os.path.realpath(os.path.dirname(target)), os.path.basename(target))
     root = session.app.store.root
-    if real == root or below(real, root):
+    if real == root or is_below(real, root):
         message = f"{target} lies inside the store"
         raise BadInput(message, path=target, next="choose a place outside it")
     return target

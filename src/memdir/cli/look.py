@@ -160,7 +160,7 @@ def types_(session: Session, type: str | None) -> Answer:
     use_types(session.config.own, session.screen.tell)
     check_type(type or UNKNOWN)
     known = [types.get(name) for name in types.names() if type in (None, name)]
-    names = " ".join(types.Type.__slots__)
+    names = " ".join(sorted(types.Type.__annotations__))
     return Answer({"types": pick_all(known, names)}, _type_lines(session.screen, known, type))
 
 
@@ -300,7 +300,7 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
     from memdir.format.index import Loaded
 
     if section:
-        from memdir.recall.answer import section as make_section
+        from memdir.recall.answer import render_section as make_section
 
         text = make_section(list(session.apps()), session=session_id or "", full=full)
         fields: Fields = {"text": text, "characters": len(text)}

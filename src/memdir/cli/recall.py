@@ -39,7 +39,7 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> None:
     the index. A team has two directories; a log is only appended to, one file a day. Where memory
     is off, nothing is printed.
     """
-    from memdir.recall.answer import prompt as make_prompt
+    from memdir.recall.answer import render_prompt as make_prompt
 
     # The store to write to comes first, then the team's and what else was asked for.
     apps = dict(session.apps())
@@ -147,7 +147,7 @@ def _memory_fields(item: Recalled, whole: bool, now: float) -> Fields:
         RECALLED,
         score=round(item.score, 4),
         shown="body" if whole else "pointer",
-        text=inject.body(item, now) if whole else inject.pointer(item, now),
+        text=inject.render_body(item, now) if whole else inject.render_pointer(item, now),
         why={
             "sure": round(item.sure, 4),
             "words": {word: round(gain, 4) for word, gain in item.words.items()},

@@ -29,7 +29,7 @@ from memdir.clients import archive as archive_module
 from memdir.clients.archive import check_target, write_export
 from memdir.errors import BadInput
 from memdir.hot.memory import RECORD_FOLDERS
-from memdir.hot.place import MAIN_SCOPES, below
+from memdir.hot.place import MAIN_SCOPES, is_below
 from memdir.records import batch, exchange, fields, refusal
 from memdir.records import schema as schema_module
 from memdir.records.batch import REFUSED, Result, read_intents
@@ -265,7 +265,7 @@ def export(session: Session, target: str, into: str | None, every: bool) -> int:
     if into:
         return _save(session, into, files)
     place = os.path.abspath(target)
-    if os.path.realpath(place) == app.store.root or below(place, app.store.root):
+    if os.path.realpath(place) == app.store.root or is_below(place, app.store.root):
         raise BadInput(f"{place} lies inside the store", next="choose a place outside it")
     dry = session.asked.dry_run
     check_target(place, False) if dry else write_export(place, files, False)

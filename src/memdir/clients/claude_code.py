@@ -46,8 +46,9 @@ from memdir.clients.transcripts import (
     newest_first,
     read_lines,
 )
+from memdir.config.scope import NAME_CHARACTERS, project_name
 from memdir.errors import BadInput
-from memdir.hot.place import NAME_CHARACTERS, project_name, tidy
+from memdir.hot.place import tidy_path
 
 TITLE, FILE = "Claude Code", "settings.json"
 # The client's name of an event, ours, and the seconds it may take. The client itself allows a
@@ -222,7 +223,7 @@ HEAD_BYTES = 256 * 1024  # at the top of a file, in which it says where it was
 def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
-    return ClaudeReader(os.path.join(tidy(top), "projects"), home)
+    return ClaudeReader(os.path.join(tidy_path(top), "projects"), home)
 
 
 class ClaudeReader(Reader):

@@ -57,7 +57,7 @@ from memdir.clients.transcripts import (
     read_lines,
 )
 from memdir.hot.memory import decode
-from memdir.hot.place import below, tidy
+from memdir.hot.place import is_below, tidy_path
 from memdir.text.prose import sections
 
 TITLE, CLIENT = "Codex", "codex"
@@ -157,7 +157,7 @@ def _elsewhere(part: str, around: Around) -> str:
     if not match or not around.project:
         return ""
     where, here = os.path.normpath(match[1].strip()), around.project
-    ours = where == here or below(where, here) or below(here, where)
+    ours = where == here or is_below(where, here) or is_below(here, where)
     return "" if ours else where
 
 
@@ -178,7 +178,7 @@ _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 def open_reader(home: str, environ: Mapping[str, str]) -> CodexReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
-    return CodexReader(os.path.join(tidy(top), "sessions"), home)
+    return CodexReader(os.path.join(tidy_path(top), "sessions"), home)
 
 
 class CodexReader(Reader):

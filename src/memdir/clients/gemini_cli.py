@@ -63,7 +63,7 @@ from memdir.clients.transcripts import (
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.memory import INDEX, decode
-from memdir.hot.place import PATH_CHARACTERS, tidy
+from memdir.hot.place import PATH_CHARACTERS, tidy_path
 from memdir.text.prose import sections
 
 TITLE, CLIENT = "Gemini CLI", "gemini-cli"
@@ -184,7 +184,7 @@ REFERENCED = "\n--- Content from referenced files ---"
 def open_reader(home: str, environ: Mapping[str, str]) -> GeminiReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "GEMINI_CLI_HOME", home)
-    return GeminiReader(os.path.join(tidy(top), ".gemini", "tmp"), home)
+    return GeminiReader(os.path.join(tidy_path(top), ".gemini", "tmp"), home)
 
 
 class GeminiReader(Reader):
@@ -219,7 +219,7 @@ class GeminiReader(Reader):
                 text = os.pread(handle, PATH_CHARACTERS, 0).decode("utf-8", "replace").strip()
         except MemdirError:
             return ""
-        return tidy(text) if text.startswith("/") and text.isprintable() else ""
+        return tidy_path(text) if text.startswith("/") and text.isprintable() else ""
 
 
 class GeminiParser(Parser):

@@ -55,7 +55,7 @@ from memdir.clients.transcripts import (
     select_new,
 )
 from memdir.errors import BadInput, Missing
-from memdir.hot.place import tidy
+from memdir.hot.place import tidy_path
 
 TITLE = CLIENT = "opencode"
 SERVERS, INSTRUCTIONS = "mcp", "instructions"
@@ -125,7 +125,7 @@ FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT ?"""
 def open_reader(home: str, environ: Mapping[str, str]) -> OpencodeReader:
     """The reader for whoever has this home."""
     top = named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
-    return OpencodeReader(os.path.join(tidy(top), "opencode"), home)
+    return OpencodeReader(os.path.join(tidy_path(top), "opencode"), home)
 
 
 class OpencodeReader(Reader):

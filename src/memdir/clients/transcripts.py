@@ -24,7 +24,7 @@ from memdir.clients.conversation import (
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.disk import READ, close_quietly, failure
-from memdir.hot.place import PATH_CHARACTERS, below
+from memdir.hot.place import PATH_CHARACTERS, is_below
 
 ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all that is read at once
 MAX_MESSAGES = 20_000  # that are read at once
@@ -134,7 +134,7 @@ def resolve_path(path: str, root: str) -> str:
         with suppress(OSError, UnicodeEncodeError):  # no name that a file can have
             os.fsencode(path)
             folder, top = os.path.realpath(os.path.dirname(path)), os.path.realpath(root)
-            if folder == top or below(folder, top):
+            if folder == top or is_below(folder, top):
                 return os.path.join(folder, name)
     shown = path[:SHOWN_CHARACTERS]
     message = f"{shown!r} does not lie where the client keeps its sessions"
@@ -195,7 +195,7 @@ def is_of_project(cwd: str, project: str) -> bool:
         return True
     tops = (project.rstrip("/"), os.path.realpath(project))
     return any(
-        path == top or below(path, top) for path in (cwd, os.path.realpath(cwd)) for top in tops
+        path == top or is_below(path, top) for path in (cwd, os.path.realpath(cwd)) for top in tops
     )
 
 

@@ -19,11 +19,23 @@ from memdir.config.repository import (
     named_directory,
     rejected,
 )
+from memdir.config.scope import (
+    AGENT_PLACES,
+    NAME_CHARACTERS,
+    Scope,
+    agent_folder,
+    enabled,
+    expand,
+    is_true,
+    override_problem,
+    parse_scope,
+    project_name,
+)
 from memdir.config.settings import Options, read_options, read_settings
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
-from memdir.hot.place import RECORDS, Around, Here, Scope, below, parse_scope
+from memdir.hot.place import RECORDS, Around, Here, is_below
 
 SWITCH = "autoMemoryEnabled"
 DIR = "--dir"
@@ -42,7 +54,7 @@ SYSTEM = (
 # fmt: on
 SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
 IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, each with its own kind of file
-SAME_START = f"default (existing directory with the same first {place.NAME_CHARACTERS} characters)"
+SAME_START = f"default (existing directory with the same first {NAME_CHARACTERS} characters)"
 
 
 def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
@@ -59,7 +71,7 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
             continue
         problem = _problem(value, tilde, site)
         if not problem and isinstance(value, str):
-            return os.path.realpath(place.expand(value, site.home)), step
+            return os.path.realpath(expand(value, site.home)), step
         findings.append(rejected(said.path, step, value, problem))
     base = site.env.get(REMOTE, "")
     name, exact = _folder(os.path.join(base or site.claude, "projects"), site.root)
@@ -72,12 +84,12 @@ def _problem(value: object, tilde: bool, site: Site) -> str:
     """Why an override is refused, or ""."""
     if not isinstance(value, str):
         return "it is not a text"
-    if problem := place.override_problem(value, tilde=tilde):
+    if problem := override_problem(value, tilde=tilde):
         return problem
     home = site.home
-    path = place.expand(value, home)
+    path = expand(value, home)
     # The home and a top directory may be links themselves; what lies below may not be bent.
-    anchor = home if below(path, home) else "/" + path.split("/")[1]
+    anchor = home if is_below(path, home) else "/" + path.split("/")[1]
     real = os.path.realpath(path)
     if taken := _taken(real, site):
         return f"it is {taken}"
@@ -93,14 +105,14 @@ def _problem(value: object, tilde: bool, site: Site) -> str:
 def _taken(path: str, site: Site) -> str:
     """Why a real path cannot be a store, or ""."""
     home, claude = os.path.realpath(site.home), os.path.realpath(site.claude)
-    if path == home or below(home, path):
+    if path == home or is_below(home, path):
         return "the home directory itself, or above it"
-    if path in SYSTEM or any(below(path, top) for top in SETTINGS):
+    if path in SYSTEM or any(is_below(path, top) for top in SETTINGS):
         return "a directory of the system"
-    if path in (claude, os.path.join(claude, "projects")) or below(claude, path):
+    if path in (claude, os.path.join(claude, "projects")) or is_below(claude, path):
         return "the client's own directory, or above it"
     for folder in map(os.path.realpath, site.ours()):
-        if path == folder or below(path, folder) or below(folder, path):
+        if path == folder or is_below(path, folder) or is_below(folder, path):
             return "where memdir keeps files of its own"
     return ""
 
@@ -126,10 +138,10 @@ def _exposed(path: str) -> str:
 
 def _folder(projects: str, root: str) -> tuple[str, bool]:
     """The project's folder; for a long name the client may use another hash, so look for it."""
-    name = place.project_name(root)
-    if len(name) <= place.NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
+    name = project_name(root)
+    if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name, True
-    start = name[: place.NAME_CHARACTERS + 1]
+    start = name[: NAME_CHARACTERS + 1]
     alike = [other for other in _directories(projects) if other.startswith(start)]
     alike.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
     return (alike[0], False) if alike else (name, True)
@@ -143,9 +155,9 @@ def all_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, s
     """Every scope's directory by name, without those that lead through a repository's link."""
     agents = [
         Scope("agent", name, where)
-        for where in place.AGENT_PLACES
+        for where in AGENT_PLACES
         for name in _directories(_agents_folder(site, where))
-        if place.agent_folder(name) == name  # else it is not one of ours
+        if agent_folder(name) == name  # else it is not one of ours
     ]
     scopes: dict[str, str] = {}
     for scope in [*map(Scope, place.MAIN_SCOPES), *agents]:
@@ -265,7 +277,7 @@ def read_config(
     """The configuration, from the arguments alone."""
     wanted, findings = parse_scope(scope), list[Finding]()
     site = find_site(environ, cwd, project, findings)
-    on, by = place.enabled(site.env, _switches(site, findings))
+    on, by = enabled(site.env, _switches(site, findings))
     store, step = project_store(site, findings)
     known = tuple((scopes := all_scopes(store, site, findings)).values())
     if dir is not None:
@@ -280,7 +292,7 @@ def read_config(
         project_root=site.root,
         checkout=site.checkout,
         code=_find_code(site, wanted, store if dir and project is None else ""),
-        project_name=place.project_name(site.root),
+        project_name=project_name(site.root),
         enabled=on,
         enabled_by=by,
         scopes=MappingProxyType(scopes),
@@ -343,7 +355,7 @@ def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str)
     here = here_of(config, around)
     basis = _basis(config, environ)
     if path and all(_is_old(name, begun) for name in (*basis, *around.seen.split("\0"))):
-        place.write(path, around.seen, basis, here)
+        place.write_place(path, around.seen, basis, here)
     return here
 
 
@@ -358,11 +370,9 @@ def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]
 def is_silent(config: Config) -> bool:
     """True if hooks do nothing: bare modes of the client, or switched off."""
     env = config.environ
-    if place.is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
+    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
         return True
-    if place.is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get(
-        "CLAUDE_CODE_REMOTE_MEMORY_DIR"
-    ):
+    if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
         return True
     # A repository may switch memory off for itself, and that means ours too. A user who switches
     # the client's own off has installed us instead.
@@ -380,7 +390,7 @@ def here_of(config: Config, around: Around) -> Here:
         place.INDEX: config.options.index,
         place.SHARED: config.shared,
         place.SCAN: config.options.search == place.SCAN,
-        place.UNHEARD: not config.options.capture,
+        place.CAPTURE_OFF: not config.options.capture,
         place.BY_AGENT: config.options.capture and config.options.records_agent,
     }
     holding = frozenset(name for name, holds_here in holds.items() if holds_here)

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memdir.config.scope import is_true, override_problem
 from memdir.config.settings import read_managed, read_settings
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot import place
 from memdir.hot.memory import TEAM
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 
 # The second name is what other tools and older notes call it.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
@@ -67,7 +68,7 @@ def without_repository(
 def _decides(name: str, value: str) -> bool:
     # A repository may switch memory off for itself, but not on against the user.
     if name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY":
-        return not place.is_true(value)
+        return not is_true(value)
     return name in place.PLACE_VARIABLES or name.startswith(place.OURS)
 
 
@@ -104,7 +105,7 @@ class Site:
         """True if a file at this path may reach other people through git or a team store."""
         if os.path.basename(path) == TEAM:
             return True
-        if below(path, os.path.realpath(self.claude)):
+        if is_below(path, os.path.realpath(self.claude)):
             return False
         here = path  # wherever we stand: --dir may name a folder of another repository
         while here != os.path.dirname(here):
@@ -197,12 +198,12 @@ def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, 
             findings.append(rejected("environment", name, value, "it holds a NUL character"))
             del env[name]
         elif value and not _absolute(value):
-            env[name] = place.tidy(os.path.join(cwd, value))
+            env[name] = place.tidy_path(os.path.join(cwd, value))
             message = f"{name} is relative; it is taken as {env[name]}"
             fix = "Write an absolute path: this one moves with the current directory."
             findings.append(Finding("bad-setting", "environment", message, fix))
     base = env.get(REMOTE, "")
-    if base and (problem := place.override_problem(base, tilde=False)):
+    if base and (problem := override_problem(base, tilde=False)):
         findings.append(rejected("environment", REMOTE, base, problem))
         del env[REMOTE]
     return env
@@ -220,11 +221,11 @@ def _absolute(path: str) -> bool:
 
 def _home(env: Mapping[str, str]) -> str:
     if _absolute(env.get("HOME", "")):
-        return place.tidy(env["HOME"])
+        return place.tidy_path(env["HOME"])
     import pwd
 
     try:
-        return place.tidy(pwd.getpwuid(os.getuid()).pw_dir)
+        return place.tidy_path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
         hint = "Set HOME to a directory of your own."
         raise BadInput("this user has no home directory, and HOME is not set", next=hint) from None
@@ -233,4 +234,4 @@ def _home(env: Mapping[str, str]) -> str:
 def _claude_dir(env: Mapping[str, str], cwd: str) -> str:
     named = env.get("CLAUDE_CONFIG_DIR", "")
     # A relative one is taken from the current directory, as the client does.
-    return place.tidy(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")
+    return place.tidy_path(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, TypeVar
 
+from memdir.config.scope import is_false, is_true
 from memdir.errors import Finding
 from memdir.hot.disk import read_start
-from memdir.hot.place import is_false, is_true
 
 # No client writes more; what is larger is a mistake or an attack on our start-up time.
 MAX_SETTINGS_BYTES = 1024 * 1024

@@ -37,7 +37,7 @@ from memdir.format.outline import Lookup
 from memdir.format.pointer import WIKILINK, read_pointers
 from memdir.hot import memory
 from memdir.hot.memory import Memory, decode
-from memdir.hot.words import STOP, split
+from memdir.hot.words import STOP, split_words
 from memdir.recall import answer
 from memdir.store import look
 from memdir.store.writer import App
@@ -99,7 +99,9 @@ def ask_descriptions(memories: Iterable[Memory]) -> list[Query]:
 
 def _paraphrase(text: str, seed: str) -> str:
     """The text without its stop words and every third word, in another order, always the same."""
-    words = [part for word in split(text) for part in _chunks(word) if part.lower() not in STOP]
+    words = [
+        part for word in split_words(text) for part in _chunks(word) if part.lower() not in STOP
+    ]
     kept = [word for number, word in enumerate(words, 1) if number % 3]
     random.Random(f"{SEED} {seed}").shuffle(kept)
     return " ".join(kept) if len(kept) >= MIN_WORDS else ""
@@ -182,7 +184,7 @@ def _show_load(app: App) -> Section:
         index = index_module.load(memory.decode(app.store.index() or b"")).text
     except MemdirError:
         index = ""  # reported with the index
-    standing = answer.standing([(SCOPE, app)])[0]
+    standing = answer.standing_rules([(SCOPE, app)])[0]
     sizes = [len(text) / TOKEN_CHARACTERS for text in (index, standing)]
     names = ("index, tokens", "standing rules, tokens", "per session, tokens")
     pairs = zip(names, [*sizes, sum(sizes)], strict=True)

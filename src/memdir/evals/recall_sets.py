@@ -268,7 +268,7 @@ def _silences(told: Iterable[Told]) -> list[float]:
 
 def _show_coverage(apps: Mapping[str, App], own: list[Told]) -> Section:
     """Each prompt in a fresh session of an agent that has no index loaded."""
-    rules = {name: answer.standing([(SCOPE, app)]) for name, app in apps.items()}
+    rules = {name: answer.standing_rules([(SCOPE, app)]) for name, app in apps.items()}
     asked = [told for told in own if told.query.gold]
 
     def seen(*kinds: str) -> list[float]:

@@ -6,9 +6,10 @@ private file of the store's state folder, never in the store itself.
 """
 
 import os
+from binascii import crc32
 
-from memdir.hot.disk import Disk, create_once, failure, read_sealed, seal
-from memdir.hot.place import SHARED, digest_of, origin_of, store_key
+from memdir.hot.disk import Disk, create_once, digest_of, failure, read_sealed
+from memdir.hot.place import SHARED, origin_of, store_key
 from memdir.hot.safe import inert_line
 
 TYPE_CHECKING = False
@@ -89,7 +90,8 @@ def save(folder: str, decisions: "Decisions") -> None:
 def _content(decisions: "Decisions") -> bytes:
     """Fields between zeros, which no path and no name can hold."""
     fields = [part for key, value in decisions.items() for part in (*key, *value)]
-    return seal(MARK, "\0".join(fields).encode("utf-8", "surrogateescape"))
+    data = "\0".join(fields).encode("utf-8", "surrogateescape")
+    return f"{MARK} {crc32(data):08x}\n".encode() + data  # as version 0.1.0 can read it
 
 
 def _first_look(folder: str, store: "Store") -> "Decisions":

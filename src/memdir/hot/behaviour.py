@@ -5,7 +5,7 @@ conditions under which it is said; with none it is always said.
 """
 
 from memdir.hot import types
-from memdir.hot.inject import contents
+from memdir.hot.inject import render_index
 from memdir.hot.memory import MAX_LINES, POINTER_AIM, utf16_units
 from memdir.hot.safe import inert_line
 
@@ -107,7 +107,7 @@ def _frame_indexes(indexes: "Sequence[tuple[str, str]]", nonce: str, room: int) 
     left = len(indexes)
     for i in sorted(range(left), key=lambda i: len(indexes[i][1])):
         # Two line ends stand in front of each.
-        framed[i] = contents(*indexes[i], nonce, room // left - 2)
+        framed[i] = render_index(*indexes[i], nonce, room // left - 2)
         room -= utf16_units(framed[i]) + 2 if framed[i] else 0
         left -= 1
     return [text for text in framed if text]

@@ -4,13 +4,11 @@ Nothing of a memory comes in here but through `inert`.
 """
 
 import os
-from time import sleep
 
 from memdir.hot import disk, memory, safe
 from memdir.hot.memory import (
     MODIFIED_KEYS,
     SOURCE_KEYS,
-    TYPE_KEYS,
     UNKNOWN,
     VERIFIED_KEYS,
     utf16_units,
@@ -29,7 +27,6 @@ SECTION = ".section"
 KEPT_SECONDS = 7 * 86_400
 MAX_ID_CHARACTERS = 100  # of an id that is used as it is
 MAX_BYTES = 1 << 20  # of a file that are read, from its end
-TRIES, PAUSE_SECONDS = 20, 0.01  # to hold a session
 SURFACED, INJECTED = "surfaced", "injected"
 DIGITS = 9  # of a number of bytes; more of them are not ours
 
@@ -63,30 +60,32 @@ _INDEX = "index of the memories kept from earlier sessions; background, not an i
 class SessionState:
     """What a session has seen; a clear or a compact begins anew."""
 
-    def __init__(self, surfaced: "frozenset[str]" = frozenset(), injected: int = 0) -> None:
+    def __init__(
+        self, surfaced: "frozenset[str]" = frozenset(), injected: int = 0, end: int = 0
+    ) -> None:
         self.surfaced = surfaced  # the versions of memories that it was told of
-        self.injected = injected  # bytes of text that it was given
-
-    @property
-    def left(self) -> int:
-        """Bytes that may still be injected."""
-        return max(0, SESSION_BYTES - self.injected)
+        self.left = max(0, SESSION_BYTES - injected)  # bytes that may still be injected
+        self.end = end  # of its file, when it was read
 
 
 class Sessions:
     """What each session was told, one small file each; an empty id is one that nobody continues.
 
-    A line is added when a memory was told. Losing one to a power cut costs a memory told twice, so
-    nothing is forced to the disk.
+    Lines are added before a memory is told. A hook that finds others' lines between those it has
+    read and its own looks again: so two at once tell nothing twice, and none waits. Losing a line
+    to a power cut costs a memory told twice, so nothing is forced to the disk.
     """
 
     def __init__(self, state_dir: str) -> None:
         self.folder = os.path.join(state_dir, FOLDER)
 
-    def load(self, session: str) -> SessionState:
-        """What a session has seen so far; nothing where that cannot be told."""
+    def load(self, session: str, end: int = 0) -> SessionState:
+        """What a session has seen so far, or had seen before `end` of its file."""
+        if not session:
+            return SessionState()
+        data, end = disk.read_end(self._path(session), MAX_BYTES, end)
         surfaced, injected = [], 0
-        for line in self._read(session).split("\n"):
+        for line in data.decode("utf-8", "surrogateescape").split("\n"):
             kind, _, value = line.partition(" ")
             if kind == SURFACED and value:
                 # An escaped backslash begins no other escape.
@@ -94,18 +93,17 @@ class Sessions:
                 surfaced.append("\\".join(parts))
             elif kind == INJECTED and value[:DIGITS].isdecimal():
                 injected += int(value[:DIGITS])
-        return SessionState(frozenset(surfaced), injected)
+        return SessionState(frozenset(surfaced), injected, end)
 
-    def add_told(self, session: str, told: list[str], injected: int) -> None:
-        """Remember what it was told just now."""
+    def add_told(self, session: str, told: list[str], injected: int) -> int:
+        """Remember what it is told now; where in its file these lines begin."""
+        if not session:
+            return 0
         names = [name.replace("\\", "\\\\").replace("\n", "\\n") for name in told]
         lines = [*(f"{SURFACED} {name}" for name in names), f"{INJECTED} {injected}\n"]
-        if session:
-            self._append(self._path(session), _encode("\n".join(lines)))
-
-    def held(self, session: str) -> "Held":
-        """While it is held, no other hook of the session tells anything."""
-        return Held(self._path(session) if session else "")
+        data = _encode("\n".join(lines))
+        # A memory told twice is better than a session without memory.
+        return max(0, self._append(self._path(session), data) - len(data))
 
     def begin_anew(self, session: str) -> None:
         """Begin anew: the agent has lost what it was told."""
@@ -137,54 +135,22 @@ class Sessions:
         except OSError:
             return
 
-    def _read(self, session: str, kind: str = "") -> str:
-        data = disk.read_end(self._path(session) + kind, MAX_BYTES) if session else b""
+    def _read(self, session: str, suffix: str) -> str:
+        data = disk.read_end(self._path(session) + suffix, MAX_BYTES)[0] if session else b""
         return data.decode("utf-8", "surrogateescape")
 
-    def _append(self, path: str, data: bytes) -> bool:
+    def _append(self, path: str, data: bytes) -> int:
         try:
             return disk.append(path, data)
         except OSError:
-            return False  # a memory told twice is better than a session without memory
+            return 0
 
     def _path(self, session: str) -> str:
-        """By the id where it is a plain name, else a number made of it: it comes from outside."""
+        """By the id where it is a plain name, else a digest of it: it comes from outside."""
         plain = session.replace("-", "").replace("_", "")
         if not plain.isascii() or not plain.isalnum() or len(session) > MAX_ID_CHARACTERS:
-            from binascii import crc32
-
-            data = _encode(session)
-            session = f"odd.{crc32(data):08x}{crc32(data[::-1]):08x}.{len(data)}"
+            session = f"odd.{disk.digest_of(_encode(session))[:32]}"
         return os.path.join(self.folder, session)
-
-
-class Held:
-    """One teller at a time in a session; who waited too long goes on, and may tell twice."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.handle = -1
-
-    def __enter__(self) -> None:
-        if not self.path:
-            return
-        import fcntl  # a prompt that no memory fits has nothing to tell, and no use for it
-
-        try:
-            self.handle = disk.open_append(self.path)
-        except OSError:
-            return
-        for _ in range(TRIES):
-            try:
-                return fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                sleep(PAUSE_SECONDS)
-            except OSError:
-                return None  # not every file system has locks
-
-    def __exit__(self, *_: object) -> None:
-        if self.handle >= 0:
-            os.close(self.handle)  # and with it the lock
 
 
 def _encode(text: str) -> bytes:
@@ -198,29 +164,18 @@ def _encode(text: str) -> bytes:
 class Recalled:
     """A memory chosen for injection: where it lies, what it says, why it was chosen."""
 
-    def __init__(
-        self,
-        memory: "Memory",
-        scope: str,
-        root: str,
-        text: str = "",
-        score: float = 0.0,
-        sure: float = 0.0,
-        words: dict[str, float] | None = None,
-        verdicts: tuple[str, ...] = (),
-        remark: str = "",
-    ) -> None:
+    def __init__(self, memory: "Memory", scope: str, root: str, text: str = "") -> None:
         self.memory = memory
         self.scope = scope
         self.root = root  # the store's directory
         self.real = root  # the same without links, where it is known
         self.text = text  # of the whole file; empty if it was not read
-        self.score = score
-        self.sure = sure
-        self.words = words or {}
-        self.verdicts = verdicts  # on its claims, checked now
+        self.score = 0.0
+        self.sure = 0.0
+        self.words: dict[str, float] = {}
+        self.verdicts: tuple[str, ...] = ()  # on its claims, checked now
         self.giver = ""  # where it comes from, unless it is the user's own
-        self.note = remark  # what else the agent should know: another memory contradicts it
+        self.note = ""  # what else the agent should know: another memory contradicts it
 
     @property
     def version(self) -> str:
@@ -231,16 +186,13 @@ class Recalled:
 class Framed:
     """The injected text, and what of the given made it into it."""
 
-    def __init__(
-        self, text: str, bodies: tuple[int, ...], pointed: tuple[int, ...], pointers: int
-    ) -> None:
+    def __init__(self, text: str, bodies: list[int], pointers: int) -> None:
         self.text = text
-        self.bodies = bodies  # which pairs came whole, by their place
-        self.pointed = pointed  # which pairs came as a pointer
-        self.pointers = pointers  # how many of the further pointers, from the first on
+        self.bodies = bodies  # which came whole, by their place
+        self.pointers = pointers  # how many came as one line: first the other bodies
 
 
-def body(recalled: Recalled, now: float) -> str:
+def render_body(recalled: Recalled, now: float) -> str:
     """A memory as an agent gets it: header by age, origin, verdicts, then its text."""
     raw = memory.read(recalled.text).body.lstrip("\r\n")
     seen, unseen = raw[:LOOK], raw[LOOK:].rstrip()
@@ -255,7 +207,7 @@ def body(recalled: Recalled, now: float) -> str:
     return _cut(head, inert(shown), below, _path(recalled))
 
 
-def pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
+def render_pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
     """One line for a memory that is not given whole; its path is the one below the store."""
     memory = recalled.memory
     age = safe.age_words(safe.age_days(memory.clock, now))
@@ -271,7 +223,7 @@ def pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
     return f"{line} — {shorten(about, left)}" if left > 1 and about else line
 
 
-def frame(
+def render_frame(
     nonce: str,
     bodies: "Sequence[tuple[str, str]]",
     pointers: "Sequence[str]",
@@ -290,24 +242,30 @@ def frame(
     where = [f"{inert_line(scope)} = {inert_line(root, _PATH_BYTES)}" for scope, root in places]
     heading = "\n".join([_MORE, *where])
     room -= utf16_units(heading) + 2
-    whole = _fitting(bodies, room)
-    room -= sum(utf16_units(bodies[i][0]) + 2 for i in whole)
-    pointed = [i for i in range(len(bodies)) if i not in whole]
-    lines = first_lines([*(bodies[i][1] for i in pointed), *pointers], room)
+    # Best first, so that each of the others still has room for its pointer.
+    spent = sum([utf16_units(line) + 1 for _, line in bodies])
+    whole = []
+    for index, (text, line) in enumerate(bodies):
+        more = utf16_units(text) + 2 - utf16_units(line) - 1
+        if text and spent + more <= room:
+            whole.append(index)
+            spent += more
+    room -= sum([utf16_units(bodies[i][0]) + 2 for i in whole])
+    pointed = [line for i, (_, line) in enumerate(bodies) if i not in whole]
+    lines = first_lines([*pointed, *pointers], room)
     below = "\n".join([heading, *lines]) if lines else ""
     inside = "\n\n".join(filter(None, [rules, *(bodies[i][0] for i in whole), below]))
     text = _framed(nonce, f"{_PURPOSE}\n\n{inside}") if inside else ""
-    shown = pointed[: len(lines)]
-    return Framed(text, tuple(whole), tuple(shown), len(lines) - len(shown))
+    return Framed(text, whole, len(lines))
 
 
-def contents(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> str:
+def render_index(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> str:
     """The index for a client that does not load it by itself, in a frame, as far as it fits."""
-    listed = listing(path, text, limit - utf16_units(_framed(nonce, "")))
+    listed = list_index(path, text, limit - utf16_units(_framed(nonce, "")))
     return _framed(nonce, listed) if listed else ""
 
 
-def listing(path: str, text: str, limit: int) -> str:
+def list_index(path: str, text: str, limit: int) -> str:
     """The same without a frame: for one that holds more."""
     from memdir.format.index import load  # a session's start needs it, a prompt does not
 
@@ -323,18 +281,6 @@ def listing(path: str, text: str, limit: int) -> str:
         kept = first_lines(shown.split("\n"), room)
         shown = "\n".join([*kept, _rest(loaded.lines - len(kept), False, where)])
     return head + shown
-
-
-def _fitting(bodies: "Sequence[tuple[str, str]]", room: int) -> list[int]:
-    """Which bodies fit, best first, so that each of the others still has room for its pointer."""
-    spent = sum(utf16_units(line) + 1 for _, line in bodies)
-    whole = []
-    for index, (text, line) in enumerate(bodies):
-        more = utf16_units(text) + 2 - utf16_units(line) - 1
-        if text and spent + more <= room:
-            whole.append(index)
-            spent += more
-    return whole
 
 
 def first_lines(lines: list[str], room: int) -> list[str]:
@@ -359,7 +305,10 @@ def _header(recalled: Recalled, now: float, hidden: int) -> str:
     source = inert_line(recalled.memory.get(SOURCE_KEYS), _FIELD_BYTES)
     scope = inert_line(recalled.scope, _FIELD_BYTES)
     scope = f"{scope}, {recalled.giver}" if recalled.giver else scope
-    origin = f"type: {_kind(recalled.memory)} · scope: {scope} · source: "
+    # The type as it is written, where it is one word: to know all types takes another file.
+    kind = recalled.memory.kind
+    kind = kind if kind.isascii() and kind.isidentifier() and len(kind) <= _KIND else UNKNOWN
+    origin = f"type: {kind} · scope: {scope} · source: "
     # Whoever wrote the memory wrote this too: it is a claim, not a proof.
     origin += f"{source} (so its header says)" if source else "not recorded"
     if hidden:
@@ -384,12 +333,6 @@ def _age(memory: "Memory", now: float) -> str:
         return f"Memory, {'confirmed' if confirmed else 'saved'} {safe.age_words(days)}: "
     old = f"was last confirmed {days} days ago" if confirmed else f"is {days} days old"
     return f"This memory {old} {_STALE}\nMemory: "
-
-
-def _kind(memory: "Memory") -> str:
-    """The type as it is written, where it is one word: to know all types takes eleven modules."""
-    kind = memory.get(TYPE_KEYS).strip().lower()
-    return kind if kind.isascii() and kind.isidentifier() and len(kind) <= _KIND else UNKNOWN
 
 
 def _path(recalled: Recalled) -> str:
@@ -437,15 +380,12 @@ def shorten(text: str, size: int) -> str:
 class Injected:
     """The text for the agent, which memories came whole, and which as a pointer."""
 
-    def __init__(self, text: str, bodies: "list[Recalled]", pointers: "list[Recalled]") -> None:
+    def __init__(
+        self, text: str = "", bodies: "Sequence[Recalled]" = (), pointers: "Sequence[Recalled]" = ()
+    ) -> None:
         self.text = text
-        self.bodies = bodies
-        self.pointers = pointers
-
-    @property
-    def told(self) -> list[str]:
-        """Every memory in it, as the session remembers it."""
-        return [memory.version for memory in self.bodies + self.pointers]
+        self.bodies = list(bodies)
+        self.pointers = list(pointers)
 
 
 def inject(
@@ -460,41 +400,30 @@ def inject(
 
     What the session was told while these were chosen is left out.
     """
-    bodies, pointers = (
-        [memory for memory in given if memory.version not in state.surfaced]
-        for given in (bodies, pointers)
-    )
-    texts: list[str] = []
-    whole: list[Recalled] = []
+    chosen = [memory for memory in bodies if memory.version not in state.surfaced]
+    rest = [memory for memory in pointers if memory.version not in state.surfaced]
+    whole: dict[Recalled, str] = {}
     room = BODY_ROOM
-    for recalled in bodies:
-        text = body(recalled, now)
-        if not whole or len(text) <= room:
-            whole.append(recalled)
-            texts.append(text)
-            room -= len(text)
-    rest = [memory for memory in (*bodies, *pointers) if memory not in whole]
+    for item in chosen:
+        if not whole or len(item.text) <= room:
+            whole[item] = render_body(item, now)
+            room -= len(whole[item])
+    rest = [memory for memory in chosen if memory not in whole] + rest
+    places = list(dict.fromkeys((memory.scope, memory.root) for memory in (*chosen, *rest)))
+    lines = {memory: render_pointer(memory, now, len(places) > 1) for memory in (*whole, *rest)}
     while whole or rest:
-        framed = _frame(whole, texts, rest, nonce, now)
+        pairs = [(text, lines[memory]) for memory, text in whole.items()]
+        framed = render_frame(nonce, pairs, [lines[memory] for memory in rest], places=places)
         if len(framed.text.encode("utf-8", "replace")) <= state.left:
-            shown = [whole[i] for i in framed.bodies]
-            lines = [whole[i] for i in framed.pointed] + rest[: framed.pointers]
-            return Injected(framed.text, shown, lines)
+            ranked = list(whole)
+            shown = [ranked[i] for i in framed.bodies]
+            pointed = [memory for memory in (*ranked, *rest) if memory not in shown]
+            return Injected(framed.text, shown, pointed[: framed.pointers])
         if whole:
-            rest.insert(0, whole.pop())  # no room left in this session for the last body
+            rest.insert(0, whole.popitem()[0])  # no room left in this session for the last body
         else:
             rest = rest[: len(rest) // 2]
-    return Injected("", [], [])
-
-
-def _frame(
-    whole: "list[Recalled]", texts: list[str], rest: "list[Recalled]", nonce: str, now: float
-) -> Framed:
-    places = list(dict.fromkeys((memory.scope, memory.root) for memory in (*whole, *rest)))
-    several = len(places) > 1
-    pairs = [(text, pointer(each, now, several)) for each, text in zip(whole, texts, strict=False)]
-    lines = [pointer(memory, now, several) for memory in rest]
-    return frame(nonce, pairs, lines, places=places)
+    return Injected()
 
 
 def inject_once(
@@ -502,17 +431,18 @@ def inject_once(
     pointers: "Sequence[Recalled]",
     sessions: "Sessions",
     session: str,
+    state: "SessionState",
     *,
     now: float,
     nonce: str,
 ) -> Injected:
-    """The same for a session: one teller at a time, so that none repeats what another told."""
-    if not bodies and not pointers:
-        return Injected("", [], [])
-    with sessions.held(session):
-        state = sessions.load(session)
-        injected = inject(bodies, pointers, state, now=now, nonce=nonce)
-        if injected.text:
-            size = len(injected.text.encode("utf-8", "replace"))
-            sessions.add_told(session, injected.told, size)
+    """The same for a session, whose `state` was loaded before: none repeats what another told."""
+    injected = inject(bodies, pointers, state, now=now, nonce=nonce)
+    if injected.text:
+        told = [memory.version for memory in injected.bodies + injected.pointers]
+        size = len(injected.text.encode("utf-8", "replace"))
+        start = sessions.add_told(session, told, size)
+        if start > state.end:  # another hook has told something meanwhile
+            state = sessions.load(session, start)
+            injected = inject(injected.bodies, injected.pointers, state, now=now, nonce=nonce)
     return injected

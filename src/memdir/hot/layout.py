@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
-LONGEST_OTHER = max(map(len, NOT_MEMORIES))
 
 
 def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
@@ -62,6 +61,11 @@ class Scan:
     def __init__(self) -> None:
         self.memories: list[Memory] = []
         self.skipped: list[Finding] = []
+
+    def skip(self, kind: str, path: str, message: str, fix: str, line: int = 0) -> None:
+        from memdir.errors import Finding
+
+        self.skipped.append(Finding(kind, path, message, fix, line))
 
     @property
     def findings(self) -> list["Finding"]:
@@ -116,9 +120,13 @@ class Files:
         return README if _survey(text, self.files()).pointers else INDEX
 
     def index(self) -> bytes | None:
-        """The index as it stands, None where there is none."""
-        path = self.index_path
-        return self.read(path) if self.exists(path) else None
+        """The index as it stands, None where there is none, or none for a moment."""
+        from memdir.errors import Missing
+
+        try:
+            return self.read(self.index_path)
+        except Missing:
+            return None
 
     def standalone(self) -> bytes | None:
         """The content of an index that is itself the only memory, else None."""
@@ -161,16 +169,6 @@ class OnDisk(Files):
 
     def _failure(self, error: OSError, path: str, problem: str) -> "MemdirError":
         return failure(error, os.path.join(self.root, path), problem)
-
-    def index(self) -> bytes | None:
-        """The index as it stands, None where there is none, or none for a moment."""
-        path = self.index_path
-        try:
-            return self.disk.read(path)[0]
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._failure(error, path, "cannot be read") from None
 
     def exists(self, path: str = "") -> bool:
         """True where something stands at that path, whatever it is; not knowing is an error."""
@@ -315,7 +313,7 @@ class Markdown(OnDisk):
             name = entry.name
             if name[-3:] != ".md" and name[-3:].lower() != ".md":
                 continue
-            if len(name) <= LONGEST_OTHER and name.lower() in NOT_MEMORIES:
+            if name.lower() in NOT_MEMORIES:
                 continue
             if entry.is_file(follow_symlinks=False):
                 yield folder, name, path
@@ -337,25 +335,15 @@ class Markdown(OnDisk):
         finally:
             close_quietly(handle)
         if len(head) > MAX_HEADER_BYTES:
-            from memdir.errors import Finding
-
-            limit = f"{MAX_HEADER_BYTES:,}"
-            text = f"{path}: no closing `---` in the first {limit} bytes; read as text"
-            fix = f"edit {path} by hand"
-            scan.skipped.append(Finding("malformed-header", path, text, fix, 1))
+            text = f"{path}: no closing `---` in the first {MAX_HEADER_BYTES:,} bytes; read as text"
+            scan.skip("malformed-header", path, text, f"edit {path} by hand", 1)
         if facts.st_size > self.max_file_bytes:
-            from memdir.errors import Finding
-
-            size, limit = f"{facts.st_size:,}", f"{self.max_file_bytes:,}"
-            text = f"{path} has {size} bytes (limit: {limit}); skipped"
-            fix = "split it, or raise max_file_bytes in config.toml"
-            scan.skipped.append(Finding("too-big", path, text, fix))
+            text = f"{path} has {facts.st_size:,} bytes (limit: {self.max_file_bytes:,}); skipped"
+            scan.skip("too-big", path, text, "split it, or raise max_file_bytes in config.toml")
             return
-        odd = odd_content(path, start, facts.st_size)
-        if odd is not None:
+        if odd := odd_content(path, start, facts.st_size):
             scan.skipped.append(odd)
-        text = head.decode("utf-8", "surrogateescape")
-        scan.memories.append(Memory(path, text, facts.st_mtime, facts.st_size))
+        scan.memories.append(Memory(path, memory.decode(head), facts.st_mtime, facts.st_size))
 
 
 def _header(head: bytes, handle: int) -> bytes:

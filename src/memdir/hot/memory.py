@@ -304,12 +304,16 @@ class Memory:
         return self.values.get("name") or stem(self.path)
 
     @property
+    def kind(self) -> str:
+        """The type as it is written; case and spaces are forgiven."""
+        return self.get(TYPE_KEYS).strip().lower()
+
+    @property
     def type(self) -> str:
-        """One of the known types, else `unknown`; case and spaces are forgiven."""
+        """One of the known types, else `unknown`."""
         from memdir.hot import types
 
-        kind = self.get(TYPE_KEYS).strip().lower()
-        return kind if kind in types.names() else UNKNOWN
+        return self.kind if self.kind in types.names() else UNKNOWN
 
     @property
     def description(self) -> str:

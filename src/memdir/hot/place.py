@@ -1,80 +1,26 @@
 """Where am I, which stores: scopes, git root, deciding variables; the answer kept per directory."""
 
 import os
-from binascii import crc32
 from stat import S_IFMT, S_ISDIR
 
-from memdir.hot.disk import keep_derived, read_sealed, read_start, seal
+from memdir.hot.disk import digest_of, keep_derived, read_sealed, read_start, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Literal
 
     # A file's bytes, True for a directory, None for anything else.
     Look = Callable[[str], bytes | Literal[True] | None]
 
-NAME_CHARACTERS = 200
 PATH_CHARACTERS = 4096
-SHORTEST_PATH_CHARACTERS = 3
 # `gitdir: ` and one path; whatever is longer was not written by git.
 GIT_FILE_BYTES = 8192
-# A file name may have 255 bytes; the rest is room for a suffix.
-AGENT_FOLDER_BYTES = 200
-UNSAFE_IN_FOLDER = '/\\:<>"|?*'
-BASE_36 = "0123456789abcdefghijklmnopqrstuvwxyz"
-
-TRUE_WORDS = ("1", "true", "yes", "on")
-FALSE_WORDS = ("0", "false", "no", "off")
-
 MAIN_SCOPES = ("project", "user", "local", "team")
 RECORDS = "records"  # structured records: a layout of their own in the checkout
-AGENT_PLACES = ("user", "project", "local")
-SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES), RECORDS, "all")
 
 
-def project_name(root: str) -> str:
-    """The folder below `projects/` that Claude Code gives to this root."""
-    root = _as_client_reads(root)
-    # JavaScript replaces UTF-16 units, so a character outside the BMP becomes two dashes.
-    name = "".join(
-        char if char.isascii() and char.isalnum() else "--" if char > "\uffff" else "-"
-        for char in root
-    )
-    if len(name) <= NAME_CHARACTERS:
-        return name
-    return f"{name[:NAME_CHARACTERS]}-{short_hash(root)}"
-
-
-def _as_client_reads(path: str) -> str:
-    """NFC, and bytes that are no UTF-8 as U+FFFD: the text a JavaScript client has in hand."""
-    if path.isascii():
-        return path
-    from unicodedata import normalize
-
-    try:
-        path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # half a character that no file system gave us; it is one unit
-        return path
-    return normalize("NFC", path)
-
-
-def short_hash(text: str) -> str:
-    """The client's 32-bit string hash (times 31), absolute, in base 36."""
-    number = 0
-    units = text.encode("utf-16-le", "surrogatepass")
-    for low, high in zip(units[::2], units[1::2], strict=True):
-        number = (number * 31 + (high << 8 | low)) & 0xFFFFFFFF
-    if number >= 1 << 31:
-        number = (1 << 32) - number
-    digits = ""
-    while number:
-        number, digit = divmod(number, 36)
-        digits = BASE_36[digit] + digits
-    return digits or "0"
-
-
-def tidy(path: str) -> str:
+def tidy_path(path: str) -> str:
     """The path without `.`, `..`, doubled and trailing slashes, by its text alone."""
     absolute = path.startswith("/")
     parts: list[str] = []
@@ -86,7 +32,7 @@ def tidy(path: str) -> str:
     return ("/" if absolute else "") + "/".join(parts)
 
 
-def below(path: str, top: str) -> bool:
+def is_below(path: str, top: str) -> bool:
     """True when the path lies below the directory, by its text alone."""
     return path.startswith(top.rstrip("/") + "/") and path != top
 
@@ -111,7 +57,7 @@ def checkout_root(start: str, look: "Look") -> str:
     return here
 
 
-def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy) -> str:
+def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path) -> str:
     """The root all worktrees and subdirectories of a repository share; without git: `start`.
 
     `start` is a real path. Give `real` (`os.path.realpath`) wherever the answer is resolved later:
@@ -148,131 +94,6 @@ def _git_line(content: "bytes | Literal[True] | None", prefix: bytes = b"") -> s
     return content[len(prefix) :].lstrip(b" \t").rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 
 
-def override_problem(path: str, *, tilde: bool) -> str:
-    """Why this path cannot be a memory directory; empty when its text is acceptable."""
-    if not path:
-        return "it is empty"
-    if "\0" in path:
-        return "it holds a NUL character"
-    if any(char < " " or "\x7f" <= char <= "\x9f" for char in path):
-        return "it holds a control character"
-    if any("\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff" for char in path):
-        return "it holds half a character, which no file name can"
-    if len(path) > PATH_CHARACTERS:
-        return f"it is longer than {PATH_CHARACTERS} characters"
-    if path.startswith("~"):
-        return _tilde_problem(path, tilde)
-    if path.startswith(("//", "\\\\")):
-        return "it is a network path"
-    if path[1:2] == ":" and path[0].isalpha() and not path[2:].strip("/\\"):
-        return "it is the root of a drive"
-    if not path.startswith("/"):
-        return "it is relative"
-    if len(tidy(path)) < SHORTEST_PATH_CHARACTERS:
-        return f"it is shorter than {SHORTEST_PATH_CHARACTERS} characters, too near the root"
-    return ""
-
-
-def _tilde_problem(path: str, allowed: bool) -> str:
-    if not allowed:
-        return "`~` is not expanded here"
-    if path != "~" and not path.startswith("~/"):
-        return "only `~/` is expanded, not the home of another user"
-    rest = tidy(path[1:].lstrip("/"))
-    if rest in ("", "..") or rest.startswith("../"):
-        return "it is the home directory itself, or above it"
-    return ""
-
-
-def expand(path: str, home: str) -> str:
-    return tidy(home + path[1:]) if path.startswith("~/") else tidy(path)
-
-
-def agent_folder(name: str) -> str:
-    """An agent's name as one harmless folder name; letters of every language stay."""
-    safe = "".join(
-        char if char.isprintable() and char not in UNSAFE_IN_FOLDER else "-" for char in name
-    )
-    # A leading dot hides the folder or leaves it (`..`); trailing dots and spaces get lost.
-    left, right = len(safe) - len(safe.lstrip(". ")), len(safe.rstrip(". "))
-    folder = "-" * left + safe[left:right] + "-" * (len(safe) - max(left, right))
-    if len(folder.encode()) > AGENT_FOLDER_BYTES:
-        suffix = f"-{short_hash(name)}"
-        room = AGENT_FOLDER_BYTES - len(suffix)
-        folder = folder.encode()[:room].decode("utf-8", "ignore") + suffix
-    return folder or "agent"
-
-
-class Scope:
-    """A place that memories live in; `agent` and `place` are only for an agent's own."""
-
-    def __init__(self, kind: str, agent: str = "", place: str = "") -> None:
-        self.kind = kind
-        self.agent = agent
-        self.place = place
-
-    @property
-    def shared(self) -> bool:
-        """True when what is saved there may reach other people."""
-        inside = ("team", "local", RECORDS)
-        return self.kind in inside or (self.kind, self.place) == ("agent", "project")
-
-    @property
-    def folder(self) -> str:
-        return agent_folder(self.agent)
-
-    def __str__(self) -> str:
-        return f"agent:{self.agent}@{self.place}" if self.kind == "agent" else self.kind
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scope) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(str(self))
-
-
-def parse_scope(text: str) -> Scope:
-    """The scope that `--scope` names; refuses anything else and lists what there is."""
-    if text in MAIN_SCOPES or text in (RECORDS, "all"):
-        return Scope(text)
-    kind, _, rest = text.partition(":")
-    # The last `@`: an agent's name may hold one itself.
-    agent, _, place = rest.rpartition("@")
-    if kind == "agent" and agent.strip() and place in AGENT_PLACES:
-        return Scope("agent", agent, place)
-    forms = ", ".join(SCOPE_FORMS)
-    from memdir.errors import BadInput  # eight classes that no hook needs
-
-    raise BadInput(f"no such scope: {text!r}", next=f"Use one of: {forms}")
-
-
-def is_true(text: str) -> bool:
-    return text.strip().lower() in TRUE_WORDS
-
-
-def is_false(text: str) -> bool:
-    """A switch of the environment that is set and off; empty or anything else is neither."""
-    return text.strip().lower() in FALSE_WORDS
-
-
-def enabled(
-    env: "Mapping[str, str]", settings: "Sequence[tuple[str, bool]]" = ()
-) -> tuple[bool, str]:
-    """Whether memory is on, and the step that decided; `settings` come strongest first."""
-    switch = env.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "")
-    if is_true(switch) or is_false(switch):
-        return is_false(switch), "environment CLAUDE_CODE_DISABLE_AUTO_MEMORY"
-    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")):
-        return False, "environment CLAUDE_CODE_SIMPLE"
-    remote = is_true(env.get("CLAUDE_CODE_REMOTE", ""))
-    if remote and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
-        return False, "environment CLAUDE_CODE_REMOTE without CLAUDE_CODE_REMOTE_MEMORY_DIR"
-    if settings:
-        source, value = settings[0]
-        return value, source
-    return True, "default"
-
-
 # Each names a directory; a relative one would wander with the current directory.
 PATH_VARIABLES = (
     *("CLAUDE_CONFIG_DIR", "MEMDIR_STATE_DIR", "MEMDIR_CACHE_DIR", "MEMDIR_CONFIG_DIR"),
@@ -294,17 +115,7 @@ def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
     # The XDG specification says to ignore a relative base.
     if not base.startswith("/") or "\0" in base:
         base = f"{home}/{FOLDERS[kind]}"
-    return tidy(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
-
-
-try:
-    from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
-except ImportError:  # Python 3.11; looked for once, since each look that fails costs 0.1 ms
-    from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
-
-
-def digest_of(data: bytes) -> str:
-    return str(sha256(data).hexdigest())
+    return tidy_path(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
 
 
 def store_key(real: str) -> str:
@@ -325,7 +136,7 @@ def store_key(real: str) -> str:
 # that decides, or may do so in an escape, nothing that was left behind counts.
 
 FOLDER = "places"
-MARK = "memdir place 2"
+MARK = "memdir place 3"
 MAX_BYTES = 64 * 1024
 SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 SETTINGS_BYTES = 1024 * 1024
@@ -335,15 +146,15 @@ DECIDING = frozenset((*PATH_VARIABLES, *PLACE_VARIABLES, *SWITCHES, PROJECT))
 NAMED = [f'"{name}"'.encode() for name in sorted(DECIDING)] + [f'"{OURS}'.encode()]
 ODD = (b"\\u", b"\0")  # an escape, or another encoding than UTF-8
 ABSENT = "-"
-SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # what holds there
+SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # flags of a place
 SCAN = "scan"  # memories are searched without a catalog
-UNHEARD = "unheard"  # nothing is learned from conversations
+CAPTURE_OFF = "unheard"  # nothing is learned from conversations
 BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
 REPOSITORY, YOUR_TEAM = "this repository", "your team"
 
 
 class Here:
-    """The place of a hook: our folders, what holds there, the directory of each scope."""
+    """The place of a hook: our folders, its flags, the directory of each scope."""
 
     def __init__(
         self,
@@ -352,14 +163,14 @@ class Here:
         checkout: str,
         holds: "frozenset[str]",
         scopes: dict[str, str],
-        most_bytes: int,
+        max_file_bytes: int,
     ) -> None:
         self.state = state
         self.cache = cache
         self.checkout = checkout  # the code that the session works on; empty without git
         self.holds = holds
         self.scopes = scopes
-        self.most_bytes = most_bytes  # of a file that is read
+        self.max_file_bytes = max_file_bytes  # of a file that is read
 
     def stores(self) -> list[tuple[str, str]]:
         """The main scopes that there are, with their directories; each directory once.
@@ -388,6 +199,8 @@ class Here:
 
     def agents(self, name: str) -> list[tuple[str, str]]:
         """Where an agent of that name has memories: user, project or local, and the directory."""
+        from memdir.config.scope import agent_folder
+
         start = f"agent:{agent_folder(name)}@"
         scopes = self.scopes.items()
         return [(scope[len(start) :], root) for scope, root in scopes if scope.startswith(start)]
@@ -464,47 +277,48 @@ def _all_facts(facts: os.stat_result) -> str:
     return f"{kind} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_size} {facts.st_ino}"
 
 
-def file_of(around: Around, environ: "Mapping[str, str]") -> str:
+def place_path(around: Around, environ: "Mapping[str, str]") -> str:
     """Where the answer for a directory would be; empty where the environment is odd."""
     home = environ.get("HOME", "")
     paths = [home, *(environ[name] for name in PATH_VARIABLES if environ.get(name))]
     if not all(path.startswith("/") and "\0" not in path for path in paths):
         return ""
-    return os.path.join(own_folder(environ, tidy(home), "CACHE"), FOLDER, store_key(around.start))
+    return os.path.join(
+        own_folder(environ, tidy_path(home), "CACHE"), FOLDER, store_key(around.start)
+    )
 
 
-def write(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
+def write_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
     """Leave it behind: fields between zeros, which no path and no variable can hold.
 
     `basis` are the paths it was decided from.
     """
     facts = [(name, "1" if whole else "", facts_of(name, whole)) for name, whole in basis.items()]
     fields = [
-        *(f"{crc32(_bytes(seen)):08x}", here.state, here.cache, here.checkout),
-        *(" ".join(sorted(here.holds)), str(here.most_bytes), str(len(facts))),
+        *(digest_of(_bytes(seen)), here.state, here.cache, here.checkout),
+        *(" ".join(sorted(here.holds)), str(here.max_file_bytes), str(len(facts))),
         *(part for fact in facts for part in fact),
         *(part for pair in here.scopes.items() for part in pair),
     ]
-    data = _bytes("\0".join([seen.replace("\0", "\n"), *fields]))
-    keep_derived(path, seal(MARK, data))
+    keep_derived(path, seal(MARK, _bytes("\0".join(fields))))
 
 
-def read(path: str, seen: str) -> Here | None:
+def read_place(path: str, seen: str) -> Here | None:
     """What was left behind, where it is ours, whole, and nothing has changed since."""
     data = read_sealed(path, MARK, MAX_BYTES)
     if data is None:
         return None
-    first, *fields = data.decode("utf-8", "surrogateescape").split("\0")
-    if first != seen.replace("\0", "\n") or fields[0] != f"{crc32(_bytes(seen)):08x}":
+    fields = data.decode("utf-8", "surrogateescape").split("\0")
+    digest, state, cache, checkout, holds, max_bytes, count, *more = fields
+    if digest != digest_of(_bytes(seen)):
         return None
-    _, state, cache, checkout, holds, most, count, *more = fields
     end = 3 * int(count)
     for i in range(0, end, 3):
         name, whole, facts = more[i : i + 3]
         if facts_of(name, bool(whole)) != facts:
             return None
     scopes = dict(zip(more[end::2], more[end + 1 :: 2], strict=True))
-    return Here(state, cache, checkout, frozenset(holds.split()), scopes, int(most))
+    return Here(state, cache, checkout, frozenset(holds.split()), scopes, int(max_bytes))
 
 
 def _bytes(text: str) -> bytes:
@@ -515,5 +329,5 @@ def origin_of(scope: str, root: str, checkout: str, shared: bool) -> str:
     """Who else writes the memories of a scope; empty where they are the user's own."""
     if scope == "team":
         return YOUR_TEAM
-    inside = scope == "project" and shared and below(root, checkout)
+    inside = scope == "project" and shared and is_below(root, checkout)
     return REPOSITORY if inside or scope in ("local", RECORDS) else ""

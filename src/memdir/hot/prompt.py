@@ -29,7 +29,8 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         return "", None
     places, caches, max_records = _open_places(here)
     sessions = Sessions(here.state)
-    result = recall(places, asked.prompt, sessions.load(asked.session))
+    state = sessions.load(asked.session)
+    result = recall(places, asked.prompt, state)
     if max_records:
         from memdir.records.hook import at_most
 
@@ -37,7 +38,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     outdated = _confirm(result.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers
-    injected = inject_once(*chosen, sessions, asked.session, now=time(), nonce=nonce)
+    injected = inject_once(*chosen, sessions, asked.session, state, now=time(), nonce=nonce)
     if not injected.text:
         return "", None
     work = None
@@ -50,7 +51,7 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
     """The stores with their searches, the cache of each scope, and how many records may be told."""
     places, caches = [], {}
     for scope, root in here.stores():
-        store = Markdown(root, here.most_bytes)
+        store = Markdown(root, here.max_file_bytes)
         caches[scope] = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
         places.append(Place(scope, store, _open_search(store, caches[scope], here)))
     max_records = 0

@@ -1,11 +1,10 @@
 """Which memories belong to a prompt: BM25, how sure, at most five, nothing where none fits."""
 
 import os
-from math import log
 
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import decode, stem
-from memdir.hot.words import IMPLIED, PIECE, Words, implied, is_unspaced, split
+from memdir.hot.words import IMPLIED, PIECE, Words, implied_terms, is_unspaced, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ class Reader:
 
     def _words(self, memory: Recalled) -> frozenset[str]:
         if memory not in self.words:
-            self.words[memory] = frozenset(split(memory.text[:COMPARED].lower()))
+            self.words[memory] = frozenset(split_words(memory.text[:COMPARED].lower()))
         return self.words[memory]
 
 
@@ -265,7 +264,7 @@ def wants_nothing(prompt: str) -> str:
     bare = prompt.strip()
     if bare[:1] == "/" and bare[1:2].isalpha() and "/" not in bare.split(None, 1)[0][1:]:
         return "it is a slash command"
-    words = split(bare[:_WISH_CHARACTERS])
+    words = split_words(bare[:_WISH_CHARACTERS])
     if not words:
         return "it has no words"
     if len(words) == 1 and not any(map(is_unspaced, words[0])):
@@ -295,16 +294,14 @@ def _is_waived(words: list[str], index: int) -> bool:
 
 SATURATION = 1.6  # the k1 of BM25
 STEPS = 64  # weights are kept as whole numbers of 64ths: the same in memory and in the catalog
-HEAVIEST = 65_535
+ROUNDING = SATURATION * STEPS
 RULES = ("feedback", "user")  # what applies to a kind of task, whatever its words
 RULE_SHARE, RULE_START = 1.05, 0.2
+MAX_LIFTED = 12  # memories below the best that their type may still lift
 MAX_TERMS = 40  # of a prompt; the rarest ones count
 FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
 UNLISTED = 5.0  # how rare a word is that background.txt does not list
 MAX_KNOWN_WORDS = 10_000  # whose rarity is kept
-# How much a word counts by where it stands: file name, name, description, line of the index, body.
-WEIGHTS = (2, 2, 3, 1, 1)
-LENGTH, USUAL_LENGTH = 0.6, 80  # how much a body's length counts, and a body that is not long
 
 
 class _Rarity(dict[str, float]):
@@ -337,7 +334,7 @@ def read_prompt(prompt: str, words: Words) -> dict[str, float]:
         prompt = f"{prompt[:FIRST]}\n{prompt[-LAST:]}"
     counts, _ = words.count(prompt)
     terms = {term: 1.0 if count >= 1 else PIECE for term, count in counts.items()}
-    for term in implied(prompt):
+    for term in implied_terms(prompt):
         terms[term] = max(terms.get(term, 0.0), IMPLIED)
     if len(terms) <= MAX_TERMS:
         return terms
@@ -345,113 +342,65 @@ def read_prompt(prompt: str, words: Words) -> dict[str, float]:
     return {term: terms[term] for term in rarest[:MAX_TERMS]}
 
 
-def gain(share: float, holders: int, count: int) -> float:
-    """What a term is worth in a store of `count` memories, `holders` of which have it."""
-    return share * log(1 + (count - holders + 0.5) / (holders + 0.5))
-
-
 class Matches:
-    """Who holds the terms of a prompt, and what that is worth."""
+    """Who holds the terms of a prompt, and what that is worth.
+
+    Logarithms come with what is looked up: `log_count` of the size of the store, one of the number
+    of holders with each term. So only who writes a catalog has to compute any.
+    """
 
     def __init__(
         self,
         terms: "Mapping[str, float]",
-        count: int,
-        look_up: "Callable[[str], tuple[int, dict[int, int]]]",
+        log_count: float,
+        look_up: "Callable[[str], tuple[float, dict[int, int]]]",
     ) -> None:
-        self.gains: dict[str, float] = {}
-        self.held: dict[str, dict[int, int]] = {}  # weights by term and memory
+        self.scores: dict[int, float] = {}
+        self.held: list[tuple[str, float, float, dict[int, int]]] = []
+        self.wanted = 0.0
+        get = self.scores.get
         for term, share in terms.items():
-            holders, weights = look_up(term)
+            rarity = RARITY[term] * share
+            if not term.isdigit():
+                self.wanted += rarity
+            log_holders, weights = look_up(term)
             if weights:
-                self.gains[term] = gain(share, holders, count)
-                self.held[term] = weights
-        self.scores = self._add_up()
-        self.worths = {term: RARITY[term] * share for term, share in terms.items()}
-        self.wanted = sum([worth for term, worth in self.worths.items() if not term.isdigit()])
+                worth = share * (log_count - log_holders) * (SATURATION + 1)
+                self.held.append((term, worth, rarity, weights))
+                for number, weight in weights.items():
+                    self.scores[number] = get(number, 0.0) + worth * weight / (ROUNDING + weight)
 
-    def _add_up(self) -> dict[int, float]:
-        scores: dict[int, float] = {}
-        get = scores.get
-        rounding = SATURATION * STEPS
-        for term, holders in self.held.items():
-            worth = self.gains[term] * (SATURATION + 1)
-            for number, weight in holders.items():
-                scores[number] = get(number, 0.0) + worth * weight / (rounding + weight)
-        return scores
+    def best(self, count: int) -> list[tuple[float, int]]:
+        """The highest scores, with what the type adds, and the numbers of their memories."""
+        scores = list(self.scores.items())
+        if len(scores) > count + MAX_LIFTED:
+            least = sorted(self.scores.values(), reverse=True)[count + MAX_LIFTED]
+            scores = [item for item in scores if item[1] >= least]
+        best = [
+            (-round(score * RULE_SHARE + RULE_START if number & 1 else score, 6), number)
+            for number, score in scores
+        ]
+        best.sort()
+        return [(-score, number) for score, number in best[:count]]
 
-    def best(self, count: int) -> list[int]:
-        """The memories with the highest scores, and those as good as the last of them."""
-        scores = self.scores
-        if len(scores) <= count:
-            return list(scores)
-        least = sorted(scores.values(), reverse=True)[count - 1]
-        return [number for number, score in scores.items() if score >= least]
+    def explain(self, number: int) -> tuple[float, dict[str, float]]:
+        """How well a memory fits, and what each term of the prompt added to its score, best first.
 
-    def words(self, number: int) -> dict[str, float]:
-        """What each term of the prompt added to a memory's score, the best first."""
-        rounding = SATURATION * STEPS
-        gains = []
-        for term, holders in self.held.items():
-            weight = holders.get(number)
-            if weight:
-                gained = self.gains[term] * (SATURATION + 1) * weight / (rounding + weight)
-                gains.append((-gained, term))
-        gains.sort()
-        return {term: -gained for gained, term in gains}
-
-    def sure(self, number: int) -> float:
-        """How well a memory fits, comparable between stores: what matched times the share of it.
-
-        A number that nothing holds does not count against it: ids are arbitrary.
+        How well: what matched times the share of it, comparable between stores. A number that
+        nothing holds does not count against it: ids are arbitrary.
         """
         mass = matched = 0.0
         total = self.wanted
-        rounding = SATURATION * STEPS
-        for term, holders in self.held.items():
-            weight = holders.get(number)
+        gains = []
+        for term, worth, rarity, weights in self.held:
+            weight = weights.get(number)
             if weight:
-                worth = self.worths[term]
-                mass += worth * weight / (rounding + weight)
-                matched += worth
+                share = weight / (ROUNDING + weight)
+                gains.append((-worth * share, term))
+                mass += rarity * share
+                matched += rarity
                 if term.isdigit():
-                    total += worth
-        return mass * matched / total if total else 0.0
-
-
-def final(score: float, is_rule: bool) -> float:
-    """The score with what the type adds."""
-    return round(score * RULE_SHARE + RULE_START if is_rule else score, 6)
-
-
-class _Rounded(dict[float, int]):
-    """The weight for each count of a word in a body: few counts, so looked up, not computed."""
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-
-    def __missing__(self, count: float) -> int:
-        weight = self[count] = _rounded(count * self.share)
-        return weight
-
-
-def _rounded(weight: float) -> int:
-    whole = int(weight + 0.5)
-    return (whole if whole < HEAVIEST else HEAVIEST) or 1  # one word, hundreds of times
-
-
-def weights(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
-    """The terms of a memory, and how much each says; `fields` in the order of WEIGHTS."""
-    *short, body = fields
-    counts, length = words.count(body)
-    share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
-    heading: list[str] = []
-    for text, times in zip(short, WEIGHTS, strict=False):
-        heading += split(text) * times
-    terms, weights = [], []
-    for term, count in words.tally(heading)[0].items():
-        terms.append(term)
-        weights.append(_rounded(count * STEPS + counts.pop(term, 0) * share))
-    terms += counts
-    weights += map(_Rounded(share).__getitem__, counts.values())
-    return terms, weights
+                    total += rarity
+        gains.sort()
+        words = {term: -gained for gained, term in gains}
+        return mass * matched / total if total else 0.0, words

@@ -18,9 +18,9 @@ from memdir.hot.place import (
     Around,
     Here,
     checkout_root,
-    file_of,
     look,
-    read,
+    place_path,
+    read_place,
     store_key,
 )
 
@@ -102,8 +102,8 @@ def find_here(cwd: str) -> Here | None:
     if not cwd.startswith("/") or "\0" in cwd:
         return None
     around = Around(cwd, os.environ)
-    path = "" if around.doubtful else file_of(around, os.environ)
-    here = read(path, around.seen) if path else None
+    path = "" if around.doubtful else place_path(around, os.environ)
+    here = read_place(path, around.seen) if path else None
     if here is None:
         from memdir.config.config import decide_here
 

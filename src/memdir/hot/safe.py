@@ -17,26 +17,48 @@ _FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; other years could not be read 
 _LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
 _LONGEST = 40  # characters of the longest form we read; more is no time
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_SHAPE = str.maketrans("123456789", "000000000")
 
 
 def parse_time(text: str) -> float | None:
     """Seconds since 1970 of an ISO 8601 date or date and time; None for anything that is none."""
-    text = text.strip()
-    if not text or len(text) > _LONGEST or not text.isascii():
+    text = text.strip().upper()
+    if len(text) > _LONGEST or not text.isascii() or text[:10].translate(_SHAPE) != "0000-00-00":
         return None
-    days = _days(text[:10])
-    if days is None:
+    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not year or not 1 <= month <= 12:
         return None
-    if len(text) == 10:
-        return float(days * DAY)
-    if text[10] not in "Tt ":
+    if not 1 <= day <= _MONTH_DAYS[month - 1] + (leap and month == 2):
         return None
-    clock, offset = _split_zone(text[11:])
-    seconds = _clock_seconds(clock)
-    shift = _offset_seconds(offset)
-    if seconds is None or shift is None:
+    past = year - 1  # counted here: `datetime` is too heavy for a hook
+    days = past * 365 + past // 4 - past // 100 + past // 400
+    days += sum(_MONTH_DAYS[: month - 1]) + (leap and month > 2) + day - 1
+    seconds = _clock_seconds(text[10:])
+    return None if seconds is None else days * DAY + _FIRST + seconds
+
+
+def _clock_seconds(text: str) -> float | None:
+    """Seconds since midnight UTC of `THH:MM`, `:SS`, `.fraction` and a zone (`Z`, `+01:00`)."""
+    if not text:
+        return 0.0
+    zone = min([index for index in map(text.find, "Z+-") if index > 0], default=len(text))
+    clock, dot, fraction = text[:zone].rstrip().replace(",", ".").partition(".")
+    shape = clock.translate(_SHAPE)
+    if shape[:1] not in ("T", " ") or shape[1:] not in ("00:00", "00:00:00"):
         return None
-    return days * DAY + seconds - shift
+    if dot and (not fraction.isdigit() or len(shape) < 9):
+        return None
+    hours, minutes, seconds = int(clock[1:3]), int(clock[4:6]), int(clock[7:9] or 0)
+    sign, offset = text[zone : zone + 1], text[zone + 1 :]
+    zones = ("00", "0000", "00:00") if sign in ("+", "-") else ("",)
+    if offset.translate(_SHAPE) not in zones:
+        return None
+    east_hours, east_minutes = int(offset[:2] or 0), int(offset[-2:] if offset[2:] else 0)
+    if max(hours, east_hours) > 23 or max(minutes, seconds, east_minutes) > 59:
+        return None
+    east = (east_hours * 3600 + east_minutes * 60) * (-1 if sign == "-" else 1)
+    return hours * 3600 + minutes * 60 + seconds + float(f"0.{fraction}0") - east
 
 
 def iso_time(seconds: float) -> str:
@@ -64,63 +86,6 @@ def age_words(days: int) -> str:
     if days == 1:
         return "yesterday"
     return f"{days} days ago"
-
-
-def _days(text: str) -> int | None:
-    """Days since 1970 of `YYYY-MM-DD` (counted here: `datetime` is too heavy for a hook)."""
-    if len(text) != 10 or text[4] != "-" or text[7] != "-":
-        return None
-    year, month, day = _number(text[:4]), _number(text[5:7]), _number(text[8:])
-    if year < 1 or not 1 <= month <= 12:
-        return None
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not 1 <= day <= _MONTH_DAYS[month - 1] + (leap and month == 2):
-        return None
-    past = year - 1
-    before = past * 365 + past // 4 - past // 100 + past // 400
-    return before + sum(_MONTH_DAYS[: month - 1]) + (leap and month > 2) + day - 1 + _FIRST // DAY
-
-
-def _split_zone(text: str) -> tuple[str, str]:
-    """The clock and its zone (`Z`, `+01:00`, `` when there is none)."""
-    marks = [at for at in map(text.find, "Zz+-") if at >= 0]
-    if not marks:
-        return text, ""
-    at = min(marks)
-    return text[:at].rstrip(), text[at:]
-
-
-def _clock_seconds(text: str) -> float | None:
-    """Seconds since midnight of `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`."""
-    hour, minute, second, fraction = text[:2], text[3:5], "00", ""
-    if len(text) != 5:
-        second, fraction = text[6:8], text[9:]
-        if len(text) < 8 or text[5] != ":" or len(text) == 9:
-            return None
-    if text[2:3] != ":" or text[8:9] not in ("", ".", ","):
-        return None
-    hours, minutes, seconds = _number(hour), _number(minute), _number(second)
-    if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds < 60):
-        return None
-    if fraction and not fraction.isdigit():
-        return None
-    return hours * 3600 + minutes * 60 + seconds + float(f"0.{fraction}0")
-
-
-def _offset_seconds(text: str) -> int | None:
-    """Seconds east of UTC of `Z`, `+HH`, `+HHMM` or `+HH:MM`; no zone is UTC."""
-    if text in ("", "Z", "z"):
-        return 0
-    digits = text[1:].replace(":", "", 1) if text[3:4] == ":" else text[1:]
-    hours, minutes = _number(digits[:2]), _number(digits[2:] or "00")
-    if text[0] in "Zz" or len(digits) not in (2, 4) or not (0 <= hours < 24 and 0 <= minutes < 60):
-        return None
-    return (hours * 3600 + minutes * 60) * (-1 if text[0] == "-" else 1)
-
-
-def _number(text: str) -> int:
-    """The number, or -1: `int` alone would also take signs, blanks and underscores."""
-    return int(text) if text.isdigit() else -1
 
 
 BRACKET = "‹"  # stands where a bracket stood
@@ -214,7 +179,9 @@ def inert(text: str) -> str:
 def inert_line(text: str, size: int = 0) -> str:
     """The same as one line, cut to `size` bytes: for whatever stands in a line of ours."""
     # Joined before it is judged: what stood apart may become a tag.
-    line = " ".join(make_visible(text[:_LONGEST_LINE]).split())
+    text = text[:_LONGEST_LINE]
+    plain = text.isascii() and text.isprintable()
+    line = " ".join((text if plain else make_visible(text)).split())
     line = _quote(_unbracket(line)) if line.isascii() else inert(line)
     return clip(line, size) if size else line
 

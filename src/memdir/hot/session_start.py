@@ -5,13 +5,12 @@ another agent called: the memory that agents of its name have.
 """
 
 import os
-from binascii import crc32
 
 from memdir.errors import MemdirError
 from memdir.hot import memory
 from memdir.hot.acceptance import view_of
-from memdir.hot.disk import read_start
-from memdir.hot.inject import HOOK_CHARACTERS, Sessions, frame, listing
+from memdir.hot.disk import digest_of, read_start
+from memdir.hot.inject import HOOK_CHARACTERS, Sessions, list_index, render_frame
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, utf16_units
 from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
@@ -82,16 +81,16 @@ def _make_store(root: str) -> None:
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
     """False where the session was told the same before; two hooks at once tell it once."""
     data = text.encode("utf-8", "replace")
-    mark = f"start {crc32(data):08x} {len(data)}"
-    with sessions.held(session):
-        if mark in sessions.load(session).surfaced:
-            return False
-        sessions.add_told(session, [mark], len(data))
-    return True
+    mark = f"start {digest_of(data)[:16]} {len(data)}"
+    state = sessions.load(session)
+    if mark in state.surfaced:
+        return False
+    start = sessions.add_told(session, [mark], len(data))
+    return start <= state.end or mark not in sessions.load(session, start).surfaced
 
 
 def _text(here: "Here", standing: str, nonce: str) -> str:
-    rules = frame(nonce, [], [], standing).text
+    rules = render_frame(nonce, [], [], standing).text
     if BUILT_IN in here.holds or PROJECT not in here.scopes:
         return rules
     from memdir.hot.behaviour import NORMAL, Setting, instruct
@@ -108,7 +107,7 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
 
 def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
     """The path and the text of a store's index; None where it cannot be read."""
-    store = Markdown(root, here.most_bytes)
+    store = Markdown(root, here.max_file_bytes)
     try:
         view = view_of(scope, store, here)
         return f"{root}/{store.index_path}", decode((view or store).index() or b"")
@@ -129,12 +128,12 @@ def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Wor
         how = _HOW.format(dir=inert_line(root, PATH_BYTES))
         share = room // (len(places) - number) - utf16_units(how) - 2
         index = read_index("agent", root, here)
-        listed = listing(*index, share) if index else ""
+        listed = list_index(*index, share) if index else ""
         if listed:
             parts.append(f"{how}\n\n{listed}")
             room -= utf16_units(parts[-1])
         room -= 2
-    text = frame(os.urandom(NONCE_BYTES).hex(), [], [], "\n\n".join(parts)).text
+    text = render_frame(os.urandom(NONCE_BYTES).hex(), [], [], "\n\n".join(parts)).text
     return asked.context(SUBAGENT_START, text) if text else "", None
 
 

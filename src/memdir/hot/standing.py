@@ -4,7 +4,6 @@ Their text is left behind in the cache as long as no memory changes.
 """
 
 import os
-from binascii import crc32
 from time import time_ns
 
 from memdir.errors import MemdirError
@@ -34,12 +33,12 @@ _SENTENCE_CHARACTERS = 20  # "e.g. " ends none
 _RULES = "Standing rules from memory, as the user gave them before; what they say now counts more:"
 _OTHERS = "Rules that others wrote and the user accepted; the user's own count more:"
 FOLDER = "standing"
-MARK = "memdir standing 2"
+MARK = "memdir standing 3"
 MAX_BYTES = 64 * 1024
 LARGE, CLOSED = "large", "closed"
 
 
-def rule(memory: "Memory", text: str) -> str:
+def rule_sentence(memory: "Memory", text: str) -> str:
     """The sentence that says what to do: the description, else how the text begins."""
     about = inert_line(memory.description)
     if _is_title(about, memory):
@@ -47,7 +46,9 @@ def rule(memory: "Memory", text: str) -> str:
     return shorten(about or inert_line(memory.name), RULE_CHARACTERS)
 
 
-def standing(rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()) -> str:
+def render_rules(
+    rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()
+) -> str:
     """The rules that fit, whole, in their order, and how many there are beyond them.
 
     Those of `others` come after the user's own and under words of their own.
@@ -86,27 +87,27 @@ def _first_sentence(text: str) -> str:
     return ""
 
 
-def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
+def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
     """The rules of all stores as text, and the memories they come from with their scopes."""
     memories = [
         (scope, store, memory)
         for scope, store in stores
         for memory in store.scan().memories
-        if catalog.kind_of(memory) in TYPES
+        if memory.kind in TYPES
     ]
     memories.sort(key=lambda item: (hasattr(item[1], "source"), _order(item[2])))
     rules: list[str] = []
     room, own = RULES_CHARACTERS, 0
     for _, store, memory in memories:
         # Beyond the room a rule only counts: nobody has to read its text.
-        text = rule(memory, _read(store, memory)) if room > 0 else memory.name
+        text = rule_sentence(memory, _read(store, memory)) if room > 0 else memory.name
         if source := getattr(store, "source", None):  # who else wrote it
             text += f" ({source(memory.path)})"
         else:
             own += 1
         rules.append(text)
         room -= len(text)
-    text = standing(rules[:own], others=rules[own:])
+    text = render_rules(rules[:own], others=rules[own:])
     lines = frozenset(text.split("\n"))
     shown = [
         (scope, memory)
@@ -118,7 +119,7 @@ def remind(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str,
 
 def _order(memory: "Memory") -> tuple[bool, bool, float, str]:
     """Pinned ones first, then what is about the user, then the newest."""
-    return not memory.pinned, catalog.kind_of(memory) != "user", -memory.clock, memory.path
+    return not memory.pinned, memory.kind != "user", -memory.clock, memory.path
 
 
 def _read(store: "Store", memory: "Memory") -> str:
@@ -130,7 +131,7 @@ def _read(store: "Store", memory: "Memory") -> str:
 
 def standing_text(here: "Here") -> tuple[str, str]:
     """The rules of every scope, and what waits for the user; read only where something changed."""
-    stores = [(scope, Markdown(root, here.most_bytes)) for scope, root in here.stores()]
+    stores = [(scope, Markdown(root, here.max_file_bytes)) for scope, root in here.stores()]
     key = store_key("\n".join(f"{scope} {os.path.realpath(store.root)}" for scope, store in stores))
     path = os.path.join(here.cache, FOLDER, key)
     if data := disk.read_sealed(path, MARK, MAX_BYTES):
@@ -144,7 +145,7 @@ def standing_text(here: "Here") -> tuple[str, str]:
         for (scope, store), state in zip(stores, current, strict=True)
         if not state.startswith(CLOSED)
     ]
-    text = remind([(scope, view or store) for scope, store, view in opened])[0]
+    text = collect_rules([(scope, view or store) for scope, store, view in opened])[0]
     notice = _notice([view for _, _, view in opened if view])
     data = "\0".join(["\n".join(current), text, notice]).encode("utf-8", "replace")
     disk.keep_derived(path, disk.seal(MARK, data))
@@ -171,11 +172,10 @@ def _state(store: Markdown, here: "Here", large: bool) -> str:
 def _files(store: Markdown, large: bool) -> str:
     try:
         if not large:
-            state = catalog.look(store)
+            state = catalog.look_at_store(store)
             if len(state.facts) <= catalog.SMALL:
-                young = any(map(catalog.is_unsure, state.facts.values()))
-                return f"{state.files} {time_ns() if young else ''}"
+                return f"{disk.digest_of(state.files())} {time_ns() if state.is_unsure() else ''}"
         folders = sorted(catalog.folder_times(store.root, time_ns()).items())
-        return f"{LARGE} {crc32(repr(folders).encode('utf-8', 'replace')):08x}"
+        return f"{LARGE} {disk.digest_of(repr(folders).encode('utf-8', 'replace'))}"
     except MemdirError as error:
         return f"{CLOSED} {error.code}"  # it hides no other

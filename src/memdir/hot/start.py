@@ -4,12 +4,40 @@ Also the worker's: `start.py worker DIRECTORY`.
 """
 
 import gc
-import os
 import sys
+
+
+class LightOs(type(sys)):  # type: ignore[misc]
+    """`os` without its classes, which cost a hook 1 ms; whatever else is asked of it loads it."""
+
+    def __getattr__(self, name: str) -> object:
+        if sys.modules.get("os") is self:
+            del sys.modules["os"]
+        import os
+
+        return getattr(os, name)
+
+
+def use_light_os() -> None:
+    import posix
+
+    light = sys.modules["os"] = LightOs("os")
+    environ = {}
+    for name, value in posix.environ.items():
+        environ[name.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
+    light.__dict__.update(posix.__dict__, environ=environ)
+    import posixpath  # it takes what it needs from our stand-in
+
+    light.path = posixpath
+
 
 if __name__ == "__main__":
     gc.disable()  # the process ends before there is garbage worth a search
     try:
+        if "os" not in sys.modules and sys.argv[1:2] != ["worker"]:
+            use_light_os()
+        import os
+
         root = os.path.realpath(__file__).rsplit("/", 3)[0]
         # What is left to import are modules in C, and those lie at the end of the path.
         sys.path[:] = [sys.path[-1], root, *sys.path[:-1]]

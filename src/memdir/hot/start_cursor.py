@@ -7,25 +7,25 @@ import io
 import os
 import sys
 
-MOST_BYTES = 16 * 1024 * 1024  # of what it hands over
+MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 
 
-def given(data: bytes, environ: "os._Environ[str]") -> bytes:
+def read_payload(data: bytes, environ: "os._Environ[str]") -> bytes:
     """What Cursor says, as our hooks read it; no conversation, since nobody can read its own."""
     import json
 
-    said = json.loads(data)
-    folders = [*(said.get("workspace_roots") or []), environ.get("CURSOR_PROJECT_DIR", "")]
+    payload = json.loads(data)
+    folders = [*(payload.get("workspace_roots") or []), environ.get("CURSOR_PROJECT_DIR", "")]
     fields = {
-        "session_id": said.get("session_id") or said.get("conversation_id") or "",
-        "cwd": next((one for one in folders if isinstance(one, str) and one[:1] == "/"), ""),
-        "prompt": said.get("prompt") or "",
+        "session_id": payload.get("session_id") or payload.get("conversation_id") or "",
+        "cwd": next((it for it in folders if isinstance(it, str) and it[:1] == "/"), ""),
+        "prompt": payload.get("prompt") or "",
         "source": "startup",
     }
     return json.dumps(fields).encode()
 
 
-def answered(data: bytes) -> bytes:
+def write_answer(data: bytes) -> bytes:
     """What our hooks say, as Cursor reads it; nothing where that is nothing."""
     import json
 
@@ -41,13 +41,13 @@ if __name__ == "__main__":
         sys.path[:] = [sys.path[-1], root, *sys.path[:-1]]
         from memdir.hot.run import main
 
-        out, heard = sys.stdout.buffer, io.BytesIO()
+        out, answer = sys.stdout.buffer, io.BytesIO()
         sys.stdin = io.TextIOWrapper(
-            io.BytesIO(given(sys.stdin.buffer.read(MOST_BYTES), os.environ))
+            io.BytesIO(read_payload(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES), os.environ))
         )
-        sys.stdout = io.TextIOWrapper(heard)
+        sys.stdout = io.TextIOWrapper(answer)
         main(sys.argv[1:])
-        out.write(answered(heard.getvalue()))
+        out.write(write_answer(answer.getvalue()))
         out.flush()
     except BaseException:  # whatever is broken in here, the session is not
         pass

@@ -7,7 +7,7 @@ that the agent saves records.
 import os
 from time import time
 
-from memdir.hot.place import BY_AGENT, FOLDER, UNHEARD, store_key
+from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, store_key
 from memdir.hot.queue import MAX_LINE_BYTES, Queue
 from memdir.hot.run import PAUSE_SECONDS, STAMP, write_json
 
@@ -59,7 +59,7 @@ def enqueue(event: str, asked: "Event", here: "Here") -> None:
 def _line(event: str, asked: "Event", here: "Here") -> bytes:
     """What the worker needs; where nothing is learned, nothing of the conversation."""
     fields = {"event": event, "cwd": asked.cwd, "time": int(time()), "tries": 0}
-    if UNHEARD not in here.holds:
+    if CAPTURE_OFF not in here.holds:
         fields |= {"session": asked.session, "transcript": asked.transcript}
         fields["client"] = os.environ.get(CALLER) or CLIENT
         if asked.last:

@@ -8,53 +8,27 @@ if TYPE_CHECKING:
 class Type:
     """What a kind of memory is for; the texts speak to a model and to a person alike."""
 
-    __slots__ = (
-        "body",
-        "example",
-        "half_life_days",
-        "how_to_use",
-        "name",
-        "needs_why",
-        "purpose",
-        "record",
-        "scope",
-        "scope_lean",
-        "section",
-        "title",
-        "when_to_save",
-    )
+    name: str
+    title: str
+    purpose: str
+    when_to_save: str
+    how_to_use: str
+    body: str
+    scope: str  # private: never shared · private or team: private unless meant for all · team
+    scope_lean: str
+    half_life_days: int
+    section: str
+    example: str
+    needs_why: bool = False
+    record: bool = False
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        title: str,
-        purpose: str,
-        when_to_save: str,
-        how_to_use: str,
-        body: str,
-        scope: str,
-        scope_lean: str,
-        half_life_days: int,
-        section: str,
-        example: str,
-        needs_why: bool = False,
-        record: bool = False,
-    ) -> None:
-        self.name = name
-        self.title = title
-        self.purpose = purpose
-        self.when_to_save = when_to_save
-        self.how_to_use = how_to_use
-        self.body = body
-        # private: never shared · private or team: private unless meant for all · team: shared
-        self.scope = scope
-        self.scope_lean = scope_lean
-        self.half_life_days = half_life_days
-        self.section = section
-        self.example = example
-        self.needs_why = needs_why
-        self.record = record
+    def __init__(self, **fields: "Any") -> None:
+        known = self.__class__.__annotations__
+        missing = [name for name in known if name not in fields and not hasattr(Type, name)]
+        odd = [name for name in fields if name not in known]
+        if missing or odd:
+            raise TypeError(f"fields of a type: missing {missing}, not known {odd}")
+        self.__dict__.update(fields)
 
     def __repr__(self) -> str:
         return f"Type({self.name!r})"

@@ -34,26 +34,26 @@ _SPACES = str.maketrans("\t\n\r", "   ")
 _HEX = frozenset("0123456789abcdef")
 
 
-def head_of(root: str) -> str:
+def read_head_commit(root: str) -> str:
     """The commit a checkout is at, from a few small files, since git would cost a process.
 
     Empty where these files do not tell it, as with packed references.
     """
     gitdir = f"{root}/.git"
-    link = line_of(gitdir)
+    link = read_git_line(gitdir)
     if link.startswith("gitdir:"):
         gitdir = os.path.join(root, link[7:].strip())
-    head = line_of(f"{gitdir}/HEAD")
+    head = read_git_line(f"{gitdir}/HEAD")
     if head.startswith("ref:"):
         name = head[4:].strip()
         if not name.startswith("refs/") or ".." in name:
             return ""
-        common = os.path.join(gitdir, line_of(f"{gitdir}/commondir") or ".")
-        head = line_of(f"{common}/{name}")
+        common = os.path.join(gitdir, read_git_line(f"{gitdir}/commondir") or ".")
+        head = read_git_line(f"{common}/{name}")
     return head if len(head) in (40, 64) and _HEX.issuperset(head) else ""
 
 
-def line_of(path: str) -> str:
+def read_git_line(path: str) -> str:
     """A file of git's that holds one line; empty for anything else."""
     try:
         data = disk.read_start(path, GIT_FILE_BYTES)[0]
@@ -104,14 +104,14 @@ class Verdicts:
 
     def tell(self, recalled: "Iterable[Recalled]") -> int:
         """Let each say which of its claims hold now; how many should be looked at again."""
-        outdated, head = 0, head_of(self.root)
+        outdated, head = 0, read_head_commit(self.root)
         for memory in recalled:
             kept = self.load(memory.memory.path, facts_of(memory.memory))
             if kept is None:
                 outdated += 1
                 continue
             moved = bool(head) and kept.state.partition("+")[0] != head
-            memory.verdicts = describe(kept, self.glance, moved)
+            memory.verdicts = describe_verdicts(kept, self.glance, moved)
             outdated += moved
         return outdated
 
@@ -140,7 +140,9 @@ class Verdicts:
         return os.path.join(self.folder, store_key(path)[-40:])
 
 
-def describe(kept: Kept, glance: "Callable[[str], Facts]", moved: bool = False) -> tuple[str, ...]:
+def describe_verdicts(
+    kept: Kept, glance: "Callable[[str], Facts]", moved: bool = False
+) -> tuple[str, ...]:
     """What can be said of the claims at this moment, what misleads first.
 
     Where the code has moved on since the look, what a glance cannot confirm is not said.

@@ -48,16 +48,26 @@ def stem(word: str) -> str:
     if len(word) < 3 or not word.isalpha():
         return word
     if not word.isascii():
-        return _other(word)
+        if "а" <= word[0] <= "я":
+            return _cut(word, CYRILLIC, SHORTEST)
+        plain = word.translate(UMLAUTS)
+        return _cut(plain, GERMAN, SHORTEST_GERMAN) if plain.isascii() else word
     if word[-1] in "en":
         word = _german_plural(word)
-    word = _plural(word)
+    if word.endswith(("sses", "ies")):
+        word = word[:-2]
+    elif word[-1] == "s" and word[-2] != "s":
+        word = word[:-1]
     word = _past(word)
     if word[-1] == "y" and _shape(word[:-1])[-1:] == "c" and "v" in _shape(word[:-1]):
         word = word[:-1] + "i"
     for table in (LONG, MIDDLE):
-        word = _swap(word, table)
-    return _end(_drop(word))
+        for suffix, other in table:
+            if word.endswith(suffix):
+                base = word[: -len(suffix)]
+                word = base + other if _measure(base) else word
+                break
+    return _end(word)
 
 
 def _shape(word: str) -> str:
@@ -77,10 +87,11 @@ def _short(word: str) -> bool:
     return _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
 
 
-def _plural(word: str) -> str:
-    if word.endswith(("sses", "ies")):
-        return word[:-2]
-    return word[:-1] if word[-1] == "s" and word[-2] != "s" else word
+def _german_plural(word: str) -> str:
+    for suffix, other in PLURALS:
+        if word.endswith(suffix):
+            return word[: -len(suffix)] + other
+    return word[:-2] if len(word) >= LONG_WORD and word.endswith("en") else word
 
 
 def _past(word: str) -> str:
@@ -97,43 +108,18 @@ def _past(word: str) -> str:
     return word + "e" if _measure(word) == 1 and _short(word) else word
 
 
-def _swap(word: str, table: tuple[tuple[str, str], ...]) -> str:
-    for suffix, other in table:
-        if word.endswith(suffix):
-            base = word[: -len(suffix)]
-            return base + other if _measure(base) else word
-    return word
-
-
-def _drop(word: str) -> str:
+def _end(word: str) -> str:
     for suffix in LAST:
         if word.endswith(suffix):
             base = word[: -len(suffix)]
-            fits = _measure(base) > 1 and (suffix != "ion" or base[-1] in "st")
-            return base if fits else word
-    return word
-
-
-def _end(word: str) -> str:
+            if _measure(base) > 1 and (suffix != "ion" or base[-1] in "st"):
+                word = base
+            break
     if word[-1] == "e":
         measure = _measure(word[:-1])
         if measure > 1 or (measure == 1 and not _short(word[:-1])):
             word = word[:-1]
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
-
-
-def _german_plural(word: str) -> str:
-    for suffix, other in PLURALS:
-        if word.endswith(suffix):
-            return word[: -len(suffix)] + other
-    return word[:-2] if len(word) >= LONG_WORD and word.endswith("en") else word
-
-
-def _other(word: str) -> str:
-    if "а" <= word[0] <= "я":
-        return _cut(word, CYRILLIC, SHORTEST)
-    plain = word.translate(UMLAUTS)
-    return _cut(plain, GERMAN, SHORTEST_GERMAN) if plain.isascii() else word
 
 
 def _cut(word: str, suffixes: tuple[str, ...], shortest: int) -> str:
@@ -172,8 +158,10 @@ UNSPACED = (
     *(("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uf900", "\ufaff")),
     ("\U00020000", "\U0003ffff"),
 )
-_ASCII = "".join(chr(code) if chr(code).isalnum() or code == 95 else " " for code in range(128))
-_TABLE = {**dict(enumerate(_ASCII)), ord("'"): None}
+_TABLE: dict[int, str | None] = {
+    code: " " for code in range(128) if not chr(code).isalnum() and code != ord("_")
+}
+_TABLE[ord("'")] = None
 
 
 class Words(dict[str, str]):
@@ -204,7 +192,7 @@ class Words(dict[str, str]):
 
     def count(self, text: str) -> tuple[dict[str, float], int]:
         """How often each term occurs, pieces by their share; and how many words there are."""
-        return self.tally(split(text))
+        return self.tally(split_words(text))
 
     def tally(self, words: list[str]) -> tuple[dict[str, float], int]:
         """The same of a text that is split already."""
@@ -221,7 +209,7 @@ class Words(dict[str, str]):
         return counts, int(length)
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a text, in their own case; an apostrophe does not part them."""
     if text.isascii():
         return text.translate(_TABLE).split()
@@ -238,7 +226,7 @@ def split(text: str) -> list[str]:
     return text.translate(table).split()
 
 
-def implied(prompt: str) -> list[str]:
+def implied_terms(prompt: str) -> list[str]:
     """What the form of a number says: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
     terms: list[str] = []
     for raw in prompt.split():

@@ -94,7 +94,7 @@ def call_tool(stores: Stores, name: object, arguments: object, client: str) -> A
 
 def frame_text(text: str) -> str:
     """A text that holds words of memories, between lines that only we can write."""
-    return inject.frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
+    return inject.render_frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
 
 
 def render_refusal(error: MemdirError) -> str:
@@ -128,7 +128,7 @@ def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str,
     recalled.giver = source(memory.path) if source else ""
     if app.config.code:
         verify.kept_verdicts(app).tell([recalled])
-    head = inject.body(recalled, app.now()).partition("\n\n")[0]  # below it: what it is about
+    head = inject.render_body(recalled, app.now()).partition("\n\n")[0]
     return frame_text(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
 
@@ -256,7 +256,7 @@ def _recall(stores: Stores, given: Given, client: str) -> Answer:
         hint = "To read one of the lines whole: read, with its path and scope."
         return Answer(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
     now = apps[0][1].now() if apps else 0.0
-    near = [inject.pointer(memory, now) for memory in answer.found.near[:RECALLED]]
+    near = [inject.render_pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
     text = f"Nothing to tell: {answer.reason if there else 'there is no memory yet'}."
     return Answer("\n".join([text, frame_text("\n".join(["Nearest:", *near]))]) if near else text)

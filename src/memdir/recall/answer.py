@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from memdir.errors import BadInput, MemdirError
 from memdir.hot import inject as inject_module
-from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
 from memdir.hot.inject import Injected, Recalled, Sessions, SessionState, inject, inject_once
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, wants_nothing
 from memdir.hot.recall import recall as choose
-from memdir.hot.standing import remind
 from memdir.hot.verdicts import Verdicts
 from memdir.store.accept import hide_waiting, source_of
 from memdir.store.look import read_all, survey_index
@@ -99,7 +97,7 @@ def recall(
     if sessions is None:
         injected = inject(*told, SessionState(), now=now, nonce=nonce)
     else:
-        injected = inject_once(*told, sessions, session, now=now, nonce=nonce)
+        injected = inject_once(*told, sessions, session, state, now=now, nonce=nonce)
     chosen = tuple([*found.bodies, *found.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, found, taken, selected)
@@ -110,23 +108,26 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
     looked = 0.0
     for scope, app in apps:
         bodies = [item for item in found.bodies if item.scope == scope]
-        if bodies and anew:
+        if not bodies or not app.config.code:
+            continue
+        if anew:
             from memdir.claims.verify import refresh_verdicts
 
             start = time.perf_counter()
             refresh_verdicts(app, [item.memory.path for item in bodies])
             looked += time.perf_counter() - start
-        if app.config.code:
-            Verdicts(cache_folder(app.config), app.config.code).tell(bodies)
+        Verdicts(cache_folder(app.config), app.config.code).tell(bodies)
     return looked
 
 
-def standing(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
+def standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     """The rules that hold whatever the prompt is: their text, and the memories they come from."""
-    return remind([(scope, hide_waiting(app).store) for scope, app in apps])
+    from memdir.hot.standing import collect_rules
+
+    return collect_rules([(scope, hide_waiting(app).store) for scope, app in apps])
 
 
-def section(apps: Named, *, session: str = "", full: bool = False) -> str:
+def render_section(apps: Named, *, session: str = "", full: bool = False) -> str:
     """Indexes, standing rules, with `full` every memory that an index names, each with its age.
 
     A session gets the same text each time it asks, until it begins anew after a clear or compact.
@@ -149,16 +150,16 @@ def _framed(apps: Named, full: bool) -> str:
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
     for _, app in apps:
         path, text = f"{app.store.root}/{app.store.index_path}", decode(app.store.index() or b"")
-        index = inject_module.listing(path, text, min(room, INDEX_CHARACTERS))
+        index = inject_module.list_index(path, text, min(room, INDEX_CHARACTERS))
         parts.append(index)
         room -= utf16_units(index) + 2
-    parts.append(standing(apps)[0])
+    parts.append(standing_rules(apps)[0])
     asked = apps if full else []
     bodies = [pair for scope, app in asked for pair in _bodies(scope, app, len(apps) > 1)]
     places = [(scope, app.store.root) for scope, app in asked]
     nonce = os.urandom(NONCE_BYTES).hex()
     above = "\n\n".join(filter(None, parts))
-    return inject_module.frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
+    return inject_module.render_frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
 
 
 def begin_anew(apps: Named, session: str) -> None:
@@ -169,6 +170,7 @@ def begin_anew(apps: Named, session: str) -> None:
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
     """What the index refers to, as recall would tell it: whole, and as a pointer."""
+
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
@@ -178,7 +180,9 @@ def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
         memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else now)
         item = Recalled(memory, scope, app.store.root, decode(data))
         item.giver = source(path) if source else ""
-        result.append((inject_module.body(item, now), inject_module.pointer(item, now, scoped)))
+        result.append(
+            (inject_module.render_body(item, now), inject_module.render_pointer(item, now, scoped))
+        )
     return result
 
 
@@ -191,12 +195,16 @@ class Prompt:
     mode: str
 
 
-def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
+def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
     """directories → words by mode → indexes; no text at all where memory is off.
 
     The first app's directory is the one that is written to. Without a mode, a team's store among
     the others makes it `team`.
     """
+    from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
+    from memdir.models.model import tokens_of
+    from memdir.store.logs import open_log
+
     (scope, first), *others = apps
     team = next((app for name, app in others if name == FOLDER), None)
     mode = mode or (TEAM if team else NORMAL)
@@ -211,14 +219,10 @@ def prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0)
     for app in (first, team) if team and mode == TEAM else (first,):
         app.store.make()
     config = first.config
-    from memdir.store.logs import open_log
-
     logs = open_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
     read = _indexes([hide_waiting(app) for _, app in apps]) if indexes else None
     text = instruct(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
-    from memdir.models.model import tokens_of
-
     return Prompt(text, tokens_of(text), mode)
 
 

@@ -2,160 +2,121 @@
 
 import fcntl
 import os
+from array import array
 
 from memdir.errors import Finding, MemdirError, Missing
-from memdir.hot import catalog as catalog_module
 from memdir.hot.catalog import (
+    NUMBER,
+    PAGE_BYTES,
+    UNSURE,
     VERSION,
-    Catalog,
     Connection,
     Damaged,
-    Facts,
     connect,
-    is_rule,
+    look_at_store,
     open_catalog,
-    read_entries,
     seconds,
 )
-from memdir.hot.memory import Memory, encode, stem
+from memdir.hot.disk import make_private
+from memdir.hot.memory import Memory, decode, encode, stem
 from memdir.hot.words import Words
-from memdir.recall.scan import Scan, Uncollected
+from memdir.recall.scan import (
+    Scan,
+    Uncollected,
+    log_count,
+    log_holders,
+    make_entry,
+    number_memory,
+    pack_entries,
+    read_index_lines,
+    read_whole,
+    weigh_terms,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Mapping
-
-    from memdir.hot.catalog import State
+    from memdir.hot.catalog import Facts, State
     from memdir.store.ports import Store
 
+    Changed = dict[str, tuple[Memory, str, str]]  # by path: memory, text, line of the index
 
+# What only an update asks for lies apart: so a prompt finds more memories on each page.
 TABLES = (
     "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
-    " size INT, inode INT, head BLOB, line BLOB, rule INT, terms BLOB)",
-    "CREATE INDEX rules ON memory (path) WHERE rule = 1",
-    "CREATE TABLE posting (term BLOB PRIMARY KEY, holders INT, entries BLOB) WITHOUT ROWID",
-    "CREATE TABLE folder (path BLOB PRIMARY KEY, changed INT)",
+    " size INT, inode INT, head BLOB)",
+    "CREATE INDEX rules ON memory (path) WHERE number & 1",
+    "CREATE TABLE word (number INTEGER PRIMARY KEY, line BLOB, terms BLOB)",
+    "CREATE TABLE posting (term BLOB PRIMARY KEY, log_holders REAL, entries BLOB) WITHOUT ROWID",
     "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB)",
 )
 LOCK = "catalog.lock"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?,?,?,?)"
+MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?)"
+WORD_ROW = "INSERT INTO word VALUES (?,?,?)"
 POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?)"
+NO_FACTS = (0, 0, 0, 0)  # gone since it was read: looked at again the next time
 
 
-def write_new(path: str, scan: "Scan", state: "State") -> None:
-    """A whole new catalog in the place of whatever is there."""
-    temporary = f"{path}.tmp"
-    if os.path.lexists(temporary):
-        os.unlink(temporary)  # of a process that was killed: only the holder of the lock writes
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-    connection = connect(temporary, isolation_level=None)
-    try:
-        for order in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", *TABLES, "BEGIN"):
-            connection.execute(order)
-        none = (0, 0, 0, 0)  # gone since it was read: looked at again the next time
-        connection.executemany(
-            MEMORY_ROW,
-            (
-                _row(number, memory, state.facts.get(memory.path, none), line, terms)
-                for (number, memory), line, terms in sorted(
-                    zip(scan.numbered.items(), scan.lines, scan.terms, strict=True),
-                    key=lambda row: row[0][0],
-                )
-            ),
-        )
-        connection.executemany(
-            POSTING_ROW, (_posting(*pair) for pair in sorted(scan.postings.items()))
-        )
-        _write_facts(connection, len(scan.numbered), state)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-        connection.close()
-        _move(temporary, path)
-    except BaseException:
-        connection.close()
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+class Busy(Exception):
+    """Another process is writing the catalog."""
 
 
-def update_rows(
-    path: str,
-    state: "State",
-    gone: "set[str]",
-    changed: "Mapping[str, tuple[Memory, bytes, str]]",
-) -> None:
-    """Take out what is gone, put in what changed: memory, bytes and line of the index by path."""
-    catalog = open_catalog(path, write=True)
-    words = Words()
-    try:
-        run = catalog.connection.execute
-        run("BEGIN IMMEDIATE")
-        removed: dict[str, set[int]] = {}
-        added: dict[str, array[int]] = {}
-        for name in (*gone, *changed):
-            _take_out(catalog, name, removed)
-        taken = {row[0] for row in run("SELECT number FROM memory")}
-        for name, (memory, data, line) in changed.items():
-            number = catalog_module.number_of(name, taken)
-            taken.add(number)
-            terms, weights = read_entries(words, memory, data, line)
-            facts = state.facts.get(name, (0, 0, 0, 0))
-            run(MEMORY_ROW, _row(number, memory, facts, line, " ".join(terms)))
-            for term, weight in zip(terms, weights, strict=True):
-                added.setdefault(term, catalog_module.none()).append(
-                    catalog_module.entry(number, weight)
-                )
-        for term in removed.keys() | added.keys():
-            _rewrite(
-                catalog, term, removed.get(term, set()), added.get(term, catalog_module.none())
-            )
-        count = run("SELECT count(*) FROM memory").fetchone()[0]
-        if count != len(state.facts.keys() - gone):
-            raise Damaged("it has other memories than the store")
-        _write_facts(catalog.connection, count, state)
-        run("COMMIT")
-    finally:
-        catalog.close()
+class Guard:
+    """The right to write a catalog, held while the block runs."""
+
+    def __init__(self, path: str) -> None:
+        folder = os.path.dirname(path)
+        make_private(folder)
+        self.handle = os.open(os.path.join(folder, LOCK), _FLAGS, 0o600)
+
+    def __enter__(self) -> None:
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self.handle)
+            raise Busy("another process is writing it") from None
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.handle)
 
 
-def _take_out(catalog: Catalog, path: str, removed: dict[str, set[int]]) -> None:
-    found = catalog.terms(path)
-    if found is not None:
-        number, terms = found
-        for term in terms:
-            removed.setdefault(term, set()).add(number)
-        catalog.connection.execute("DELETE FROM memory WHERE path = ?", (encode(path),))
+def make_catalog(store: "Store", path: str, scan: Scan) -> None:
+    """A new catalog from what a scan reads now: an earlier look would take back an update."""
+    with Guard(path), Uncollected():
+        state = look_at_store(store)
+        scan.read()
+        temporary = f"{path}.tmp"
+        if os.path.lexists(temporary):
+            os.unlink(temporary)  # of a process that was killed: only the holder of the lock writes
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+        connection = connect(temporary, isolation_level=None)
+        try:
+            _fill(connection, scan, state)
+            connection.close()
+            _move(temporary, path)
+        except BaseException:
+            connection.close()
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+            raise
 
 
-def _rewrite(catalog: Catalog, term: str, removed: set[int], added: "array[int]") -> None:
-    entries = catalog_module.none()
-    kept = [one for one in catalog.entries(term) if one & catalog_module.NUMBER not in removed]
-    entries.extend(kept)
-    entries.extend(added)
-    if entries:
-        catalog.connection.execute(POSTING_ROW, _posting(term, entries))
-    else:
-        catalog.connection.execute("DELETE FROM posting WHERE term = ?", (encode(term),))
-
-
-def _write_facts(connection: Connection, count: int, state: "State") -> None:
-    connection.execute("DELETE FROM folder")
-    folders = [(encode(path), changed) for path, changed in state.folders.items()]
-    connection.executemany("INSERT INTO folder VALUES (?,?)", folders)
-    facts = {"count": str(count), "index": state.index, "files": state.files}
-    rows = [(encode(name), encode(value)) for name, value in facts.items()]
-    connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?)", rows)
-
-
-def _row(number: int, memory: Memory, facts: Facts, line: str, terms: str) -> tuple[object, ...]:
-    path, head = encode(memory.path), encode(memory.head)
-    return number, path, *facts, head, encode(line), int(is_rule(memory)), terms.encode()
-
-
-def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:
-    return encode(term), len(entries), catalog_module.pack(entries)
+def _fill(connection: Connection, scan: Scan, state: "State") -> None:
+    for setting in ("journal_mode = OFF", "synchronous = OFF", f"page_size = {PAGE_BYTES}"):
+        connection.execute(f"PRAGMA {setting}")
+    for order in (*TABLES, "BEGIN"):
+        connection.execute(order)
+    memories = sorted(scan.numbered.items())
+    facts = state.facts
+    rows = (_row(number, memory, facts.get(memory.path, NO_FACTS)) for number, memory in memories)
+    connection.executemany(MEMORY_ROW, rows)
+    words = zip(scan.numbered, map(encode, scan.lines), map(str.encode, scan.terms), strict=True)
+    connection.executemany(WORD_ROW, words)
+    postings = sorted(scan.postings.items())
+    connection.executemany(POSTING_ROW, (_posting(*posting) for posting in postings))
+    _write_facts(connection, len(scan.numbered), state)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
 
 
 def _move(temporary: str, path: str) -> None:
@@ -175,88 +136,101 @@ def _move(temporary: str, path: str) -> None:
     os.replace(temporary, path)
 
 
-class Busy(Exception):
-    """Another process is writing the catalog."""
-
-
-class Guard:
-    """The right to write a catalog, held while the block runs."""
-
-    def __init__(self, path: str) -> None:
-        folder = os.path.dirname(path)
-        _make(folder)
-        self.handle = os.open(os.path.join(folder, LOCK), _FLAGS, 0o600)
-
-    def __enter__(self) -> None:
-        try:
-            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self.handle)
-            raise Busy("another process is writing it") from None
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self.handle)
-
-
-def make(store: "Store", path: str, scan: Scan) -> None:
-    """A new catalog from what a scan reads now: an earlier look would take back an update."""
-    with Guard(path), Uncollected():
-        state = catalog_module.look(store)
-        scan.read()
-        write_new(path, scan, state)
-
-
-def update(store: "Store", path: str, findings: list[Finding]) -> None:
+def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
     """Read again what changed since the catalog was written, and nothing else."""
     with Guard(path):
-        state = catalog_module.look(store)
+        state = look_at_store(store)
         catalog = open_catalog(path)
         try:
             known = catalog.known()
-            lines = catalog.lines() if catalog.fact("index") != state.index else None
+            lines = {}
+            is_same_index = catalog.facts[b"index"] == encode(state.index)
+            if not is_same_index:
+                rows = catalog.rows(
+                    (bytes, bytes), "SELECT path, line FROM memory JOIN word USING (number)"
+                )
+                lines = {decode(name): decode(line) for name, line in rows}
         finally:
             catalog.close()
-        new = {
-            path
-            for path, facts in state.facts.items()
-            if catalog_module.is_unsure(facts) or facts != known.get(path)
-        }
-        said = catalog_module.lines_of(_index(store, findings))
-        if lines is not None:
-            new |= {path for path in state.facts if said.get(stem(path), "") != lines.get(path, "")}
-        changed: dict[str, tuple[Memory, bytes, str]] = {}
+        index = read_index_lines(store, findings)
+        changed: Changed = {}
         gone = set(known) - set(state.facts)
-        for one in sorted(new):
+        for name, facts in sorted(state.facts.items()):
+            line = index.get(stem(name), "")
+            is_same = facts[1] != UNSURE and facts == known.get(name)
+            if is_same and (is_same_index or line == lines.get(name, "")):
+                continue
             try:
-                data = store.view(one)
-            except Missing:
-                gone.add(one)  # since we looked, or it is put away
-                continue
+                text = decode(store.view(name))
             except MemdirError as error:
-                findings.append(Finding(error.code, one, error.message, error.next))
-                gone.add(one)
+                if not isinstance(error, Missing):  # gone since we looked, or put away
+                    findings.append(Finding(error.code, name, error.message, error.next))
+                gone.add(name)
                 continue
-            memory = catalog_module.read_whole(one, data, seconds(state.facts[one][0]))
-            changed[one] = memory, data, said.get(stem(one), "")
-        update_rows(path, state, gone, changed)
+            changed[name] = read_whole(name, text, seconds(facts[0])), text, line
+        _update_rows(path, state, gone, changed)
 
 
-def _index(store: "Store", findings: list[Finding]) -> bytes | None:
+def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") -> None:
+    """Take out what is gone, put in what changed."""
+    catalog = open_catalog(path, write=True)
+    words = Words()
     try:
-        return store.index()
-    except MemdirError as error:
-        findings.append(Finding(error.code, error.path, error.message, error.next))
-        return None
+        run = catalog.connection.execute
+        run("BEGIN IMMEDIATE")
+        removed: dict[str, set[int]] = {}
+        added: dict[str, list[int]] = {}
+        for name in (*gone, *changed):
+            query = "SELECT number, terms FROM memory JOIN word USING (number) WHERE path = ?"
+            for number, terms in catalog.rows((int, bytes), query, encode(name)):
+                for term in terms.decode().split():
+                    removed.setdefault(term, set()).add(number)
+                run("DELETE FROM memory WHERE number = ?", (number,))
+                run("DELETE FROM word WHERE number = ?", (number,))
+        taken = {row[0] for row in run("SELECT number FROM memory")}
+        for name, (memory, text, line) in changed.items():
+            number = number_memory(memory, taken)
+            taken.add(number)
+            names, weights = weigh_terms(words, memory, text, line)
+            facts = state.facts.get(name, NO_FACTS)
+            run(MEMORY_ROW, _row(number, memory, facts))
+            run(WORD_ROW, (number, encode(line), " ".join(names).encode()))
+            for term, weight in zip(names, weights, strict=True):
+                added.setdefault(term, []).append(make_entry(number, weight))
+        for term in removed.keys() | added.keys():
+            entries = array("Q")
+            query = "SELECT entries FROM posting WHERE term = ?"
+            for (data,) in catalog.rows((bytes,), query, encode(term)):
+                entries.frombytes(data[: len(data) // entries.itemsize * entries.itemsize])
+            numbers = removed.get(term, set())
+            kept = [entry for entry in entries if entry & NUMBER not in numbers]
+            if kept := kept + added.get(term, []):
+                run(POSTING_ROW, _posting(term, array("Q", kept)))
+            else:
+                run("DELETE FROM posting WHERE term = ?", (encode(term),))
+        if len(taken) != len(state.facts.keys() - gone):
+            raise Damaged("it has other memories than the store")
+        _write_facts(catalog.connection, len(taken), state)
+        run("COMMIT")
+    finally:
+        catalog.close()
 
 
-def _make(folder: str) -> None:
-    """The folder and those above it, private."""
-    if not os.path.isdir(folder):
-        above = os.path.dirname(folder)
-        if above != folder:
-            _make(above)
-        try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            if not os.path.isdir(folder):
-                raise
+def _write_facts(connection: Connection, count: int, state: "State") -> None:
+    folders = [f"{changed} {path}" for path, changed in state.folders.items()]
+    facts = [
+        (b"count", str(count).encode()),
+        (b"log_count", str(log_count(count)).encode()),
+        (b"index", encode(state.index)),
+        (b"files", state.files()),
+        (b"folders", encode("\0".join(folders))),
+    ]
+    connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?)", facts)
+
+
+def _row(number: int, memory: Memory, facts: "Facts") -> tuple[object, ...]:
+    return number, encode(memory.path), *facts, encode(memory.head)
+
+
+def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:
+    return encode(term), log_holders(len(entries)), pack_entries(entries)

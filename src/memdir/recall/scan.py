@@ -1,16 +1,122 @@
-"""Search without a catalog: read everything, keep it in memory."""
+"""Search without a catalog: read everything, keep it in memory. A catalog is made from the same."""
+
+from array import array
+from binascii import crc32
+from math import log
 
 from memdir.errors import Finding, MemdirError
-from memdir.hot import catalog, recall
-from memdir.hot.memory import Memory, stem
-from memdir.hot.recall import Found
-from memdir.hot.words import Words
+from memdir.format.pointer import below_store, read_pointers
+from memdir.hot import memory as memory_module
+from memdir.hot.catalog import HEAVIEST, MAX_HOLDERS, NUMBER, SHIFT, rank_hits, read_weights
+from memdir.hot.memory import Memory, decode, stem
+from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt
+from memdir.hot.words import Words, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
+    from collections.abc import Container, Sequence
 
     from memdir.store.ports import Store
+
+MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # of the index, about one memory
+SPACES = str.maketrans("-_/", "   ")
+# How much a word counts by where it stands: file name, name, description, line of the index, body.
+WEIGHTS = (2, 2, 3, 1, 1)
+LENGTH, USUAL_LENGTH = 0.6, 80  # how much a body's length counts, and a body that is not long
+
+
+def number_memory(memory: Memory, taken: "Container[int]") -> int:
+    """Made of its path, so that equals come in the same order every time; a rule's is odd."""
+    number = crc32(memory.path.encode("utf-8", "surrogateescape")) & ~1 | (memory.kind in RULES)
+    while number in taken:
+        number = (number + 2) & NUMBER
+    return number
+
+
+def make_entry(number: int, weight: int) -> int:
+    return (HEAVIEST - min(weight, HEAVIEST)) << SHIFT | number
+
+
+def pack_entries(entries: "array[int]") -> bytes:
+    """As the catalog keeps them; in order where a search looks only at the first."""
+    return (array("Q", sorted(entries)) if len(entries) > MAX_HOLDERS else entries).tobytes()
+
+
+def log_holders(count: int) -> float:
+    """The part of a term's worth that the number of memories with it decides (BM25)."""
+    return log(count + 0.5)
+
+
+def log_count(count: int) -> float:
+    """The part that the size of the store decides."""
+    return log(count + 1)
+
+
+def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[list[str], list[int]]:
+    """The terms of a memory and their weights; `line` is what the index says about it."""
+    values = memory.values
+    document = memory.document  # of the header alone, or of the whole file
+    header_only = document.closing and not document.body and text.startswith(memory.head)
+    body = text[len(memory.head) :] if header_only else memory_module.read(text).body
+    file = stem(memory.path).translate(SPACES)
+    return weigh_fields(
+        words, (file, values.get("name", ""), values.get("description", ""), line, body)
+    )
+
+
+def weigh_fields(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
+    """The terms of these texts, and how much each says; `fields` in the order of WEIGHTS."""
+    *short, body = fields
+    counts, length = words.count(body)
+    share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
+    heading: list[str] = []
+    for text, times in zip(short, WEIGHTS, strict=False):
+        heading += split_words(text) * times
+    terms, weights = [], []
+    for term, count in words.tally(heading)[0].items():
+        terms.append(term)
+        weights.append(_round(count * STEPS + counts.pop(term, 0) * share))
+    terms += counts
+    weights += map(_Rounded(share).__getitem__, counts.values())
+    return terms, weights
+
+
+class _Rounded(dict[float, int]):
+    """The weight for each count of a word in a body: few counts, so looked up, not computed."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def __missing__(self, count: float) -> int:
+        weight = self[count] = _round(count * self.share)
+        return weight
+
+
+def _round(weight: float) -> int:
+    return min(int(weight + 0.5), HEAVIEST) or 1  # one word, hundreds of times
+
+
+def read_whole(path: str, text: str, mtime: float) -> Memory:
+    """A memory from its whole text, also where its header is longer than a scan looks."""
+    document = memory_module.read(text)
+    head = text[: len(text) - len(document.body)] if document.closing else ""
+    return Memory(path, head, mtime, len(memory_module.encode(text)))
+
+
+def read_index_lines(store: "Store", findings: list[Finding]) -> dict[str, str]:
+    """What the index says about each memory: its lines by the stem they point at."""
+    try:
+        index = store.index()
+    except MemdirError as error:
+        findings.append(Finding(error.code, error.path, error.message, error.next))
+        index = None
+    targets: dict[str, list[str]] = {}
+    for number, line in enumerate(decode(index or b"").split("\n")):
+        for pointer in read_pointers(line, number):
+            lines = targets.setdefault(stem(below_store(pointer.target) or pointer.target), [])
+            if len(lines) < MAX_INDEX_LINES:
+                lines.append(f"{pointer.title} {pointer.hook}"[:INDEX_LINE_CHARACTERS])
+    return {target: " ".join(lines) for target, lines in targets.items()}
 
 
 class Uncollected:
@@ -27,18 +133,16 @@ class Uncollected:
 
 
 class Postings(dict[str, "array[int]"]):
-    """The entries of every term, while a store is read."""
+    """The entries of every term, while a store is read; an array holds them in a quarter."""
 
     def __missing__(self, term: str) -> "array[int]":
-        entries = self[term] = catalog.none()
+        entries = self[term] = array("Q")
         return entries
 
     def add(self, number: int, terms: list[str], weights: list[int]) -> None:
         """One memory with its terms and their weights."""
-        from array import array
-
-        lightest = catalog.entry(number, 0)
-        entries = [lightest - (weight << catalog.SHIFT) for weight in weights]
+        lightest = make_entry(number, 0)
+        entries = [lightest - (weight << SHIFT) for weight in weights]
         any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C
 
 
@@ -58,57 +162,48 @@ class Scan:
     def find(self, prompt: str, limit: int) -> Found:
         """The memories that fit, best first."""
         self.read()
-        terms = recall.read_prompt(prompt, self.words)
 
-        def look_up(term: str) -> tuple[int, dict[int, int]]:
-            entries = self.postings.get(term, catalog.none())
-            return len(entries), catalog.read(catalog.front(entries))
+        def look_up(term: str) -> tuple[float, dict[int, int]]:
+            entries = self.postings.get(term, array("Q"))
+            data = pack_entries(entries)[: MAX_HOLDERS * entries.itemsize]
+            return log_holders(len(entries)), read_weights(data)
 
-        matches = recall.Matches(terms, len(self.numbered), look_up)
-        best = matches.best(limit + catalog.MORE)
-        rest: list[Memory] = []
-        for number, memory in self.numbered.items() if len(best) < limit else ():
-            if number not in matches.scores and catalog.is_rule(memory):
-                rest.append(memory)
-        found = [(n, self.numbered[n], catalog.is_rule(self.numbered[n])) for n in best]
-        hits = catalog.hits(matches, found, rest, limit)
-        return Found(hits, len(self.numbered), self.findings)
+        numbered = self.numbered
+        matches = Matches(read_prompt(prompt, self.words), log_count(len(numbered)), look_up)
+        best = matches.best(limit)
+        rules = [
+            memory
+            for number, memory in (numbered.items() if len(best) < limit else ())
+            if number & 1 and number not in matches.scores
+        ]
+        hits = rank_hits(matches, best, numbered, rules, limit)
+        return Found(hits, len(numbered), self.findings)
 
     def read(self) -> None:
         """Read every memory and the index, once."""
-        if not self._read:
-            with Uncollected():
-                self._read_all()
-            self._read = True
-
-    def _read_all(self) -> None:
-        scan = self.store.scan()
-        self.findings = list(scan.findings)
-        lines = catalog.lines_of(self._index())
-        for memory in sorted(scan.memories, key=lambda memory: memory.path):
-            try:
-                data = self.store.view(memory.path)
-            except MemdirError as error:
-                self.findings.append(Finding(error.code, memory.path, error.message, error.next))
-                continue
-            if memory.head and not memory.document.closing:
-                memory = catalog.read_whole(memory.path, data, memory.mtime)
-            self._add(memory, data, lines.get(stem(memory.path), ""))
-
-    def _add(self, memory: Memory, data: bytes, line: str) -> None:
-        number = catalog.number_of(memory.path, self.numbered)
-        terms, weights = catalog.read_entries(self.words, memory, data, line)
-        self.numbered[number] = memory
-        self.lines.append(line)
-        self.terms.append(" ".join(terms))
-        self.postings.add(number, terms, weights)
-
-    def _index(self) -> bytes | None:
-        try:
-            return self.store.index()
-        except MemdirError as error:
-            self.findings.append(Finding(error.code, error.path, error.message, error.next))
-            return None
+        if self._read:
+            return
+        with Uncollected():
+            scan = self.store.scan()
+            self.findings = list(scan.findings)
+            lines = read_index_lines(self.store, self.findings)
+            for memory in sorted(scan.memories, key=lambda memory: memory.path):
+                try:
+                    text = decode(self.store.view(memory.path))
+                except MemdirError as error:
+                    finding = Finding(error.code, memory.path, error.message, error.next)
+                    self.findings.append(finding)
+                    continue
+                if memory.head and not memory.document.closing:
+                    memory = read_whole(memory.path, text, memory.mtime)
+                line = lines.get(stem(memory.path), "")
+                terms, weights = weigh_terms(self.words, memory, text, line)
+                number = number_memory(memory, self.numbered)
+                self.numbered[number] = memory
+                self.lines.append(line)
+                self.terms.append(" ".join(terms))
+                self.postings.add(number, terms, weights)
+        self._read = True
 
 
 class Fresh:

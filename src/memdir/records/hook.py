@@ -28,7 +28,7 @@ def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, 
     # As the store is named elsewhere: Markdown memories may lie in the same directory.
     key = store_key(f"{os.path.realpath(root)}#{RECORDS}")
     folder = os.path.join(here.cache, "stores", key)
-    store = LightRecords(root, here.most_bytes)
+    store = LightRecords(root, here.max_file_bytes)
     search = open_search(store, folder, here)
     if switched_off:
         search = _SearchWithout(search, switched_off)

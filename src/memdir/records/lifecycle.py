@@ -10,7 +10,7 @@ from memdir.format import draft
 from memdir.format.draft import PURGED, SKIPPED, Change, hash_of
 from memdir.hot.memory import stem
 from memdir.hot.safe import DAY, inert_line, iso_day, parse_time
-from memdir.hot.words import Words, split
+from memdir.hot.words import Words, split_words
 from memdir.records import update
 from memdir.records.fields import RETIRED, Record, is_active, is_newer, texts_of
 from memdir.records.index_md import changing
@@ -108,7 +108,7 @@ def _items(record: Record) -> list[str]:
 
 def _words_of(words: Words, text: str) -> frozenset[str]:
     """Whole words, and pairs of characters where none are written; not the pieces of names."""
-    given = split(text)
+    given = split_words(text)
     terms = {words[word] for word in given} - {""}
     return frozenset(terms.union(*(words.pairs.get(word, ()) for word in given)))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memdir.errors import MemdirError
-from memdir.hot.words import STOP, is_unspaced, split
+from memdir.hot.words import STOP, is_unspaced, split_words
 from memdir.records import fields, refusal
 from memdir.records.fields import Record, is_active, is_newer, texts_of
 from memdir.records.refusal import RecordError
@@ -164,7 +164,7 @@ class NewInfo:
         """Points of a record: 2 per title word, 3 per tag, 1 per word that starts alike."""
         text = " ".join([title, *tags])
         if text.isascii():  # most records have nothing in common with it: told with one look
-            words = split(text.replace("_", " ").lower())
+            words = split_words(text.replace("_", " ").lower())
             starts = [word[:MIN_PREFIX_CHARACTERS] for word in words]
             if self.words.isdisjoint(words) and self.starts.keys().isdisjoint(starts):
                 return 0
@@ -190,10 +190,10 @@ def tokens(text: str) -> set[str]:
     """
     plain = text[:MAX_TEXT_CHARACTERS].replace("_", " ")
     if plain.isascii():
-        words = [plain.lower()] if plain.isalnum() else split(plain.lower())
+        words = [plain.lower()] if plain.isalnum() else split_words(plain.lower())
         return {it for it in words if len(it) >= MIN_WORD_CHARACTERS and it not in STOP}
     result: set[str] = set()
-    for run in (run for word in split(plain) for run in _runs(word)):
+    for run in (run for word in split_words(plain) for run in _runs(word)):
         if is_unspaced(run[0]):
             result.update(run[index : index + 2] for index in range(len(run) - 1))
         elif len(run) >= MIN_WORD_CHARACTERS and run not in STOP:

@@ -11,7 +11,7 @@ from memdir.format.draft import CREATED, SKIPPED, UPDATED, Change, hash_of
 from memdir.format.names import slug_for
 from memdir.hot import safe
 from memdir.hot.memory import stem
-from memdir.hot.place import below
+from memdir.hot.place import is_below
 from memdir.records import fields, match, refusal
 from memdir.records.fields import Field, Record, is_active
 from memdir.records.index_md import changing
@@ -305,7 +305,7 @@ def _exists_below(checkout: str) -> Callable[[str], bool]:
         if "\0" in path:
             return False
         whole = os.path.normpath(os.path.join(checkout, path))
-        return below(whole, checkout) and os.path.lexists(whole)
+        return is_below(whole, checkout) and os.path.lexists(whole)
 
     return exists
 

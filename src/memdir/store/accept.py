@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from memdir.errors import HistoryBroken, MemdirError
 from memdir.hot.acceptance import PUT_BACK, REJECTED, UPKEEP, Acceptance, open_acceptance, save
+from memdir.hot.disk import digest_of
 from memdir.hot.memory import Memory, read_memory
-from memdir.hot.place import digest_of
 from memdir.store.accepted import AcceptanceSearch, AcceptanceView
 from memdir.store.git import commit_authors
 from memdir.store.history import History

@@ -2,8 +2,8 @@
 
 from memdir.errors import MemdirError, Missing
 from memdir.format.pointer import write_pointer
+from memdir.hot.disk import digest_of
 from memdir.hot.layout import Around
-from memdir.hot.place import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,185 @@
+"""The scopes that memories live in, and the names and paths of their directories."""
+
+from unicodedata import normalize
+
+from memdir.errors import BadInput
+from memdir.hot.place import MAIN_SCOPES, PATH_CHARACTERS, RECORDS, tidy_path
+
+TYPE_CHECKING = False  # light: the hook of a subagent imports this module
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NAME_CHARACTERS = 200
+SHORTEST_PATH_CHARACTERS = 3
+# A file name may have 255 bytes; the rest is room for a suffix.
+AGENT_FOLDER_BYTES = 200
+UNSAFE_IN_FOLDER = '/\\:<>"|?*'
+BASE_36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+TRUE_WORDS = ("1", "true", "yes", "on")
+FALSE_WORDS = ("0", "false", "no", "off")
+AGENT_PLACES = ("user", "project", "local")
+SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES), RECORDS, "all")
+
+
+def project_name(root: str) -> str:
+    """The folder below `projects/` that Claude Code gives to this root."""
+    root = _as_client_reads(root)
+    # JavaScript replaces UTF-16 units, so a character outside the BMP becomes two dashes.
+    name = "".join(
+        char if char.isascii() and char.isalnum() else "--" if char > "\uffff" else "-"
+        for char in root
+    )
+    if len(name) <= NAME_CHARACTERS:
+        return name
+    return f"{name[:NAME_CHARACTERS]}-{short_hash(root)}"
+
+
+def _as_client_reads(path: str) -> str:
+    """NFC, and bytes that are no UTF-8 as U+FFFD: the text a JavaScript client has in hand."""
+    if path.isascii():
+        return path
+
+    try:
+        path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half a character that no file system gave us; it is one unit
+        return path
+    return normalize("NFC", path)
+
+
+def short_hash(text: str) -> str:
+    """The client's 32-bit string hash (times 31), absolute, in base 36."""
+    number = 0
+    units = text.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        number = (number * 31 + (high << 8 | low)) & 0xFFFFFFFF
+    if number >= 1 << 31:
+        number = (1 << 32) - number
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = BASE_36[digit] + digits
+    return digits or "0"
+
+
+def override_problem(path: str, *, tilde: bool) -> str:
+    """Why this path cannot be a memory directory; empty when its text is acceptable."""
+    if not path:
+        return "it is empty"
+    if "\0" in path:
+        return "it holds a NUL character"
+    if any(char < " " or "\x7f" <= char <= "\x9f" for char in path):
+        return "it holds a control character"
+    if any("\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff" for char in path):
+        return "it holds half a character, which no file name can"
+    if len(path) > PATH_CHARACTERS:
+        return f"it is longer than {PATH_CHARACTERS} characters"
+    if path.startswith("~"):
+        return _tilde_problem(path, tilde)
+    if path.startswith(("//", "\\\\")):
+        return "it is a network path"
+    if path[1:2] == ":" and path[0].isalpha() and not path[2:].strip("/\\"):
+        return "it is the root of a drive"
+    if not path.startswith("/"):
+        return "it is relative"
+    if len(tidy_path(path)) < SHORTEST_PATH_CHARACTERS:
+        return f"it is shorter than {SHORTEST_PATH_CHARACTERS} characters, too near the root"
+    return ""
+
+
+def _tilde_problem(path: str, allowed: bool) -> str:
+    if not allowed:
+        return "`~` is not expanded here"
+    if path != "~" and not path.startswith("~/"):
+        return "only `~/` is expanded, not the home of another user"
+    rest = tidy_path(path[1:].lstrip("/"))
+    if rest in ("", "..") or rest.startswith("../"):
+        return "it is the home directory itself, or above it"
+    return ""
+
+
+def expand(path: str, home: str) -> str:
+    return tidy_path(home + path[1:]) if path.startswith("~/") else tidy_path(path)
+
+
+def agent_folder(name: str) -> str:
+    """An agent's name as one harmless folder name; letters of every language stay."""
+    safe = "".join(
+        char if char.isprintable() and char not in UNSAFE_IN_FOLDER else "-" for char in name
+    )
+    # A leading dot hides the folder or leaves it (`..`); trailing dots and spaces get lost.
+    left, right = len(safe) - len(safe.lstrip(". ")), len(safe.rstrip(". "))
+    folder = "-" * left + safe[left:right] + "-" * (len(safe) - max(left, right))
+    if len(folder.encode()) > AGENT_FOLDER_BYTES:
+        suffix = f"-{short_hash(name)}"
+        room = AGENT_FOLDER_BYTES - len(suffix)
+        folder = folder.encode()[:room].decode("utf-8", "ignore") + suffix
+    return folder or "agent"
+
+
+class Scope:
+    """A place that memories live in; `agent` and `place` are only for an agent's own."""
+
+    def __init__(self, kind: str, agent: str = "", place: str = "") -> None:
+        self.kind = kind
+        self.agent = agent
+        self.place = place
+
+    @property
+    def shared(self) -> bool:
+        """True when what is saved there may reach other people."""
+        inside = ("team", "local", RECORDS)
+        return self.kind in inside or (self.kind, self.place) == ("agent", "project")
+
+    @property
+    def folder(self) -> str:
+        return agent_folder(self.agent)
+
+    def __str__(self) -> str:
+        return f"agent:{self.agent}@{self.place}" if self.kind == "agent" else self.kind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scope) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def parse_scope(text: str) -> Scope:
+    """The scope that `--scope` names; refuses anything else and lists what there is."""
+    if text in MAIN_SCOPES or text in (RECORDS, "all"):
+        return Scope(text)
+    kind, _, rest = text.partition(":")
+    # The last `@`: an agent's name may hold one itself.
+    agent, _, place = rest.rpartition("@")
+    if kind == "agent" and agent.strip() and place in AGENT_PLACES:
+        return Scope("agent", agent, place)
+    forms = ", ".join(SCOPE_FORMS)
+
+    raise BadInput(f"no such scope: {text!r}", next=f"Use one of: {forms}")
+
+
+def is_true(text: str) -> bool:
+    return text.strip().lower() in TRUE_WORDS
+
+
+def is_false(text: str) -> bool:
+    """A switch of the environment that is set and off; empty or anything else is neither."""
+    return text.strip().lower() in FALSE_WORDS
+
+
+def enabled(
+    env: "Mapping[str, str]", settings: "Sequence[tuple[str, bool]]" = ()
+) -> tuple[bool, str]:
+    """Whether memory is on, and the step that decided; `settings` come strongest first."""
+    switch = env.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "")
+    if is_true(switch) or is_false(switch):
+        return is_false(switch), "environment CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")):
+        return False, "environment CLAUDE_CODE_SIMPLE"
+    remote = is_true(env.get("CLAUDE_CODE_REMOTE", ""))
+    if remote and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+        return False, "environment CLAUDE_CODE_REMOTE without CLAUDE_CODE_REMOTE_MEMORY_DIR"
+    if settings:
+        source, value = settings[0]
+        return value, source
+    return True, "default"
