@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from memdir.claims.checkout import Bounds
 from memdir.claims.claim import Past
-from memdir.claims.repo import open_git_repo
+from memdir.claims.repo import GitRepo
+from memdir.claims.tree import Bounds
 from tests.helpers.repositories import TEXT, Checkout, look
 
 
@@ -175,7 +175,7 @@ def test_a_broken_repository_says_so_and_the_one_above_is_not_taken(checkout):
     checkout.commit({"a.py": TEXT})
     inner = checkout.folder / "inner"
     (inner / ".git").mkdir(parents=True)
-    seen = look(open_git_repo(str(inner), str(inner) + ".cache"), paths=["a.py"])
+    seen = look(GitRepo(str(inner), str(inner) + ".cache"), paths=["a.py"])
     assert seen.known == frozenset() and "git cannot read" in seen.remarks[0]
 
 

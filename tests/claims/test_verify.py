@@ -7,7 +7,7 @@ import pytest
 
 from evals.listing import open_repo
 from memdir.claims.claim import Wanted
-from memdir.claims.repo import NoRepo
+from memdir.claims.repo import GitRepo
 from memdir.claims.verify import verify_claims
 from memdir.errors import BadInput
 from tests.helpers.data_tables import table
@@ -92,9 +92,9 @@ def test_a_path_from_the_memory_is_resolved_where_the_store_lies(lists):
 
 
 def test_without_a_repository_nothing_is_decided_and_that_is_said():
-    judged, remarks = verify_claims([("x.md", "`src/a.py` and `make x`")], NoRepo("no repository"))
+    judged, remarks = verify_claims([("x.md", "`src/a.py` and `make x`")], GitRepo("", ""))
     assert {one.verdict for one in judged["x.md"]} == {"unknown"}
-    assert remarks == ("no repository",)
+    assert remarks == ("this project is no git repository: no claim was checked",)
 
 
 def test_a_missing_list_is_said_and_a_broken_one_is_an_error(lists):

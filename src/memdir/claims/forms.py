@@ -27,7 +27,8 @@ xml xsd yaml yml zig zip zsh
 """
 ENDINGS = frozenset(_ENDINGS.split())
 # Endings of files only behind a path or a dotted or dashed name.
-WEAK_ENDINGS = frozenset("d db dev env in key local lock log map out pid prod test".split())
+_WEAK_ENDINGS = "d db dev env in key local lock log map out pid prod test"
+WEAK_ENDINGS = frozenset(_WEAK_ENDINGS.split())
 _WHOLE_NAMES = """
 Brewfile CMakeLists.txt CODEOWNERS Caddyfile Cartfile Containerfile Dockerfile Fastfile
 GNUmakefile Gemfile Jenkinsfile Justfile LICENSE Makefile NOTICE Podfile Procfile Rakefile
@@ -52,8 +53,8 @@ build coverage dist logs node_modules obj out target temp tmp vendor venv
 """
 MADE = frozenset(_MADE.split())
 # Programs that run what the repository declares.
-RUNNERS = frozenset("bun composer just make npm pnpm task yarn".split())
-BRANCHES = frozenset("HEAD develop main master trunk".split())
+RUNNERS = frozenset(("bun", "composer", "just", "make", "npm", "pnpm", "task", "yarn"))
+BRANCHES = frozenset(("HEAD", "develop", "main", "master", "trunk"))
 _PREFIXES = """
 bugfix build chore ci claude codex dependabot docs experiment feat feature fix hotfix perf
 refactor release renovate spike style test wip

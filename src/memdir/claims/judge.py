@@ -199,13 +199,17 @@ def _support_dotted(names: tuple[str, ...], seen: Seen) -> Support:
     for place in places:
         if place in owners or owner in re.split("[/.]", place):
             return place, f"{owner} and {last} in {place}", ""
-    words = {name for name, uses in seen.symbols.items() if uses.code}
-    missing = [name for name in names if name not in words and not seen.paths.get(name)]
+    missing = [name for name in names if not _is_there(name, seen)]
     if len(missing) == len(names):
         return NONE
     if missing:
         return "", "", f"not found: {', '.join(missing)}; the other parts are"
     return "", "", f"{owner} and {last} are found, but not seen in one file"
+
+
+def _is_there(name: str, seen: Seen) -> bool:
+    uses = seen.symbols.get(name)
+    return bool(uses and uses.code) or bool(seen.paths.get(name))
 
 
 def _support_command(claim: Claim, seen: Seen) -> Support:

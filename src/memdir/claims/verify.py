@@ -34,10 +34,9 @@ class Checked:
 
 def open_repo(app: App) -> Repo:
     """The code that this store's memories speak of; one that knows nothing without git."""
-    from memdir.claims.repo import open_git_repo, open_no_repo
+    from memdir.claims.repo import GitRepo
 
-    code = app.config.code
-    return open_git_repo(code, app.config.cache_dir) if code else open_no_repo(code, "")
+    return GitRepo(app.config.code, app.config.cache_dir)
 
 
 def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
