@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.audit.staleness import Moments, action, clock, raised, score, stale_kinds
+from memdir.audit.ages import Moments, action, clock, raised, score, stale_kinds
 from memdir.claims.claim import (
     BRANCH,
     PACKAGE,

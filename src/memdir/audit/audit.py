@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memdir.audit import staleness
-from memdir.audit.ages import clocks
+from memdir.audit import ages
 from memdir.audit.inspect import (
     REBUILD,
     Page,
@@ -123,7 +122,7 @@ class Wish:
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
     """Look at everything once, write nothing; what cannot be read hides nothing else."""
     store, scan = app.store, app.store.scan()
-    dated, undated = clocks(app, scan.memories)
+    dated, undated = ages.clocks(app, scan.memories)
     verdicts, unverified = _verify(app, wish, say)
     shared = [memory.path for memory in scan.memories] if is_for_others(app) else []
     ignored = find_ignored(store.root, shared)
@@ -226,25 +225,25 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
 
 def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
     half_life = types.get(memory.type).half_life_days
-    aged = staleness.score(days, half_life)
-    score = staleness.raised(aged, judged)
+    aged = ages.score(days, half_life)
+    score = ages.raised(aged, judged)
     counts = [verdict.verdict for verdict in judged]
     stale = counts.count(claim.STALE)
-    worst = staleness.stale_kinds(judged)
+    worst = ages.stale_kinds(judged)
     reasons = []
-    if aged >= staleness.REVIEW or worst:
+    if aged >= ages.REVIEW or worst:
         reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
     for kind, first in worst.items():
         many = sum(each.claim.kind == kind and each.verdict == claim.STALE for each in judged)
         more = f" and {many - 1} more" if many > 1 else ""
-        points = staleness.MODIFIERS[kind]
+        points = ages.MODIFIERS[kind]
         reasons.append(f"{kind} {first.claim.text}{more}: {first.reason or 'stale'} (+{points})")
     return Audited(
         path=memory.path,
         type=memory.type,
         age_days=days,
         score=score,
-        action=staleness.action(score),
+        action=ages.action(score),
         tokens=tokens(characters),
         claims=Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN)),
         reasons=tuple(reasons),

@@ -85,25 +85,7 @@ _HINT = re.compile(
     r"|\b(?:mon|tue|wed|thu|fri|sat|sun)",
     re.IGNORECASE,
 )
-# Said of habits and of the present as often as of a day.
-_LOOSE = (
-    *("recently", "soon", "night", "monday", "tuesday", "wednesday", "thursday", "friday"),
-    *("saturday", "sunday"),
-)
-# "Decided today" is an event; "works today" and "as today" only mean at present.
-_EVENT = re.compile(
-    r"\b(?:decided|agreed|found|learned|discovered|shipped|released|merged|fixed|broke|said|told|met"
-    r"|changed|added|removed|deployed|started|finished)\b[^.;:!?]{0,30}\btoday\b"
-    r"|\btoday[ ,]{1,2}(?:we|i|the user|they)\b",
-    re.IGNORECASE,
-)
-# "The last Friday of the month", "older than last month", "twice in one day": said of any day.
-_ANY_BEFORE = re.compile(
-    r"\b(?:than|the|every|each|any|over|under|least|most|once|twice|times|per|takes?|took|lasts?"
-    r"|expires?|within)\s$",
-    re.IGNORECASE,
-)
-_ANY_AFTER = re.compile(r"\s{1,2}of\s(?:the|each|every|an?|any)\b", re.IGNORECASE)
+_NEAR = ("last ", "next ", "in ")
 _TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # another tool's name for a task
 
 
@@ -113,46 +95,18 @@ def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
         message = f"{page.length:,} lines; an agent is shown {MAX_LINES}"
         yield Finding("too-long", page.path, message, "memdir restructure --dry-run")
     for number, line in page.prose():
-        phrase = relative_date(line[:LONGEST_LINE])
-        if phrase:
-            message = f"{phrase!r} means another day with every day that passes"
+        if has_relative_date(line[:LONGEST_LINE]):
+            message = "its date means another day with every day that passes"
             yield Finding("relative-date", page.path, message, command("edit", page.path), number)
     yield from _inspect_links(page, lookup)
 
 
-def relative_date(line: str) -> str:
-    """The first phrase that needs the day it was written on; empty where there is none."""
+def has_relative_date(line: str) -> bool:
+    """True if the line needs the day it was written on; one that names a day does not."""
     if not _HINT.search(line) or _DATED.search(line):
-        return ""
-    changed, unsure = make_absolute(line, _DAY)
-    for phrase in unsure:
-        words = phrase.lower().removesuffix("'s").removesuffix("’s").split()
-        if _means_any(line, phrase):
-            continue
-        if words[0] in ("last", "next") or not ({"end", "today"} & {*words} or words[-1] in _LOOSE):
-            return phrase
-    phrase = _replaced(line, changed) if changed != line else ""
-    return "" if "today" in phrase.lower() and not _EVENT.search(line) else phrase
-
-
-def _means_any(line: str, phrase: str) -> bool:
-    """Is it said of any such day, not of one? Of a phrase said twice, the first tells."""
-    start = line.find(phrase)
-    end = start + len(phrase)
-    before = line[max(start - 20, 0) : max(start, 0)]
-    return bool(_ANY_BEFORE.search(before) or _ANY_AFTER.match(line, end))
-
-
-def _replaced(old: str, new: str) -> str:
-    """The words of a line that were written out as a date."""
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    start = old.rfind(" ", 0, start) + 1
-    end, other = len(old), len(new)
-    while end > start and other > start and old[end - 1] == new[other - 1]:
-        end, other = end - 1, other - 1
-    return " ".join(old[start:end].split())
+        return False
+    changed, unsure = make_absolute(line, _DAY, events=True)
+    return changed != line or any(phrase.lower().startswith(_NEAR) for phrase in unsure)
 
 
 def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
@@ -273,8 +227,10 @@ def inspect_index(
         limit = f"an agent sees {MEMORY_MAX_LINES} lines, {MEMORY_MAX_CHARACTERS:,} characters"
         yield Finding("index-too-long", path, f"the index has {size}; {limit}", RESTRUCTURE)
     for first, last in _runs(survey.inline):
-        if last == first and _only_leads(lines[first - 1 : first]):
-            continue
+        line = lines[first - 1] if first <= len(lines) else ""
+        leads = len(line) < SAYS_NOTHING or line.rstrip(" *_").endswith(":")
+        if last == first and leads:
+            continue  # to the list below it
         where = f"line {first} is" if first == last else f"lines {first} to {last} are"
         message = f"{where} content; every session pays for it, a memory would be read when needed"
         yield Finding("inline-content", path, message, RESTRUCTURE, first)
@@ -302,11 +258,6 @@ def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:
     line = lines[pointer.line - 1] if pointer.line <= len(lines) else ""
     said = [word for word in (pointer.hook or line[pointer.end :]).split() if word.strip("-–—|:*")]
     return len(said) > TITLE_WORDS
-
-
-def _only_leads(lines: Sequence[str]) -> bool:
-    """Does a single line lead to the list below it, and say nothing itself?"""
-    return all(len(line) < SAYS_NOTHING or line.rstrip(" *_").endswith(":") for line in lines)
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
