@@ -127,7 +127,12 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     shared = [memory.path for memory in scan.memories] if is_for_others(app) else []
     ignored = find_ignored(store.root, shared)
     findings = [*app.config.findings, *scan.findings]
-    texts = dict(_read_texts(app, scan, findings))
+    texts: dict[str, str] = {}
+    for memory in scan.memories:
+        try:
+            texts[memory.path] = decode(store.view(memory.path))
+        except MemdirError as error:
+            findings.append(Finding("unreadable", memory.path, error.message, error.next))
     survey, lines = _survey_index(app, scan, findings)
     pages = [
         Page(memory, texts[memory.path])
@@ -162,8 +167,12 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         tokens(_prompt_characters(app)),
         sum(memory.tokens for memory in audited),
     )
-    remarks = (*undated, *unverified, *_missing_parts(app))
-    return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, remarks)
+    remarks = [*undated, *unverified]
+    if not store.exists():
+        remarks.append(f"there is no store at {store.root} yet")
+    if not app.history.on:
+        remarks.append("the history is switched off: outside edits and undo are not known")
+    return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, tuple(remarks))
 
 
 def candidates(result: Audit, review: bool = False) -> list[Audited]:
@@ -177,14 +186,6 @@ def find_lost(app: App, changes: Sequence[Change]) -> list[str]:
     shelved = {entry.path for room in (TRASH, ARCHIVE) for entry in app.shelf.list(room)}
     away = [change.path for change in changes if change.kind in (RETIRED, ARCHIVED)]
     return [path for path in away if path not in shelved]
-
-
-def _read_texts(app: App, scan: Scan, findings: list[Finding]) -> Iterator[tuple[str, str]]:
-    for memory in scan.memories:
-        try:
-            yield memory.path, decode(app.store.view(memory.path))
-        except MemdirError as error:
-            findings.append(Finding("unreadable", memory.path, error.message, error.next))
 
 
 def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey, list[str]]:
@@ -275,16 +276,11 @@ def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts,
 
 def ask_web(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str]:
     """The verdicts with those on URLs renewed, and how many were asked."""
-    asked = list(
-        dict.fromkeys(
-            verdict.claim.text
-            for judged in verdicts.values()
-            for verdict in filter(_is_open_url, judged)
-        )
-    )
-    from memdir.claims import urls
+    from memdir.claims.urls import check_urls
 
-    replies = urls.check_urls(asked, private=private)
+    open_urls = (each for judged in verdicts.values() for each in filter(_is_open_url, judged))
+    asked = list(dict.fromkeys(verdict.claim.text for verdict in open_urls))
+    replies = check_urls(asked, private=private)
     renewed = {
         path: [_by_reply(each, replies) if _is_open_url(each) else each for each in judged]
         for path, judged in verdicts.items()
@@ -300,12 +296,9 @@ def _is_open_url(verdict: Judged) -> bool:
 
 
 def _by_reply(verdict: Judged, replies: Mapping[str, Reply]) -> Judged:
-    from memdir.claims import urls
-
     reply = replies.get(verdict.claim.text)
     if reply is None:
-        reason = f"not checked (more than {urls.MAX_URLS})"
-        return replace(verdict, verdict=claim.UNKNOWN, reason=reason)
+        return replace(verdict, verdict=claim.UNKNOWN, reason="not checked: there are too many")
     if not reply.status or reply.status in _CLOSED:
         reason = _CLOSED.get(reply.status, reply.reason)
         return replace(verdict, verdict=claim.UNKNOWN, reason=reason)
@@ -321,11 +314,3 @@ def _prompt_characters(app: App) -> int:
     except MemdirError:
         return 0  # an index that cannot be read is a finding
     return max(utf16_units(whole) - min(loaded.characters, MAX_CHARACTERS), 0)
-
-
-def _missing_parts(app: App) -> Iterator[str]:
-    """What this audit had to do without, in words."""
-    if not app.store.exists():
-        yield f"there is no store at {app.store.root} yet"
-    if not app.history.on:
-        yield "the history is switched off: outside edits and undo are not known"
