@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.claims.claim import Past, Seen, Uses, Wanted
+from memdir.claims.claim import Past, Seen, Uses
 from memdir.claims.find import find_claims
 from memdir.claims.judge import judge, wanted
 from tests.helpers.data_tables import table
@@ -164,7 +164,3 @@ def test_one_look_asks_for_everything_that_the_claims_need():
     assert "main" in asked.branches
     everything = asked.paths | asked.symbols | asked.packages
     assert not any("passwd" in one or "ssh" in one or "<" in one for one in everything)
-
-
-def test_no_claim_asks_for_nothing():
-    assert wanted([]) == Wanted()

@@ -146,14 +146,6 @@ def test_a_pipe_a_link_or_a_folder_in_place_of_the_index_is_replaced(checkout, t
     assert (tmp_path / "theirs").read_text() == "untouched"
 
 
-@pytest.mark.parametrize("statement", ["UPDATE ends SET number = 99", "DROP TABLE names"])
-def test_an_index_that_somebody_else_changed_is_made_anew(checkout, statement):
-    first = checkout.look(**WANTED)
-    with closing(sqlite3.connect(index_of(checkout), isolation_level=None)) as db:
-        db.execute(statement)
-    assert checkout.look(**WANTED) == first
-
-
 def test_a_commit_of_the_index_that_is_an_option_reaches_no_command_line(checkout, monkeypatch):
     first = checkout.look(**WANTED)
     monkeypatch.setattr(code_index, "_is_intact", lambda *given: True)
