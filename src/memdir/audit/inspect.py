@@ -96,7 +96,7 @@ def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
         yield Finding("too-long", page.path, message, "memdir restructure --dry-run")
     for number, line in page.prose():
         if has_relative_date(line[:LONGEST_LINE]):
-            message = "its date means another day with every day that passes"
+            message = "a relative date; write which day is meant"
             yield Finding("relative-date", page.path, message, command("edit", page.path), number)
     yield from _inspect_links(page, lookup)
 
