@@ -278,7 +278,9 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     if not past:
         return ""
     newest = past[0]
-    if not newest.now and any(part in MADE for part in name.split("/")):
+    parts = name.split("/")
+    local = not MADE.isdisjoint(parts) or parts[-1].startswith(".env")
+    if local and not newest.now:
         return ""  # people may well have it, though git no longer tracks it
     now = _follow_folder(past, name) if _folder_above(newest.name, name) else newest.now
     if now:
