@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memdir.audit import ages as ages_module
-from memdir.audit.ages import clocks
+from memdir.audit.ages import find_clocks
 from memdir.audit.audit import Wish, audit
 from memdir.capture import review
 from memdir.config.config import read_config
@@ -136,7 +136,7 @@ def test_without_dates_the_history_says_when_it_came(opened):
     look.log(opened.app())
     opened.now += 7 * DAY
     os.utime(opened.root / "later.md", (0, 0))  # a tool that keeps old times
-    assert clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
+    assert find_clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
 
 
 def test_touch_makes_a_memory_young_and_many_at_once(opened):

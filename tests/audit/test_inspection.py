@@ -6,12 +6,12 @@ import pytest
 
 from memdir.audit.inspect import (
     Page,
-    command,
     inspect_body,
     inspect_header,
     inspect_ignored,
     inspect_index,
     inspect_safety,
+    write_command,
 )
 from memdir.format.index import survey
 from memdir.format.outline import Lookup
@@ -274,7 +274,7 @@ def test_a_store_that_git_ignores_is_said_once_single_memories_each():
 
 @pytest.mark.parametrize("path", ["a b.md", "-x.md", "$(rm).md", "it's.md"])
 def test_a_fix_can_be_pasted_whatever_the_file_is_called(path):
-    words = shlex.split(command("edit", path))
+    words = shlex.split(write_command("edit", path))
     assert words[-1] == path
     assert words[:2] == ["memdir", "edit"]
     assert ("--" in words) == path.startswith("-")

@@ -31,7 +31,7 @@ _BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
 NOTHING_KNOWN: Mapping[str, float] = MappingProxyType({})
 
 
-def score(age_days: float, half_life_days: float) -> int:
+def score_age(age_days: float, half_life_days: float) -> int:
     """Points of exponential decay; a memory from the future is fresh."""
     if age_days <= 0:
         return 0
@@ -39,14 +39,14 @@ def score(age_days: float, half_life_days: float) -> int:
     return int(100 * (1 - 2.0 ** (-age_days / half_life_days)))
 
 
-def action(score: int) -> str:
+def choose_action(score: int) -> str:
     """`keep`, `review` or `prune`: what an audit proposes, never what it does by itself."""
     if score < REVIEW:
         return "keep"
     return "review" if score < PRUNE else "prune"
 
 
-def stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
+def find_stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
     """The first stale claim of each kind that adds points, the heaviest kind first.
 
     A kind counts once, however many of its claims are stale: one renamed folder makes every path
@@ -59,9 +59,9 @@ def stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
     return dict(sorted(first.items(), key=lambda pair: -MODIFIERS[pair[0]]))
 
 
-def raised(score: int, judged: Iterable[Judged]) -> int:
+def raise_score(score: int, judged: Iterable[Judged]) -> int:
     """The score with what its claims add."""
-    return min(score + sum(MODIFIERS[kind] for kind in stale_kinds(judged)), MAX_POINTS)
+    return min(score + sum(MODIFIERS[kind] for kind in find_stale_kinds(judged)), MAX_POINTS)
 
 
 # The clock: the moment from which a memory's age counts.
@@ -75,7 +75,7 @@ class Moments(NamedTuple):
     committed: float | None = None  # the repository around the store got that version
 
 
-def clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
+def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
     """The moment a memory's age counts from.
 
     Verified or modified, else created, or an outside edit that is newer; else what the repository
@@ -96,7 +96,7 @@ def clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
     return memory.mtime if moments.kept is None else moments.kept
 
 
-def clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tuple[str, ...]]:
+def find_clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tuple[str, ...]]:
     """The clock of each memory, and what could not be found out."""
     edited, kept = _read_history(app)
     dates = (*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)
@@ -106,7 +106,7 @@ def clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tupl
         path: Moments(edited.get(path), kept.get(path), committed.times.get(path))
         for path in (memory.path for memory in memories)
     }
-    return {item.path: clock(item, moments[item.path]) for item in memories}, committed.remarks
+    return {item.path: find_clock(item, moments[item.path]) for item in memories}, committed.remarks
 
 
 def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
@@ -153,12 +153,12 @@ def list_by_age(
     for memory in memories:
         clock = clocks.get(memory.path, memory.clock)
         days = safe.age_days(clock, now)
-        points = score(days, types.get(memory.type).half_life_days)
-        listed.append(Listed(memory, days, points, action(points), clock))
+        points = score_age(days, types.get(memory.type).half_life_days)
+        listed.append(Listed(memory, days, points, choose_action(points), clock))
     return sorted(listed, key=lambda item: (-item.clock, item.memory.path))
 
 
 def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
     """All memories of a store by age, and what could not be read; takes no lock."""
     scan = app.store.scan()
-    return list_by_age(scan.memories, app.now(), clocks(app, scan.memories)[0]), scan.findings
+    return list_by_age(scan.memories, app.now(), find_clocks(app, scan.memories)[0]), scan.findings

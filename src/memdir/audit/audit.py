@@ -11,7 +11,6 @@ from memdir.audit import ages
 from memdir.audit.inspect import (
     REBUILD,
     Page,
-    command,
     inspect_body,
     inspect_header,
     inspect_ignored,
@@ -19,6 +18,7 @@ from memdir.audit.inspect import (
     inspect_marks,
     inspect_pairs,
     inspect_safety,
+    write_command,
 )
 from memdir.claims import claim
 from memdir.claims.claim import Judged
@@ -48,14 +48,14 @@ OK = 200
 Verdicts = Mapping[str, Sequence[Judged]]
 
 
-def tokens(characters: int) -> int:
+def count_tokens(characters: int) -> int:
     """What a text costs a model, as far as its length can tell."""
     return math.ceil(characters / CHARACTERS_PER_TOKEN)
 
 
-def index_tokens(text: str) -> int:
+def count_index_tokens(text: str) -> int:
     """What a session pays for an index: no more of it than a client loads."""
-    return tokens(min(load(text).characters, MAX_CHARACTERS))
+    return count_tokens(min(load(text).characters, MAX_CHARACTERS))
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Wish:
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
     """Look at everything once, write nothing; what cannot be read hides nothing else."""
     store, scan = app.store, app.store.scan()
-    dated, undated = ages.clocks(app, scan.memories)
+    dated, undated = ages.find_clocks(app, scan.memories)
     verdicts, unverified = _verify(app, wish, say)
     shared = [memory.path for memory in scan.memories] if is_for_others(app) else []
     ignored = find_ignored(store.root, shared)
@@ -147,7 +147,9 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         findings += inspect_header(page, entry[0] if entry else "")
         findings += inspect_body(page, lookup)
         findings += inspect_safety(page)
-        findings += inspect_marks(page.path, page.text.split("\n"), command("edit", page.path))
+        findings += inspect_marks(
+            page.path, page.text.split("\n"), write_command("edit", page.path)
+        )
         findings += _stale_claims(page.path, verdicts.get(page.path, ()))
     paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
     findings += inspect_pairs({page.path: page.text for page in paired})
@@ -163,8 +165,8 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     ]
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
-        tokens(min(survey.characters, MAX_CHARACTERS)),
-        tokens(_prompt_characters(app)),
+        count_tokens(min(survey.characters, MAX_CHARACTERS)),
+        count_tokens(_prompt_characters(app)),
         sum(memory.tokens for memory in audited),
     )
     remarks = [*undated, *unverified]
@@ -175,7 +177,7 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, tuple(remarks))
 
 
-def candidates(result: Audit, review: bool = False) -> list[Audited]:
+def find_candidates(result: Audit, review: bool = False) -> list[Audited]:
     """The memories that should go, the most worn out first; with `review` also the doubtful."""
     actions = ("prune", "review") if review else ("prune",)
     return [memory for memory in result.memories if memory.action in actions]
@@ -221,16 +223,16 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
         if verdict.verdict == claim.STALE:
             said = verdict.claim
             message = f"{said.kind} {said.text} is stale: {verdict.reason}"
-            yield Finding("stale-claim", path, message, command("edit", path), said.line)
+            yield Finding("stale-claim", path, message, write_command("edit", path), said.line)
 
 
 def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
     half_life = types.get(memory.type).half_life_days
-    aged = ages.score(days, half_life)
-    score = ages.raised(aged, judged)
+    aged = ages.score_age(days, half_life)
+    score = ages.raise_score(aged, judged)
     counts = [verdict.verdict for verdict in judged]
     stale = counts.count(claim.STALE)
-    worst = ages.stale_kinds(judged)
+    worst = ages.find_stale_kinds(judged)
     reasons = []
     if aged >= ages.REVIEW or worst:
         reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
@@ -244,8 +246,8 @@ def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged])
         type=memory.type,
         age_days=days,
         score=score,
-        action=ages.action(score),
-        tokens=tokens(characters),
+        action=ages.choose_action(score),
+        tokens=count_tokens(characters),
         claims=Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN)),
         reasons=tuple(reasons),
     )

@@ -69,7 +69,7 @@ class Disagreement:
     line: int = 0
 
 
-def disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
+def find_disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
     """Where a memory's text does not fit its description or the index line that points at it."""
     document = memory.read(text)
     description = document.values.get("description", "").strip()

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from memdir.audit.disagree import disagreements
+from memdir.audit.disagree import find_disagreements
 from memdir.errors import Finding
 from memdir.format.index import Survey
 from memdir.format.outline import Lookup
@@ -65,7 +65,7 @@ class Page:
                 yield number, line
 
 
-def command(verb: str, path: str, *more: str) -> str:
+def write_command(verb: str, path: str, *more: str) -> str:
     """A command on one memory that can be pasted."""
     # A path that starts like an option would be taken for one.
     dashes = ["--"] if path.startswith("-") else []
@@ -97,7 +97,9 @@ def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
     for number, line in page.prose():
         if has_relative_date(line[:LONGEST_LINE]):
             message = "a relative date; write which day is meant"
-            yield Finding("relative-date", page.path, message, command("edit", page.path), number)
+            yield Finding(
+                "relative-date", page.path, message, write_command("edit", page.path), number
+            )
     yield from _inspect_links(page, lookup)
 
 
@@ -121,7 +123,9 @@ def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
             if not passed and not lookup.find(target, WIKILINK):
                 seen.add(target)
                 message = f"[[{target}]] leads to no memory of this store"
-                yield Finding("broken-link", page.path, message, command("edit", page.path), number)
+                yield Finding(
+                    "broken-link", page.path, message, write_command("edit", page.path), number
+                )
 
 
 # The header of a memory: is there one, does its type exist, does its description fit.
@@ -139,13 +143,15 @@ def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
             yield Finding("no-header", page.path, message, "memdir restructure --dry-run", 1)
         return
     yield from _inspect_type(page)
-    for item in disagreements(page.text, pointer_line):
-        yield Finding(item.kind, page.path, item.message, command("edit", page.path), item.line)
+    for item in find_disagreements(page.text, pointer_line):
+        yield Finding(
+            item.kind, page.path, item.message, write_command("edit", page.path), item.line
+        )
 
 
 def _inspect_type(page: Page) -> Iterator[Finding]:
     said = page.document.get(*TYPE_KEYS).strip().lower()
-    fix, known = command("edit", page.path), ", ".join(types.names())
+    fix, known = write_command("edit", page.path), ", ".join(types.names())
     if not said:
         message = f"its header names no type; there are {known}"
         yield Finding("no-type", page.path, message, fix, 1)
@@ -158,7 +164,7 @@ def _inspect_type(page: Page) -> Iterator[Finding]:
         named = stem(page.path).partition("_")[0].lower()
         if named in types.names() and named not in (said, stem(page.path).lower()):
             message = f"its file is called {named}_…, its header says {said}"
-            fix = command("edit", page.path, "--type", named)
+            fix = write_command("edit", page.path, "--type", named)
             yield Finding("type-differs", page.path, message, fix, 1)
 
 
@@ -315,7 +321,7 @@ def inspect_safety(page: Page) -> Iterator[Finding]:
     for secret in find_secrets(text):
         # The old version stays in the history: only a new secret makes the old one harmless.
         message = f"what looks like a secret ({secret.rule}) stands here; renew it where it is used"
-        yield Finding("secret", path, message, command("edit", path), secret.line)
+        yield Finding("secret", path, message, write_command("edit", path), secret.line)
     yield from list(_inspect_hidden(text, path))[:FEW]
     yield from list(_inspect_orders(page))[:FEW]
 
@@ -331,7 +337,7 @@ def _inspect_hidden(text: str, path: str) -> Iterator[Finding]:
         hidden = next((char for char in line if char not in shown), "")
         what = f"U+{ord(hidden):04X}" if hidden else "characters out of place"
         message = f"hidden characters ({what}): an agent reads them, a person does not see them"
-        yield Finding("hidden-characters", path, message, command("show", path), number)
+        yield Finding("hidden-characters", path, message, write_command("show", path), number)
 
 
 def _inspect_orders(page: Page) -> Iterator[Finding]:
@@ -347,10 +353,12 @@ def _inspect_orders(page: Page) -> Iterator[Finding]:
         seen = _NAMED_TAG.sub("", seen)
         if found:
             message = f"it gives an agent orders: {' '.join(found[0].split())[:60]!r}"
-            yield Finding("orders", page.path, message, command("show", page.path), number)
+            yield Finding("orders", page.path, message, write_command("show", page.path), number)
         elif inert(seen) != seen:
             message = "it imitates the marks by which a client tells its own words from the rest"
-            yield Finding("forged-frame", page.path, message, command("show", page.path), number)
+            yield Finding(
+                "forged-frame", page.path, message, write_command("show", page.path), number
+            )
 
 
 def _is_quoted(line: str, found: re.Match[str]) -> bool:

@@ -88,12 +88,12 @@ _HEAD_PLANNED = re.compile(
 )
 
 
-def other_repository(text: str) -> bool:
+def mentions_other_repository(text: str) -> bool:
     """True if a memory mentions another repository, which bare names may belong to."""
     return _OTHER.search(text) is not None
 
 
-def retired(text: str) -> bool:
+def says_retired(text: str) -> bool:
     """True if a memory begins by saying that it is no longer valid."""
     return _RETIRED.search(text) is not None
 
@@ -104,7 +104,7 @@ class Context:
     def __init__(self, block: Block, bare: Iterable[tuple[int, int]]) -> None:
         """`bare` are spans of the prose: their own words say nothing about them."""
         self.block = block
-        self.text = hide(block.masked, bare)
+        self.text = hide_spans(block.masked, bare)
         self.starts = list(_starts(self.text, block.kind))
         self._by_sentence: dict[int, str] = {}
 
@@ -144,7 +144,7 @@ class Context:
         return PLANNED if _HEAD_PLANNED.search(above) else ""
 
 
-def hide(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def hide_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """A text of the same length in which the spans cannot be read."""
     parts, position = [], 0
     for start, end in sorted(spans):

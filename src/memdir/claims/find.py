@@ -11,8 +11,15 @@ from itertools import islice
 
 from memdir.claims import context
 from memdir.claims.claim import BRANCH, COMMIT, PACKAGE, PATH, SYMBOL, TEXT, Claim
-from memdir.claims.context import Context, hide
-from memdir.claims.forms import BRANCHES, PREFIXES, Form, bare_form, code_form, file_ending
+from memdir.claims.context import Context, hide_spans
+from memdir.claims.forms import (
+    BRANCHES,
+    PREFIXES,
+    Form,
+    find_file_ending,
+    read_bare_form,
+    read_code_form,
+)
 from memdir.text.markdown import destination
 from memdir.text.prose import FENCED, HIDDEN, LONGEST_TEXT, Block, blocks
 
@@ -35,8 +42,8 @@ Span = tuple[int, int, str, Form, bool]  # start, end, text, form, True outside 
 def find_claims(text: str, place: str = "") -> list[Claim]:
     """The claims of a memory in order; `place` is its path below the repository, if any."""
     claims: list[Claim] = []
-    elsewhere = context.other_repository(text[:LONGEST_TEXT])
-    otherwise = context.PAST if context.retired(text[:BEGINNING_CHARACTERS]) else ""
+    elsewhere = context.mentions_other_repository(text[:LONGEST_TEXT])
+    otherwise = context.PAST if context.says_retired(text[:BEGINNING_CHARACTERS]) else ""
     for block in blocks(text):
         spans = list(islice(_spans(block), MAX_CLAIMS - len(claims)))
         around = Context(block, [span[:2] for span in spans if span[4]])
@@ -70,7 +77,9 @@ def _last_name(claim: Claim) -> str:
 
 
 def _is_code_file(form: Form) -> bool:
-    return form.kind == PATH and bool(form.names) and file_ending(form.names[0]) not in ("", "md")
+    return (
+        form.kind == PATH and bool(form.names) and find_file_ending(form.names[0]) not in ("", "md")
+    )
 
 
 def _near(around: Context, start: int, end: int, files: list[tuple[int, str]]) -> tuple[str, ...]:
@@ -87,7 +96,7 @@ def _is_branch(around: Context, start: int, span: str) -> bool:
     if span.endswith("/") and span[:-1] in PREFIXES:
         return _BRANCH_WORD.search(around.text, *around.sentence(start)) is not None
     before = around.text[max(0, start - 16) : start]
-    return not file_ending(span) and _CALLED.search(before) is not None
+    return not find_file_ending(span) and _CALLED.search(before) is not None
 
 
 def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
@@ -110,7 +119,7 @@ def _spans(block: Block) -> Iterator[Span]:
     for start, end in block.spans:
         if end - start <= MAX_TICKED_CHARACTERS:
             code = " ".join(block.text[start:end].strip("`").split())
-            spans += [(start, end, code, code_form(code), False)] if code else []
+            spans += [(start, end, code, read_code_form(code), False)] if code else []
     hidden = []
     for match in _LINK.finditer(block.masked):
         start = match.end()
@@ -118,11 +127,11 @@ def _spans(block: Block) -> Iterator[Span]:
         if end <= 0 or not target or HIDDEN in block.masked[start:end]:
             continue
         hidden.append((start, end))
-        form = bare_form(target) or (code_form(target) if "/" in target else None)
+        form = read_bare_form(target) or (read_code_form(target) if "/" in target else None)
         if form is not None:
             spans.append((start, end, target, form, True))
-    prose = hide(block.masked, hidden)
-    prose = hide(prose, [match.span() for match in _WIKI.finditer(prose)])
+    prose = hide_spans(block.masked, hidden)
+    prose = hide_spans(prose, [match.span() for match in _WIKI.finditer(prose)])
     yield from sorted([*spans, *_words(prose)], key=lambda span: span[:2])
 
 
@@ -137,12 +146,12 @@ def _words(text: str) -> Iterator[Span]:
         if text.startswith("/", start) and text[start - 1 : start] == HIDDEN:
             start += 1  # `a`/b/c: a list, not a path from the root
         word = _trimmed(text[start : match.end()].rstrip("~"))
-        form = bare_form(word) if len(word) > 1 else None
+        form = read_bare_form(word) if len(word) > 1 else None
         if form is not None:
             yield start, start + len(word), word, form, True
         elif "/" in word:  # `Process()/URLSession/daemon.js`: each by itself
             for part in word.split("/"):
-                form = bare_form(part) if len(part) > 1 else None
+                form = read_bare_form(part) if len(part) > 1 else None
                 if form is not None and form.kind not in (COMMIT, TEXT):
                     yield start, start + len(part), part, form, True
                 start += len(part) + 1

@@ -91,7 +91,7 @@ QUOTED = Form(TEXT, aside=context.CODE)
 AWAY = Form(PATH, aside=context.OUTSIDE)
 
 
-def code_form(text: str) -> Form:
+def read_code_form(text: str) -> Form:
     """The form of a span in backticks; what names nothing is quoted code."""
     if not text or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] == "-":
         return QUOTED
@@ -108,17 +108,17 @@ def code_form(text: str) -> Form:
     if _is_commit(text):
         return Form(COMMIT, (text,))
     if text[0] == "@" and "/" in text:
-        return Form(PACKAGE, (text,), aside=context.PLACEHOLDER if placeholder(text) else "")
-    path = path_form(text)
+        return Form(PACKAGE, (text,), aside=context.PLACEHOLDER if is_placeholder(text) else "")
+    path = read_path_form(text)
     if path is not None:
         return path
     if _KEBAB.fullmatch(text):
         return Form(PACKAGE, (text,))
-    names = symbol_names(text)
+    names = read_symbol_names(text)
     return Form(SYMBOL, names) if names else QUOTED
 
 
-def bare_form(text: str) -> Form | None:
+def read_bare_form(text: str) -> Form | None:
     """The form of a word without backticks; None for a word like any other."""
     if len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] in "-@#":
         return None
@@ -127,13 +127,13 @@ def bare_form(text: str) -> Form | None:
     if text[0] in "~$" or text[1:3] == ":\\":
         return AWAY if "/" in text or "\\" in text else None
     if text[0] == "/":
-        return _absolute(text) if file_ending(text) else None
+        return _absolute(text) if find_file_ending(text) else None
     if _is_commit(text):
         return Form(COMMIT, (text,))
-    if file_ending(text) or (text[-1] == "/" and text.isascii() and len(text) > 2):
-        return path_form(text)
-    names = symbol_names(text)
-    if names and (distinctive(names[-1]) or text.endswith("()")):
+    if find_file_ending(text) or (text[-1] == "/" and text.isascii() and len(text) > 2):
+        return read_path_form(text)
+    names = read_symbol_names(text)
+    if names and (is_distinctive(names[-1]) or text.endswith("()")):
         return Form(SYMBOL, names)
     return None
 
@@ -142,20 +142,20 @@ def _is_commit(text: str) -> bool:
     return bool(_HEX.fullmatch(text)) and not text.isdigit() and not text.isalpha()
 
 
-def path_form(text: str) -> Form | None:
+def read_path_form(text: str) -> Form | None:
     """A path below the repository, or a branch by its prefix; None for anything else."""
     first, _, rest = text.partition("/")
-    if first in PREFIXES and rest and "/" not in rest and not file_ending(text):
+    if first in PREFIXES and rest and "/" not in rest and not find_file_ending(text):
         return Form(BRANCH, (text,), (text,))
-    path = path_names(text)
+    path = read_path_names(text)
     return Form(PATH, *path) if path else None
 
 
 def _absolute(text: str) -> Form:
     """From the root of the repository, if it names a file; `/name` may be a slash command."""
-    if placeholder(text):
+    if is_placeholder(text):
         return Form(PATH, aside=context.PLACEHOLDER)
-    path = path_names(text[1:]) if file_ending(text) else None
+    path = read_path_names(text[1:]) if find_file_ending(text) else None
     if path:
         return Form(PATH, *path)
     name = text[1:]
@@ -173,8 +173,8 @@ def _phrase(text: str) -> Form:
         return QUOTED
     first, rest = words[0], [word for word in words[1:] if word[0] != "-"]
     if "/" in first and first[:2] != "./" and "(" not in text:
-        spaced = path_names(text)
-        if spaced and not spaced[2] and (text[-1] == "/" or file_ending(text)):
+        spaced = read_path_names(text)
+        if spaced and not spaced[2] and (text[-1] == "/" or find_file_ending(text)):
             return Form(PATH, *spaced)
     script = ""
     if first in RUNNERS and rest:
@@ -185,26 +185,28 @@ def _phrase(text: str) -> Form:
     away = first in ("rm", "mv", "rmdir") or (first == "git" and rest[:1] != ["add"])
     for word in [] if away else words:
         word = word.strip("\"'`,;()")
-        if "/" in word and file_ending(word) and word[0] not in "-/~$" and "=" not in word:
-            path = path_names(word)
+        if "/" in word and find_file_ending(word) and word[0] not in "-/~$" and "=" not in word:
+            path = read_path_names(word)
             if path and not path[2]:
                 files += [*path[0][:1], *(item for item in path[1] if item[:2] == "::")]
-    names = (script,) if script and not placeholder(script) else ()
+    names = (script,) if script and not is_placeholder(script) else ()
     if names or files:
         return Form(COMMAND, names, tuple(files[:4]))
-    symbols = [name for word in words for name in symbol_names(word.strip("#[](){},;&*\"'!=<>"))]
-    telling = tuple(dict.fromkeys(name for name in symbols if distinctive(name)))[:4]
+    symbols = [
+        name for word in words for name in read_symbol_names(word.strip("#[](){},;&*\"'!=<>"))
+    ]
+    telling = tuple(dict.fromkeys(name for name in symbols if is_distinctive(name)))[:4]
     return Form(SYMBOL, (), telling) if telling else QUOTED
 
 
-def placeholder(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
     """True if a reader has to fill something in: `src/<name>.ts`, `YYYY-MM-DD.md`."""
     return _PLACEHOLDER.search(text) is not None
 
 
-def file_ending(path: str) -> str:
+def find_file_ending(path: str) -> str:
     """The ending that makes the last segment a file; empty for a folder or a word."""
-    path = without_lines(path)[0]
+    path = cut_line_numbers(path)[0]
     name = path.rstrip("*").rsplit("/", 1)[-1]
     if name in WHOLE_NAMES:
         return name.lower()
@@ -221,7 +223,7 @@ def file_ending(path: str) -> str:
     return ending if ending in ENDINGS else ""
 
 
-def without_lines(text: str) -> tuple[str, str]:
+def cut_line_numbers(text: str) -> tuple[str, str]:
     """A path without `:73-77`, `#L12`, `::test_name` or `:name`, and the name that followed."""
     path, mark, rest = text.partition("::")
     if mark and IDENTIFIER.match(rest):
@@ -235,31 +237,31 @@ def without_lines(text: str) -> tuple[str, str]:
     return (path, "") if mark and "." in path else (text, "")
 
 
-def path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
+def read_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
     """Names that must all be there, parts that may stand for them, an aside; None for no path."""
-    path, symbol = without_lines(text.strip("\"'"))
+    path, symbol = cut_line_numbers(text.strip("\"'"))
     segments = [item for item in path.split("/") if item]
     if not segments or len(segments) > MAX_SEGMENTS or "//" in path or "()" in path:
         return None
-    if "/" not in path and not file_ending(path):
+    if "/" not in path and not find_file_ending(path):
         return None
-    if placeholder(path):
+    if is_placeholder(path):
         return (), (), context.PLACEHOLDER
     if not all(_SEGMENT.fullmatch(item) for item in segments):
         return None
     if not any(map(str.isalnum, path)):
         return None
     names = tuple(
-        filter(None, (re.sub(r"^(?:\./)+", "", item).strip("/") for item in spread(path)))
+        filter(None, (re.sub(r"^(?:\./)+", "", item).strip("/") for item in spread_braces(path)))
     )
     if "*" in path:
         fixed = (name.split("*", 1)[0].rpartition("/")[0] for name in names)
         return names, tuple(dict.fromkeys(filter(None, fixed))), ""
-    listed = segments if len(segments) > 1 and all(map(file_ending, segments)) else []
+    listed = segments if len(segments) > 1 and all(map(find_file_ending, segments)) else []
     return names, (*listed, *(["::" + symbol] if symbol else [])), ""
 
 
-def spread(path: str) -> list[str]:
+def spread_braces(path: str) -> list[str]:
     """`a.{py,pyi}` becomes `a.py` and `a.pyi`, up to a limit."""
     braces = _BRACES.search(path)
     if braces is None:
@@ -267,13 +269,13 @@ def spread(path: str) -> list[str]:
     before, after = path[: braces.start()], path[braces.end() :]
     paths: list[str] = []
     for choice in braces[1].split(",")[:MAX_NAMES]:
-        paths += spread(f"{before}{choice.strip()}{after}")
+        paths += spread_braces(f"{before}{choice.strip()}{after}")
         if len(paths) >= MAX_NAMES:
             break
     return paths[:MAX_NAMES]
 
 
-def symbol_names(text: str) -> tuple[str, ...]:
+def read_symbol_names(text: str) -> tuple[str, ...]:
     """The identifiers of `a.b::c(…)`, `Vec<T>`, `name!()`; none for anything else."""
     head = text.split("(", 1)[0].split("<", 1)[0].split("[", 1)[0].rstrip("!?*&:").lstrip("@$&*.#")
     parts = _PARTED.split(head)
@@ -282,7 +284,7 @@ def symbol_names(text: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def distinctive(name: str) -> bool:
+def is_distinctive(name: str) -> bool:
     """True for a made-up name: it has a hump, an underscore or a digit inside."""
     bare = name.strip("_$")
     if len(bare) < 4:

@@ -25,7 +25,7 @@ from memdir.claims.claim import (
     Seen,
     Wanted,
 )
-from memdir.claims.forms import MADE, distinctive, file_ending, is_common
+from memdir.claims.forms import MADE, find_file_ending, is_common, is_distinctive
 
 # A dotted name may be a module: the endings that its file may have; none for a folder.
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
@@ -46,7 +46,7 @@ Support = tuple[str, str, str]  # the place, how it was found, else what is miss
 NONE: Support = ("", "", "")
 
 
-def wanted(claims: Iterable[Claim]) -> Wanted:
+def collect_wanted(claims: Iterable[Claim]) -> Wanted:
     """Everything that these claims need to have looked up, for one look."""
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits = set[str](), set[str]()
@@ -74,7 +74,7 @@ def wanted(claims: Iterable[Claim]) -> Wanted:
     return Wanted(*frozen)
 
 
-def judge(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
+def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
     """The verdict on a claim; `beside` are the memories of its own store."""
     aside = Judged(claim, NOT_A_CLAIM if claim.aside in context.NO_CLAIM else UNKNOWN, claim.aside)
     if claim.aside in context.NEVER_TRUE:
@@ -258,7 +258,7 @@ def _find_end(claim: Claim, seen: Seen) -> str:
     name = claim.names[0]
     near = any(seen.paths.get(file) or seen.past.get(file) for file in claim.near)
     past = seen.past_symbols.get(name)
-    if past is None or not near or name in seen.symbols or not distinctive(name):
+    if past is None or not near or name in seen.symbols or not is_distinctive(name):
         return ""
     return f"no longer in the code: removed {_when(past)}"
 
@@ -272,7 +272,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     is_folder = f"{name}/" in claim.text
     if seen.paths.get(name) or not seen.past.get(name):
         return ""
-    if "/" not in name and (is_common(name) or not (file_ending(name) or is_folder)):
+    if "/" not in name and (is_common(name) or not (find_file_ending(name) or is_folder)):
         return ""  # a bare word, or a name that every project has
     past = [item for item in seen.past[name] if _means(claim, name, item, is_folder)]
     if not past:
@@ -293,9 +293,9 @@ def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
     """True if a past path is the one meant; `a/b` without an ending may be anything."""
     if past.name == name or past.name.startswith(name + "/"):
         return True
-    if claim.loose or claim.text[0] == "/" or not (file_ending(name) or is_folder):
+    if claim.loose or claim.text[0] == "/" or not (find_file_ending(name) or is_folder):
         return False
-    return not claim.bare or distinctive(name.rsplit("/", 1)[-1].replace("-", "_"))
+    return not claim.bare or is_distinctive(name.rsplit("/", 1)[-1].replace("-", "_"))
 
 
 def _folder_above(path: str, name: str) -> str:
@@ -326,7 +326,7 @@ def _moved_to(name: str, seen: Seen) -> str:
 
 def _folder_name(path: str) -> str:
     """A file without its ending: what it is called once it has become a folder."""
-    ending = file_ending(path)
+    ending = find_file_ending(path)
     return path[: -len(ending) - 1] if ending else ""
 
 

@@ -39,12 +39,12 @@ from memdir.claims.tree import (
     WorkTree,
     decode,
     encode,
-    ignored_paths,
+    find_ignored_paths,
     match_ends,
     match_patterns,
-    nearest,
     open_checkout,
-    plain,
+    pick_nearest,
+    plain_path,
     read_dirty,
     read_tree,
     read_untracked,
@@ -128,7 +128,7 @@ class _Look:
 
     def see(self, wanted: Wanted) -> Seen:
         self._read_tree()
-        forms = {name: plain(name, self.git.root) for name in wanted.paths}
+        forms = {name: plain_path(name, self.git.root) for name in wanted.paths}
         paths, missing = self._find_paths(forms)
         gone, ignored = self._find_past(missing), frozenset[str]()
         if self.git.work_tree:
@@ -136,7 +136,7 @@ class _Look:
                 # A folder that once had tracked files is only what a build left behind.
                 if name not in gone and self.work_tree.has_folder(form):
                     paths[name] = (form,)
-            ignored = ignored_paths(self.git, missing, self.files, self.tree.submodules)
+            ignored = find_ignored_paths(self.git, missing, self.files, self.tree.submodules)
             self.known.add("ignored")
         uses, past_symbols = self._find_symbols(wanted.symbols)
         packages, commands = self._read_manifests(wanted.packages)
@@ -195,7 +195,7 @@ class _Look:
         starred = [name for name in forms if "*" in name and name not in there]
         there |= match_patterns(starred, self.files)
         missing = {name: form for name, form in forms.items() if form and name not in there}
-        return {name: nearest(some, forms[name]) for name, some in there.items()}, missing
+        return {name: pick_nearest(some, forms[name]) for name, some in there.items()}, missing
 
     def _find_past(self, missing: dict[str, str]) -> Pasts:
         """What the missing names were, unless it may be there in another way than tracked."""
@@ -212,7 +212,9 @@ class _Look:
         folders = {item.name for pasts in gone.values() for item in pasts}
         # A folder counts only if it is ignored; otherwise a build left it behind.
         left = {path: path for path in folders if self.work_tree.has_folder(path)}
-        ignored = ignored_paths(self.git, left, self.files, self.tree.submodules) if left else ()
+        ignored = (
+            find_ignored_paths(self.git, left, self.files, self.tree.submodules) if left else ()
+        )
 
         def may_be_there(name: str, item: Past) -> bool:
             return (

@@ -277,7 +277,7 @@ MAX_PATTERNS = 200  # of one look
 _STARS = re.compile(r"\*{1,3}")
 
 
-def plain(name: str, root: str) -> str:
+def plain_path(name: str, root: str) -> str:
     """The wanted name as a path below the root; empty if it cannot be one."""
     name = name.removeprefix(root + "/")
     while name.startswith("./"):
@@ -329,7 +329,7 @@ def _fits(parts: Sequence[str], path: str) -> bool:
     return True
 
 
-def nearest(paths: list[str], form: str) -> tuple[str, ...]:
+def pick_nearest(paths: list[str], form: str) -> tuple[str, ...]:
     """A few of them: the equal one, then those that lie highest."""
     ordered = sorted(paths, key=lambda path: (path != form, path.count("/"), path))
     return tuple(ordered[:MAX_PATHS])
@@ -339,7 +339,7 @@ MAX_RULE_FOLDERS = 20  # folders with a .gitignore of their own that a name is t
 _RULES = ".gitignore"
 
 
-def ignored_paths(
+def find_ignored_paths(
     git: Git, names: Mapping[str, str], files: Iterable[str], submodules: Collection[str]
 ) -> frozenset[str]:
     """The names that the ignore rules exclude, at the root or in a folder with own rules."""

@@ -126,7 +126,7 @@ def memory_text(app: App, scope: str, name: str, start: int = 1) -> tuple[str, b
     source = source_of(app)
     recalled.giver = source(memory.path) if source else ""
     if app.config.code:
-        verify.kept_verdicts(app).tell([recalled])
+        verify.open_verdicts(app).tell([recalled])
     head = inject.body(recalled, app.now()).partition("\n\n")[0]  # below it: what it is about
     return framed(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
