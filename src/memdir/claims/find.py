@@ -15,6 +15,7 @@ from memdir.claims.context import Context, hide_spans
 from memdir.claims.forms import (
     BRANCHES,
     PREFIXES,
+    QUOTED,
     Form,
     find_file_ending,
     read_bare_form,
@@ -30,6 +31,7 @@ MAX_TICKED_CHARACTERS = 400  # between two backticks; more is a backtick that wa
 _TOKEN = re.compile(r"[^\s\x01|]{2,240}")
 _LINK = re.compile(r"\]\(")
 _WIKI = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]")
+_NUMBERED = re.compile(r"\b(?:PR|MR|[Ii]ssue|GH) ?#\d{1,7}|(?<![\w.])v\d{1,4}(?:\.\d{1,6}){1,3}\b")
 _TRIM = "\"'“”‘’*_()[]{}<>,;:!?、。，；：（）「」"
 _BRANCH_WORD = re.compile(
     r"\bbranch(?:es)?\b|\bworktree|\brebase|\bmerge[ds]?\b|\bcheckout\b", re.I
@@ -132,6 +134,8 @@ def _spans(block: Block) -> Iterator[Span]:
             spans.append((start, end, target, form, True))
     prose = hide_spans(block.masked, hidden)
     prose = hide_spans(prose, [match.span() for match in _WIKI.finditer(prose)])
+    for match in _NUMBERED.finditer(prose):
+        spans.append((*match.span(), match[0], QUOTED, True))
     yield from sorted([*spans, *_words(prose)], key=lambda span: span[:2])
 
 
