@@ -15,9 +15,9 @@ from typing import IO
 from benchmarks.common import WORDS, Row, scratch
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.claims.find import find_claims
-from memdir.claims.judge import wanted
-from memdir.claims.repo import open_git_repo
-from memdir.claims.verify import rows_of, verify_claims
+from memdir.claims.judge import collect_wanted
+from memdir.claims.repo import GitRepo
+from memdir.claims.verify import make_rows, verify_claims
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import Memory
 from memdir.hot.verdicts import Kept, Verdicts, facts_of
@@ -38,14 +38,14 @@ def measure() -> list[Row]:
         made = _make(code)
         texts = _memories(*made)
         claims = [claim for path, text in texts for claim in find_claims(text, path)]
-        asked = wanted(claims)
+        asked = collect_wanted(claims)
         what = f"{MEMORIES:,} memories, {len(claims):,} claims, {len(asked.symbols):,} symbols"
         names = sorted(asked.symbols)[:GREPPED]
         floor, floor_cpu = _taken(lambda: _grep(code, names))
         verdicts: list[str] = []
 
         def audit() -> None:
-            judged, _ = verify_claims(texts, open_git_repo(code, cache))
+            judged, _ = verify_claims(texts, GitRepo(code, cache))
             verdicts[:] = [one.verdict for some in judged.values() for one in some]
 
         rows = [_whole(folder, code, texts, floor)]
@@ -86,9 +86,11 @@ def _glance(code: str, home: str, texts: list[tuple[str, str]]) -> Row:
     """What a prompt pays for the verdicts on five memories that were looked at before."""
     kept = Verdicts(os.path.join(home, "kept"), code)
     memories = [Memory(path, text, 1.0, len(text)) for path, text in texts[:RECALLED]]
-    judged, _ = verify_claims(texts[:RECALLED], open_git_repo(code, os.path.join(home, "glance")))
+    judged, _ = verify_claims(texts[:RECALLED], GitRepo(code, os.path.join(home, "glance")))
     for memory in memories:
-        kept.keep(memory.path, Kept(facts_of(memory), "0" * 40, rows_of(judged[memory.path], kept)))
+        kept.keep(
+            memory.path, Kept(facts_of(memory), "0" * 40, make_rows(judged[memory.path], kept))
+        )
     bodies = [Recalled(memory, "project", home) for memory in memories]
     best = min(_taken(lambda: kept.tell(bodies))[0] for _ in range(REPEATED)) * 1000
     assert all(one.verdicts for one in bodies)
@@ -99,7 +101,7 @@ def _glance(code: str, home: str, texts: list[tuple[str, str]]) -> Row:
 
 def _look(code: str, cache: str, asked: object) -> list[Row]:
     """The look alone, without finding and judging claims."""
-    wall, cpu = _taken(lambda: open_git_repo(code, cache).look(asked))  # type: ignore[arg-type]
+    wall, cpu = _taken(lambda: GitRepo(code, cache).look(asked))  # type: ignore[arg-type]
     listed, _ = _taken(lambda: _run(code, "ls-files", "-z"))
     status, _ = _taken(lambda: _run(code, "status", "--porcelain", "-uno"))
     note = f"{cpu:.2f} s of CPU; the floor is `git ls-files` and `git status`"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evals.claims_set import ClaimSet, Label, Labelled
 from memdir.claims.claim import PATH, STALE, SYMBOL, TRUE, Judged
-from memdir.claims.judge import judge, wanted
+from memdir.claims.judge import collect_wanted, judge_claim
 from memdir.claims.verify import verify_claims
 from memdir.evals.report import (
     COUNT,
@@ -92,9 +92,9 @@ def _scored(repository: Labelled) -> list[Scored]:
     judged, _ = verify_claims(repository.texts, repository.repo)
     scored = [_score(label, judged[label.file]) for label in repository.labels]
     plain = [replace(one.judged.claim, aside="") if one.judged else None for one in scored]
-    seen = repository.repo.look(wanted([one for one in plain if one]))
+    seen = repository.repo.look(collect_wanted([one for one in plain if one]))
     lost = [
-        one is not None and one.kind in (PATH, SYMBOL) and judge(one, seen).verdict != TRUE
+        one is not None and one.kind in (PATH, SYMBOL) and judge_claim(one, seen).verdict != TRUE
         for one in plain
     ]
     return [replace(one, naive=stale) for one, stale in zip(scored, lost, strict=True)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evals.pairs_data import Single, Stores
 from evals.pairs_measure import Share, share_figure
-from memdir.audit.disagree import MISSING, disagreements
+from memdir.audit.disagree import MISSING, find_disagreements
 from memdir.evals.report import COUNT, TEXT, Figure, Section, Table
 from memdir.format.pointer import below_store, read_pointers
 
@@ -23,7 +23,7 @@ def evaluate_disagreements(singles: Sequence[Single], stores: Stores) -> Section
         repo, _, inside = folder.partition("/")
         for path, text in texts.items():
             files += 1
-            found = disagreements(text, lines.get(path, ""))
+            found = find_disagreements(text, lines.get(path, ""))
             missing += any(one.kind == MISSING for one in found)
             told = any(one.kind != MISSING for one in found)
             kind = kinds.get((repo.replace("__", "/", 1), f"{inside}/{path}"))

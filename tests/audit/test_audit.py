@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memdir.audit import ages as ages_module
-from memdir.audit.ages import clocks
+from memdir.audit.ages import find_clocks
 from memdir.audit.audit import Wish, audit
 from memdir.capture import review
 from memdir.config.config import read_config
@@ -136,7 +136,7 @@ def test_without_dates_the_history_says_when_it_came(opened):
     look.log(opened.app())
     opened.now += 7 * DAY
     os.utime(opened.root / "later.md", (0, 0))  # a tool that keeps old times
-    assert clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
+    assert find_clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
 
 
 def test_touch_makes_a_memory_young_and_many_at_once(opened):
@@ -184,7 +184,7 @@ def test_what_it_does_without_is_said_aloud(tmp_path):
     assert "history is switched off" in said
     assert "repository" not in said  # nobody asked for a look at the code
     deep = [text for text in audit(opened.app(), Wish(deep=True)).remarks if "repository" in text]
-    assert len(deep) == 1 and "claims were not checked" in deep[0]
+    assert len(deep) == 1 and "no claim was checked" in deep[0]
 
 
 def test_urls_are_not_asked_unless_somebody_wants_it(opened):

@@ -65,17 +65,6 @@ def test_a_hundred_findings_of_a_kind_are_a_few_lines(store):
     assert "m99.md:8" in long
 
 
-def test_online_asks_nothing_of_the_own_network(store):
-    memdir(
-        "remember", "The wiki is at http://127.0.0.1:9/wiki today.", "--name", "wiki", "--anyway"
-    )
-    answer = memdir("audit", "--online", "--json").json
-    (wiki,) = answer["memories"]
-    assert wiki["claims"] == {"checked": 0, "stale": 0, "unknown": 1}
-    assert wiki["score"] == 0
-    assert "URLs: 0 asked, 0 answered, 1 not asked" in answer["remarks"]
-
-
 def test_a_setting_lets_addresses_of_the_own_network_be_asked(store, monkeypatch):
     class Gone(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
@@ -121,15 +110,6 @@ def test_all_projects_are_audited_and_one_that_is_gone_is_said(worn, home):
     assert all(f"--dir {gone}" in fix for fix in fixes)
     assert tree(gone) == before
     assert "gone" in memdir("audit", "--all-projects").text
-
-
-def test_scope_all_goes_over_every_store(worn):
-    memdir(
-        "remember", "I like short answers to my questions.", "--scope", "user", "--name", "short"
-    )
-    answer = memdir("audit", "--scope", "all", "--json").json
-    assert len(answer["memories"]) == 3
-    assert len({one["store"] for one in answer["memories"]}) == 2
 
 
 @pytest.mark.parametrize(
@@ -179,13 +159,6 @@ def test_a_finding_names_its_place_though_its_message_has_a_like_name(project, s
         "      path docs/runbook.md: renamed to docs/oncall.md"
         in memdir("audit", "--deep", "--all").text
     )  # below its memory, whole
-
-
-def test_an_empty_project_is_no_trouble(store):
-    answer = memdir("audit", "--json")
-    assert answer.code == 0
-    assert answer.json["memories"] == [] and not store.exists()
-    assert memdir("audit").code == 0
 
 
 def test_memories_cannot_move_the_cursor(worn):

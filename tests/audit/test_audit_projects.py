@@ -9,7 +9,6 @@ from memdir.audit.audit import Wish, audit
 from memdir.audit.projects import GONE, find_projects, open_projects
 from memdir.config.scope import project_name
 from tests.helpers.opened import NOON, memory
-from tests.helpers.opened import tree as files_of
 from tests.helpers.world import World
 
 
@@ -96,13 +95,3 @@ def test_what_a_team_shares_is_a_store_of_its_own(world):
     found = {place.title.rpartition(" ")[2]: place.app.store.root for place in places(world)}
     assert found.pop("(team)") == str(store / "team")
     assert list(found.values()) == [str(store)]
-
-
-def test_looking_at_all_projects_creates_and_changes_nothing(world):
-    project(world, world.project, "a")
-    project(world, world.top / "was-here", "b")
-    before = files_of(world.top)
-    for place in places(world):
-        audit(place.app, Wish(brief=True))
-        place.app.snapshot()
-    assert files_of(world.top) == before

@@ -2,13 +2,10 @@
 
 import datetime
 import math
-from dataclasses import replace
 
 import pytest
 
 from memdir.audit.audit import Tally, Wish, audit
-from memdir.errors import Unwritable
-from memdir.store.in_memory import InMemory
 from tests.helpers.opened import DAY, NOON, Opened
 from tests.helpers.repositories import Checkout
 
@@ -86,22 +83,6 @@ def test_two_memories_that_say_the_same_are_one_finding(opened):
     assert [each.path for each in same] == ["alpha.md"]
 
 
-class OneUnreadable(InMemory):
-    def read(self, path: str) -> bytes:
-        if path == "beta.md":
-            raise Unwritable("beta.md cannot be read: Input/output error", next="check the disk")
-        return super().read(path)
-
-
-def test_a_memory_that_cannot_be_read_hides_no_other(opened):
-    broken = OneUnreadable()
-    for name in ("alpha", "beta"):
-        broken.put(f"{name}.md", text(name).encode())
-    result = audit(replace(opened.app(), store=broken))
-    assert [each.path for each in result.memories] == ["alpha.md", "beta.md"]
-    assert [each.path for each in result.findings if each.kind == "unreadable"] == ["beta.md"]
-
-
 def test_a_brief_audit_inspects_no_text_but_scores_all(opened):
     fill(opened, alpha="no header, written yesterday")
     assert "no-header" in kinds(opened)
@@ -113,8 +94,3 @@ def test_a_store_without_an_index_is_said_unless_it_is_to_have_none(opened, tmp_
     assert kinds(opened) == ["no-index"]
     bare = Opened(tmp_path, index="false")
     assert kinds(bare) == []
-
-
-def test_an_empty_store_is_no_trouble(opened):
-    result = audit(opened.app())
-    assert result.memories == () and result.findings == () and result.load.index == 0

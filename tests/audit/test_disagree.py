@@ -10,7 +10,7 @@ from memdir.audit.disagree import (
     POINTER,
     UNRELATED,
     VAGUE,
-    disagreements,
+    find_disagreements,
 )
 
 BODY = "Install packages with uv, never with pip, because uv.lock pins every version."
@@ -21,7 +21,7 @@ def memory(description: str, body: str = BODY) -> str:
 
 
 def kinds(text: str, pointer: str = "") -> list[str]:
-    return [each.kind for each in disagreements(text, pointer)]
+    return [each.kind for each in find_disagreements(text, pointer)]
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_a_line_that_points_at_several_memories_says_nothing_of_one():
 
 def test_a_disagreement_has_its_line():
     text = memory("Sign commits with -S", "Sign commits: `git commit -s` adds the trailer.")
-    (one,) = disagreements(text)
+    (one,) = find_disagreements(text)
     assert (one.line, one.message) == (3, "the description has -S, the body -s")
 
 
 @given(st.text(max_size=300), st.text(max_size=200))
 def test_any_text_and_any_line_can_be_compared(text, line):
-    for one in disagreements(text, line):
+    for one in find_disagreements(text, line):
         assert one.kind and one.message

@@ -96,24 +96,6 @@ def test_each_is_shown_and_does_what_was_answered(worn):
     assert "tokens saved" in shown and "memdir undo --batch prune-" in shown
 
 
-def test_the_whole_run_is_one_undo(worn):
-    before = contents(worn)
-    at_terminal("dakd")
-    assert names(worn) == ALL - {"four", "one", "two"}
-    assert memdir("undo").code == 0
-    assert contents(worn) == before
-
-
-def test_a_batch_can_be_named(worn):
-    before = contents(worn)
-    at_terminal("ddq")
-    (batch,) = {one["batch"] for one in memdir("log", "--json").json["changes"] if one["batch"]}
-    memdir("remember", "Something else happened meanwhile.", "--name", "later")
-    assert memdir("undo", "--batch", batch).code == 0
-    memdir("forget", "later")
-    assert contents(worn) == before
-
-
 def test_an_undo_of_one_decision_leaves_the_others_and_then_the_rest_goes_at_once(worn):
     at_terminal("ddq")
     first = memdir("log", "--json").json["changes"][0]["id"]
@@ -187,16 +169,6 @@ def test_without_a_terminal_nothing_happens_and_the_way_is_said(worn):
     assert contents(worn) == before
 
 
-def test_a_dry_run_counts_as_the_real_run_does(worn):
-    dry = memdir("prune", "--dry-run", "--json").json
-    real = memdir("prune", "--retire", "--json").json
-    assert dry["after"] == real["after"]
-    assert dry["tokens_saved"] == real["tokens_saved"]
-    index = real["before"]["tokens"]["index"] - real["after"]["tokens"]["index"]
-    memories = real["before"]["tokens"]["memories"] - real["after"]["tokens"]["memories"]
-    assert index > 0 and real["tokens_saved"] == index + memories
-
-
 def test_a_dry_run_shows_and_writes_nothing(worn):
     before = contents(worn)
     answer = memdir("prune", "--dry-run", "--json").json
@@ -231,21 +203,3 @@ def test_what_is_pinned_stays_when_nobody_looks(worn):
     (worn / "one.md").write_text(text("one", more="pinned: true\n"))
     memdir("prune", "--retire")
     assert names(worn) == {"one", "doubtful", "fresh"}
-
-
-def test_many_memories_are_touched_archived_and_restored_at_once(worn):
-    touched = memdir("touch", "one", "two", "--json").json["changes"]
-    assert [one["path"] for one in touched] == ["one.md", "two.md"]
-    archived = memdir("archive", "t*", "--json").json["changes"]
-    assert [one["path"] for one in archived] == ["three.md", "two.md"]
-    assert names(worn) == ALL - {"two", "three"}
-    memdir("restore", "*")
-    assert names(worn) == ALL
-    assert memdir("undo").code == 0
-    assert names(worn) == ALL - {"two", "three"}
-
-
-def test_a_pattern_that_matches_nothing_is_an_error(worn):
-    answer = memdir("archive", "zzz*", "--json")
-    assert (answer.code, answer.error["code"]) == (1, "missing")
-    assert names(worn) == ALL

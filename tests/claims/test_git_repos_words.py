@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from memdir.claims.claim import Past, Uses
-from memdir.claims.repo import open_git_repo
+from memdir.claims.repo import GitRepo
 from tests.helpers.data_tables import table
 from tests.helpers.repositories import Checkout, look
 
@@ -32,13 +32,6 @@ def test_an_identifier_is_a_whole_word(checkout, name, text, there):
     assert (name in checkout.look(symbols=[name]).symbols) == there
     many = [f"other{number}" for number in range(50)]
     assert (name in checkout.look(symbols=[name, *many]).symbols) == there
-
-
-def test_the_file_that_defines_a_name_comes_first(checkout):
-    files = {f"a{number}.py": "from x import Session\n" for number in range(10)}
-    checkout.commit({**files, "x.py": "import os\n\n\nclass Session:\n    pass\n"})
-    use = checkout.look(symbols=["Session"]).symbols["Session"]
-    assert use.code == 11 and use.places[0] == "x.py" and len(use.places) <= 5
 
 
 def test_memories_do_not_prove_themselves(checkout):
@@ -110,13 +103,6 @@ def test_an_identifier_that_is_still_in_prose_is_removed_from_code(checkout):
     assert seen.past_symbols == {"old_api": Past("old_api", commit, "2026-01-02")}
 
 
-def test_of_several_words_the_one_that_is_gone_decides(checkout):
-    checkout.commit({"a.py": "class Store:\n    def flush_all(self): ...\n"})
-    commit = checkout.commit({"a.py": "class Store:\n    pass\n"})
-    seen = checkout.look(symbols=["Store.flush_all", "Store.pass", "Store.never"])
-    assert seen.past_symbols == {"Store.flush_all": Past("Store.flush_all", commit, "2026-01-02")}
-
-
 # -- the cache: every state gives what it would give without one ---------------------------
 
 NAMES = ["one_name", "two_name", "three_name", "four_name", "five_name"]
@@ -127,7 +113,7 @@ def same(checkout):
     """The look with the cache so far; somebody who never looked before must see the same."""
     warm = checkout.look(paths=PATHS, symbols=NAMES)
     with TemporaryDirectory() as empty:
-        cold = look(open_git_repo(str(checkout.folder), empty), paths=PATHS, symbols=NAMES)
+        cold = look(GitRepo(str(checkout.folder), empty), paths=PATHS, symbols=NAMES)
     assert warm == cold
     return warm
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from memdir.claims.verify import kept_verdicts, refresh_verdicts
+from memdir.claims.verify import open_verdicts, refresh_verdicts
 from memdir.config.config import read_config
 from memdir.hot.inject import Recalled
 from memdir.hot.verdicts import read_head_commit
@@ -37,7 +37,7 @@ def app(tmp_path, shop):
 def told(app) -> tuple[int, tuple[str, ...]]:
     """How many should be looked at again, and what is said."""
     one = Recalled(app.store.scan().memories[0], "project", app.store.root)
-    return kept_verdicts(app).tell([one]), one.verdicts
+    return open_verdicts(app).tell([one]), one.verdicts
 
 
 def test_before_the_first_look_nothing_is_said(app):
@@ -66,7 +66,7 @@ def test_a_memory_that_is_no_more_leaves_no_verdicts(app):
     refresh_verdicts(app)
     os.unlink(os.path.join(app.store.root, "prices.md"))
     refresh_verdicts(app)
-    assert os.listdir(kept_verdicts(app).folder) == []
+    assert os.listdir(open_verdicts(app).folder) == []
 
 
 def test_the_commit_is_that_of_git_in_a_worktree_and_detached(shop, tmp_path):

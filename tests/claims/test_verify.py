@@ -1,87 +1,61 @@
-"""Verify: find, look once, judge; against lists that stand for a repository."""
+"""`memdir verify` and the look behind it: find, look once, judge; nothing named is opened."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from evals.listing import open_repo
-from memdir.claims.claim import Wanted
-from memdir.claims.repo import NoRepo
+from memdir.claims.repo import GitRepo
 from memdir.claims.verify import verify_claims
 from memdir.errors import BadInput
-from tests.helpers.data_tables import table
+from tests.cli.test_looks import too_wide
+from tests.helpers.terminal import memdir
 
-TREE = """\
-README.md
-docs/dev/logging.md
-flows/teach_flow.json
-gen/a_pb2.py
-gen/b_pb2.py
-source/daemon/crates/common/a.rs
-src/auth/session.py
-src/shop/api.py
-"""
-HISTORY = """\
-doc/logging.md	33faf88	2026-03-26	deleted
-flows/first.json	aaaaaaa	2026-01-01	renamed	flows/second.json
-flows/second.json	bbbbbbb	2026-02-01	renamed	flows/teach_flow.json
-flows/lost.json	ccccccc	2026-02-01	renamed	flows/gone.json
-flows/gone.json	ddddddd	2026-03-01	deleted
-source/daemon/crates/types/a.rs	ca10805	2026-04-17	renamed	source/daemon/crates/common/a.rs
-src/auth.py	3f2c1e9	2026-03-02	deleted
-a line that is not right
-"""
-META = table("claims", "meta")
+RULES = "Rules are in `docs/rules.md`; the code is `src/api.py`, its plan `plans/later.md`."
 
 
 @pytest.fixture
 def lists(tmp_path: Path) -> Path:
-    (tmp_path / "tree.txt").write_text(TREE)
-    (tmp_path / "history.txt").write_text(HISTORY)
-    (tmp_path / "symbols.txt").write_text("makeIt\t2\t1\nonlySaid\t0\t3\nodd\n")
+    """A repository as the lists that the benches use."""
+    (tmp_path / "tree.txt").write_text("README.md\nsrc/shop/api.py\n")
+    (tmp_path / "history.txt").write_text("doc/x.md\t33faf88\t2026-03-26\tdeleted\nnot right\n")
+    (tmp_path / "symbols.txt").write_text("makeIt\t2\t1\nodd\n")
     (tmp_path / "history_symbols.txt").write_text("lostIt\t4ae2089\t2026-07-15\n")
-    (tmp_path / "meta.json").write_text(json.dumps(META))
+    (tmp_path / "meta.json").write_text(json.dumps({"branches": ["main"]}))
     return tmp_path
 
 
 def verdicts(lists: Path, text: str, **more) -> dict[str, tuple[str, str]]:
     judged, _ = verify_claims([("x.md", text)], open_repo(str(lists), ""), **more)
-    return {one.claim.text: (one.verdict, one.reason) for one in judged["x.md"]}
+    return {each.claim.text: (each.verdict, each.reason) for each in judged["x.md"]}
 
 
-ROWS = table("claims", "rows")
-
-
-@pytest.mark.parametrize(("span", "verdict", "reason"), ROWS, ids=[row[0] for row in ROWS])
-def test_lists_answer_like_a_repository(lists, span, verdict, reason):
-    assert verdicts(lists, f"See `{span}` here.")[span] == (verdict, reason)
-
-
-def test_a_symbol_that_left_its_file_is_stale(lists):
-    told = verdicts(lists, "`lostIt` in `src/shop/api.py` counts.")
-    assert told["lostIt"] == ("stale", "no longer in the code: removed in 4ae2089, 2026-07-15")
+def test_lists_answer_like_a_repository(lists):
+    assert verdicts(lists, "`lostIt` and `makeIt` in `api.py`, `doc/x.md`, `main`.") == {
+        "lostIt": ("stale", "no longer in the code: removed in 4ae2089, 2026-07-15"),
+        "makeIt": ("true", "in 2 files"),
+        "api.py": ("true", "found as src/shop/api.py"),
+        "doc/x.md": ("stale", "removed in 33faf88, 2026-03-26"),
+        "main": ("true", "branch or tag"),
+    }
 
 
 def test_all_memories_share_one_look(lists):
+    looks = []
+
     class Counted:
-        def __init__(self) -> None:
-            self.looks: list[Wanted] = []
-            self.root = ""
+        root = ""
 
-        def state(self) -> str:
-            return ""
-
-        def look(self, wanted, say=print):
-            self.looks.append(wanted)
+        def look(self, wanted, say):
+            looks.append(wanted)
             return open_repo(str(lists), "").look(wanted)
 
-    repo = Counted()
-    judged, _ = verify_claims([("a.md", "`README.md`"), ("b.md", "`api.py`"), ("c.md", "")], repo)
-    assert [*judged] == ["a.md", "b.md", "c.md"]
-    assert judged["c.md"] == []
-    assert len(repo.looks) == 1
-    assert repo.looks[0].paths >= {"README.md", "api.py"}
+    texts = [("a.md", "`README.md`"), ("b.md", "`api.py`"), ("c.md", "")]
+    judged, _ = verify_claims(texts, Counted())
+    assert [*judged] == ["a.md", "b.md", "c.md"] and judged["c.md"] == []
+    assert [look.paths >= {"README.md", "api.py"} for look in looks] == [True]
 
 
 def test_a_path_from_the_memory_is_resolved_where_the_store_lies(lists):
@@ -92,24 +66,18 @@ def test_a_path_from_the_memory_is_resolved_where_the_store_lies(lists):
 
 
 def test_without_a_repository_nothing_is_decided_and_that_is_said():
-    judged, remarks = verify_claims([("x.md", "`src/a.py` and `make x`")], NoRepo("no repository"))
-    assert {one.verdict for one in judged["x.md"]} == {"unknown"}
-    assert remarks == ("no repository",)
+    judged, remarks = verify_claims([("x.md", "`src/a.py` and `make x`")], GitRepo("", ""))
+    assert {each.verdict for each in judged["x.md"]} == {"unknown"}
+    assert remarks == ("this project is no git repository: no claim was checked",)
 
 
 def test_a_missing_list_is_said_and_a_broken_one_is_an_error(lists):
     (lists / "history.txt").unlink()
-    _, remarks = verify_claims([("x.md", "`doc/logging.md`")], open_repo(str(lists), ""))
+    _, remarks = verify_claims([("x.md", "`doc/x.md`")], open_repo(str(lists), ""))
     assert remarks == (f"{lists} has no history.txt",)
     (lists / "meta.json").write_text("{")
     with pytest.raises(BadInput, match=r"meta\.json: not a JSON object"):
         verify_claims([("x.md", "")], open_repo(str(lists), ""))
-
-
-@pytest.mark.parametrize("meta", ["[]", "7", '{"branches": 7, "dependencies": [], "commit": 1}'])
-def test_odd_facts_are_no_facts(lists, meta):
-    (lists / "meta.json").write_text(meta)
-    assert verdicts(lists, "`main`")["main"][0] == "unknown"
 
 
 def test_what_a_memory_names_is_compared_never_opened(lists, tmp_path):
@@ -117,3 +85,43 @@ def test_what_a_memory_names_is_compared_never_opened(lists, tmp_path):
     (tmp_path / "secret.txt").write_text("x")
     for span in (f"{tmp_path}/secret.txt", "../secret.txt", "a/../../secret.txt", "~/secret.txt"):
         assert verdicts(lists, f"`{span}`")[span][0] in ("unknown", "not_a_claim")
+
+
+def git(project, *words):
+    who = ["-c", "user.name=Ann", "-c", "user.email=", "-c", "commit.gpgsign=0"]
+    subprocess.run(["git", *who, *words], cwd=project, check=True, capture_output=True)
+
+
+@pytest.fixture
+def rules(project):
+    """A memory that names `docs/rules.md`, which was renamed, and `src/api.py`."""
+    (project / ".git").rmdir()
+    git(project, "init", "-q", "-b", "main")
+    for path in ("docs/rules.md", "src/api.py"):
+        (project / path).parent.mkdir()
+        (project / path).write_text(f"the text of {path}\n" * 5)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "first")
+    git(project, "mv", "docs/rules.md", "docs/style.md")
+    git(project, "commit", "-qm", "second")
+    assert memdir("remember", RULES, "--name", "rules").code == 0
+
+
+def test_the_command_says_without_a_repository_that_nothing_was_checked(project):
+    (project / ".git").rmdir()
+    memdir("remember", RULES, "--name", "rules")
+    answer = memdir("verify", "--json")
+    assert answer.code == 0
+    assert "stale" not in {each["verdict"] for each in answer.json["claims"]}
+    assert "remark: this project is no git repository" in memdir("verify").text
+
+
+def test_a_hostile_or_unreadable_memory_hides_no_other(rules, store):
+    (store / "bad.md").write_bytes(b"`a\0b.py` `\x1b[31m` `" + b"x/" * 5_000 + b"` \xff\xfe `")
+    (store / "odd.md").mkdir()
+    (store / "link.md").symlink_to("nowhere.md")
+    answer = memdir("verify", "--all")
+    assert answer.code == 0
+    assert "\x1b" not in answer.text and "\0" not in answer.text
+    assert "docs/rules.md" in answer.text
+    assert too_wide(answer.text) == []

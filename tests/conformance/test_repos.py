@@ -8,7 +8,7 @@ import pytest
 
 from evals import listing
 from memdir.claims.claim import Past, Uses
-from memdir.claims.repo import Repo, open_git_repo, open_no_repo
+from memdir.claims.repo import GitRepo, Repo
 from tests.helpers.repositories import TEXT, Checkout, look
 
 PACKAGE = '{"scripts": {"dev": "vite"}, "dependencies": {"left-pad": "1"}}'
@@ -66,7 +66,7 @@ def make_listing(folder: Path) -> tuple[str, str]:
     return "aaaaaa1", "aaaaaa2"
 
 
-OPENERS = {"git": open_git_repo, "none": open_no_repo, "listing": listing.open_repo}
+OPENERS = {"git": GitRepo, "none": GitRepo, "listing": listing.open_repo}
 MAKERS: dict[str, Callable[[Path], tuple[str, str]]] = {"git": make_git, "listing": make_listing}
 
 
@@ -114,8 +114,8 @@ def test_odd_names_break_nothing(repo):
 
 
 def test_nothing_there_is_said_not_raised(tmp_path):
-    for open_repo in (open_git_repo, open_no_repo):
-        opened = open_repo(str(tmp_path / "gone"), str(tmp_path))
+    for root in (str(tmp_path / "gone"), ""):
+        opened = GitRepo(root, str(tmp_path))
         seen = look(opened, paths=["a.py"], symbols=["name"])
         assert seen.remarks and not seen.paths and not seen.known
         assert opened.state() == ""

@@ -7,9 +7,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from memdir.claims.checkout import Bounds
 from memdir.claims.claim import Seen, Wanted
-from memdir.claims.repo import GitRepo, open_git_repo
+from memdir.claims.repo import GitRepo
+from memdir.claims.tree import Bounds
 
 FIRST = 1_767_268_800  # 2026-01-01 12:00 UTC
 DAY = 86_400
@@ -75,7 +75,7 @@ class Checkout:
 
     def repo(self, bounds: Bounds | None = None) -> GitRepo:
         """As memdir opens it; the cache lies beside it."""
-        return open_git_repo(str(self.folder), str(self.folder) + ".cache", bounds)
+        return GitRepo(str(self.folder), str(self.folder) + ".cache", bounds or Bounds())
 
     def look(self, **wanted: object) -> Seen:
         """One look, with the cache of the looks before it."""

@@ -1,4 +1,7 @@
-"""How old, when the header does not say."""
+"""How old memories are and how far they have aged: 0 is fresh, 100 worn out (seed 000).
+
+A score labels a memory, it never hides it.
+"""
 
 from __future__ import annotations
 
@@ -6,113 +9,156 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-from memdir.audit import staleness
-from memdir.audit.staleness import Moments, clock
 from memdir.errors import Finding, MemdirError
 from memdir.hot import safe, types
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory
 from memdir.store import ports
 from memdir.store.git import commit_times
-from memdir.store.ports import Logged
 from memdir.store.writer import App
 
-# A list of memories as people read it: each with its age and what that age suggests.
+if TYPE_CHECKING:
+    from memdir.claims.claim import Judged
 
+REVIEW = 50  # points; reached after one half-life
+PRUNE = 75  # points; reached after two half-lives
+MAX_POINTS = 100
+MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}  # points of a stale claim
+MAX_CHANGES = 1_000  # of the history that are read; what is older is old whatever they say
+# These changes put a text there that is older than they are.
+_BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
 NOTHING_KNOWN: Mapping[str, float] = MappingProxyType({})
+
+
+def score_age(age_days: float, half_life_days: float) -> int:
+    """Points of exponential decay; a memory from the future is fresh."""
+    if age_days <= 0:
+        return 0
+    # 2^-x is e^(-x ln 2), but exact for whole half-lives, where the bands begin.
+    return int(100 * (1 - 2.0 ** (-age_days / half_life_days)))
+
+
+def choose_action(score: int) -> str:
+    """`keep`, `review` or `prune`: what an audit proposes, never what it does by itself."""
+    if score < REVIEW:
+        return "keep"
+    return "review" if score < PRUNE else "prune"
+
+
+def find_stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
+    """The first stale claim of each kind that adds points, the heaviest kind first.
+
+    A kind counts once, however many of its claims are stale: one renamed folder makes every path
+    below it stale at the same moment.
+    """
+    first: dict[str, Judged] = {}
+    for item in judged:
+        if item.verdict == "stale" and item.claim.kind in MODIFIERS:
+            first.setdefault(item.claim.kind, item)
+    return dict(sorted(first.items(), key=lambda pair: -MODIFIERS[pair[0]]))
+
+
+def raise_score(score: int, judged: Iterable[Judged]) -> int:
+    """The score with what its claims add."""
+    return min(score + sum(MODIFIERS[kind] for kind in find_stale_kinds(judged)), MAX_POINTS)
+
+
+# The clock: the moment from which a memory's age counts.
+
+
+class Moments(NamedTuple):
+    """What others than the header know about a memory's age; None where they know nothing."""
+
+    edited: float | None = None  # the history saw an outside edit
+    kept: float | None = None  # the history got the version that stands there
+    committed: float | None = None  # the repository around the store got that version
+
+
+def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
+    """The moment a memory's age counts from.
+
+    Verified or modified, else created, or an outside edit that is newer; else what the repository
+    or the history knows; else the file's time, which a fresh clone sets to its own day.
+    """
+    stated = [safe.parse_time(memory.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
+    known = [moment for moment in stated if moment is not None]
+    created = None if known else safe.parse_time(memory.get(CREATED_KEYS))
+    known += [] if created is None else [created]
+    if known and moments.edited is not None:
+        # A pull brings an edit that was made when it was committed, not when it was seen here.
+        seen = [moment for moment in (moments.edited, moments.committed) if moment is not None]
+        known.append(min(seen))
+    if known:
+        return max(known)
+    if moments.committed is not None:
+        return moments.committed
+    return memory.mtime if moments.kept is None else moments.kept
+
+
+def find_clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The clock of each memory, and what could not be found out."""
+    edited, kept = _read_history(app)
+    dates = (*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)
+    unsure = [item.path for item in memories if item.path in edited or not item.get(dates)]
+    committed = commit_times(app.store.root, unsure)
+    moments = {
+        path: Moments(edited.get(path), kept.get(path), committed.times.get(path))
+        for path in (memory.path for memory in memories)
+    }
+    return {item.path: find_clock(item, moments[item.path]) for item in memories}, committed.remarks
+
+
+def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
+    """The newest outside edit of each path, and its newest version by whomever."""
+    edited: dict[str, float] = {}
+    kept: dict[str, float] = {}
+    undone: set[str] = set()
+    try:
+        for logged in islice(app.history.log(), MAX_CHANGES) if app.history.begun else ():
+            if logged.id in undone:
+                continue
+            undone.update(logged.cause.undoes)
+            if logged.cause.verb in _BROUGHT_BACK:
+                continue
+            for change, path in logged.paths:
+                if change != ports.GONE:
+                    kept.setdefault(path, logged.time)
+                if change == ports.MODIFIED and logged.cause.verb == ports.OUTSIDE:
+                    edited.setdefault(path, logged.time)
+    except MemdirError:
+        pass  # doctor reports a damaged history; the files have times of their own
+    return edited, kept
+
+
+# A list of memories, each with its age and what that age suggests.
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A memory with its age in whole days, its staleness score, and keep, review or prune."""
+    """A memory with its age in whole days, its score, and keep, review or prune."""
 
     memory: Memory
     age_days: int
     score: int
     action: str
-    clock: float = 0.0  # the moment its age counts from
+    clock: float = 0.0
 
 
 def list_by_age(
     memories: Iterable[Memory], now: float, clocks: Mapping[str, float] = NOTHING_KNOWN
 ) -> list[Listed]:
-    """The most recently confirmed first; ties by path, so that the order never flickers.
-
-    `clocks` say what the history knows beyond the headers.
-    """
-    listed = [_aged(memory, now, clocks.get(memory.path, memory.clock)) for memory in memories]
+    """The most recently confirmed first, ties by path; `clocks` where the header is not enough."""
+    listed = []
+    for memory in memories:
+        clock = clocks.get(memory.path, memory.clock)
+        days = safe.age_days(clock, now)
+        points = score_age(days, types.get(memory.type).half_life_days)
+        listed.append(Listed(memory, days, points, choose_action(points), clock))
     return sorted(listed, key=lambda item: (-item.clock, item.memory.path))
 
 
-def _aged(memory: Memory, now: float, clock: float) -> Listed:
-    days = safe.age_days(clock, now)
-    score = staleness.score(days, types.get(memory.type).half_life_days)
-    return Listed(memory, days, score, staleness.action(score), clock)
-
-
-# How old memories are, where a header does not say: the history, then the repository around.
-
-LOOKED_BACK = 1_000  # changes; what nobody has touched since then is old whatever they say
-# They put a text there that is older than they are.
-_BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
-
-
-def clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """The moment each memory's staleness counts from, and what could not be found out."""
-    edited, kept = _seen(app)
-    unsure = [item.path for item in memories if item.path in edited or not _dated(item)]
-    committed = commit_times(app.store.root, unsure)
-    found = {
-        memory.path: clock(
-            memory,
-            Moments(
-                edited.get(memory.path), kept.get(memory.path), committed.times.get(memory.path)
-            ),
-        )
-        for memory in memories
-    }
-    return found, committed.remarks
-
-
-def _dated(memory: Memory) -> bool:
-    return bool(memory.get((*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)))
-
-
-def _seen(app: App) -> tuple[dict[str, float], dict[str, float]]:
-    """The newest outside edit of each path, and its newest version by whomever."""
-    edited: dict[str, float] = {}
-    kept: dict[str, float] = {}
-    if not app.history.begun:
-        return edited, kept
-    try:
-        for logged in _standing(islice(app.history.log(), LOOKED_BACK)):
-            outside = logged.cause.verb == ports.OUTSIDE
-            for change, path in logged.paths:
-                if change == ports.GONE:
-                    continue
-                kept.setdefault(path, logged.time)
-                if outside and change == ports.MODIFIED:
-                    edited.setdefault(path, logged.time)
-    except MemdirError:
-        pass  # a damaged history is for doctor to tell; the files have times of their own
-    return edited, kept
-
-
-def _standing(log: Iterable[Logged]) -> Iterable[Logged]:
-    """The changes that are not taken back, and that wrote something new."""
-    undone: set[str] = set()
-    for logged in log:
-        if logged.id in undone:
-            continue
-        undone.update(logged.cause.undoes)
-        if logged.cause.verb not in _BROUGHT_BACK:
-            yield logged
-
-
-# Everything that only looks: no lock, no waiting.
-
-
 def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
-    """scan → clocks, the most recently confirmed first"""
+    """All memories of a store by age, and what could not be read; takes no lock."""
     scan = app.store.scan()
-    return list_by_age(scan.memories, app.now(), clocks(app, scan.memories)[0]), scan.findings
+    return list_by_age(scan.memories, app.now(), find_clocks(app, scan.memories)[0]), scan.findings

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memdir.audit import staleness
-from memdir.audit.ages import clocks
+from memdir.audit import ages
 from memdir.audit.inspect import (
     REBUILD,
     Page,
-    command,
     inspect_body,
     inspect_header,
     inspect_ignored,
@@ -20,6 +18,7 @@ from memdir.audit.inspect import (
     inspect_marks,
     inspect_pairs,
     inspect_safety,
+    write_command,
 )
 from memdir.claims import claim
 from memdir.claims.claim import Judged
@@ -49,14 +48,14 @@ OK = 200
 Verdicts = Mapping[str, Sequence[Judged]]
 
 
-def tokens(characters: int) -> int:
+def count_tokens(characters: int) -> int:
     """What a text costs a model, as far as its length can tell."""
     return math.ceil(characters / CHARACTERS_PER_TOKEN)
 
 
-def index_tokens(text: str) -> int:
+def count_index_tokens(text: str) -> int:
     """What a session pays for an index: no more of it than a client loads."""
-    return tokens(min(load(text).characters, MAX_CHARACTERS))
+    return count_tokens(min(load(text).characters, MAX_CHARACTERS))
 
 
 @dataclass(frozen=True)
@@ -123,12 +122,17 @@ class Wish:
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
     """Look at everything once, write nothing; what cannot be read hides nothing else."""
     store, scan = app.store, app.store.scan()
-    dated, undated = clocks(app, scan.memories)
+    dated, undated = ages.find_clocks(app, scan.memories)
     verdicts, unverified = _verify(app, wish, say)
     shared = [memory.path for memory in scan.memories] if is_for_others(app) else []
     ignored = find_ignored(store.root, shared)
     findings = [*app.config.findings, *scan.findings]
-    texts = dict(_read_texts(app, scan, findings))
+    texts: dict[str, str] = {}
+    for memory in scan.memories:
+        try:
+            texts[memory.path] = decode(store.view(memory.path))
+        except MemdirError as error:
+            findings.append(Finding("unreadable", memory.path, error.message, error.next))
     survey, lines = _survey_index(app, scan, findings)
     pages = [
         Page(memory, texts[memory.path])
@@ -143,7 +147,9 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         findings += inspect_header(page, entry[0] if entry else "")
         findings += inspect_body(page, lookup)
         findings += inspect_safety(page)
-        findings += inspect_marks(page.path, page.text.split("\n"), command("edit", page.path))
+        findings += inspect_marks(
+            page.path, page.text.split("\n"), write_command("edit", page.path)
+        )
         findings += _stale_claims(page.path, verdicts.get(page.path, ()))
     paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
     findings += inspect_pairs({page.path: page.text for page in paired})
@@ -159,15 +165,19 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     ]
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
-        tokens(min(survey.characters, MAX_CHARACTERS)),
-        tokens(_prompt_characters(app)),
+        count_tokens(min(survey.characters, MAX_CHARACTERS)),
+        count_tokens(_prompt_characters(app)),
         sum(memory.tokens for memory in audited),
     )
-    remarks = (*undated, *unverified, *_missing_parts(app))
-    return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, remarks)
+    remarks = [*undated, *unverified]
+    if not store.exists():
+        remarks.append(f"there is no store at {store.root} yet")
+    if not app.history.on:
+        remarks.append("the history is switched off: outside edits and undo are not known")
+    return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, tuple(remarks))
 
 
-def candidates(result: Audit, review: bool = False) -> list[Audited]:
+def find_candidates(result: Audit, review: bool = False) -> list[Audited]:
     """The memories that should go, the most worn out first; with `review` also the doubtful."""
     actions = ("prune", "review") if review else ("prune",)
     return [memory for memory in result.memories if memory.action in actions]
@@ -178,14 +188,6 @@ def find_lost(app: App, changes: Sequence[Change]) -> list[str]:
     shelved = {entry.path for room in (TRASH, ARCHIVE) for entry in app.shelf.list(room)}
     away = [change.path for change in changes if change.kind in (RETIRED, ARCHIVED)]
     return [path for path in away if path not in shelved]
-
-
-def _read_texts(app: App, scan: Scan, findings: list[Finding]) -> Iterator[tuple[str, str]]:
-    for memory in scan.memories:
-        try:
-            yield memory.path, decode(app.store.view(memory.path))
-        except MemdirError as error:
-            findings.append(Finding("unreadable", memory.path, error.message, error.next))
 
 
 def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey, list[str]]:
@@ -221,31 +223,31 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
         if verdict.verdict == claim.STALE:
             said = verdict.claim
             message = f"{said.kind} {said.text} is stale: {verdict.reason}"
-            yield Finding("stale-claim", path, message, command("edit", path), said.line)
+            yield Finding("stale-claim", path, message, write_command("edit", path), said.line)
 
 
 def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
     half_life = types.get(memory.type).half_life_days
-    aged = staleness.score(days, half_life)
-    score = staleness.raised(aged, judged)
+    aged = ages.score_age(days, half_life)
+    score = ages.raise_score(aged, judged)
     counts = [verdict.verdict for verdict in judged]
     stale = counts.count(claim.STALE)
-    worst = staleness.stale_kinds(judged)
+    worst = ages.find_stale_kinds(judged)
     reasons = []
-    if aged >= staleness.REVIEW or worst:
+    if aged >= ages.REVIEW or worst:
         reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
     for kind, first in worst.items():
         many = sum(each.claim.kind == kind and each.verdict == claim.STALE for each in judged)
         more = f" and {many - 1} more" if many > 1 else ""
-        points = staleness.MODIFIERS[kind]
+        points = ages.MODIFIERS[kind]
         reasons.append(f"{kind} {first.claim.text}{more}: {first.reason or 'stale'} (+{points})")
     return Audited(
         path=memory.path,
         type=memory.type,
         age_days=days,
         score=score,
-        action=staleness.action(score),
-        tokens=tokens(characters),
+        action=ages.choose_action(score),
+        tokens=count_tokens(characters),
         claims=Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN)),
         reasons=tuple(reasons),
     )
@@ -276,16 +278,11 @@ def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts,
 
 def ask_web(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str]:
     """The verdicts with those on URLs renewed, and how many were asked."""
-    asked = list(
-        dict.fromkeys(
-            verdict.claim.text
-            for judged in verdicts.values()
-            for verdict in filter(_is_open_url, judged)
-        )
-    )
-    from memdir.claims import urls
+    from memdir.claims.urls import check_urls
 
-    replies = urls.check_urls(asked, private=private)
+    open_urls = (each for judged in verdicts.values() for each in filter(_is_open_url, judged))
+    asked = list(dict.fromkeys(verdict.claim.text for verdict in open_urls))
+    replies = check_urls(asked, private=private)
     renewed = {
         path: [_by_reply(each, replies) if _is_open_url(each) else each for each in judged]
         for path, judged in verdicts.items()
@@ -301,12 +298,9 @@ def _is_open_url(verdict: Judged) -> bool:
 
 
 def _by_reply(verdict: Judged, replies: Mapping[str, Reply]) -> Judged:
-    from memdir.claims import urls
-
     reply = replies.get(verdict.claim.text)
     if reply is None:
-        reason = f"not checked (more than {urls.MAX_URLS})"
-        return replace(verdict, verdict=claim.UNKNOWN, reason=reason)
+        return replace(verdict, verdict=claim.UNKNOWN, reason="not checked: there are too many")
     if not reply.status or reply.status in _CLOSED:
         reason = _CLOSED.get(reply.status, reply.reason)
         return replace(verdict, verdict=claim.UNKNOWN, reason=reason)
@@ -322,11 +316,3 @@ def _prompt_characters(app: App) -> int:
     except MemdirError:
         return 0  # an index that cannot be read is a finding
     return max(utf16_units(whole) - min(loaded.characters, MAX_CHARACTERS), 0)
-
-
-def _missing_parts(app: App) -> Iterator[str]:
-    """What this audit had to do without, in words."""
-    if not app.store.exists():
-        yield f"there is no store at {app.store.root} yet"
-    if not app.history.on:
-        yield "the history is switched off: outside edits and undo are not known"

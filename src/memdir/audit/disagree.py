@@ -16,20 +16,15 @@ MAX_CACHED_WORDS = 100_000
 
 
 @lru_cache(maxsize=1)
-def _cached_words() -> Words:
+def _words() -> Words:
+    """The stems met so far, for all memories of one audit."""
     return Words()
 
 
-def _stems() -> Words:
-    """Cache of stems shared by all memories of one audit."""
-    words = _cached_words()
-    if len(words) > MAX_CACHED_WORDS:
-        _cached_words.cache_clear()
-    return words
-
-
 def _stems_of(text: str) -> frozenset[str]:
-    return frozenset(_stems().count(text)[0])
+    if len(_words()) > MAX_CACHED_WORDS:
+        _words.cache_clear()
+    return frozenset(_words().count(text)[0])
 
 
 # A memory against its own description and index line: only what words can show.
@@ -74,7 +69,7 @@ class Disagreement:
     line: int = 0
 
 
-def disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
+def find_disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
     """Where a memory's text does not fit its description or the index line that points at it."""
     document = memory.read(text)
     description = document.values.get("description", "").strip()
@@ -116,10 +111,8 @@ def _check_line(pointer_line: str, text: str) -> Iterator[Disagreement]:
 def _says_nothing(description: str) -> bool:
     """A label alone, or empty words alone; `How to deploy` says as much as `Deploy steps`."""
     telling = _stems_of(description) - EMPTY
-    if len(telling) >= MIN_DESCRIPTION_WORDS:
-        return False
-    words = [word for word in split_words(description) if _stems()[word] not in EMPTY]
-    return not telling or len(words) < MIN_DESCRIPTION_WORDS
+    words = [word for word in split_words(description) if _words()[word] not in EMPTY]
+    return not telling or max(len(telling), len(words)) < MIN_DESCRIPTION_WORDS
 
 
 def _is_unrelated(line: str, text: str) -> bool:

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from memdir.audit.disagree import disagreements
+from memdir.audit.disagree import find_disagreements
 from memdir.errors import Finding
 from memdir.format.index import Survey
 from memdir.format.outline import Lookup
@@ -65,7 +65,7 @@ class Page:
                 yield number, line
 
 
-def command(verb: str, path: str, *more: str) -> str:
+def write_command(verb: str, path: str, *more: str) -> str:
     """A command on one memory that can be pasted."""
     # A path that starts like an option would be taken for one.
     dashes = ["--"] if path.startswith("-") else []
@@ -85,25 +85,7 @@ _HINT = re.compile(
     r"|\b(?:mon|tue|wed|thu|fri|sat|sun)",
     re.IGNORECASE,
 )
-# Said of habits and of the present as often as of a day.
-_LOOSE = (
-    *("recently", "soon", "night", "monday", "tuesday", "wednesday", "thursday", "friday"),
-    *("saturday", "sunday"),
-)
-# "Decided today" is an event; "works today" and "as today" only mean at present.
-_EVENT = re.compile(
-    r"\b(?:decided|agreed|found|learned|discovered|shipped|released|merged|fixed|broke|said|told|met"
-    r"|changed|added|removed|deployed|started|finished)\b[^.;:!?]{0,30}\btoday\b"
-    r"|\btoday[ ,]{1,2}(?:we|i|the user|they)\b",
-    re.IGNORECASE,
-)
-# "The last Friday of the month", "older than last month", "twice in one day": said of any day.
-_ANY_BEFORE = re.compile(
-    r"\b(?:than|the|every|each|any|over|under|least|most|once|twice|times|per|takes?|took|lasts?"
-    r"|expires?|within)\s$",
-    re.IGNORECASE,
-)
-_ANY_AFTER = re.compile(r"\s{1,2}of\s(?:the|each|every|an?|any)\b", re.IGNORECASE)
+_NEAR = ("last ", "next ", "in ")
 _TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # another tool's name for a task
 
 
@@ -113,46 +95,20 @@ def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
         message = f"{page.length:,} lines; an agent is shown {MAX_LINES}"
         yield Finding("too-long", page.path, message, "memdir restructure --dry-run")
     for number, line in page.prose():
-        phrase = relative_date(line[:LONGEST_LINE])
-        if phrase:
-            message = f"{phrase!r} means another day with every day that passes"
-            yield Finding("relative-date", page.path, message, command("edit", page.path), number)
+        if has_relative_date(line[:LONGEST_LINE]):
+            message = "a relative date; write which day is meant"
+            yield Finding(
+                "relative-date", page.path, message, write_command("edit", page.path), number
+            )
     yield from _inspect_links(page, lookup)
 
 
-def relative_date(line: str) -> str:
-    """The first phrase that needs the day it was written on; empty where there is none."""
+def has_relative_date(line: str) -> bool:
+    """True if the line needs the day it was written on; one that names a day does not."""
     if not _HINT.search(line) or _DATED.search(line):
-        return ""
-    changed, unsure = make_absolute(line, _DAY)
-    for phrase in unsure:
-        words = phrase.lower().removesuffix("'s").removesuffix("’s").split()
-        if _means_any(line, phrase):
-            continue
-        if words[0] in ("last", "next") or not ({"end", "today"} & {*words} or words[-1] in _LOOSE):
-            return phrase
-    phrase = _replaced(line, changed) if changed != line else ""
-    return "" if "today" in phrase.lower() and not _EVENT.search(line) else phrase
-
-
-def _means_any(line: str, phrase: str) -> bool:
-    """Is it said of any such day, not of one? Of a phrase said twice, the first tells."""
-    start = line.find(phrase)
-    end = start + len(phrase)
-    before = line[max(start - 20, 0) : max(start, 0)]
-    return bool(_ANY_BEFORE.search(before) or _ANY_AFTER.match(line, end))
-
-
-def _replaced(old: str, new: str) -> str:
-    """The words of a line that were written out as a date."""
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    start = old.rfind(" ", 0, start) + 1
-    end, other = len(old), len(new)
-    while end > start and other > start and old[end - 1] == new[other - 1]:
-        end, other = end - 1, other - 1
-    return " ".join(old[start:end].split())
+        return False
+    changed, unsure = make_absolute(line, _DAY, events=True)
+    return changed != line or any(phrase.lower().startswith(_NEAR) for phrase in unsure)
 
 
 def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
@@ -167,7 +123,9 @@ def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
             if not passed and not lookup.find(target, WIKILINK):
                 seen.add(target)
                 message = f"[[{target}]] leads to no memory of this store"
-                yield Finding("broken-link", page.path, message, command("edit", page.path), number)
+                yield Finding(
+                    "broken-link", page.path, message, write_command("edit", page.path), number
+                )
 
 
 # The header of a memory: is there one, does its type exist, does its description fit.
@@ -185,13 +143,15 @@ def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
             yield Finding("no-header", page.path, message, "memdir restructure --dry-run", 1)
         return
     yield from _inspect_type(page)
-    for item in disagreements(page.text, pointer_line):
-        yield Finding(item.kind, page.path, item.message, command("edit", page.path), item.line)
+    for item in find_disagreements(page.text, pointer_line):
+        yield Finding(
+            item.kind, page.path, item.message, write_command("edit", page.path), item.line
+        )
 
 
 def _inspect_type(page: Page) -> Iterator[Finding]:
     said = page.document.get(*TYPE_KEYS).strip().lower()
-    fix, known = command("edit", page.path), ", ".join(types.names())
+    fix, known = write_command("edit", page.path), ", ".join(types.names())
     if not said:
         message = f"its header names no type; there are {known}"
         yield Finding("no-type", page.path, message, fix, 1)
@@ -204,7 +164,7 @@ def _inspect_type(page: Page) -> Iterator[Finding]:
         named = stem(page.path).partition("_")[0].lower()
         if named in types.names() and named not in (said, stem(page.path).lower()):
             message = f"its file is called {named}_…, its header says {said}"
-            fix = command("edit", page.path, "--type", named)
+            fix = write_command("edit", page.path, "--type", named)
             yield Finding("type-differs", page.path, message, fix, 1)
 
 
@@ -273,8 +233,10 @@ def inspect_index(
         limit = f"an agent sees {MEMORY_MAX_LINES} lines, {MEMORY_MAX_CHARACTERS:,} characters"
         yield Finding("index-too-long", path, f"the index has {size}; {limit}", RESTRUCTURE)
     for first, last in _runs(survey.inline):
-        if last == first and _only_leads(lines[first - 1 : first]):
-            continue
+        line = lines[first - 1] if first <= len(lines) else ""
+        leads = len(line) < SAYS_NOTHING or line.rstrip(" *_").endswith(":")
+        if last == first and leads:
+            continue  # to the list below it
         where = f"line {first} is" if first == last else f"lines {first} to {last} are"
         message = f"{where} content; every session pays for it, a memory would be read when needed"
         yield Finding("inline-content", path, message, RESTRUCTURE, first)
@@ -302,11 +264,6 @@ def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:
     line = lines[pointer.line - 1] if pointer.line <= len(lines) else ""
     said = [word for word in (pointer.hook or line[pointer.end :]).split() if word.strip("-–—|:*")]
     return len(said) > TITLE_WORDS
-
-
-def _only_leads(lines: Sequence[str]) -> bool:
-    """Does a single line lead to the list below it, and say nothing itself?"""
-    return all(len(line) < SAYS_NOTHING or line.rstrip(" *_").endswith(":") for line in lines)
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -364,7 +321,7 @@ def inspect_safety(page: Page) -> Iterator[Finding]:
     for secret in find_secrets(text):
         # The old version stays in the history: only a new secret makes the old one harmless.
         message = f"what looks like a secret ({secret.rule}) stands here; renew it where it is used"
-        yield Finding("secret", path, message, command("edit", path), secret.line)
+        yield Finding("secret", path, message, write_command("edit", path), secret.line)
     yield from list(_inspect_hidden(text, path))[:FEW]
     yield from list(_inspect_orders(page))[:FEW]
 
@@ -380,7 +337,7 @@ def _inspect_hidden(text: str, path: str) -> Iterator[Finding]:
         hidden = next((char for char in line if char not in shown), "")
         what = f"U+{ord(hidden):04X}" if hidden else "characters out of place"
         message = f"hidden characters ({what}): an agent reads them, a person does not see them"
-        yield Finding("hidden-characters", path, message, command("show", path), number)
+        yield Finding("hidden-characters", path, message, write_command("show", path), number)
 
 
 def _inspect_orders(page: Page) -> Iterator[Finding]:
@@ -396,10 +353,12 @@ def _inspect_orders(page: Page) -> Iterator[Finding]:
         seen = _NAMED_TAG.sub("", seen)
         if found:
             message = f"it gives an agent orders: {' '.join(found[0].split())[:60]!r}"
-            yield Finding("orders", page.path, message, command("show", page.path), number)
+            yield Finding("orders", page.path, message, write_command("show", page.path), number)
         elif inert(seen) != seen:
             message = "it imitates the marks by which a client tells its own words from the rest"
-            yield Finding("forged-frame", page.path, message, command("show", page.path), number)
+            yield Finding(
+                "forged-frame", page.path, message, write_command("show", page.path), number
+            )
 
 
 def _is_quoted(line: str, found: re.Match[str]) -> bool:

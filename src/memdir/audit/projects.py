@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from memdir.config.config import Config, read_config
 from memdir.config.scope import project_name
 from memdir.errors import Finding, MemdirError
+from memdir.hot.disk import read_start
 from memdir.hot.memory import TEAM
 from memdir.store.writer import App, open_app
 
@@ -36,23 +36,20 @@ class Project:
 
 def find_projects(projects: str, *, every: bool = False) -> list[Project]:
     """The folders below the client's `projects` that have a memory directory, or all, by name."""
-    names = [name for name in _names(projects) if every or _has_memory(projects, name)]
-    return [_project(projects, name) for name in names]
+    stores = {name: os.path.join(projects, name, MEMORY) for name in _names(projects)}
+    return [
+        _project(name, store) for name, store in stores.items() if every or os.path.isdir(store)
+    ]
 
 
-def _has_memory(projects: str, name: str) -> bool:
-    return os.path.isdir(os.path.join(projects, name, MEMORY))
-
-
-def _project(projects: str, name: str) -> Project:
-    folder = os.path.join(projects, name)
+def _project(name: str, store: str) -> Project:
     was = ""
-    for place in _places(folder):
+    for place in _places(os.path.dirname(store)):
         was = was or place
         root = _above(place, name)
         if root:
-            return Project(name, os.path.join(folder, MEMORY), root, place)
-    return Project(name, os.path.join(folder, MEMORY), _named(name), was)
+            return Project(name, store, root, place)
+    return Project(name, store, _named(name), was)
 
 
 def _above(place: str, name: str) -> str:
@@ -68,7 +65,11 @@ def _places(folder: str) -> Iterator[str]:
     """Where the newest transcripts of a project were written."""
     try:
         with os.scandir(folder) as entries:
-            found = [(item.stat().st_mtime, item.path) for item in entries if _is_transcript(item)]
+            found = [
+                (entry.stat().st_mtime, entry.path)
+                for entry in entries
+                if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False)
+            ]
     except OSError:
         return
     for _, path in sorted(found, reverse=True)[:TRANSCRIPTS]:
@@ -77,19 +78,12 @@ def _places(folder: str) -> Iterator[str]:
             yield place
 
 
-def _is_transcript(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False)
-
-
 def _written_in(path: str) -> str:
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return ""
-            lines = file.read(TRANSCRIPT_BYTES).split(b"\n")
+        start, _ = read_start(path, TRANSCRIPT_BYTES, follow=False)
     except OSError:
         return ""
-    for line in lines:
+    for line in start.split(b"\n"):
         if b'"cwd"' not in line:
             continue
         try:
@@ -120,16 +114,9 @@ def _named(name: str) -> str:
 def _names(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries if _is_folder(entry))
+            return sorted(entry.name for entry in entries if os.path.isdir(entry.path))
     except OSError:
         return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 # Every store that a client keeps, opened for a look: nothing is written, nothing created.

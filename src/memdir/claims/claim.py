@@ -1,7 +1,7 @@
-"""A claim: what a memory says of the code, so exactly that it can be looked up there.
+"""A claim: what a memory says about the code, exact enough to be looked up there.
 
-Finding claims and judging them is pure; between the two somebody looks: a `Wanted` goes to a
-repository, a `Seen` comes back, one look for all claims of all memories.
+Finding and judging claims is pure. In between a repository answers one `Wanted` with one `Seen`
+for all claims of all memories.
 """
 
 from __future__ import annotations
@@ -9,49 +9,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# What a claim is about.
-PATH, SYMBOL, URL, BRANCH, PACKAGE, COMMIT, COMMAND = (
-    "path",
-    "symbol",
-    "url",
-    "branch",
-    "package",
-    "commit",
-    "command",
-)
-# Found in the text, seldom looked up.
-FLAG, VERSION, EXTENSION, ROUTE, NUMBER, TEXT = (
-    "flag",
-    "version",
-    "extension",
-    "route",
-    "number",
-    "text",
-)
+# What a claim is about; `text` is a span that names nothing in a repository.
+PATH, SYMBOL, URL, BRANCH = "path", "symbol", "url", "branch"
+PACKAGE, COMMIT, COMMAND, TEXT = "package", "commit", "command", "text"
 
-# What a look says of it. Only `stale` raises an alarm: it needs evidence that it once was true.
+# Verdicts. Only `stale` raises an alarm: it needs evidence that the claim once was true.
 TRUE, STALE, UNKNOWN, NOT_A_CLAIM = "true", "stale", "unknown", "not_a_claim"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A span of a memory's text; `aside` says why it does not speak of this repository now."""
+    """A span of a memory's text; `aside` says why it says nothing about this repository now."""
 
     kind: str
     text: str
     line: int  # in the file, from 1 on
     column: int = 0
-    names: tuple[str, ...] = ()  # what is to be looked up: without `:73`, braces spread out
-    aside: str = ""  # denied, planned, example, placeholder …; empty for a claim
-    parts: tuple[str, ...] = ()  # what may bear it out instead: a list's items, a command's files
+    names: tuple[str, ...] = ()  # all of them are looked up: without `:73`, braces spread out
+    aside: str = ""  # denied, planned, placeholder …; empty for a claim
+    parts: tuple[str, ...] = ()  # what may support it instead: items of a list, files of a command
     bare: bool = False  # not in backticks
-    loose: bool = False  # in a code block, or beside another repository: only a whole path tells
+    loose: bool = False  # in a code block, or beside another repository: only a whole path counts
     near: tuple[str, ...] = ()  # code files that its sentence names beside it
 
 
 @dataclass(frozen=True)
 class Past:
-    """What once was in the repository: the commit that ended it, and where it went."""
+    """Something the repository once had: the commit that ended it, and where it went."""
 
     name: str  # the path or the identifier
     commit: str
@@ -61,7 +45,7 @@ class Past:
 
 @dataclass(frozen=True)
 class Uses:
-    """How many tracked files have an identifier as a word, and a few of their paths."""
+    """How many tracked files contain an identifier as a word, and a few of their paths."""
 
     code: int
     prose: int = 0
@@ -70,7 +54,7 @@ class Uses:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the claims at hand need to have looked up."""
+    """What a set of claims needs to have looked up."""
 
     paths: frozenset[str] = frozenset()  # whole paths, ends of paths, bare names, directories
     symbols: frozenset[str] = frozenset()
@@ -81,27 +65,25 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a repository answered; a name that is in no table was looked for and not found."""
+    """What a repository answered; a name in no table was looked for and not found."""
 
     commit: str = ""  # the state that was looked at; empty without one
-    paths: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # tracked, equal or ending so
+    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # equal to it or ending so
     ignored: frozenset[str] = frozenset()  # wanted paths that .gitignore excludes
     past: Mapping[str, tuple[Past, ...]] = field(default_factory=dict)  # newest first
     symbols: Mapping[str, Uses] = field(default_factory=dict)
     past_symbols: Mapping[str, Past] = field(default_factory=dict)
     branches: frozenset[str] = frozenset()  # of the wanted ones; tags count
-    packages: frozenset[str] = frozenset()  # of the wanted ones, declared in a manifest file
+    packages: frozenset[str] = frozenset()  # of the wanted ones, named in a manifest file
     commits: frozenset[str] = frozenset()  # of the wanted ones
     commands: frozenset[str] = frozenset()  # every script, make target and recipe there is
     known: frozenset[str] = frozenset()  # which tables could be filled at all, by field name
-    remarks: tuple[str, ...] = ()  # what could not be looked at, to be said aloud
+    remarks: tuple[str, ...] = ()  # what could not be looked at
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict; `place` is the tracked path that bears it out."""
+    """A claim with its verdict; `place` is the tracked path that supports it."""
 
     claim: Claim
     verdict: str

@@ -2,57 +2,94 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from memdir.claims.checkout import COMMIT, FEW, LOG, Bounds, day, move, numbered
 from memdir.claims.claim import Past
-from memdir.claims.code_index import CodeIndex, encode
-from memdir.claims.scanner import PROSE, WORD_BYTES, gone_parts
-from memdir.claims.tree import Matcher, decode, is_below
+from memdir.claims.code_index import PROSE, WORD_BYTES, CodeIndex, Say
+from memdir.claims.tree import COMMIT, MAX_PATHS, Bounds, decode, encode, is_below, match_ends
 from memdir.store.git import Ended, Git
+
+# Every log: no merges (each side was read), nothing of the settings, nothing that runs a program.
+_LOG = (
+    *("log", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "--no-decorate"),
+    *("--no-notes", "--no-show-signature", "--no-mailmap", "--ignore-submodules=all"),
+    "--format=%x01%H %ct",
+)
+_RENAMES = "-l200"  # removed times added files of one commit that are compared with each other
+_STATUS = re.compile(rb"D|R[0-9]{1,3}")
+MAX_RENAMES = 50  # after each other
+MAX_SECOND_DIGITS = 15
+ID_CHARACTERS = 7  # of a commit
+PATHS, WORDS = "paths", "words"  # the two logs
+_TABLES = {PATHS: "ends", WORDS: "removed"}
+
+Commits = list[tuple[str, int]]  # id and seconds, the newest first
+
+
+def _start(index: CodeIndex, log: str, git: Git, head: str) -> tuple[str, ...]:
+    """The revisions to read; everything afresh unless the commit read last is an ancestor."""
+    old = index.commit_of(f"{log} commit")
+    if old == head:
+        return ()
+    if old and git.ask("merge-base", "--is-ancestor", old, head)[1].whole:
+        return head, f"^{old}"
+    index.db.execute(f"DELETE FROM {_TABLES[log]}")
+    index.db.execute("DELETE FROM commits WHERE log = ?", (log,))
+    index.put(f"{log} floor", "")
+    return (head,)
+
+
+def _finish(index: CodeIndex, log: str, head: str, commits: Commits, *, cut: bool) -> int:
+    """Keep the commits; the number of the newest."""
+    last = int(index.db.execute("SELECT coalesce(max(number), 0) FROM commits").fetchone()[0])
+    newest = last + len(commits)
+    rows = [(newest - i, log, *commit) for i, commit in enumerate(commits)]
+    index.db.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
+    if cut:  # nothing is known about the days before the oldest commit that was read
+        index.put(f"{log} floor", _day(commits[-1][1]) if commits else "-")
+    index.put(f"{log} commit", head if commits or not cut else "")  # nothing read: try again
+    return newest
+
+
+def _day(seconds: int) -> str:
+    """A commit's date; empty for one that no calendar has."""
+    try:
+        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _read_header(header: bytes) -> tuple[str, int]:
+    """The commit and the second of the line that begins a commit."""
+    oid, _, seconds = header.strip(b"\x01\n").partition(b" ")
+    is_number = seconds.isdigit() and len(seconds) <= MAX_SECOND_DIGITS
+    return oid.decode("ascii", "replace"), int(seconds) if is_number else 0
+
+
+def _find_commit(index: CodeIndex, number: int) -> tuple[str, str]:
+    query = "SELECT oid, seconds FROM commits WHERE number = ?"
+    oid, seconds = index.db.execute(query, (number,)).fetchone()
+    return oid[:ID_CHARACTERS], _day(seconds)
+
 
 # Paths that once were: every removal and rename of the history.
 
-SIMILAR = "-l200"  # removed times added files of one commit that are compared with each other
-EQUAL = "-M100%"  # what is alike but not equal can only be told from contents
-STATUS = re.compile(rb"D|R[0-9]{1,3}")
-MAX_RENAMES = 50  # after each other
-PATHS, WORDS = "paths", "words"  # the two logs
 
-Say = Callable[[str], None]
-Commits = list[tuple[str, int]]
-Ends = list[tuple[str, str, int]]  # a path, where it went, the position of the commit
-
-
-def update_renames(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
+def update_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
     """Read the removals and renames up to that commit."""
-    step = move(git, index.commit_of("paths commit"), head)
-    if not step.revisions:
+    revisions = _start(index, PATHS, git, head)
+    if not revisions:
         return
-    commits, ends, floor = _read_path_log(git, step.revisions, bounds, say)
-    db = index.db
-    if step.afresh:
-        db.execute("DELETE FROM commits WHERE log = ?", (PATHS,))
-        db.execute("DELETE FROM ends")
-    for position in index.forget(PATHS, step.dropped):
-        db.execute("DELETE FROM ends WHERE position = ?", (position,))
-    first = index.add_commits(PATHS, commits)
-    rows = [(encode(old), encode(new), first + number) for old, new, number in ends]
-    db.executemany("INSERT INTO ends VALUES (?, ?, ?)", rows)
-    index.finish_log(PATHS, head, floor, read=bool(commits), afresh=step.afresh)
-
-
-def _read_path_log(
-    git: Git, revisions: tuple[str, ...], bounds: Bounds, say: Say
-) -> tuple[Commits, Ends, str]:
     commits: Commits = []
-    ends: Ends = []
+    ends: list[tuple[str, str, int]] = []  # a path, where it went, which of the commits
     ended, rest = Ended(), b""
+    alike = "-M100%" if git.partial else "-M"  # contents may be missing
     stream = git.stream(
-        *(*LOG, "-z", "--name-status", EQUAL if git.partial else "-M", SIMILAR, "--diff-filter=DR"),
+        *(*_LOG, "-z", "--name-status", alike, _RENAMES, "--diff-filter=DR"),
         *(f"--max-count={bounds.commits}", *revisions, "--"),
         seconds=bounds.log_seconds,
         limit=bounds.tree_bytes,
@@ -68,10 +105,14 @@ def _read_path_log(
             break
         say(f"read {len(commits):,} commits with renames and removals")
     cut = not ended.whole or len(commits) >= bounds.commits
-    return commits, ends, _floor(commits) if cut else ""
+    newest = _finish(index, PATHS, head, commits, cut=cut)
+    rows = [(encode(old), encode(new), newest - i) for old, new, i in ends]
+    index.db.executemany("INSERT INTO ends VALUES (?, ?, ?)", rows)
 
 
-def _take_tokens(commits: Commits, ends: Ends, tokens: list[bytes]) -> list[bytes]:
+def _take_tokens(
+    commits: Commits, ends: list[tuple[str, str, int]], tokens: list[bytes]
+) -> list[bytes]:
     """Put in what is complete, the rest waits; ValueError for what no log says."""
     i = 0
     while i < len(tokens):
@@ -80,11 +121,11 @@ def _take_tokens(commits: Commits, ends: Ends, tokens: list[bytes]) -> list[byte
         if i + needed > len(tokens):
             break
         if needed == 1:
-            commit = numbered(token)
+            commit = _read_header(token)
             if not COMMIT.fullmatch(commit[0]):
                 raise ValueError("no commit")
             commits.append(commit)
-        elif not STATUS.fullmatch(token) or not commits:
+        elif not _STATUS.fullmatch(token) or not commits:
             raise ValueError("no removal or rename")
         else:
             old, new = decode(tokens[i + 1]), decode(tokens[i + 2]) if needed == 3 else ""
@@ -94,181 +135,119 @@ def _take_tokens(commits: Commits, ends: Ends, tokens: list[bytes]) -> list[byte
     return tokens[i:]
 
 
-def _floor(commits: Commits) -> str:
-    return day(commits[-1][1]) if commits else "-"
-
-
-class Pasts:
+class PastPaths:
     """What became of paths that are no more, from all removals and the tree of today."""
 
-    def __init__(self, index: CodeIndex, files: Mapping[str, str], folders: set[str]) -> None:
+    def __init__(self, index: CodeIndex, files: Mapping[str, object], folders: set[str]) -> None:
         self.index, self.files, self.folders = index, files, folders
         self.newest: dict[str, tuple[str, int]] = {}
-        query = "SELECT old, new, position FROM ends ORDER BY position, rowid"
-        for old, new, position in index.db.execute(query):
-            self.newest.setdefault(decode(old), (decode(new), position))
+        query = "SELECT old, new, number FROM ends ORDER BY number DESC, rowid"
+        for old, new, number in index.db.execute(query):
+            self.newest.setdefault(decode(old), (decode(new), number))
 
-    def find(self, matcher: Matcher) -> dict[str, tuple[Past, ...]]:
+    def find(self, names: Mapping[str, str]) -> dict[str, tuple[Past, ...]]:
         """What each name was, newest first."""
         gone = [path for path in self.newest if path not in self.files]
-        answers: dict[str, list[tuple[int, str, int, str]]] = {}  # order, path, commit, path of now
-        for name, paths in matcher.match(gone, folders=False).items():
-            answers[name] = [self._follow(path) for path in paths]
+        ends: dict[str, list[tuple[int, str, int, str]]] = {}  # order, path, commit, path of now
+        for name, paths in match_ends(names, gone, folders=False).items():
+            ends[name] = [self._follow(path) for path in paths]
         below: dict[str, list[str]] = {}  # the folders that are no more
         for path in gone:
             above = path.rpartition("/")[0]
             while above and above not in self.folders:
                 below.setdefault(above, []).append(path)
                 above = above.rpartition("/")[0]
-        for name, paths in matcher.match(below, folders=True).items():
-            moved = [self._follow_all(path, below[path]) for path in paths]
-            answers.setdefault(name, []).extend(moved)
+        for name, paths in match_ends(names, below, folders=True).items():
+            ends.setdefault(name, []).extend(self._follow_folder(p, below[p]) for p in paths)
         return {
             name: tuple(
-                Past(path, *self.index.find_commit(PATHS, position), now)
-                for _, path, position, now in sorted(ends, key=lambda end: end[0])[:FEW]
+                Past(path, *_find_commit(self.index, number), now)
+                for _, path, number, now in sorted(some, key=lambda end: -end[0])[:MAX_PATHS]
             )
-            for name, ends in answers.items()
+            for name, some in ends.items()
         }
 
     def _follow(self, path: str) -> tuple[int, str, int, str]:
         """Along the renames to the path of today, or to the commit that removed it."""
-        now, position = self.newest[path]
-        first = position
+        now, number = self.newest[path]
+        first = number
         for _ in range(MAX_RENAMES):
             if not now or now in self.files:
-                return first, path, first if now else position, now
-            if now not in self.newest or self.newest[now][1] > position:
+                return first, path, first if now else number, now
+            if now not in self.newest or self.newest[now][1] < number:
                 break  # it left no trace after that: a merge or a cut history
-            now, position = self.newest[now]
+            now, number = self.newest[now]
         return first, path, first, ""
 
-    def _follow_all(self, folder: str, paths: list[str]) -> tuple[int, str, int, str]:
+    def _follow_folder(self, folder: str, paths: list[str]) -> tuple[int, str, int, str]:
         """The last of what lay there decides; where most of it went is where it is now."""
-        position = min(self.newest[path][1] for path in paths)
+        number = max(self.newest[path][1] for path in paths)
         votes: Counter[str] = Counter()
         for path in paths:
             now, rest = self._follow(path)[3], path[len(folder) :]
             if now.endswith(rest) and now != rest.lstrip("/"):
                 votes[now[: -len(rest)]] += 1
         best, count = votes.most_common(1)[0] if votes else ("", 0)
-        return position, folder, position, best if count * 2 > len(paths) else ""
+        return number, folder, number, best if count * 2 > len(paths) else ""
 
 
-# Words that removed lines had: for each the two newest commits that removed a line with it. All
-# words are kept, not only those asked for: a new memory must not cost a new pass over the history.
+# Words that removed lines had: for each the newest commit that removed a line with it. All words
+# are kept, not only those asked for: a new memory must not cost a new pass over the history.
 
-MIN_WORD_LETTERS, MAX_WORD_LETTERS = 3, 80
-# Words of a memory, of prose and of data are no evidence.
-MEMORY_FOLDERS = (
+_MEMORY_FOLDERS = (
     *(".claude/memory", ".claude/agent-memory", ".agents/memory", ".memory", "memory-bank"),
 )
-NOT_CODE = (
+# Words of a memory, of prose and of data are no evidence.
+_NOT_CODE = (
     *(f":(exclude,icase)*.{suffix}" for suffix in sorted(PROSE)),
-    *(f":(exclude,glob)**/{folder}/**" for folder in MEMORY_FOLDERS),
+    *(f":(exclude,glob)**/{folder}/**" for folder in _MEMORY_FOLDERS),
     *(":(exclude)*.min.js", ":(exclude)*package-lock.json", ":(exclude)*pnpm-lock.yaml"),
 )
-# Before the path of a file's header, so that it is not taken for a removed line.
-MARK = "//memdir//"
-HEADER = re.compile(rb"^\x01[0-9a-f]{40,64} [0-9]{1,15}$", re.MULTILINE)
-REMOVED = re.compile(rb'^-(?!-- "?//memdir//)(.{1,2000})', re.MULTILINE)
-WORTH = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{%d,%d}" % (MIN_WORD_LETTERS - 1, MAX_WORD_LETTERS - 1))
-Words = dict[bytes, tuple[int, int | None]]
+_MARK = "//memdir//"  # before the path in a file's header, so that it is no removed line
+_HEADER = re.compile(rb"^\x01[0-9a-f]{40,64} [0-9]{1,15}$", re.MULTILINE)
+_REMOVED = re.compile(rb'^-(?!-- "?//memdir//)(.{1,2000})', re.MULTILINE)
+_KEPT = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,79}")
 
 
-def update_removed(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
+def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
     """Read the removed words up to that commit."""
-    step = move(git, index.commit_of("words commit"), head)
-    if not step.revisions:
+    revisions = _start(index, WORDS, git, head)
+    if not revisions:
         return
-    db, revisions = index.db, step.revisions
-    afresh = step.afresh or not _forget_words(index, step.dropped)
-    if afresh:
-        revisions = (head,)
-        db.execute("DELETE FROM commits WHERE log = ?", (WORDS,))
-        db.execute("DELETE FROM removed")
-    commits, words, floor = _read_word_log(git, revisions, bounds, say)
-    position = index.add_commits(WORDS, commits)
-    rows = [
-        (word, position + first, None if second is None else position + second)
-        for word, (first, second) in words.items()
-    ]
-    db.executemany(
-        "INSERT INTO removed VALUES (?, ?, ?) ON CONFLICT (word) DO UPDATE SET"
-        " second = coalesce(excluded.second, removed.first), first = excluded.first",
-        rows,
-    )
-    index.finish_log(WORDS, head, floor, read=bool(commits), afresh=afresh)
-
-
-def _forget_words(index: CodeIndex, dropped: frozenset[str]) -> bool:
-    """Forget commits that are no more; False if an older one would have to be found."""
-    lost = [(position,) for position in index.forget(WORDS, dropped)]
-    if not lost:
-        return True
-    db = index.db
-    db.execute("CREATE TEMP TABLE lost (position INTEGER PRIMARY KEY)")
-    db.executemany("INSERT INTO lost VALUES (?)", lost)
-    both = "SELECT 1 FROM removed WHERE first IN lost AND second IN lost"
-    whole = db.execute(both).fetchone() is None
-    if whole:
-        db.execute("DELETE FROM removed WHERE first IN lost AND second IS NULL")
-        db.execute("UPDATE removed SET first = second, second = NULL WHERE first IN lost")
-        db.execute("UPDATE removed SET second = NULL WHERE second IN lost")
-    db.execute("DROP TABLE lost")
-    return whole
-
-
-def _read_word_log(
-    git: Git, revisions: tuple[str, ...], bounds: Bounds, say: Say
-) -> tuple[Commits, Words, str]:
     commits: Commits = []
-    words: Words = {}
+    words: dict[bytes, int] = {}  # which of the commits
     ended, rest = Ended(), b""
     stream = git.stream(
-        *(*LOG, "-p", "-U0", "--no-renames", "--diff-filter=MD", f"--src-prefix={MARK}"),
-        *(f"--max-count={bounds.commits}", *revisions, "--", ".", *NOT_CODE),
+        *(*_LOG, "-p", "-U0", "--no-renames", "--diff-filter=MD", f"--src-prefix={_MARK}"),
+        *(f"--max-count={bounds.commits}", *revisions, "--", ".", *_NOT_CODE),
         seconds=bounds.patch_seconds,
         limit=bounds.patch_bytes,
         ended=ended,
     )
     for piece in chain(stream, (b"\n",)):  # whole lines, the last one too
         block, end, rest = (rest + piece).rpartition(b"\n")
-        _take_block(commits, words, block + end)
+        start = 0
+        for header in (*_HEADER.finditer(block + end), None):
+            patch = (block + end)[start : header.start() if header else None]
+            removed = b"\n".join(_REMOVED.findall(patch)) if commits else b""
+            for word in set(removed.translate(WORD_BYTES).split()):
+                if word not in words and _KEPT.fullmatch(word):
+                    words[word] = len(commits) - 1
+            if header:
+                commits.append(_read_header(header.group()))
+                start = header.end()
         say(f"read {len(commits):,} commits for words that were removed")
         if len(words) > bounds.removed_words:
             ended.cut = True
             break
-    cut = ended.late or ended.cut or ended.code or len(commits) >= bounds.commits
-    return commits, words, _floor(commits) if cut else ""
+    cut = not ended.whole or len(commits) >= bounds.commits
+    newest = _finish(index, WORDS, head, commits, cut=cut)
+    rows = [(word, newest - i) for word, i in words.items()]
+    index.db.executemany("INSERT OR REPLACE INTO removed VALUES (?, ?)", rows)
 
 
-def _take_block(commits: Commits, words: Words, block: bytes) -> None:
-    start = 0
-    for header in HEADER.finditer(block):
-        _take_patch(commits, words, block[start : header.start()])
-        commits.append(numbered(header.group()))
-        start = header.end()
-    _take_patch(commits, words, block[start:])
-
-
-def _take_patch(commits: Commits, words: Words, patch: bytes) -> None:
-    lines = REMOVED.findall(patch)
-    if not lines or not commits:
-        return
-    number = len(commits) - 1
-    for word in set(b"\n".join(lines).translate(WORD_BYTES).split()):
-        known = words.get(word)
-        if known is None:
-            if WORTH.fullmatch(word):
-                words[word] = number, None
-        elif known[1] is None and known[0] != number:
-            words[word] = known[0], number
-
-
-def find_removal(index: CodeIndex, name: str, is_used: Callable[[str], bool]) -> Past | None:
-    """The newest removal of a name; of several words, of one that no code has any more."""
-    query = "SELECT first FROM removed WHERE word = ?"
-    rows = [index.db.execute(query, (encode(p),)).fetchone() for p in gone_parts(name, is_used)]
-    positions = [row[0] for row in rows if row]
-    return Past(name, *index.find_commit(WORDS, min(positions))) if positions else None
+def find_removed(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
+    """The newest removal of each word."""
+    query = "SELECT number FROM removed WHERE word = ?"
+    rows = {name: index.db.execute(query, (encode(name),)).fetchone() for name in names}
+    return {name: Past(name, *_find_commit(index, row[0])) for name, row in rows.items() if row}

@@ -1,340 +1,60 @@
-"""One look for all claims."""
+"""One look at a git checkout for all claims: the commit, and what is changed since.
+
+A tracked file that is gone from the working tree counts as neither there nor removed until a
+commit says so. An untracked file is there. Below a submodule only what is checked out is known.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memdir.claims import code_index, manifests, past
-from memdir.claims.checkout import Bounds, Opened, open_checkout
+from memdir.claims import past
 from memdir.claims.claim import Past, Seen, Uses, Wanted
-from memdir.claims.code_index import CodeIndex, open_index
-from memdir.claims.scanner import (
-    PARTS,
+from memdir.claims.code_index import (
+    DAMAGED,
+    WORD,
+    CodeIndex,
     Memories,
-    Progress,
-    gone_parts,
+    Reading,
+    Say,
+    count_uses,
+    find_words,
     is_text,
     may_hold_code,
+    open_index,
     read_blobs,
-    words_there,
+    update_symbols,
 )
 from memdir.claims.tree import (
-    Matcher,
-    Patterns,
+    Bounds,
+    Checkout,
+    Files,
     Tree,
     WorkTree,
-    nearest,
-    plain,
+    decode,
+    encode,
+    find_ignored_paths,
+    match_ends,
+    match_patterns,
+    open_checkout,
+    pick_nearest,
+    plain_path,
     read_dirty,
     read_tree,
+    read_untracked,
 )
+from memdir.store.git import Git
 
-# A git checkout: the commit that is checked out, with what is changed and not committed.
-#
-# A tracked file that is gone from the working tree counts as neither there nor removed until a
-# commit says so. An untracked file is there. Below a submodule only what is checked out is known.
-
-Say = Callable[[str], None]
-PAUSE_SECONDS = 1.0  # between two words of progress
+PROGRESS_SECONDS = 1.0  # between two words of progress
 MAX_NAME_CHARACTERS = 200
 
-
-class GitRepo:
-    """Looks at a checkout through git; what earlier looks read comes from the index."""
-
-    def __init__(self, root: str, cache_dir: str, bounds: Bounds) -> None:
-        self.root = root
-        self._cache_dir = cache_dir
-        self._bounds = bounds
-
-    def state(self) -> str:
-        """The commit, and a sum over what is changed since; empty if git cannot tell."""
-        opened = open_checkout(self.root)
-        if opened.problem or opened.bare:
-            return opened.commit
-        dirty, _ = read_dirty(opened.git, self._bounds)
-        if not dirty:
-            return opened.commit
-        work_tree, total = WorkTree(opened.git.root), hashlib.sha256()
-        for path, letters in sorted(dirty.items()):
-            fact = f"{path}\0{letters}{work_tree.facts(path)}\n"
-            total.update(fact.encode("utf-8", "surrogateescape"))
-        return f"{opened.commit}+{total.hexdigest()[:12]}"
-
-    def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
-        """Everything that was wanted; what could not be looked at is among the remarks."""
-        try:
-            return self._look(wanted, say)
-        except code_index.DAMAGED:  # the index was thrown away
-            return self._look(wanted, say)
-
-    def _look(self, wanted: Wanted, say: Say) -> Seen:
-        opened = open_checkout(self.root)
-        if opened.problem:
-            return Seen(remarks=(opened.problem,))
-        with open_index(self._cache_dir, self.root, self._bounds.cache_bytes) as index:
-            return _Look(opened, index, self._bounds, _slowly(say)).seen(wanted)
-
-
-def open_git_repo(root: str, cache_dir: str, bounds: Bounds | None = None) -> GitRepo:
-    """The checkout at that place."""
-    return GitRepo(root, cache_dir, bounds or Bounds())
-
-
-def _slowly(say: Say) -> Say:
-    last = time.monotonic()
-
-    def say_now_and_then(text: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= PAUSE_SECONDS:
-            last = time.monotonic()
-            say(text)
-
-    return say_now_and_then
-
-
-@dataclass
-class _Look:
-    """One look, from the tree to the answer."""
-
-    opened: Opened
-    index: CodeIndex
-    bounds: Bounds
-    say: Say
-    tree: Tree = field(default_factory=Tree)
-    files: dict[str, str] = field(default_factory=dict)  # the tree with what is not committed
-    dirty: dict[str, str] = field(default_factory=dict)
-    known: set[str] = field(default_factory=set)
-
-    def seen(self, wanted: Wanted) -> Seen:
-        git, remarks = self.opened.git, self.opened.remarks
-        self._read_tree()
-        forms = {name: plain(name, git.root) for name in wanted.paths}
-        paths, missing = self._paths(forms)
-        gone = self._find_past(missing)
-        if not self.opened.bare:
-            paths |= manifests.untracked_folders(git, missing, gone)
-            gone = self._without_present(gone)
-        uses, past_symbols = self._find_symbols(wanted.symbols)
-        progress = Progress(self.say)
-        packages, commands = manifests.manifests(git, self.files, self.dirty, self.bounds, progress)
-        if progress.cut:
-            remarks.append("not all manifest files were read")
-        self.known |= {"paths", "branches", "commits", "packages", "commands"}
-        return Seen(
-            commit=self.opened.commit,
-            paths=paths,
-            ignored=self._ignored(missing),
-            past=gone,
-            symbols=uses,
-            past_symbols=past_symbols,
-            branches=manifests.branches(git, wanted.branches),
-            packages=manifests.declared(wanted.packages, packages),
-            commits=manifests.commits(git, wanted.commits),
-            commands=frozenset(commands),
-            known=frozenset(self.known),
-            remarks=tuple(remarks),
-        )
-
-    def _read_tree(self) -> None:
-        git, remarks = self.opened.git, self.opened.remarks
-        if self.opened.commit:
-            self.tree = read_tree(git, self.opened.commit, self.bounds)
-        self.files = dict(self.tree.files)
-        if self.tree.cut:
-            remarks.append(f"only {len(self.tree.files):,} paths were read: there are more")
-        if self.tree.submodules:
-            listed = ", ".join(sorted(self.tree.submodules)[:3])
-            remarks.append(f"submodules were not searched: {listed}")
-        if self.opened.bare:
-            return
-        dirty, ended = read_dirty(git, self.bounds)
-        gone = [path for path, letters in dirty.items() if "D" in letters]
-        if not ended.whole:
-            remarks.append("git could not tell what is changed and not committed")
-        elif gone and len(gone) >= len(self.tree.files):
-            remarks.append("nothing is checked out: only the commit was looked at")
-        else:
-            self.dirty = dirty
-            self.files.update({path: "" for path, letters in dirty.items() if "A" in letters})
-            for path in gone:
-                self.files.pop(path, None)
-
-    def _paths(self, forms: dict[str, str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-        """What is there, and the names that are not."""
-        matcher, work_tree = Matcher(forms), WorkTree(self.opened.git.root)
-        found = matcher.match(self.files, folders=False)
-        folders = Tree(self.files, submodules=self.tree.submodules).folders()
-        for name, more in matcher.match(folders, folders=True).items():
-            found.setdefault(name, []).extend(more)
-        for name, form in forms.items():
-            if not form or name in found or self.opened.bare:
-                continue
-            if work_tree.is_there(form, folder=name.endswith("/")):
-                found[name] = [form]
-        starred = [name for name in forms if "*" in name and name not in found]
-        if starred:
-            found |= Patterns(self.files).find_all(starred)
-        missing = {name: form for name, form in forms.items() if form and name not in found}
-        return {name: nearest(some, forms[name]) for name, some in found.items()}, missing
-
-    def _ignored(self, missing: dict[str, str]) -> frozenset[str]:
-        if self.opened.bare:
-            return frozenset()
-        self.known.add("ignored")
-        return manifests.ignored_paths(self.opened.git, missing, self.files, self.tree.submodules)
-
-    def _find_past(self, missing: dict[str, str]) -> dict[str, tuple[Past, ...]]:
-        if not self.opened.commit:
-            return {}
-        past.update_renames(self.index, self.opened.git, self.opened.commit, self.bounds, self.say)
-        self.known.add("past")
-        self._remark_floor(past.PATHS, "for renames and removals")
-        folders = Tree(self.tree.files, submodules=self.tree.submodules).folders()
-        return past.Pasts(self.index, self.tree.files, folders).find(Matcher(missing))
-
-    def _without_present(self, gone: dict[str, tuple[Past, ...]]) -> dict[str, tuple[Past, ...]]:
-        """Only what is not on disk in another way than tracked."""
-        there = manifests.present(
-            self.opened.git, gone, self.files, self.tree.submodules, self.bounds.unread_names
-        )
-        if there is None:
-            self.known.discard("past")
-            self.opened.remarks.append("submodules hold too much: no path is called removed")
-            return {}
-        return {name: pasts for name, pasts in gone.items() if name not in there}
-
-    def _find_symbols(self, names: frozenset[str]) -> tuple[dict[str, Uses], dict[str, Past]]:
-        if not self.opened.commit:
-            return {}, {}
-        self.known |= {"symbols"} if self.opened.git.partial else {"symbols", "past_symbols"}
-        if not names:
-            return {}, {}
-        asked = {
-            name for name in names if 0 < len(name) <= MAX_NAME_CHARACTERS and "\n" not in name
-        }
-        for name in list(asked):
-            parts = PARTS.findall(name.encode("utf-8", "surrogateescape"))
-            asked |= {part.decode("ascii") for part in parts}
-        cut = self._update_symbols(asked)
-        committed = code_index.read_uses(self.index)
-        uses = self._with_dirty(committed)
-        found = {name: uses[name] for name in names if name in uses}
-        found = {name: use for name, use in found.items() if use.code or use.prose}
-        if self.tree.submodules:
-            cut = cut or "submodules may have identifiers still: none is called removed"
-        elif len(self.dirty) > self.bounds.dirty_files:
-            cut = cut or "no identifier is called removed"
-        if cut:  # what was not read may have it still: nothing is said to be removed
-            return found, self._withdraw(cut)
-        used = {name for name in asked if committed[name].code or uses[name].code}
-        return found, self._find_removed(names & asked - used, uses)
-
-    def _withdraw(self, remark: str) -> dict[str, Past]:
-        self.opened.remarks.append(remark)
-        self.known.discard("past_symbols")
-        return {}
-
-    def _update_symbols(self, asked: set[str]) -> str:
-        """Bring the index up to date; what was not read, in words."""
-        progress, git = Progress(self.say), self.opened.git
-
-        def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
-            if git.partial:
-                yield from self._read_disk(paths)
-                return
-            for path, data in read_blobs(git, self.tree.files, paths, self.bounds, progress):
-                if is_text(data):
-                    yield path, data
-                else:
-                    progress.skipped.append(path)
-
-        code_index.update_symbols(
-            self.index, git, self.tree, self.opened.commit, asked, read, self.bounds
-        )
-        self.index.skip_files(filter(may_hold_code, progress.skipped))
-        if progress.cut or progress.missing or self.tree.cut:
-            cut = "not all files were read: identifiers may have more uses"
-            self.index.put("symbols cut", cut)
-        return self.index.get("symbols cut")
-
-    def _with_dirty(self, committed: dict[str, Uses]) -> dict[str, Uses]:
-        if not self.dirty:
-            return committed
-        if len(self.dirty) > self.bounds.dirty_files:
-            changed = f"{len(self.dirty):,} changed files are not committed"
-            self.opened.remarks.append(f"{changed}: identifiers were looked up in the commit")
-            return committed
-        texts = self._read_disk(list(self.dirty))
-        return code_index.overlay_uses(self.index, frozenset(self.dirty), texts)
-
-    def _read_disk(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
-        work_tree, memories = WorkTree(self.opened.git.root), Memories(self.files)
-        for path in paths:
-            data = None if memories.hold(path) else work_tree.read(path, self.bounds.file_bytes)
-            if data is not None and is_text(data):
-                yield path, data
-
-    def _find_removed(self, names: frozenset[str], uses: dict[str, Uses]) -> dict[str, Past]:
-        """The removals of names, where no file has them whose words were not counted."""
-        if self.opened.git.partial:
-            return {}
-
-        def is_used(part: str) -> bool:
-            return bool(uses[part].code)
-
-        past.update_removed(self.index, self.opened.git, self.opened.commit, self.bounds, self.say)
-        self._remark_floor(past.WORDS, "for removed identifiers")
-        removals = {name: past.find_removal(self.index, name, is_used) for name in names}
-        removed = {name: removal for name, removal in removals.items() if removal is not None}
-        if not removed:
-            return removed
-        words = {name: gone_parts(name, is_used) for name in removed}
-        there = words_there(
-            self.opened.git, {word for parts in words.values() for word in parts},
-            self.index.skipped(), self.dirty, Memories(self.files), self.bounds,
-        )  # fmt: skip
-        if there is None:
-            remark = "data and untracked files were not searched for removed identifiers"
-            return self._withdraw(remark)
-        return {name: item for name, item in removed.items() if there.isdisjoint(words[name])}
-
-    def _remark_floor(self, log: str, purpose: str) -> None:
-        floor = self.index.get(f"{log} floor")
-        if floor:
-            since = "" if floor == "-" else f" before {floor}"
-            self.opened.remarks.append(f"the history{since} was not looked at {purpose}")
-
-
-# No repository: nothing can be looked up, and that is said.
-
-
-class NoRepo:
-    """Knows nothing, so every claim stays unknown."""
-
-    def __init__(self, reason: str) -> None:
-        self.root = ""
-        self._reason = reason
-
-    def state(self) -> str:
-        """No state: nothing to compare with."""
-        return ""
-
-    def look(self, wanted: Wanted, say: Callable[[str], None] = lambda _: None) -> Seen:
-        """Nothing, with the reason."""
-        return Seen(remarks=(self._reason,))
-
-
-def open_no_repo(root: str, cache_dir: str) -> NoRepo:
-    """The repository that is not there."""
-    return NoRepo(f"{root or 'the project'} is no git repository: claims were not checked")
-
-
-# What the steps need from the world. Adapters fit these shapes; nobody inherits from them.
+Pasts = dict[str, tuple[Past, ...]]
 
 
 class Repo(Protocol):
@@ -344,3 +64,338 @@ class Repo(Protocol):
 
     def state(self) -> str: ...
     def look(self, wanted: Wanted, say: Callable[[str], None] = ...) -> Seen: ...
+
+
+class GitRepo:
+    """Looks at a checkout through git; what earlier looks read comes from the index."""
+
+    def __init__(self, root: str, cache_dir: str, bounds: Bounds = Bounds()) -> None:  # noqa: B008
+        self.root = root
+        self._cache_dir = cache_dir
+        self._bounds = bounds
+
+    def state(self) -> str:
+        """The commit, and a sum over what is changed since; empty if git cannot tell."""
+        checkout = open_checkout(self.root)
+        if checkout.problem or not checkout.git.work_tree:
+            return checkout.commit
+        dirty, _ = read_dirty(checkout.git, self._bounds)
+        if not dirty:
+            return checkout.commit
+        work_tree, total = WorkTree(checkout.git.root), hashlib.sha256()
+        for path, letters in sorted(dirty.items()):
+            total.update(encode(f"{path}\0{letters}{work_tree.facts(path)}\n"))
+        return f"{checkout.commit}+{total.hexdigest()[:12]}"
+
+    def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
+        """Everything that was wanted; what could not be looked at is among the remarks."""
+        try:
+            return self._look(wanted, say)
+        except DAMAGED:  # the index was thrown away
+            return self._look(wanted, say)
+
+    def _look(self, wanted: Wanted, say: Say) -> Seen:
+        checkout, last = open_checkout(self.root), time.monotonic()
+        if checkout.problem:
+            return Seen(remarks=(checkout.problem,))
+
+        def say_now_and_then(text: str) -> None:
+            nonlocal last
+            if time.monotonic() - last >= PROGRESS_SECONDS:
+                last = time.monotonic()
+                say(text)
+
+        with open_index(self._cache_dir, self.root, self._bounds.cache_bytes) as index:
+            return _Look(checkout, index, self._bounds, say_now_and_then).see(wanted)
+
+
+@dataclass
+class _Look:
+    """One look, from the tree to the answer."""
+
+    checkout: Checkout
+    index: CodeIndex
+    bounds: Bounds
+    say: Say
+    tree: Tree = field(default_factory=Tree)
+    files: Files = field(default_factory=dict)  # the tree with what is not committed
+    dirty: dict[str, str] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.git, self.remarks = self.checkout.git, self.checkout.remarks
+        self.work_tree = WorkTree(self.git.root)
+
+    def see(self, wanted: Wanted) -> Seen:
+        self._read_tree()
+        forms = {name: plain_path(name, self.git.root) for name in wanted.paths}
+        paths, missing = self._find_paths(forms)
+        gone, ignored = self._find_past(missing), frozenset[str]()
+        if self.git.work_tree:
+            for name, form in missing.items():
+                # A folder that once had tracked files is only what a build left behind.
+                if name not in gone and self.work_tree.has_folder(form):
+                    paths[name] = (form,)
+            ignored = find_ignored_paths(self.git, missing, self.files, self.tree.submodules)
+            self.known.add("ignored")
+        uses, past_symbols = self._find_symbols(wanted.symbols)
+        packages, commands = self._read_manifests(wanted.packages)
+        self.known |= {"paths", "branches", "commits", "packages", "commands"}
+        return Seen(
+            commit=self.checkout.commit,
+            paths=paths,
+            ignored=ignored,
+            past=gone,
+            symbols=uses,
+            past_symbols=past_symbols,
+            branches=_find_branches(self.git, wanted.branches),
+            packages=packages,
+            commits=_find_commits(self.git, wanted.commits),
+            commands=commands,
+            known=frozenset(self.known),
+            remarks=tuple(self.remarks),
+        )
+
+    def _read_tree(self) -> None:
+        if self.checkout.commit:
+            self.tree = read_tree(self.git, self.checkout.commit, self.bounds)
+        self.files = dict(self.tree.files)
+        if self.tree.cut:
+            self.remarks.append(f"only {len(self.tree.files):,} paths were read: there are more")
+        if self.tree.submodules:
+            listed = ", ".join(sorted(self.tree.submodules)[:3])
+            self.remarks.append(f"submodules were not searched: {listed}")
+        if not self.git.work_tree:
+            return
+        dirty, whole = read_dirty(self.git, self.bounds)
+        gone = [path for path, letters in dirty.items() if "D" in letters]
+        if not whole:
+            self.remarks.append("git could not tell what is changed and not committed")
+        elif gone and len(gone) >= len(self.tree.files):
+            self.remarks.append("nothing is checked out: only the commit was looked at")
+        else:
+            self.dirty = dirty
+            added = [path for path, letters in dirty.items() if "A" in letters]
+            self.files.update(dict.fromkeys(added, ("", 0)))
+            for path in gone:
+                self.files.pop(path, None)
+
+    def _find_paths(
+        self, forms: dict[str, str]
+    ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+        """What is there, and the names that are not."""
+        there = match_ends(forms, self.files, folders=False)
+        folders = self.tree.folders(self.files)
+        for name, more in match_ends(forms, folders, folders=True).items():
+            there.setdefault(name, []).extend(more)
+        for name, form in forms.items():
+            wanted = form and name not in there and self.git.work_tree
+            if wanted and self.work_tree.has_file(form, folder=name.endswith("/")):
+                there[name] = [form]
+        starred = [name for name in forms if "*" in name and name not in there]
+        there |= match_patterns(starred, self.files)
+        missing = {name: form for name, form in forms.items() if form and name not in there}
+        return {name: pick_nearest(some, forms[name]) for name, some in there.items()}, missing
+
+    def _find_past(self, missing: dict[str, str]) -> Pasts:
+        """What the missing names were, unless it may be there in another way than tracked."""
+        if not self.checkout.commit:
+            return {}
+        past.update_paths(self.index, self.git, self.checkout.commit, self.bounds, self.say)
+        self.known.add("past")
+        self._remark_floor(past.PATHS, "for renames and removals")
+        folders = self.tree.folders(self.tree.files)
+        gone = past.PastPaths(self.index, self.tree.files, folders).find(missing)
+        if not self.git.work_tree:
+            return gone
+        submodules = tuple(f"{each}/" for each in self.tree.submodules)
+        folders = {item.name for pasts in gone.values() for item in pasts}
+        # A folder counts only if it is ignored; otherwise a build left it behind.
+        left = {path: path for path in folders if self.work_tree.has_folder(path)}
+        ignored = (
+            find_ignored_paths(self.git, left, self.files, self.tree.submodules) if left else ()
+        )
+
+        def may_be_there(name: str, item: Past) -> bool:
+            return (
+                item.name in ignored
+                or item.name.startswith(submodules)
+                or (bool(submodules) and not item.now and "/" not in name)
+                or self.work_tree.has_file(item.name, folder=name.endswith("/"))
+            )
+
+        return {
+            name: pasts
+            for name, pasts in gone.items()
+            if not any(may_be_there(name, item) for item in pasts)
+        }
+
+    def _find_symbols(self, names: frozenset[str]) -> tuple[dict[str, Uses], dict[str, Past]]:
+        if not self.checkout.commit:
+            return {}, {}
+        self.known |= {"symbols"} if self.git.partial else {"symbols", "past_symbols"}
+        asked = {name for name in names if len(name) <= MAX_NAME_CHARACTERS and "\n" not in name}
+        if not asked:
+            return {}, {}
+        doubt = self._update_symbols(asked)
+        dirty: Collection[str] = self.dirty
+        if len(dirty) > self.bounds.dirty_files:
+            doubt = doubt or "no identifier is called removed"
+            changed = f"{len(dirty):,} changed files are not committed"
+            self.remarks.append(f"{changed}: identifiers were looked up in the commit")
+            dirty = ()
+        uses, committed = count_uses(self.index, dirty, self._read_disk(dirty))
+        there = {name: uses[name] for name in asked if uses[name].code or uses[name].prose}
+        if self.tree.submodules:
+            doubt = doubt or "submodules may have identifiers still: none is called removed"
+        if self.git.partial:
+            return there, {}
+        lost = {name for name in asked if not uses[name].code and name not in committed}
+        removed = {} if doubt else self._find_removed(lost)
+        if doubt or removed is None:  # what was not read may have it still
+            searched = "data and untracked files were not searched for removed identifiers"
+            self.remarks.append(doubt or searched)
+            self.known.discard("past_symbols")
+        return there, removed or {}
+
+    def _update_symbols(self, asked: set[str]) -> str:
+        """Bring the index up to date; what was not read, in words."""
+        reading = Reading(self.say)
+
+        def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
+            if self.git.partial:
+                yield from self._read_disk(paths)
+                return
+            limit, files = self.bounds.file_bytes, self.tree.files
+            for path, data in read_blobs(self.git, files, paths, limit, self.bounds, reading):
+                if is_text(data):
+                    yield path, data
+                else:
+                    reading.skipped.append(path)
+
+        commit = self.checkout.commit
+        update_symbols(self.index, self.git, self.tree, commit, asked, read, self.bounds)
+        rows = [(encode(path),) for path in filter(may_hold_code, reading.skipped)]
+        self.index.db.executemany("INSERT OR IGNORE INTO skipped VALUES (?)", rows)
+        if reading.cut or self.tree.cut:
+            cut = "not all files were read: identifiers may have more uses"
+            self.index.put("symbols cut", cut)
+        return self.index.get("symbols cut")
+
+    def _read_disk(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:
+        memories = Memories(self.files)
+        for path in paths:
+            if not memories.hold(path):
+                data = self.work_tree.read(path, self.bounds.file_bytes)
+                if data and is_text(data):
+                    yield path, data
+
+    def _find_removed(self, names: set[str]) -> dict[str, Past] | None:
+        """The removals of words that no file has; None if not all files could be searched."""
+        if not names:
+            return {}
+        past.update_words(self.index, self.git, self.checkout.commit, self.bounds, self.say)
+        self._remark_floor(past.WORDS, "for removed identifiers")
+        words = [name for name in names if WORD.fullmatch(encode(name))]
+        removed = past.find_removed(self.index, words)
+        untracked = read_untracked(self.git, self.bounds) if removed else []
+        rows = self.index.db.execute("SELECT path FROM skipped") if removed else ()
+        skipped = [path for path in map(decode, (row[0] for row in rows)) if path in self.files]
+        if untracked is None or not all(map(self.work_tree.leads_to, skipped)):
+            return None
+        memories, unread = Memories(self.files), dict.fromkeys((*skipped, *self.dirty, *untracked))
+        paths = [path for path in unread if may_hold_code(path) and not memories.hold(path)]
+        there = find_words(self.git.root, removed, paths, self.bounds)
+        return None if there is None else {n: removed[n] for n in removed if n not in there}
+
+    def _remark_floor(self, log: str, purpose: str) -> None:
+        floor = self.index.get(f"{log} floor")
+        if floor:
+            since = "" if floor == "-" else f" before {floor}"
+            self.remarks.append(f"the history{since} was not looked at {purpose}")
+
+    def _read_manifests(self, wanted: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """The wanted packages that manifest files name, and all commands that they declare."""
+        paths = sorted(filter(_MANIFEST.search, self.files), key=lambda path: path.count("/"))
+        reading = Reading(self.say, cut=len(paths) > self.bounds.manifests)
+        paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
+        on_disk = [path for path in paths if path in self.dirty or self.git.partial]
+        committed = [path for path in paths if path not in on_disk]
+        texts = list(read_blobs(self.git, self.tree.files, committed, limit, self.bounds, reading))
+        texts += [(path, self.work_tree.read(path, limit) or b"") for path in on_disk]
+        if reading.cut or reading.skipped:
+            self.remarks.append("not all manifest files were read")
+        named: set[str] = set()
+        commands: set[str] = set()
+        for path, data in texts:
+            text = data.decode("utf-8", "replace")
+            named.update(_package_words(_COMMENT.sub("", text)))
+            commands.update(_read_commands(path.rpartition("/")[2].lower(), text))
+        words = {name: _package_words(name) for name in wanted}
+        packages = [name for name in wanted if words[name] and named.issuperset(words[name])]
+        return frozenset(packages), frozenset(commands)
+
+
+# What manifest files say: packages by their names, and commands that somebody can run by name.
+
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:package\.json|composer\.json|deno\.json|pyproject\.toml|cargo\.toml|pipfile|go\.mod"
+    r"|gemfile|podfile|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml|pubspec\.yaml"
+    r"|directory\.packages\.props|environment\.ya?ml|mix\.exs|(?:gnu)?makefile|\.?justfile"
+    r"|taskfile\.ya?ml|(?:requirements|constraints)[^/]{0,60}\.(?:txt|in)"
+    r"|[^/]{1,200}\.(?:csproj|fsproj|gemspec|mk|just))$",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"^\s{0,40}(?:#|//).{0,2000}$", re.M)
+_PACKAGE = re.compile(r"[a-z0-9@][a-z0-9@/.-]{0,120}")
+_TARGET = re.compile(r"^([A-Za-z0-9_./%-][A-Za-z0-9_./% -]{0,200}):(?![=:])", re.M)
+_RECIPE = re.compile(r"^@?([A-Za-z_][A-Za-z0-9_-]{0,80})(?: [^:\n]{0,200})?:(?!=)", re.M)
+_TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
+
+
+def _package_words(text: str) -> list[str]:
+    """Case, `-` and `_` make no difference."""
+    return [word.rstrip("/.-") for word in _PACKAGE.findall(text.lower().replace("_", "-"))]
+
+
+def _read_commands(name: str, text: str) -> list[str]:
+    if name.endswith(".json"):
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            return []
+        tables = [data.get(key) for key in ("scripts", "tasks")] if isinstance(data, dict) else []
+        return [key for table in tables if isinstance(table, dict) for key in table]
+    if "makefile" in name or name.endswith(".mk"):
+        rules = _TARGET.findall(text)
+        return [target for rule in rules for target in rule.split() if target[0] != "."]
+    if "just" in name:
+        return _RECIPE.findall(text)
+    return _TASK.findall(text) if "taskfile" in name else []
+
+
+# Branches and commits.
+
+_COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
+_REFS = ("refs/heads/", "refs/remotes/", "refs/tags/")
+
+
+def _find_branches(git: Git, names: Collection[str]) -> frozenset[str]:
+    """The names that a branch, a remote's branch or a tag has."""
+    out = git.ask("for-each-ref", "--format=%(refname)", *_REFS)[0] if names else b""
+    there: set[str] = set()
+    for ref in map(decode, out.split(b"\n")):
+        name = ref.split("/", 2)[-1]
+        there |= {ref, name}
+        if ref.startswith("refs/remotes/"):
+            there.add(name.partition("/")[2])
+    return (frozenset(names) & there) - {""}
+
+
+def _find_commits(git: Git, names: Collection[str]) -> frozenset[str]:
+    """The ids, whole or abbreviated, that a commit has."""
+    asked = [name for name in names if _COMMIT.fullmatch(name)]
+    given = "".join(f"{name}^{{commit}}\n" for name in asked).encode()
+    out = git.ask("cat-file", "--batch-check=%(objecttype)", given=given)[0] if asked else b""
+    kinds = out.decode("ascii", "replace").splitlines()
+    return frozenset(name for name, kind in zip(asked, kinds, strict=False) if kind == "commit")

@@ -34,10 +34,9 @@ class Checked:
 
 def open_repo(app: App) -> Repo:
     """The code that this store's memories speak of; one that knows nothing without git."""
-    from memdir.claims.repo import open_git_repo, open_no_repo
+    from memdir.claims.repo import GitRepo
 
-    code = app.config.code
-    return open_git_repo(code, app.config.cache_dir) if code else open_no_repo(code, "")
+    return GitRepo(app.config.code, app.config.cache_dir)
 
 
 def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
@@ -73,12 +72,13 @@ def verify_claims(
     `folder` is where the store lies below the repository, if it does; `beside` its memories.
     """
     from memdir.claims.find import find_claims  # its patterns cost every command's start
-    from memdir.claims.judge import judge, wanted
+    from memdir.claims.judge import collect_wanted, judge_claim
 
     found = {path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts}
-    seen = repo.look(wanted([claim for claims in found.values() for claim in claims]), say)
+    seen = repo.look(collect_wanted([claim for claims in found.values() for claim in claims]), say)
     judged = {
-        path: [judge(claim, seen, beside) for claim in claims] for path, claims in found.items()
+        path: [judge_claim(claim, seen, beside) for claim in claims]
+        for path, claims in found.items()
     }
     return judged, seen.remarks
 
@@ -86,7 +86,7 @@ def verify_claims(
 # Verdicts left behind for recall, which only glances at what they rest on.
 
 
-def kept_verdicts(app: App) -> Verdicts:
+def open_verdicts(app: App) -> Verdicts:
     """What was left behind for this store, against this checkout."""
     return Verdicts(cache_folder(app.config), app.config.code)
 
@@ -98,7 +98,7 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
     """
     if not app.config.code:
         return 0
-    kept, state = kept_verdicts(app), open_repo(app).state()
+    kept, state = open_verdicts(app), open_repo(app).state()
     memories = app.store.scan().memories
     if paths is None:
         kept.drop_all_but(each.path for each in memories)
@@ -113,11 +113,11 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
     checked = verify(app, () if len(old) == len(memories) else list(old), say)
     for path, judged in checked.memories.items():
         if path in old:
-            kept.keep(path, Kept(facts_of(old[path]), state, rows_of(judged, kept)))
+            kept.keep(path, Kept(facts_of(old[path]), state, make_rows(judged, kept)))
     return len(old)
 
 
-def rows_of(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
+def make_rows(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
     """What is worth keeping of a memory's claims, stale ones first."""
     rows: list[Row] = []
     for each in sorted(judged, key=lambda each: each.verdict != STALE):

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import click
 
+from memdir.audit.ages import REVIEW
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
-from memdir.audit.staleness import REVIEW
 from memdir.cli.advice import Advice
 from memdir.cli.command import Session, command
 from memdir.cli.output import (

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import click
 
-from memdir.audit.audit import Audit, Audited, Wish, candidates, find_lost, index_tokens
+from memdir.audit.audit import Audit, Audited, Wish, count_index_tokens, find_candidates, find_lost
 from memdir.audit.audit import audit as look_over
-from memdir.audit.inspect import command as write_command
+from memdir.audit.inspect import write_command
 from memdir.cli.audit import ACTIONS, LOAD, STYLES, bar
 from memdir.cli.command import Session, command
 from memdir.cli.output import CHANGE, Answer, Fields, dry_files, dry_lines, pick, pick_all
@@ -79,7 +79,7 @@ def prune(
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
     before = look_over(app, Wish(deep=deep), session.screen.tell)
-    run = Run(app, before, candidates(before, review))
+    run = Run(app, before, find_candidates(before, review))
     interrupted = False
     if to_trash or yes or to_archive or session.asked.dry_run:
         _prune_all(run, ARCHIVE if to_archive else TRASH)
@@ -206,7 +206,7 @@ def _without(run: Run, dry: Done) -> Audit:
     load = replace(run.before.load, memories=sum(item.tokens for item in left))
     for path, _, new in dry.diff:
         if path == run.app.store.index_path:
-            load = replace(load, index=index_tokens(decode(new or b"")))
+            load = replace(load, index=count_index_tokens(decode(new or b"")))
     return replace(run.before, memories=left, load=load)
 
 

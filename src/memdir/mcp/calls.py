@@ -127,7 +127,7 @@ def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str,
     source = source_of(app)
     recalled.giver = source(memory.path) if source else ""
     if app.config.code:
-        verify.kept_verdicts(app).tell([recalled])
+        verify.open_verdicts(app).tell([recalled])
     head = inject.render_body(recalled, app.now()).partition("\n\n")[0]
     return frame_text(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
