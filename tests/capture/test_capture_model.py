@@ -10,8 +10,7 @@ from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, PATIENCE, SAVED
 from memdir.care.status import status
-from memdir.models.budget import Limits
-from memdir.models.ledger import Ledger, day_of
+from memdir.models.ledger import Ledger, Limits, day_of
 from memdir.models.model import Usage
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.opened import DAY, Opened

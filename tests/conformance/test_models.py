@@ -197,7 +197,7 @@ def test_data_comes_back_as_the_schema_says(member):
     assert misfits(answer.data, SCHEMA) == []
     assert answer.model == member.open().name
     assert answer.model.startswith(member.name)
-    assert (answer.input_tokens, answer.output_tokens) == (120, 20)
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (120, 20)
 
 
 def test_the_question_arrives_whole(member):
@@ -215,7 +215,7 @@ def test_without_a_schema_the_text_is_the_answer(member):
 
 def test_tokens_that_nobody_counted_are_estimated(member):
     answer = member.ask(Reply(data=DATA, usage=(20 if member.name == "claude" else 0, 0)))
-    assert answer.input_tokens > 0
+    assert answer.usage.input_tokens > 0
 
 
 @pytest.mark.parametrize(

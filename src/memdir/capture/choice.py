@@ -18,8 +18,7 @@ from memdir.clients.conversation import Message, NewMessages
 from memdir.errors import BadInput
 from memdir.format.draft import check
 from memdir.hot.log import log
-from memdir.models.budget import LedgerBroken, OverBudget, OverRun
-from memdir.models.ledger import open_model
+from memdir.models.ledger import LedgerBroken, OverBudget, OverRun, open_model
 from memdir.models.model import ModelFailed
 from memdir.store.writer import App
 from memdir.text.secrets import find_secrets

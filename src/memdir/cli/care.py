@@ -18,8 +18,7 @@ from memdir.cli.output import Answer, Cell, Fields, Screen, moment, pick
 from memdir.config.config import is_silent
 from memdir.hot import safe
 from memdir.hot.place import Scope
-from memdir.models.budget import Call
-from memdir.models.ledger import Spending, spending
+from memdir.models.ledger import Call, Spending, spending
 from memdir.store.writer import App, open_app
 from memdir.text.terminal import count
 from memdir.upkeep.worksheet import Check

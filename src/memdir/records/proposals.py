@@ -19,8 +19,7 @@ from memdir.format.draft import Draft
 from memdir.hot import memory
 from memdir.hot.log import log
 from memdir.hot.safe import inert_line
-from memdir.models.budget import LedgerBroken, OverBudget
-from memdir.models.ledger import open_model
+from memdir.models.ledger import LedgerBroken, OverBudget, open_model
 from memdir.models.model import ModelFailed, Question
 from memdir.records import render
 from memdir.records.fields import DEFAULT_CONFIDENCE, MAX_TITLE_CHARACTERS, Record
