@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memdir.config.config import read_config
 from memdir.records import index_md
-from memdir.records.lookup import everything
+from memdir.records.record import everything
 from memdir.records.write import Request, write
 from memdir.store.writer import App, open_app
 from tests.helpers.opened import NOON, tree

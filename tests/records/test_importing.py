@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memdir.records import schema
+from memdir.records import validate
 from memdir.records.exchange import import_record
 from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
@@ -75,7 +75,7 @@ def test_what_cannot_be_understood_stays_where_it_is(record, path, code):
 @pytest.fixture(scope="module")
 def validators():
     jsonschema = pytest.importorskip("jsonschema")
-    found = {type: schema.schema(type) for type in TYPES}
+    found = {type: validate.schema(type) for type in TYPES}
     for one in found.values():
         jsonschema.Draft202012Validator.check_schema(one)
     return {type: jsonschema.Draft202012Validator(one) for type, one in found.items()}

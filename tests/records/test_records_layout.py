@@ -13,7 +13,7 @@ from memdir.claims import verify
 from memdir.errors import MemdirError, Missing
 from memdir.format.draft import Draft, Wishes
 from memdir.recall import answer
-from memdir.records.lookup import settings_of
+from memdir.records.record import settings_of
 from memdir.store import changes, look
 from tests.helpers.recorded import PATH, Recorded
 

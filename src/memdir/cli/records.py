@@ -25,8 +25,7 @@ from memdir.hot.safe import inert_line
 from memdir.records import fields, index_md, lifecycle, match, overview, refusal
 from memdir.records.contexts import MAX_DRAFT_BYTES, Contexts
 from memdir.records.fields import Record
-from memdir.records.lookup import everything, index_of, settings_of, type_of
-from memdir.records.record import read_json
+from memdir.records.record import everything, index_of, read_json, settings_of, type_of
 from memdir.records.refusal import RecordError
 from memdir.text.terminal import count
 

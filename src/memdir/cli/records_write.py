@@ -30,14 +30,13 @@ from memdir.clients.archive import check_target, write_export
 from memdir.errors import BadInput
 from memdir.hot.memory import RECORD_FOLDERS
 from memdir.hot.place import MAIN_SCOPES, below
-from memdir.records import batch, exchange, fields, refusal
-from memdir.records import schema as schema_module
+from memdir.records import batch, exchange, fields, refusal, validate
 from memdir.records.batch import REFUSED, Result, read_intents
 from memdir.records.contexts import Contexts
 from memdir.records.exchange import Source
 from memdir.records.fields import Record
 from memdir.records.folders import open_store
-from memdir.records.lookup import type_of
+from memdir.records.record import type_of
 from memdir.records.refusal import RecordError
 from memdir.records.triage import Score, triage_transcript
 from memdir.records.write import (
@@ -303,7 +302,7 @@ def schema(session: Session, category: str) -> None:
     if category:
         type = type_of(category)
         session.screen.answer(
-            schema_module.schema(type), schema_module.text(type).rstrip("\n").split("\n")
+            validate.schema(type), validate.schema_text(type).rstrip("\n").split("\n")
         )
         return
     lines: list[str] = []
@@ -313,7 +312,7 @@ def schema(session: Session, category: str) -> None:
             must = "*" if field.required else " "
             said = f": {', '.join(field.choices)}" if field.choices else ""
             lines += session.screen.block(must, f"{field.name} ({field.kind}{said})")
-    answer = {type: schema_module.schema(type) for type in fields.TYPES}
+    answer = {type: validate.schema(type) for type in fields.TYPES}
     session.screen.answer(answer, [*lines, "", "* must be there"])
 
 

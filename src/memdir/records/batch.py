@@ -17,9 +17,8 @@ from memdir.hot import memory
 from memdir.records import fields, match, refusal, render
 from memdir.records.fields import Record
 from memdir.records.index_md import changing
-from memdir.records.lookup import find_record, paths_of, settings_of
 from memdir.records.memory_config import RecordSettings
-from memdir.records.record import md5_of, read_json, read_record
+from memdir.records.record import find_record, md5_of, paths_of, read_json, read_record, settings_of
 from memdir.records.refusal import RecordError
 from memdir.records.write import CREATE, UPDATE, Request, carry_out, complete_draft, save_record
 from memdir.store.writer import App, Desk, Done

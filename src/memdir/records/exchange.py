@@ -14,8 +14,7 @@ from memdir.hot.memory import RECORD_SETTINGS, decode, encode, read_memory, stem
 from memdir.records import fields, refusal, render
 from memdir.records.fields import Field, Record, is_active, is_newer
 from memdir.records.index_md import changing
-from memdir.records.lookup import everything, paths_of
-from memdir.records.record import read_json, write_record
+from memdir.records.record import everything, paths_of, read_json, write_record
 from memdir.records.refusal import RecordError
 from memdir.records.validate import demand, repair
 from memdir.records.write import refuse_secrets

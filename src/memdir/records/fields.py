@@ -39,6 +39,14 @@ KEYS = (
     *("related_files", "confidence", "record_status", "changes", "times_updated"),
     *("retired_at", "retired_reason", "archived_at", "archived_reason", "content"),
 )
+# What an older file may leave out; `record_status` came with the fourth version of the plugin.
+DEFAULTS: Record = {
+    "related_files": [],
+    "confidence": DEFAULT_CONFIDENCE,
+    "record_status": ACTIVE,
+    "changes": [],
+    "times_updated": 0,
+}
 OPTIONAL_KEYS = ("retired_at", "retired_reason", "archived_at", "archived_reason")
 REQUIRED_KEYS = tuple(key for key in KEYS if key not in OPTIONAL_KEYS)
 TIME_KEYS = ("created_at", "updated_at", "retired_at", "archived_at")

@@ -14,7 +14,7 @@ from memdir.hot import safe
 from memdir.hot.memory import encode, stem
 from memdir.records import fields
 from memdir.records.fields import Record, is_active
-from memdir.records.lookup import (
+from memdir.records.record import (
     PROJECT_FOLDER,
     Collected,
     collect,

@@ -14,9 +14,15 @@ from memdir.hot.words import Words, split
 from memdir.records import update
 from memdir.records.fields import RETIRED, Record, is_active, is_newer, texts_of
 from memdir.records.index_md import changing
-from memdir.records.lookup import collect, everything, sure_settings_of
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
-from memdir.records.record import expect, read_record, write_record
+from memdir.records.record import (
+    collect,
+    everything,
+    expect,
+    read_record,
+    sure_settings_of,
+    write_record,
+)
 from memdir.records.refusal import RecordError
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done

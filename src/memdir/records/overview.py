@@ -7,8 +7,8 @@ from typing import NamedTuple
 from memdir.errors import Finding
 from memdir.records import index_md, lifecycle, match
 from memdir.records.fields import Record, is_active
-from memdir.records.lookup import everything, index_of, paths_of, settings_of
 from memdir.records.memory_config import RecordSettings
+from memdir.records.record import everything, index_of, paths_of, settings_of
 from memdir.store.writer import App
 
 SWITCHED_OFF: dict[str, object] = {

@@ -23,11 +23,10 @@ from memdir.models.ledger import LedgerBroken, OverBudget, open_model
 from memdir.models.model import ModelFailed, Question
 from memdir.records import render
 from memdir.records.fields import DEFAULT_CONFIDENCE, MAX_TITLE_CHARACTERS, Record
-from memdir.records.lookup import settings_of
 from memdir.records.memory_config import SESSION_SUMMARY
-from memdir.records.schema import STRING, content_schema
+from memdir.records.record import settings_of
 from memdir.records.triage import RULES, Score, Scored, excerpt, score
-from memdir.records.validate import check, repair
+from memdir.records.validate import STRING, check, content_schema, repair
 from memdir.store.writer import App, state_folder
 from memdir.text.secrets import find_secrets
 

@@ -18,8 +18,8 @@ from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
 from memdir.errors import Finding, MemdirError
 from memdir.hot.safe import BRACKET, ELLIPSIS, clip, inert, inert_line
 from memdir.records.contexts import Context, Contexts
-from memdir.records.lookup import settings_of
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
+from memdir.records.record import settings_of
 from memdir.records.spoken import Line, is_message, last_messages, lines_of
 from memdir.store import registry
 from memdir.store.writer import App

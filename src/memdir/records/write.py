@@ -16,16 +16,18 @@ from memdir.records import fields, match, refusal
 from memdir.records.fields import Field, Record, is_active
 from memdir.records.index_md import changing
 from memdir.records.lifecycle import roll, turn
-from memdir.records.lookup import (
+from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
+from memdir.records.record import (
     collect,
+    expect,
     find_record,
     paths_of,
+    read_record,
     settings_of,
     sure_settings_of,
     target_path,
+    write_record,
 )
-from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
-from memdir.records.record import expect, read_record, write_record
 from memdir.records.refusal import ACTION_CODES, RecordError
 from memdir.records.update import WAY_BACK, WAYS, may_create, merge, must_rename
 from memdir.records.validate import demand, repair
