@@ -178,7 +178,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
 
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
-    """Draft records in the words of the conversation; nothing is saved without a person's yes."""
+    """Let a model draft records; nothing is saved without a person's yes."""
     from memdir.records.proposals import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)

@@ -3,8 +3,9 @@
 import pytest
 
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
+from memdir.records.handover import CLOSING, CONTEXT_LINES, MAX_EXCERPT_BYTES, OPENING, excerpt
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import CLOSING, CONTEXT_LINES, MAX_EXCERPT_BYTES, OPENING, excerpt, score
+from memdir.records.triage import score
 from tests.helpers.toml_cases import cases
 
 SETTINGS = read_settings(None)[0]

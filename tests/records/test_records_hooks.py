@@ -14,7 +14,7 @@ from memdir.hot.place import BY_AGENT, Here
 from memdir.hot.run import Event
 from memdir.records.fields import FOLDERS
 from memdir.records.folders import Records
-from memdir.records.light import LightRecords
+from memdir.records.hook import LightRecords
 from memdir.records.record import write_record
 from tests.acceptance.recording import read
 from tests.helpers.accepted import accept

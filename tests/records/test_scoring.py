@@ -7,8 +7,9 @@ import pytest
 
 from memdir.clients.claude_code import Reader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
+from memdir.records.handover import triage_text
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import Score, score, triage_text
+from memdir.records.triage import Score, score
 from tests.helpers.toml_cases import DATA, cases
 
 SETTINGS = read_settings(None)[0]

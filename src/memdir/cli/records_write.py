@@ -36,9 +36,10 @@ from memdir.records.contexts import Contexts
 from memdir.records.exchange import Source
 from memdir.records.fields import Record
 from memdir.records.folders import open_store
+from memdir.records.handover import triage_transcript
 from memdir.records.record import type_of
 from memdir.records.refusal import RecordError
-from memdir.records.triage import Score, triage_transcript
+from memdir.records.triage import Score
 from memdir.records.write import (
     CREATE,
     UPDATE,

@@ -31,9 +31,9 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     sessions = Sessions(here.state)
     result = recall(places, asked.prompt, sessions.load(asked.session))
     if max_records:
-        from memdir.records.hook import at_most
+        from memdir.records.hook import limit_records
 
-        at_most(result, max_records)
+        limit_records(result, max_records)
     outdated = _confirm(result.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers

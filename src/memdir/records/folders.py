@@ -18,7 +18,7 @@ from memdir.hot.memory import (
     is_of_records,
 )
 from memdir.records import fields, index_md, render
-from memdir.records.light import LightRecords
+from memdir.records.hook import LightRecords
 from memdir.records.record import read_record
 from memdir.records.validate import check
 from memdir.store.ports import Store
