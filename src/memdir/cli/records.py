@@ -22,7 +22,7 @@ from memdir.cli.output import (
 from memdir.errors import BadInput, Busy, MemdirError, Missing
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
-from memdir.records import fields, index_md, lifecycle, match, overview, refusal
+from memdir.records import fields, index_md, lifecycle, match, refusal
 from memdir.records.contexts import MAX_DRAFT_BYTES, Contexts
 from memdir.records.fields import Record
 from memdir.records.record import everything, index_of, read_json, settings_of, type_of
@@ -165,7 +165,7 @@ def candidate(session: Session, category: str, new_info: str, lifecycle_event: s
     The answer is always one JSON object: candidate, vetoes, pre_action, structural_cud,
     delete_allowed, hints, lifecycle_event.
     """
-    answer = overview.candidate(session.app, type_of(category), new_info, lifecycle_event)
+    answer = match.find_candidate(session.app, type_of(category), new_info, lifecycle_event)
     session.screen.json = True
     session.screen.answer(answer, [])
 
@@ -190,7 +190,7 @@ def search(
     if context:
         limit = min(limit, settings_of(app.store)[0].max_inject)
     text = " ".join(query)
-    results = overview.search(app, text, limit, type, include_retired)
+    results = match.search(app, text, limit, type, include_retired)
     rows, lines = _table(session, results)
     if context:
         lines = _context_lines(results, session.config.checkout, app.store.root)
@@ -248,7 +248,7 @@ def status(session: Session, listed: str | None) -> None:
             "store": app.store.root,
         }
         return screen.answer(answer, lines or [f"no record is {listed}"])
-    health, settings, findings, due = overview.overview(app)
+    health, settings, findings, due = lifecycle.overview(app)
     answer = {
         **health,
         "due": due,

@@ -20,7 +20,15 @@ from memdir.records.index_md import changing
 from memdir.records.memory_config import RecordSettings
 from memdir.records.record import find_record, md5_of, paths_of, read_json, read_record, settings_of
 from memdir.records.refusal import RecordError
-from memdir.records.write import CREATE, UPDATE, Request, carry_out, complete_draft, save_record
+from memdir.records.write import (
+    CREATE,
+    UPDATE,
+    Request,
+    carry_out,
+    complete_draft,
+    save_record,
+    title_and_tags,
+)
 from memdir.store.writer import App, Desk, Done
 
 MAX_INTENTS = 50  # of one conversation
@@ -193,7 +201,7 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
     store = desk.store
     made = [path for path in store.files() if fields.type_at(path) == intent.type]  # in this change
     paths = dict.fromkeys((*paths_of(store, intent.type), *made))
-    info = intent.new_info or _title_and_tags(intent.draft) or intent.target
+    info = intent.new_info or title_and_tags(intent.draft) or intent.target
     answer = match.candidate(match.read_files(store, paths), intent.type, info, intent.event)
     action = match.resolve(str(answer["structural_cud"]), intent.action, answer["vetoes"])
     if action == match.NOOP:
@@ -216,12 +224,6 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
         tuple(changes),
         answer,
     )
-
-
-def _title_and_tags(draft: Record) -> str:
-    tags = draft.get("tags")
-    words = [draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
-    return " ".join(str(word) for word in words)
 
 
 def _request(app: App, intent: Intent, action: str, path: str, standing: bytes) -> Request:

@@ -16,7 +16,6 @@ from memdir.records import fields
 from memdir.records.fields import Record, is_active
 from memdir.records.record import (
     PROJECT_FOLDER,
-    Collected,
     collect,
     everything,
     index_of,
@@ -30,9 +29,6 @@ HEAD = "# Memory index\n\n<!-- Made from the records: memdir records index --reb
 OFTEN_UPDATED_TIMES = 5  # then a record may hold several things
 RECENT_DAYS = 7
 MAX_SHOWN_NAMES = 20  # in a health report
-MISSING, STALE, DIFFERENT, TWICE, UNREADABLE = (
-    *("missing", "stale", "different", "twice", "unreadable"),
-)
 INVALID = "invalid-record"  # it is in the index all the same
 Pairs = Iterable[tuple[str, Record]]
 
@@ -90,7 +86,7 @@ def parse(text: str) -> tuple[list[Entry], list[Mismatch]]:
             named = [tag.strip() for tag in tags.split(",") if tag.strip()] if mark else []
             entries.append(Entry(bare, number, type, title, path, named))
         else:
-            bad.append(Mismatch(UNREADABLE, "", number))
+            bad.append(Mismatch("unreadable", "", number))
     return entries, bad
 
 
@@ -101,13 +97,13 @@ def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
     seen: set[str] = set()
     for entry in entries:
         if entry.path in seen:
-            mismatches.append(Mismatch(TWICE, entry.path, entry.number))
+            mismatches.append(Mismatch("twice", entry.path, entry.number))
         elif entry.path not in wanted:
-            mismatches.append(Mismatch(STALE, entry.path, entry.number))
+            mismatches.append(Mismatch("stale", entry.path, entry.number))
         elif entry.line.replace(ARROW + PROJECT_FOLDER, ARROW) != wanted[entry.path]:
-            mismatches.append(Mismatch(DIFFERENT, entry.path, entry.number))
+            mismatches.append(Mismatch("different", entry.path, entry.number))
         seen.add(entry.path)
-    return mismatches + [Mismatch(MISSING, path) for path in sorted(wanted.keys() - seen)]
+    return mismatches + [Mismatch("missing", path) for path in sorted(wanted.keys() - seen)]
 
 
 def validate(app: App) -> tuple[list[Mismatch], list[Finding]]:
@@ -167,7 +163,7 @@ def changing(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
 
 
 def heal(desk: Desk, whole: bool = False) -> bool:
-    """Take away what a rename that was cut off left: one record under two names.
+    """Remove the old name of a record whose rename was cut off: it exists under both.
 
     The index is written last, so a new name that it does not list may be such a one; `whole`
     looks at every record, whatever the index says.
@@ -180,36 +176,41 @@ def heal(desk: Desk, whole: bool = False) -> bool:
     records = everything(store)[0]
     same: dict[str, list[str]] = {}
     for path, record in records.items():
-        if is_active(record) and _is_retitled(record) and record.get("id") == stem(path):
+        changes = record.get("changes")
+        entries = changes if isinstance(changes, list) else []
+        retitled = any(isinstance(it, dict) and it.get("field") == "title" for it in entries)
+        if is_active(record) and retitled and record.get("id") == stem(path):
             rest = {key: value for key, value in record.items() if key != "id"}
             same.setdefault(repr(sorted(rest.items())), []).append(path)
-    gone = False
+    gone = []
     for paths in same.values():
-        named = [path for path in paths if _says_its_title(path, records[path])]
+        title, type = str(records[paths[0]]["title"]), str(records[paths[0]]["category"])
+        named = [path for path in paths if stem(path) == slug_for(title, type)]
         for path in paths if len(named) == 1 else ():
             if path not in named:
                 store.drop(path)
-                desk.remarks.append(f"{path} is called {named[0]} now: its rename was cut off")
-                gone = True
-    return gone
-
-
-def _is_retitled(record: Record) -> bool:
-    changes = record.get("changes")
-    entries = changes if isinstance(changes, list) else []
-    return any(isinstance(it, dict) and it.get("field") == "title" for it in entries)
-
-
-def _says_its_title(path: str, record: Record) -> bool:
-    return stem(path) == slug_for(str(record["title"]), str(record["category"]))
+                gone.append(f"{path} is called {named[0]} now: its rename was cut off")
+    desk.remarks += gone
+    return bool(gone)
 
 
 def bring_in_step(store: Store) -> bool:
     """Write the index of what is active; True where it had to change."""
     records, _ = collect(store, store.files())
     for entry in parse(index_of(store))[0]:
-        if entry.path not in records and store.is_memory(entry.path):
-            records |= _still_there(store, entry)
+        if entry.path in records or not store.is_memory(entry.path):
+            continue
+        # A look at the folders did not show it: unless it is gone, its line stays.
+        more, findings = collect(store, [entry.path])
+        records |= more
+        if findings and store.facts(entry.path) is not None:
+            try:
+                store.read(entry.path)
+            except Unwritable:  # it cannot be read just now
+                known = {"category": entry.type, "title": entry.title, "tags": entry.tags}
+                records[entry.path] = known
+            except MemdirError:
+                continue
     return _write_index(records, store)
 
 
@@ -223,20 +224,6 @@ def _write_index(records: Mapping[str, Record], store: Store) -> bool:
         return False
     store.put(store.index_path, data)
     return True
-
-
-def _still_there(store: Store, entry: Entry) -> Collected:
-    """What the index lists and a look at the folders did not show: unless it is gone, it stays."""
-    records, findings = collect(store, [entry.path])
-    if not findings or store.facts(entry.path) is None:
-        return records
-    try:
-        store.read(entry.path)
-    except Unwritable:  # nobody can read it just now, so its line stays
-        return {entry.path: {"category": entry.type, "title": entry.title, "tags": entry.tags}}
-    except MemdirError:
-        pass
-    return {}  # what stands there is no record any more
 
 
 def rebuild(app: App) -> Done:
