@@ -126,10 +126,8 @@ def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
     return [raw.get(label) for label in render.labels(known[name])]
 
 
-# Records of the plugin's earlier versions, brought into today's form without losing anything.
-#
-# `repair` covers what a reader forgives every day; here is what only a move from elsewhere needs.
-# A key that no field takes goes into the log of changes, where a person finds it again.
+# Records of the plugin's earlier versions: `repair` covers what a reader forgives every day; here
+# is what only a move from elsewhere needs.
 
 
 def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]]:
@@ -138,12 +136,22 @@ def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]
     if is_newer(record):
         return demand(record, path=path), []
     done: list[str] = []
-    _name_by_place(record, path, done)
+    type = fields.type_named(record.get("category")) or fields.type_at(path)
+    if type and record.get("category") != type:
+        record["category"] = type
+        done.append(f"category set: {type}")
+    name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
+    if not isinstance(record.get("title"), str) or not record["title"].strip():
+        record["title"] = name.replace("-", " ").replace("_", " ").capitalize()
+        done.append("title was missing: made from the file's name")
+    id = slug_for(name, type or "record")
+    if record.get("id") != id:
+        record["id"] = id
+        done.append(f"id set to the file's name: {id}")
     if "record_status" not in record and record.get("status") in ("retired", "archived"):
         record["record_status"] = record.pop("status")
         done.append(f"status on top became record_status: {record['record_status']}")
-    known = fields.fields_of(record)
-    content = record.get("content")
+    known, content = fields.fields_of(record), record.get("content")
     if isinstance(content, dict):
         content = {key: value for key, value in content.items() if value is not None}
         for field in known:
@@ -159,59 +167,36 @@ def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]
     return demand(record, str(record.get("category")), path), done + repairs + capped
 
 
-def _name_by_place(record: Record, path: str, done: list[str]) -> None:
-    """Type by folder, id by file, title by id: what an old file may leave to its place."""
-    type = fields.type_named(record.get("category")) or fields.type_at(path)
-    if type and record.get("category") != type:
-        record["category"] = type
-        done.append(f"category set: {type}")
-    name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
-    if not isinstance(record.get("title"), str) or not record["title"].strip():
-        record["title"] = name.replace("-", " ").replace("_", " ").capitalize()
-        done.append("title was missing: made from the file's name")
-    id = slug_for(name, type or "record")
-    if record.get("id") != id:
-        record["id"] = id
-        done.append(f"id set to the file's name: {id}")
-
-
 def _convert(value: object, field: Field) -> object:
     """A text where a list belongs and the other way round; choices whatever their case."""
-    if field.kind == fields.CHOICE and isinstance(value, str):
-        plain = value.strip().lower().replace("-", "_").replace(" ", "_")
-        return plain if plain in field.choices else value
-    if field.kind == fields.FLAG and isinstance(value, str):
-        flags = {"true": True, "yes": True, "false": False, "no": False}
-        return flags.get(value.strip().lower(), value)
+    plain = value.strip().lower() if isinstance(value, str) else ""
+    if field.kind == fields.CHOICE:
+        choice = plain.replace("-", "_").replace(" ", "_")
+        return choice if choice in field.choices else value
+    if field.kind == fields.FLAG and plain:
+        return {"true": True, "yes": True, "false": False, "no": False}.get(plain, value)
     if field.kind == fields.TEXT and isinstance(value, list) and fields.texts_of(value) == value:
         return "\n".join(value)
     if field.kind == fields.TEXTS and isinstance(value, str):
-        return [value] if value.strip() else []
+        return [value] if plain else []
     if field.kind == fields.ALTERNATIVES and isinstance(value, list):
-        return [_convert_alternative(item) for item in value]
+        options = [{"option": it} if isinstance(it, str) else it for it in value]
+        return [{"rejected_reason": ""} | it if isinstance(it, dict) else it for it in options]
     return value
 
 
-def _convert_alternative(item: object) -> object:
-    if isinstance(item, str):
-        return {"option": item, "rejected_reason": ""}
-    if isinstance(item, dict) and set(item) == {"option"}:
-        return item | {"rejected_reason": ""}
-    return item
-
-
 def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[str]) -> None:
-    """Keys that no field takes become an entry of the log each; its values may be anything."""
+    """Each key that no field takes becomes an entry of the log, where a person finds it again."""
     content, changes = record.get("content"), record.get("changes")
     if not known or not isinstance(content, dict) or not isinstance(changes, list):
         return  # nothing can be valid here, and the check says what is wrong
     extra = {key: record.pop(key) for key in [key for key in record if key not in fields.KEYS]}
     record["content"] = {key: value for key, value in content.items() if key in known}
     extra |= {f"content.{key}": content[key] for key in content if key not in known}
-    stamp = safe.iso_time(now)
     for key, value in extra.items():
         summary = f"Imported: {key[:200]} is no field of a {record['category']}"
-        changes = [*changes, {"date": stamp, "summary": summary, "field": key, "old_value": value}]
+        entry = {"date": safe.iso_time(now), "summary": summary, "field": key, "old_value": value}
+        changes = [*changes, entry]
         done.append(f"{key[:40]} moved into the log of changes")
     record["changes"] = changes
 

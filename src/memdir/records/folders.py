@@ -34,7 +34,7 @@ class Records(LightRecords):
 
     def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
         super().__init__(root, max_file_bytes)
-        # Of each file its bytes, and what they were seen as: to see that again takes long.
+        # Of each file its bytes and how they read: to render them again takes long.
         self._seen: dict[str, tuple[bytes, str, list[Finding]]] = {}
 
     def scan(self) -> Scan:
