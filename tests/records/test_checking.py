@@ -1,10 +1,15 @@
-"""What a record must be: the seed's tables, one row per rule."""
+"""What a record must be, one row per rule of the seed, and what its file looks like."""
+
+import json
 
 import pytest
 
-from memdir.records import fields
+from memdir.records import fields, validate
+from memdir.records.fields import KEYS
+from memdir.records.record import read_record, write_record
+from memdir.records.refusal import RecordError
 from memdir.records.validate import check, repair
-from tests.helpers.samples import CONTENTS, EARLIER, NOW, bare, sample, without
+from tests.helpers.samples import CONTENTS, EARLIER, NOW, altered, bare, sample, without
 from tests.helpers.toml_cases import cases
 
 REQUIRED = {
@@ -115,3 +120,44 @@ def test_a_record_of_a_newer_version_is_not_touched(version):
     newer = sample(schema_version=version, tags="SQL", mood=1)
     assert repair(newer, NOW) == (newer, [])
     assert broken(newer) == ["schema_version"]
+
+
+PATH = "decisions/use-sqlite-for-the-catalog.json"
+
+
+def data_of(record):
+    return json.dumps(record).encode()
+
+
+def test_a_file_has_the_order_of_the_seed_two_blanks_and_a_line_end():
+    mixed = dict(reversed(sample(retired_at=EARLIER, title="Ü → 猫").items()))
+    mixed["content"] = dict(reversed(mixed["content"].items()))
+    data = write_record(mixed)
+    found = json.loads(data)
+    assert list(found) == [key for key in KEYS if key in mixed]
+    assert list(found["content"])[:3] == ["status", "context", "decision"]
+    assert data.startswith(b'{\n  "schema_version": "1.0",\n  "category": "decision",\n')
+    assert data.endswith(b"\n}\n")
+    assert "Ü → 猫".encode() in data
+
+
+def test_a_newer_record_is_read_as_it_is():
+    newer = sample(schema_version="99.0", mood="good", tags="SQL")
+    record, repairs = read_record(data_of(newer), PATH)
+    assert (record, repairs) == (newer, [])
+    assert json.loads(write_record(record)) == newer
+
+
+@cases("records")
+def test_an_older_record_is_read_in_todays_form(old, repair):
+    record, repairs = read_record(data_of(altered(old)), PATH)
+    assert repairs == [repair]
+    assert validate.check(record) == []
+    assert without(record, "changes") == without(sample(), "changes")
+
+
+@pytest.mark.parametrize("value", [float("nan"), "\ud800", {1, 2}])
+def test_what_json_cannot_hold_is_not_written(value):
+    with pytest.raises(RecordError) as caught:
+        write_record(sample(content={"context": value}))
+    assert caught.value.record_code == "VALIDATION_ERROR"

@@ -1,13 +1,21 @@
-"""Random records go round: file, Markdown memory, and back, and lose nothing."""
+"""Records go round: file, Markdown memory, edited or not, and back, and lose nothing."""
 
+import json
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from memdir.records import exchange, fields, index_md, render, validate
-from memdir.records.fields import path_of
+from memdir.records.exchange import export, import_record, read_export
+from memdir.records.fields import TYPES, path_of
 from memdir.records.record import read_record, write_record
-from tests.helpers.samples import NOW, RANDOM, records, sample
+from memdir.records.refusal import RecordError
+from memdir.records.render import view
+from memdir.records.validate import check
+from tests.helpers.samples import NOW, RANDOM, altered, records, sample
+from tests.helpers.toml_cases import cases
 
 many = settings(
     max_examples=RANDOM,
@@ -59,3 +67,130 @@ def test_the_shipped_schemas_are_what_the_generator_makes():
     }
     shipped = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     assert shipped == wanted
+
+
+@cases("records", {"category": "preference", "content": {"examples": [1], "topic": None}})
+def test_nonsense_from_a_disk_still_has_a_view(record):
+    assert view(record).startswith("---\n")
+
+
+def test_an_edit_of_the_markdown_is_an_edit_of_the_record():
+    record = sample(content={"context": "blanks at the end  \n\n", "consequences": []})
+    text = export(record).replace("SQLite with FTS5.", "DuckDB.")
+    text = text.replace("- nobody should have to run a server", "- speed\n- size\n  of the file")
+    text = text.replace("accepted", "proposed").replace("storage, sqlite", "storage, duckdb")
+    found, remarks = read_export(text, NOW)
+    content = record["content"] | {"decision": "DuckDB.", "status": "proposed"}
+    content["rationale"] = ["speed", "size\nof the file"]
+    assert found == record | {"content": content, "tags": ["storage", "duckdb"]}
+    assert found["content"]["context"] == "blanks at the end  \n\n"
+    assert remarks == []
+
+
+def test_line_ends_of_another_system_change_nothing():
+    record = sample()
+    assert read_export(export(record).replace("\n", "\r\n"), NOW) == (record, [])
+
+
+def test_what_is_kept_may_be_damaged_or_gone():
+    text = export(sample())
+    damaged, remarks = read_export(text.replace('{"changes"', '{"changes'), NOW)
+    assert damaged["content"] == sample()["content"]
+    assert remarks[0].startswith("the comment at the end is no JSON")
+    gone, repairs = read_export(view(sample()), NOW)
+    assert gone["content"] == sample()["content"]
+    assert repairs == ["confidence was missing: 0.7"]
+
+
+@cases("records")
+def test_a_memory_that_is_no_record_is_refused(text):
+    with pytest.raises(RecordError) as caught:
+        read_export(text, NOW)
+    assert caught.value.record_code == "VALIDATION_ERROR"
+
+
+PATH = "decisions/use-sqlite-for-the-catalog.json"
+
+
+def imported(record, path=PATH):
+    return import_record(json.dumps(record).encode(), path, NOW)
+
+
+OLDEST = {
+    "title": "Use SQLite for the catalog",
+    "tags": "Storage, SQLite",
+    "created_at": "2026-01-05",
+    "content": {
+        "status": "Accepted",
+        "context": "The catalog needs a search.",
+        "decision": ["SQLite", "with FTS5."],
+        "alternatives": ["PostgreSQL"],
+        "rationale": "no server",
+        "author": "somebody",
+        "consequences": None,
+    },
+    "priority": {"level": 3},
+}
+
+
+def test_the_oldest_form_comes_over_without_loss():
+    record, done = imported(OLDEST)
+    assert check(record) == []
+    assert (record["category"], record["id"]) == ("decision", "use-sqlite-for-the-catalog")
+    assert (record["record_status"], record["tags"]) == ("active", ["storage", "sqlite"])
+    assert record["content"] == {
+        "status": "accepted",
+        "context": "The catalog needs a search.",
+        "decision": "SQLite\nwith FTS5.",
+        "alternatives": [{"option": "PostgreSQL", "rejected_reason": ""}],
+        "rationale": ["no server"],
+    }
+    kept = {change["field"]: change["old_value"] for change in record["changes"]}
+    assert kept == {"priority": {"level": 3}, "content.author": "somebody"}
+    assert record["created_at"] == record["updated_at"] == "2026-01-05T00:00:00Z"
+    assert any("moved into the log" in one for one in done)
+    assert imported(record) == (record, [])
+
+
+@cases("records", ("nulls", {"retired_at": None, "related_files": None}, "related_files", []))
+def test_an_earlier_form_is_understood_and_reported(old, key, value):
+    record, done = imported(altered(old))
+    assert record[key] == value
+    assert done
+    assert check(record) == []
+
+
+@cases("records")
+def test_what_cannot_be_understood_stays_where_it_is(record, path, code):
+    with pytest.raises(RecordError) as caught:
+        imported(altered(record) if record else [], path)
+    assert (caught.value.record_code, caught.value.path) == (code, path)
+
+
+@pytest.fixture(scope="module")
+def validators():
+    jsonschema = pytest.importorskip("jsonschema")
+    found = {type: validate.schema(type) for type in TYPES}
+    for one in found.values():
+        jsonschema.Draft202012Validator.check_schema(one)
+    return {type: jsonschema.Draft202012Validator(one) for type, one in found.items()}
+
+
+values = st.none() | st.booleans() | st.floats(-2, 3) | st.sampled_from(
+    ["", " ", "x", "a -> b", "A", [], [""], ["a", "a"], ["X"], [1], {}, {"x": 1}, "active", "1.0"]
+)  # fmt: skip
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(TYPES), st.booleans(), st.data())
+def test_what_an_independent_validator_refuses_we_refuse_too(validators, type, inside, data):
+    record = sample(type)
+    part = record["content"] if inside else record
+    key = data.draw(st.sampled_from([*part, "extra"]))
+    if data.draw(st.booleans()):
+        part[key] = data.draw(values)
+    else:
+        part.pop(key, None)
+    refused = not validators[type].is_valid(record)
+    # Ours knows more than a schema can say: which days exist, what small letters are.
+    assert bool(check(record, type)) == refused or (check(record, type) and key in ("tags",))

@@ -5,8 +5,7 @@ import tomllib
 
 import pytest
 
-from memdir.clients.claude_code import Reader
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.records.handover import triage_text
 from memdir.records.memory_config import read_settings
 from memdir.records.triage import Score, score
@@ -166,31 +165,6 @@ def test_the_text_of_triage_itself_does_not_trigger_again():
     for who in (PERSON, AGENT):
         again = score(said(text, who=who), settings)
         assert [one for one in again.scores if one.hits] == []
-
-
-def test_the_real_shape_of_a_transcript_is_read(tmp_path):
-    def record(kind: str, content: object, **more: object) -> dict[str, object]:
-        return {"type": kind, "uuid": str(id(content)), "message": {"content": content}, **more}
-
-    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "x"}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "error fixed by"}
-    records = [
-        record("user", "Which store?"),
-        record("assistant", [call]),
-        record("user", [result]),
-        record("assistant", [{"type": "text", "text": "We went with SQLite\nbecause of size"}]),
-        record("user", "Stop hook feedback:\n" + LOUD, isMeta=True),
-        record("user", "I chose it over PostgreSQL"),
-    ]
-    path = tmp_path / "p" / "s.jsonl"
-    path.parent.mkdir()
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    stretch = Reader(str(tmp_path), str(tmp_path)).read(str(path), Cursor())
-    found = score(stretch.said, SETTINGS)
-    assert [one.type for one in found.triggered] == ["decision"]
-    assert of("runbook", list(stretch.said)).hits == ()
-    assert (found.activity.tool_uses, found.activity.tools) == (1, ("Bash",))
-    assert found.activity.exchanges == 1
 
 
 @pytest.mark.parametrize(
