@@ -103,11 +103,11 @@ def restore(app: App, told: Told) -> None:
 
 
 def tidy(app: App, told: Told) -> None:
-    told(lifecycle.tidy(app))
+    told(lifecycle.collect_garbage(app))
 
 
 def window(app: App, told: Told) -> None:
-    told(lifecycle.window(app))
+    told(lifecycle.roll_window(app))
 
 
 def summary(app: App, told: Told) -> None:
@@ -145,7 +145,7 @@ def commit(app: App, told: Told) -> None:
             "reason": "they are rotated",
         },
     ]
-    results, done = batch.commit(app, read_intents({"intents": intents}, lambda path: b""))
+    results, done = batch.commit_intents(app, read_intents({"intents": intents}, lambda path: b""))
     for one in results:
         if one.outcome != batch.DONE:
             raise BadInput(f"{one.path}: {one.outcome}: {one.reason}", next="look at the batch")
@@ -153,7 +153,7 @@ def commit(app: App, told: Told) -> None:
 
 
 def index(app: App, told: Told) -> None:
-    done = index_md.rebuild(app)
+    done = index_md.rebuild_index(app)
     if done.remarks:  # what nobody could read is told, and then it may not be in the index
         raise BadInput("; ".join(done.remarks), next="look at the disk")
     told(done)

@@ -177,7 +177,7 @@ class _Writer:
     def tidy(self) -> None:
         """A gc concerns every record: it purges the retired ones, and only those."""
         start = time.monotonic_ns()
-        done = lifecycle.tidy(self.app(AHEAD))
+        done = lifecycle.collect_garbage(self.app(AHEAD))
         gone = {change.path for change in done.changes}
         for path in PATHS:
             self._note(path, start, "gc", (), "done" if path in gone else "stays")
@@ -203,7 +203,7 @@ def _rebuild(root: str, defect: str, over: str) -> Log:
     log = Log()
     while not os.path.exists(over):
         try:
-            index_md.rebuild(driver.open_root(root, _quiet, now=time.time()))
+            index_md.rebuild_index(driver.open_root(root, _quiet, now=time.time()))
         except Exception as error:
             log.failed.append(f"{type(error).__name__}: {error}")
         time.sleep(0.02)

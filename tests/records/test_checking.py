@@ -8,7 +8,7 @@ from memdir.records import fields, validate
 from memdir.records.fields import KEYS
 from memdir.records.record import read_record, write_record
 from memdir.records.refusal import RecordError
-from memdir.records.validate import check, repair
+from memdir.records.validate import check_record, repair_record
 from tests.helpers.samples import CONTENTS, EARLIER, NOW, altered, bare, sample, without
 from tests.helpers.toml_cases import cases
 
@@ -24,13 +24,13 @@ REQUIRED = {
 
 def broken(record, type=""):
     """The fields that break a rule, without the item of a list in which they do."""
-    return [problem.field.partition("[")[0] for problem in check(record, type)]
+    return [problem.field.partition("[")[0] for problem in check_record(record, type)]
 
 
 @pytest.mark.parametrize("type", fields.TYPES)
 def test_a_record_with_only_the_required_content_is_valid(type):
     optional = set(CONTENTS[type]) - REQUIRED[type]
-    assert check(bare(type, *optional), type) == []
+    assert check_record(bare(type, *optional), type) == []
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_another_choice_is_refused(type, name, wrong):
 
 @cases("records")
 def test_a_field_that_all_have_may_not_be_missing(key):
-    found = check(without(sample(), key))
+    found = check_record(without(sample(), key))
     assert (key, "is missing") in [problem[:2] for problem in found]
 
 
@@ -66,7 +66,7 @@ def test_what_breaks_a_rule_is_named(changed, field):
 
 @cases("records", {"changes": [CHANGE | {"old_value": None}]}, {"changes": [CHANGE] * 50})
 def test_what_reaches_a_limit_without_passing_it_is_valid(changed):
-    assert check(sample(**changed)) == []
+    assert check_record(sample(**changed)) == []
 
 
 def test_a_quoted_value_may_not_be_nested_without_end():
@@ -80,11 +80,11 @@ def test_a_quoted_value_may_not_be_nested_without_end():
 @cases("records", ("a null where nothing is meant", {"retired_at": None}, "retired_at", None))
 def test_what_can_be_put_right_is_and_the_repair_is_reported(changed, key, right):
     given = sample(**changed)
-    fixed, done = repair(given, NOW)
+    fixed, done = repair_record(given, NOW)
     assert fixed.get(key) == right
     assert len(done) == 1 and done[0].startswith(key)
-    assert check(fixed) == []
-    assert repair(fixed, NOW) == (fixed, [])
+    assert check_record(fixed) == []
+    assert repair_record(fixed, NOW) == (fixed, [])
     assert given == sample(**changed)  # the one that was given is not touched
 
 
@@ -102,15 +102,15 @@ MISSING = {
 
 @pytest.mark.parametrize("key", MISSING)
 def test_what_is_missing_and_can_be_known_is_added(key):
-    fixed, done = repair(without(sample(), key), NOW)
+    fixed, done = repair_record(without(sample(), key), NOW)
     assert fixed[key] == MISSING[key]
     assert len(done) == 1 and done[0].startswith(key)
-    assert check(fixed) == []
+    assert check_record(fixed) == []
 
 
 @cases("records")
 def test_what_only_its_author_can_correct_is_left_to_be_refused(changed, field):
-    fixed, done = repair(sample(**changed), NOW)
+    fixed, done = repair_record(sample(**changed), NOW)
     assert done == []
     assert broken(fixed) == [field]
 
@@ -118,7 +118,7 @@ def test_what_only_its_author_can_correct_is_left_to_be_refused(changed, field):
 @pytest.mark.parametrize("version", ["99.0", "1.1", "2", 2, "v2.0.1"])
 def test_a_record_of_a_newer_version_is_not_touched(version):
     newer = sample(schema_version=version, tags="SQL", mood=1)
-    assert repair(newer, NOW) == (newer, [])
+    assert repair_record(newer, NOW) == (newer, [])
     assert broken(newer) == ["schema_version"]
 
 
@@ -152,7 +152,7 @@ def test_a_newer_record_is_read_as_it_is():
 def test_an_older_record_is_read_in_todays_form(old, repair):
     record, repairs = read_record(data_of(altered(old)), PATH)
     assert repairs == [repair]
-    assert validate.check(record) == []
+    assert validate.check_record(record) == []
     assert without(record, "changes") == without(sample(), "changes")
 
 

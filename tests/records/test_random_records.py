@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memdir.records import exchange, fields, index_md, render, validate
-from memdir.records.exchange import export, import_record, read_export
+from memdir.records.exchange import export_record, import_record, read_export
 from memdir.records.fields import TYPES, path_of
 from memdir.records.record import read_record, write_record
 from memdir.records.refusal import RecordError
-from memdir.records.render import view
-from memdir.records.validate import check
+from memdir.records.render import render_record
+from memdir.records.validate import check_record
 from tests.helpers.samples import NOW, RANDOM, altered, records, sample
 from tests.helpers.toml_cases import cases
 
@@ -34,22 +34,22 @@ many = settings(
 @example(sample("session_summary", content={"completed": [], "next_actions": []}))
 @example(sample("preference", content={"examples": {"prefer": [], "avoid": ["`a`"]}}))
 def test_a_random_record_survives_every_way_there_and_back(record):
-    assert validate.check(record) == []
+    assert validate.check_record(record) == []
     data = write_record(record)
     again, repairs = read_record(data, path_of(record["category"], record["id"]))
     assert (again, repairs) == (record, [])
     assert write_record(again) == data
 
-    text = exchange.export(record)
+    text = exchange.export_record(record)
     assert exchange.read_export(text, NOW) == (record, [])
     assert exchange.read_export(text.encode().decode(), NOW) == (record, [])
 
-    entries, bad = index_md.parse(index_md.line(record, "decisions/a.json"))
+    entries, bad = index_md.parse_index(index_md.index_line(record, "decisions/a.json"))
     assert bad == []
     (entry,) = entries
     assert (entry.title, entry.tags) == (record["title"], record["tags"])
     assert entry.path == "decisions/a.json"
-    assert render.view(record).startswith("---\nname: ")
+    assert render.render_record(record).startswith("---\nname: ")
 
 
 @many
@@ -71,12 +71,12 @@ def test_the_shipped_schemas_are_what_the_generator_makes():
 
 @cases("records", {"category": "preference", "content": {"examples": [1], "topic": None}})
 def test_nonsense_from_a_disk_still_has_a_view(record):
-    assert view(record).startswith("---\n")
+    assert render_record(record).startswith("---\n")
 
 
 def test_an_edit_of_the_markdown_is_an_edit_of_the_record():
     record = sample(content={"context": "blanks at the end  \n\n", "consequences": []})
-    text = export(record).replace("SQLite with FTS5.", "DuckDB.")
+    text = export_record(record).replace("SQLite with FTS5.", "DuckDB.")
     text = text.replace("- nobody should have to run a server", "- speed\n- size\n  of the file")
     text = text.replace("accepted", "proposed").replace("storage, sqlite", "storage, duckdb")
     found, remarks = read_export(text, NOW)
@@ -89,15 +89,15 @@ def test_an_edit_of_the_markdown_is_an_edit_of_the_record():
 
 def test_line_ends_of_another_system_change_nothing():
     record = sample()
-    assert read_export(export(record).replace("\n", "\r\n"), NOW) == (record, [])
+    assert read_export(export_record(record).replace("\n", "\r\n"), NOW) == (record, [])
 
 
 def test_what_is_kept_may_be_damaged_or_gone():
-    text = export(sample())
+    text = export_record(sample())
     damaged, remarks = read_export(text.replace('{"changes"', '{"changes'), NOW)
     assert damaged["content"] == sample()["content"]
     assert remarks[0].startswith("the comment at the end is no JSON")
-    gone, repairs = read_export(view(sample()), NOW)
+    gone, repairs = read_export(render_record(sample()), NOW)
     assert gone["content"] == sample()["content"]
     assert repairs == ["confidence was missing: 0.7"]
 
@@ -135,7 +135,7 @@ OLDEST = {
 
 def test_the_oldest_form_comes_over_without_loss():
     record, done = imported(OLDEST)
-    assert check(record) == []
+    assert check_record(record) == []
     assert (record["category"], record["id"]) == ("decision", "use-sqlite-for-the-catalog")
     assert (record["record_status"], record["tags"]) == ("active", ["storage", "sqlite"])
     assert record["content"] == {
@@ -157,7 +157,7 @@ def test_an_earlier_form_is_understood_and_reported(old, key, value):
     record, done = imported(altered(old))
     assert record[key] == value
     assert done
-    assert check(record) == []
+    assert check_record(record) == []
 
 
 @cases("records")
@@ -193,4 +193,6 @@ def test_what_an_independent_validator_refuses_we_refuse_too(validators, type, i
         part.pop(key, None)
     refused = not validators[type].is_valid(record)
     # Ours knows more than a schema can say: which days exist, what small letters are.
-    assert bool(check(record, type)) == refused or (check(record, type) and key in ("tags",))
+    assert bool(check_record(record, type)) == refused or (
+        check_record(record, type) and key in ("tags",)
+    )

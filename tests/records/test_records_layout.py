@@ -14,7 +14,14 @@ from memdir.claims import verify
 from memdir.errors import MemdirError, Missing
 from memdir.format.draft import Draft, Wishes
 from memdir.recall import answer
-from memdir.records.index_md import Mismatch, build, find_mismatches, health, line, parse
+from memdir.records.index_md import (
+    Mismatch,
+    build_index,
+    find_mismatches,
+    index_line,
+    parse_index,
+    report_health,
+)
 from memdir.records.record import settings_of
 from memdir.store import changes, look
 from tests.helpers.recorded import PATH, Recorded
@@ -159,10 +166,10 @@ LINES = [
 
 def test_the_order_of_the_records_does_not_change_a_byte():
     records = [A, B, C, RETIRED, *[(f"runbooks/{n}.json", sample("runbook")) for n in range(20)]]
-    first = build(records)
+    first = build_index(records)
     for seed in range(10):
         random.Random(seed).shuffle(records)
-        assert build(records) == first
+        assert build_index(records) == first
 
 
 @pytest.mark.parametrize(
@@ -170,26 +177,26 @@ def test_the_order_of_the_records_does_not_change_a_byte():
     ["a -> b", "-> b", "a ->", "x #tags:y", "a\nb", "] -> [", "[X] y", "a\u2028b", "##tags:x", "#"],
 )
 def test_no_title_breaks_its_line(title):
-    text = line(sample(title=title, tags=["t"]), "decisions/a.json")
-    (entry,), bad = parse(text)
+    text = index_line(sample(title=title, tags=["t"]), "decisions/a.json")
+    (entry,), bad = parse_index(text)
     assert (entry.path, entry.tags, bad) == ("decisions/a.json", ["t"], [])
     assert len(text.splitlines()) == 1
-    assert line(sample(title=entry.title, tags=["t"]), entry.path) == text
+    assert index_line(sample(title=entry.title, tags=["t"]), entry.path) == text
 
 
 @pytest.mark.parametrize("record", [{}, {"title": 7, "tags": "x"}, {"tags": [1]}])
 def test_a_record_that_holds_nonsense_still_has_a_line(record):
-    assert line(record, "a.json").endswith(" -> a.json")
+    assert index_line(record, "a.json").endswith(" -> a.json")
 
 
 def test_the_paths_of_other_writers_are_understood():
-    text = build([A]).replace("-> decisions/", "-> .claude/memory/decisions/")
+    text = build_index([A]).replace("-> decisions/", "-> .claude/memory/decisions/")
     assert find_mismatches(text, [A]) == []
 
 
-FULL = build([A, B])
+FULL = build_index([A, B])
 MISMATCHES = [
-    ("a record without a line", build([A]), [Mismatch("missing", "tech-debt/b.json")]),
+    ("a record without a line", build_index([A]), [Mismatch("missing", "tech-debt/b.json")]),
     ("no index at all", "", [Mismatch("missing", A[0]), Mismatch("missing", B[0])]),
     ("a line without a record", FULL + LINES[0], [Mismatch("stale", "decisions/c.json", 7)]),
     ("a line that says something else", FULL.replace("Use", "Take"),
@@ -213,11 +220,11 @@ def test_where_index_and_records_differ_is_said(text, found):
 def test_health_counts_and_names():
     often = ("runbooks/o.json", sample("runbook", times_updated=6))
     long_gone = ("decisions/l.json", RETIRED[1] | {"retired_at": "2026-01-01T00:00:00Z"})
-    found = health(build([A]), [A, B, RETIRED, long_gone, ARCHIVED, often], NOW)
+    found = report_health(build_index([A]), [A, B, RETIRED, long_gone, ARCHIVED, often], NOW)
     assert found["records"] == 6
     assert found["counts"]["decision"] == {"active": 1, "retired": 2, "archived": 1}
     assert found["counts"]["tech_debt"] == {"active": 1, "retired": 0, "archived": 0}
     assert (found["mismatches"], found["in_sync"]) == (2, False)
     assert found["often_updated"] == ["runbooks/o.json"]
     assert found["recently_retired"] == ["decisions/r.json"]
-    assert health(build([A]), [A], NOW)["in_sync"] is True
+    assert report_health(build_index([A]), [A], NOW)["in_sync"] is True

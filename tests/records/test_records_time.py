@@ -6,7 +6,7 @@ import pytest
 
 from memdir.capture import review
 from memdir.format.draft import ARCHIVED, PURGED, RETIRED
-from memdir.records.lifecycle import find_surplus, tidy
+from memdir.records.lifecycle import collect_garbage, find_surplus
 from memdir.records.memory_config import read_settings
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, Recorded
@@ -68,7 +68,7 @@ def test_the_grace_period_decides_and_the_settings_say_how(kept, archives, days,
     kept.create()
     kept.act("delete", PATH)
     kept.now += days * DAY
-    done = tidy(kept.app())
+    done = collect_garbage(kept.app())
     assert [change.kind for change in done.changes] == ([kind] if kind else [])
     assert (kept.root / PATH).exists() == (kind != PURGED)
     if kind == PURGED:
@@ -82,7 +82,7 @@ def test_active_and_archived_records_are_never_purged(kept):
     kept.create("Another one")
     kept.act("archive", "another-one")
     kept.now += 1000 * DAY
-    assert tidy(kept.app()).changes == ()
+    assert collect_garbage(kept.app()).changes == ()
 
 
 def test_a_record_whose_date_nobody_can_tell_stays(kept):
@@ -93,7 +93,7 @@ def test_a_record_whose_date_nobody_can_tell_stays(kept):
     record = kept.record() | wrong
     kept.write(PATH, json.dumps(record))
     kept.now += 1000 * DAY
-    done = tidy(kept.app())
+    done = collect_garbage(kept.app())
     assert done.changes == ()
     assert "nobody can tell" in done.remarks[0]
 
@@ -105,7 +105,7 @@ def test_a_record_of_a_newer_version_stays_as_it_is(kept):
     kept.write(PATH, json.dumps(kept.record() | {"schema_version": "99.0"}))
     before = kept.bytes()
     kept.now += 1000 * DAY
-    done = tidy(kept.app())
+    done = collect_garbage(kept.app())
     assert done.changes == ()
     assert kept.bytes() == before
 
@@ -114,16 +114,16 @@ def test_retention_retires_what_was_long_not_written(kept):
     summaries(kept, 1)
     kept.create()
     kept.now += 91 * DAY
-    done = tidy(kept.app())
+    done = collect_garbage(kept.app())
     assert [change.path for change in done.changes] == ["sessions/session-0.json"]
     assert statuses(kept) == ["retired"]
     assert kept.record()["record_status"] == "active"
     kept.settings(categories={"decision": {"retention_days": 7}})
     kept.update(confidence=0.9)
     kept.now += 6 * DAY
-    assert tidy(kept.app()).changes == ()
+    assert collect_garbage(kept.app()).changes == ()
     kept.now += 2 * DAY
-    assert [change.path for change in tidy(kept.app()).changes] == [PATH]
+    assert [change.path for change in collect_garbage(kept.app()).changes] == [PATH]
 
 
 SETTINGS = read_settings(None)[0]

@@ -129,7 +129,7 @@ async def _read_body(response: Any) -> bytes:
     return bytes(body)
 
 
-def within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def run_within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """The coroutine's result, also inside another event loop; TimeoutError when time is up."""
 
     def run() -> T:
@@ -175,11 +175,11 @@ class Api:
 
     def answer(self, question: Question) -> Answer:
         """Ask once, without a second try. Loading the packages (seconds) is not in the limit."""
-        load(self.modules)
+        load_packages(self.modules)
         warnings.filterwarnings("ignore", BAD_COUNTS)
         failure: ModelFailed
         try:
-            response = within(question.seconds, lambda: self._request(question))
+            response = run_within(question.seconds, lambda: self._request(question))
             text, usage = _text(response), _usage(response)
         except TimeoutError:
             failure = too_slow(self.name, question.seconds)
@@ -203,7 +203,7 @@ class Api:
             return await model.request(asked, settings, _held_to(question.schema, self.mode))
 
 
-def load(modules: tuple[str, ...]) -> None:
+def load_packages(modules: tuple[str, ...]) -> None:
     """Import what a member needs; it may not be installed."""
     if sys.flags.no_site and modules[-1] not in sys.modules:
         site.main()  # hooks start Python without its packages (-S)

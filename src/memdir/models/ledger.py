@@ -308,7 +308,7 @@ class Spending:
         return [call for call in self.calls if call.day == self.day]
 
 
-def spending(app: App, session: str = "") -> Spending:
+def read_spending(app: App, session: str = "") -> Spending:
     """What the ledger says, for all stores together."""
     options = app.config.options
     day = day_of(app.now())

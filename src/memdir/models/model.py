@@ -27,7 +27,9 @@ CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English and code; the ledger has
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 
 
-def misfits(data: object, schema: Mapping[str, object], where: str = "the answer") -> list[str]:
+def find_misfits(
+    data: object, schema: Mapping[str, object], where: str = "the answer"
+) -> list[str]:
     """Where the data breaks a schema, in the part of JSON Schema that we give to models."""
     if unknown := sorted(schema.keys() - CHECKED - UNCHECKED):
         raise ValueError(f"nothing checks {', '.join(unknown)} in a schema")
@@ -49,14 +51,14 @@ def misfits(data: object, schema: Mapping[str, object], where: str = "the answer
         problems += [f"{where} has no {name}" for name in required if name not in data]
         for name, value in data.items():
             if name in properties:
-                problems += misfits(value, properties[name], f"{where}.{name}")
+                problems += find_misfits(value, properties[name], f"{where}.{name}")
             elif schema.get("additionalProperties") is False:
                 shown = name[:MAX_SHOWN_CHARACTERS]
                 problems.append(f"{where} has {shown!r}, which nobody asked for")
     items = schema.get("items")
     if isinstance(data, list) and isinstance(items, Mapping):
         for index, item in enumerate(data):
-            problems += misfits(item, items, f"{where}[{index}]")
+            problems += find_misfits(item, items, f"{where}[{index}]")
     return problems
 
 
@@ -196,7 +198,7 @@ def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
         data = _parse_json(text)
     except (ValueError, RecursionError):
         raise BadAnswer(f"{model} did not answer in JSON", next=hint, usage=usage) from None
-    if wrong := misfits(data, question.schema):
+    if wrong := find_misfits(data, question.schema):
         raise BadAnswer(f"{model} answered wrongly: {wrong[0]}", next=hint, usage=usage)
     return Answer(data, text, model, usage)
 

@@ -16,16 +16,16 @@ from memdir.format.draft import Change, hash_of
 from memdir.hot import memory
 from memdir.records import fields, match, refusal, render
 from memdir.records.fields import Record
-from memdir.records.index_md import changing
+from memdir.records.index_md import change_records
 from memdir.records.memory_config import RecordSettings
 from memdir.records.record import (
     find_record,
     md5_of,
+    parse_type,
     paths_of,
     read_json,
     read_record,
     settings_of,
-    type_of,
 )
 from memdir.records.refusal import RecordError
 from memdir.records.write import (
@@ -105,7 +105,7 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
     for key in given:
         if key not in KEYS:
             raise _refusal(f"{str(key)[:40]!r} is no key of an intent", f"use {', '.join(KEYS)}")
-    type = type_of(str(given.get("category")))
+    type = parse_type(str(given.get("category")))
     texts = {key: _text(given, key) for key in KEYS if key not in ("record", "issues")}
     action, verdict = texts["action"].upper(), texts["verdict"].upper()
     if action not in (*match.ACTIONS, match.NOOP):
@@ -167,15 +167,15 @@ def _refusal(message: str, fix: str) -> RecordError:
     return RecordError(refusal.INPUT, message, fix=fix)
 
 
-def prepare(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
+def prepare_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
     """What a commit would do; nothing is written."""
-    return commit(replace(app, dry_run=True), intents)
+    return commit_intents(replace(app, dry_run=True), intents)
 
 
-def commit(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
+def commit_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
     """Create, update or retire each; one batch, one undo. A refusal stops no other."""
     results: list[Result] = []
-    with changing(app, "save") as desk:
+    with change_records(app, "save") as desk:
         settings, warnings = settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
         desk.cause = replace(desk.cause, batch=app.batch or f"records-{int(app.now())}")
@@ -204,7 +204,7 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
     paths = dict.fromkeys((*paths_of(store, intent.type), *made))
     info = intent.new_info or title_and_tags(intent.draft) or intent.target
     answer = match.candidate(match.read_files(store, paths), intent.type, info, intent.event)
-    action = match.resolve(str(answer["structural_cud"]), intent.action, answer["vetoes"])
+    action = match.resolve_action(str(answer["structural_cud"]), intent.action, answer["vetoes"])
     if action == match.NOOP:
         reasons = answer["vetoes"] or answer["hints"]
         reason = "; ".join(reasons) or "there is nothing that this could be done with"
@@ -236,5 +236,5 @@ def approve_record(app: App, held: Held) -> Done:
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
     text = memory.write([("description", draft.description), ("type", draft.type)], draft.body)
-    record = {key: it for key, it in render.read_view(text).items() if it not in ("", None)}
+    record = {key: it for key, it in render.read_rendered(text).items() if it not in ("", None)}
     return save_record(app, draft.type, record, reason_of(held.id))

@@ -13,10 +13,10 @@ from memdir.hot import memory, safe
 from memdir.hot.memory import RECORD_SETTINGS, decode, encode, read_memory, stem
 from memdir.records import fields, refusal, render
 from memdir.records.fields import Field, Record, is_active, is_newer
-from memdir.records.index_md import changing
-from memdir.records.record import everything, paths_of, read_json, write_record
+from memdir.records.index_md import change_records
+from memdir.records.record import paths_of, read_all_records, read_json, write_record
 from memdir.records.refusal import RecordError
-from memdir.records.validate import demand, repair
+from memdir.records.validate import repair_record, require_valid
 from memdir.records.write import refuse_secrets
 from memdir.store.ports import Store
 from memdir.store.writer import App, Done
@@ -37,10 +37,10 @@ _IMPLIED: Record = {
 }
 
 
-def export(record: Record) -> str:
+def export_record(record: Record) -> str:
     """A Markdown memory that holds all of the record."""
-    text = render.view(record)
-    exact, shown = _flat(record), _flat(_IMPLIED | render.read_view(text))
+    text = render.render_record(record)
+    exact, shown = _flat(record), _flat(_IMPLIED | render.read_rendered(text))
     left = {key: value for key, value in exact.items() if key not in shown or shown[key] != value}
     # What the view shows although the record has it not: an empty list for none at all.
     left |= {key: None for key in shown if key not in exact}
@@ -56,11 +56,11 @@ def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]
     """The record that a Markdown memory stands for, and what had to be put right."""
     if text.partition("\n")[0].endswith("\r"):
         text = text.replace("\r\n", "\n")  # an editor's doing: we never end the first line so
-    seen = _flat(_IMPLIED | render.read_view(text))
+    seen = _flat(_IMPLIED | render.read_rendered(text))
     left, remarks = _leftovers(text)
     if left:
         whole = {key: value for key, value in (seen | left).items() if value is not None}
-        as_written = _raw(render.view(_nested(whole)))
+        as_written = _raw(render.render_record(_nested(whole)))
         actual = _raw(text)
         edited = [key for key in left if _shown_at(as_written, key) != _shown_at(actual, key)]
         for key, value in left.items():
@@ -69,8 +69,8 @@ def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]
     record = _nested({key: value for key, value in seen.items() if value is not None})
     if is_newer(record):
         return record, remarks
-    repaired, repairs = repair(record, now)
-    return demand(repaired), remarks + repairs
+    repaired, repairs = repair_record(record, now)
+    return require_valid(repaired), remarks + repairs
 
 
 def _leftovers(text: str) -> tuple[Record, list[str]]:
@@ -134,7 +134,7 @@ def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]
     """A valid record from a file of any version, and what was done to it; else a refusal."""
     record = read_json(data, path)
     if is_newer(record):
-        return demand(record, path=path), []
+        return require_valid(record, path=path), []
     done: list[str] = []
     type = fields.type_named(record.get("category")) or fields.type_at(path)
     if type and record.get("category") != type:
@@ -161,10 +161,10 @@ def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]
                 content[field.name] = new
                 done.append(f"content.{field.name}: brought into today's form")
         record["content"] = content
-    record, repairs = repair(record, now, cap=False)
+    record, repairs = repair_record(record, now, cap=False)
     _log_unknown_keys(record, [field.name for field in known], now, done)
-    record, capped = repair(record, now)
-    return demand(record, str(record.get("category")), path), done + repairs + capped
+    record, capped = repair_record(record, now)
+    return require_valid(record, str(record.get("category")), path), done + repairs + capped
 
 
 def _convert(value: object, field: Field) -> object:
@@ -251,9 +251,9 @@ def _take(source: Source, path: str, record: Record, repairs: list[str]) -> str:
     return place
 
 
-def bring_in(app: App, source: Source) -> Done:
+def import_records(app: App, source: Source) -> Done:
     """Put each down; nothing is overwritten, one undo takes all of it back."""
-    with changing(app, "import") as desk:
+    with change_records(app, "import") as desk:
         desk.cause = replace(desk.cause, batch=f"import-{int(app.now())}")
         desk.plan = list(source.records)
         desk.changes += [_adopt(path, it, desk.store) for path, it in source.records.items()]
@@ -278,9 +278,9 @@ def _adopt(path: str, record: Record, store: Store) -> Change:
     return Change(SKIPPED, stem(path), path, reason="another record of that name stands there")
 
 
-def mend(app: App) -> tuple[Source, Done]:
+def upgrade_records(app: App) -> tuple[Source, Done]:
     """Bring the records of this very store into today's form, where they lie."""
-    with changing(app, "import") as desk:
+    with change_records(app, "import") as desk:
         source = read_records(desk.store, app.now())
         for place, record in source.records.items():
             old = source.earlier_paths.get(place, place)
@@ -294,10 +294,10 @@ def mend(app: App) -> tuple[Source, Done]:
     return source, desk.done
 
 
-def as_memories(app: App, every: bool = False) -> list[tuple[str, bytes]]:
+def export_memories(app: App, every: bool = False) -> list[tuple[str, bytes]]:
     """Active records (with `every`, all) as Markdown memories, the type in front of their names."""
     return [
-        (f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md", encode(export(record)))
-        for path, record in everything(app.store)[0].items()
+        (f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md", encode(export_record(record)))
+        for path, record in read_all_records(app.store)[0].items()
         if every or is_active(record)
     ]

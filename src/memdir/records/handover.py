@@ -33,7 +33,7 @@ from memdir.records.memory_config import (
     read_settings,
 )
 from memdir.records.record import settings_of
-from memdir.records.triage import Line, Score, Scored, score
+from memdir.records.triage import Line, Score, Scored, score_conversation
 from memdir.store.writer import App
 from memdir.text.patterns import pattern
 
@@ -70,7 +70,7 @@ class Triage(NamedTuple):
     text: str  # for agents; empty where nothing triggers
 
 
-def excerpt(scored: Scored, item: Score, settings: RecordSettings) -> str:
+def render_excerpt(scored: Scored, item: Score, settings: RecordSettings) -> str:
     """The text of a context file for one type that was triggered."""
     description = settings.types[item.type].description
     header = [f"Category: {item.type}", f"Score: {item.score:g}"]
@@ -163,11 +163,11 @@ def triage_text(
     return f"{summary}\n\n<triage_data>\n{data}\n</triage_data>\n" if triggered else ""
 
 
-def triage(
+def triage_messages(
     said: Sequence[Message], settings: RecordSettings, open_context: Callable[[], Context] | None
 ) -> Triage:
     """Score, put the contexts down, say it; without a place nothing is written."""
-    scored = score(said, settings)
+    scored = score_conversation(said, settings)
     contexts: dict[str, str] = {}
     drafts: dict[str, str] = {}
     findings: list[Finding] = []
@@ -175,7 +175,9 @@ def triage(
         context = open_context()
         for item in scored.triggered:
             try:
-                contexts[item.type] = context.write(item.type, excerpt(scored, item, settings))
+                contexts[item.type] = context.write(
+                    item.type, render_excerpt(scored, item, settings)
+                )
                 drafts[item.type] = context.draft_place(item.type)
             except MemdirError as error:  # that type is drafted without, or not at all
                 findings.append(Finding("no-context", error.path, error.message, error.next))
@@ -197,7 +199,7 @@ def triage_transcript(app: App, transcript: str, session: str = "", last: str = 
         private.prune(app.now())
         return private.open(session or stretch.session)
 
-    result = triage(stretch.said, settings, None if app.dry_run else open_context)
+    result = triage_messages(stretch.said, settings, None if app.dry_run else open_context)
     return result._replace(findings=[*warnings, *result.findings])
 
 
@@ -245,12 +247,12 @@ def _answer(asked: Event, here: Here, root: str) -> str:
         private.prune(time.time())
         return private.open(asked.session)
 
-    text = triage(stretch.said, settings, open_context).text
+    text = triage_messages(stretch.said, settings, open_context).text
     # Without the mark it could be handed over at every stop; then rather not at all.
     if not (stretch.cursor.id and text and known.keep(asked.session, stretch.cursor)):
         return ""
     if len(text) > MAX_ANSWER_CHARACTERS - len(HOW):
-        text = triage(stretch.said, _shorten(settings), open_context).text
+        text = triage_messages(stretch.said, _shorten(settings), open_context).text
     return asked.block(f"{text}\n{HOW}")
 
 

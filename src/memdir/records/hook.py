@@ -50,7 +50,7 @@ class LightRecords(RecordFolders):
             from memdir.errors import Missing
 
             raise Missing(f"{path} is no active record", path=path, next="memdir records status")
-        return encode(render.view(record).encode("utf-8", "replace").decode())
+        return encode(render.render_record(record).encode("utf-8", "replace").decode())
 
     def scan(self) -> "Scan":
         return self._whole().scan()

@@ -16,10 +16,10 @@ from memdir.records import fields
 from memdir.records.fields import Record, is_active
 from memdir.records.record import (
     PROJECT_FOLDER,
-    collect,
-    everything,
-    index_of,
+    collect_records,
     paths_of,
+    read_all_records,
+    read_index,
 )
 from memdir.records.validate import ARROW, TAGS, clean_tags, clean_title
 from memdir.store.ports import Store
@@ -52,7 +52,7 @@ class Mismatch(NamedTuple):
     number: int = 0
 
 
-def line(record: Record, path: str) -> str:
+def index_line(record: Record, path: str) -> str:
     """`- [DECISION] title -> path #tags:a,b`; markers in a title cannot break it."""
     title = clean_title(str(record.get("title", ""))) or "untitled"
     tags = clean_tags(fields.texts_of(record.get("tags")))
@@ -60,17 +60,22 @@ def line(record: Record, path: str) -> str:
     return f"- [{str(record.get('category', '')).upper()}] {title}{ARROW}{path}{end}"
 
 
-def build(records: Pairs) -> str:
+def build_index(records: Pairs) -> str:
     """The whole file, always the same bytes for the same records."""
     lines = [
-        (str(record.get("category")), str(record.get("title")).casefold(), path, line(record, path))
+        (
+            str(record.get("category")),
+            str(record.get("title")).casefold(),
+            path,
+            index_line(record, path),
+        )
         for path, record in records
         if is_active(record)
     ]
     return HEAD + "".join(f"{text}\n" for _, _, _, text in sorted(lines))
 
 
-def parse(text: str) -> tuple[list[Entry], list[Mismatch]]:
+def parse_index(text: str) -> tuple[list[Entry], list[Mismatch]]:
     """The entries of an index, and the lines that look like one and are none."""
     entries, bad = [], []
     for number, raw in enumerate(text.split("\n"), 1):
@@ -92,8 +97,8 @@ def parse(text: str) -> tuple[list[Entry], list[Mismatch]]:
 
 def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
     """Where an index differs from what the records say; nothing when it is right."""
-    wanted = {path: line(record, path) for path, record in records if is_active(record)}
-    entries, mismatches = parse(text)
+    wanted = {path: index_line(record, path) for path, record in records if is_active(record)}
+    entries, mismatches = parse_index(text)
     seen: set[str] = set()
     for entry in entries:
         if entry.path in seen:
@@ -106,13 +111,13 @@ def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
     return mismatches + [Mismatch("missing", path) for path in sorted(wanted.keys() - seen)]
 
 
-def validate(app: App) -> tuple[list[Mismatch], list[Finding]]:
+def validate_index(app: App) -> tuple[list[Mismatch], list[Finding]]:
     """Where index and records differ, and the records that nobody can read."""
-    records, findings = everything(app.store)
-    return find_mismatches(index_of(app.store), records.items()), findings
+    records, findings = read_all_records(app.store)
+    return find_mismatches(read_index(app.store), records.items()), findings
 
 
-def health(text: str, records: Pairs, now: float) -> dict[str, object]:
+def report_health(text: str, records: Pairs, now: float) -> dict[str, object]:
     """Counts by type and status, what was retired lately, what is updated often, mismatches."""
     pairs = list(records)
     counts = {type: dict.fromkeys(fields.STATUSES, 0) for type in fields.TYPES}
@@ -139,12 +144,12 @@ def health(text: str, records: Pairs, now: float) -> dict[str, object]:
 
 
 @contextmanager
-def changing(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
+def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
     """A change of records: first what a rename left half done is mended, last comes the index."""
     with app.changing(verb) as desk:
         desk.cause = replace(desk.cause, reason=reason)
-        if heal(desk):
-            bring_in_step(desk.store)
+        if heal_renames(desk):
+            update_index(desk.store)
         yield desk
         changed = [change for change in desk.changes if change.changed]
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -152,7 +157,7 @@ def changing(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
         for change in desk.changes:
             desk.remarks += change.remarks
         try:
-            bring_in_step(desk.store)
+            update_index(desk.store)
         except MemdirError as error:
             stands = ", ".join(f"{change.path} is {change.kind}" for change in desk.changes)
             raise Unwritable(
@@ -162,18 +167,18 @@ def changing(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
             ) from None
 
 
-def heal(desk: Desk, whole: bool = False) -> bool:
+def heal_renames(desk: Desk, whole: bool = False) -> bool:
     """Remove the old name of a record whose rename was cut off: it exists under both.
 
     The index is written last, so a new name that it does not list may be such a one; `whole`
     looks at every record, whatever the index says.
     """
     store = desk.store
-    listed = {entry.path for entry in parse(index_of(store))[0]}
+    listed = {entry.path for entry in parse_index(read_index(store))[0]}
     unknown = [path for path in paths_of(store) if path not in listed]
-    if not whole and not any(map(is_active, collect(store, unknown)[0].values())):
+    if not whole and not any(map(is_active, collect_records(store, unknown)[0].values())):
         return False
-    records = everything(store)[0]
+    records = read_all_records(store)[0]
     same: dict[str, list[str]] = {}
     for path, record in records.items():
         changes = record.get("changes")
@@ -194,14 +199,14 @@ def heal(desk: Desk, whole: bool = False) -> bool:
     return bool(gone)
 
 
-def bring_in_step(store: Store) -> bool:
+def update_index(store: Store) -> bool:
     """Write the index of what is active; True where it had to change."""
-    records, _ = collect(store, store.files())
-    for entry in parse(index_of(store))[0]:
+    records, _ = collect_records(store, store.files())
+    for entry in parse_index(read_index(store))[0]:
         if entry.path in records or not store.is_memory(entry.path):
             continue
         # A look at the folders did not show it: unless it is gone, its line stays.
-        more, findings = collect(store, [entry.path])
+        more, findings = collect_records(store, [entry.path])
         records |= more
         if findings and store.facts(entry.path) is not None:
             try:
@@ -215,7 +220,7 @@ def bring_in_step(store: Store) -> bool:
 
 
 def _write_index(records: Mapping[str, Record], store: Store) -> bool:
-    data = encode(build(records.items()))
+    data = encode(build_index(records.items()))
     try:
         standing = store.read(store.index_path)
     except Missing:
@@ -226,13 +231,13 @@ def _write_index(records: Mapping[str, Record], store: Store) -> bool:
     return True
 
 
-def rebuild(app: App) -> Done:
+def rebuild_index(app: App) -> Done:
     """Write the index anew from the records, and say which nobody can read."""
     with app.changing("index") as desk:
         store = desk.store
-        heal(desk, whole=True)
+        heal_renames(desk, whole=True)
         # Looked for twice: what one look misses because a disk fails, the other one may find.
-        records, broken = collect(store, sorted({*store.files(), *paths_of(store)}))
+        records, broken = collect_records(store, sorted({*store.files(), *paths_of(store)}))
         missed = [*broken, *store.scan().findings]
         remarks = {it.path: f"{it.message}; {it.fix}" for it in missed if it.kind != INVALID}
         desk.remarks += remarks.values()

@@ -16,10 +16,10 @@ from memdir.records import fields, index_md
 from memdir.records.fields import ACTIVE, ARCHIVED, RETIRED, Record, is_active, is_newer, texts_of
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
-    collect,
-    everything,
-    expect,
-    index_of,
+    check_version,
+    collect_records,
+    read_all_records,
+    read_index,
     read_record,
     settings_of,
     sure_settings_of,
@@ -106,10 +106,12 @@ def change_status(record: Record, action: str, reason: str, now: float) -> tuple
     return changed, remarks
 
 
-def turn(path: str, action: str, reason: str, store: Store, now: float, expected: str) -> Change:
+def turn_record(
+    path: str, action: str, reason: str, store: Store, now: float, expected: str
+) -> Change:
     """Retire, archive or bring back one record; one that is there already stays as it is."""
     data = store.read(path)
-    expect(data, expected, path)
+    check_version(data, expected, path)
     record, _ = read_record(data, path)
     new, remarks = change_status(record, action, reason, now)
     if new is record:
@@ -208,9 +210,9 @@ def _warn(record: Record, path: str, alone: list[str]) -> str:
     )
 
 
-def window(app: App) -> Done:
+def roll_window(app: App) -> Done:
     """Keep the newest session summaries, retire the others."""
-    with index_md.changing(app, "retire") as desk:
+    with index_md.change_records(app, "retire") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
         desk.changes += roll(desk, settings, app.now())
@@ -221,14 +223,14 @@ def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> 
     """Retire what the window has no room for; what is captured nowhere else is a remark."""
     records = _everything(desk)
     if newest:  # on a dry run it is not on disk
-        records |= collect(desk.store, [newest])[0]
+        records |= collect_records(desk.store, [newest])[0]
     going = find_surplus(records, settings, newest)
     desk.remarks += [it.warning for it in going if it.warning]
     return _turn_each(desk, going, now)
 
 
 def _everything(desk: Desk) -> dict[str, Record]:
-    records, findings = everything(desk.store)
+    records, findings = read_all_records(desk.store)
     desk.remarks += [f"{it.message}; {it.fix}" for it in findings]
     return records
 
@@ -238,7 +240,9 @@ def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]
     changes = []
     for path, action, reason, _ in going:
         try:
-            changes.append(replace(turn(path, action, reason, desk.store, now, ""), reason=reason))
+            changes.append(
+                replace(turn_record(path, action, reason, desk.store, now, ""), reason=reason)
+            )
         except RecordError as error:
             desk.remarks.append(f"{path} stays: {error.message}")
     return changes
@@ -283,9 +287,9 @@ def find_expired(
     return result
 
 
-def tidy(app: App) -> Done:
+def collect_garbage(app: App) -> Done:
     """Retire what has expired; archive or purge what was retired before the grace period."""
-    with index_md.changing(app, "purge") as desk:
+    with index_md.change_records(app, "purge") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
         records, now = _everything(desk), app.now()
@@ -304,10 +308,10 @@ def tidy(app: App) -> Done:
     return desk.done
 
 
-def overview(app: App) -> Overview:
+def summarize_store(app: App) -> Overview:
     """Counts, and what gc and window would do now."""
     settings, warnings = settings_of(app.store)
-    records, broken = everything(app.store)
+    records, broken = read_all_records(app.store)
     now = app.now()
     past_grace = find_past_grace(records, settings, now)
     due = {
@@ -315,5 +319,5 @@ def overview(app: App) -> Overview:
         "retention": len(find_expired(records, settings, now)),
         "gc": sum(it.action != KEEP for it in past_grace),
     }
-    health = index_md.health(index_of(app.store), records.items(), now)
+    health = index_md.report_health(read_index(app.store), records.items(), now)
     return Overview(health, settings, (*warnings, *broken), due)

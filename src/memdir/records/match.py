@@ -14,7 +14,7 @@ from memdir.errors import MemdirError
 from memdir.hot.words import STOP, is_unspaced, split
 from memdir.records import fields, refusal
 from memdir.records.fields import Record, is_active, is_newer, texts_of
-from memdir.records.record import everything, paths_of, settings_of
+from memdir.records.record import paths_of, read_all_records, settings_of
 from memdir.records.refusal import RecordError
 from memdir.store.ports import Store
 from memdir.store.writer import App
@@ -65,11 +65,11 @@ def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = ""
     return answer | off | {"pre_action": NOOP, "structural_cud": NOOP}
 
 
-def search(
+def search_records(
     app: App, query: str, limit: int, type: str = "", put_away: bool = False
 ) -> list[tuple[str, Record]]:
     """The records that the search finds, best first; `put_away` adds others by their words."""
-    records, _ = everything(app.store)
+    records, _ = read_all_records(app.store)
     paths = [it.memory.path for it in app.search.find(query, len(records)).hits if it.words]
     if put_away:
         words = query.casefold().split()
@@ -133,7 +133,7 @@ def candidate(
     }
 
 
-def resolve(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
+def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
     """What is done when the mechanics say this and a model that; a veto stops what it names.
 
     A veto that names no action forbids all. Who has nothing to write stops before: a model that

@@ -18,11 +18,11 @@ from memdir.models.ledger import LedgerBroken, OverBudget, open_model
 from memdir.models.model import ModelFailed, Question
 from memdir.records import render
 from memdir.records.fields import Record
-from memdir.records.handover import excerpt
+from memdir.records.handover import render_excerpt
 from memdir.records.memory_config import SESSION_SUMMARY
 from memdir.records.record import settings_of
-from memdir.records.triage import Score, Scored, score
-from memdir.records.validate import STRING, check, content_schema, repair
+from memdir.records.triage import Score, Scored, score_conversation
+from memdir.records.validate import STRING, check_record, content_schema, repair_record
 from memdir.store.writer import App, state_folder
 from memdir.text.secrets import find_secrets
 
@@ -84,7 +84,7 @@ def hold_records(
             stretch = reader.read(transcript, known.cursor, last)
         except Missing:
             return []
-        scored = score(stretch.said, settings_of(app.store)[0])
+        scored = score_conversation(stretch.said, settings_of(app.store)[0])
         triggered = [it for it in scored.triggered if ends or it.type != SESSION_SUMMARY]
         held: list[Held] = []
         for item in triggered:
@@ -105,7 +105,7 @@ def hold_records(
 def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) -> Record | None:
     """A valid, verified draft; None if nothing is worth keeping, or the draft is wrong."""
     settings, _ = settings_of(app.store)
-    context = excerpt(scored, item, settings)[:MAX_CONTEXT_CHARACTERS]
+    context = render_excerpt(scored, item, settings)[:MAX_CONTEXT_CHARACTERS]
     model = open_model(app, PURPOSE, session, named=named, run=app.config.options.run_tokens)
     description = settings.types[item.type].description or "see the fields"
     task = _DRAFTER.format(type=item.type, description=description)
@@ -130,8 +130,8 @@ def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) 
         return None
     keys = [key for key in ("title", "tags", "confidence", "content") if key in answer]
     record: Record = {"category": item.type} | {key: answer[key] for key in keys}
-    whole, _ = repair({**record, "id": "draft", "record_status": "active"}, app.now())
-    if problems := check(whole):
+    whole, _ = repair_record({**record, "id": "draft", "record_status": "active"}, app.now())
+    if problems := check_record(whole):
         raise BadInput(f"the model's draft: {problems[0].field} {problems[0].rule}")
     text = f"{context}\n\nThe draft:\n{json.dumps(record, ensure_ascii=False)}"
     question = Question(_VERIFIER, text, VERDICT, VERDICT_TOKENS, ANSWER_SECONDS)
@@ -141,7 +141,7 @@ def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) 
 
 
 def _hold(app: App, scored: Scored, record: Record, origin: Origin) -> list[Held]:
-    body = memory.read(render.view(record)).body.strip("\n")
+    body = memory.read(render.render_record(record)).body.strip("\n")
     if find_secrets(body) or find_secrets(str(record["title"])):
         return []  # records are committed with the code
     message = next((it.id for it in reversed(scored.said) if it.who == PERSON), "")

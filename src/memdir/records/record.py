@@ -17,7 +17,7 @@ from memdir.records import fields, refusal
 from memdir.records.fields import Record
 from memdir.records.memory_config import MAX_FILE_CHARACTERS, RecordSettings, read_settings
 from memdir.records.refusal import RecordError
-from memdir.records.validate import repair
+from memdir.records.validate import repair_record
 from memdir.store.ports import Store
 
 Collected = dict[str, Record]  # by path
@@ -33,7 +33,7 @@ def md5_of(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-def expect(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
+def check_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
     """Refuse a version with another hash (MD5 or SHA-256) than was read; none expects nothing."""
     given = expected.strip().lower()
     if not given or given in (md5_of(data), hash_of(data)):
@@ -89,7 +89,7 @@ def read_record(data: bytes, path: str) -> tuple[Record, list[str]]:
     if "id" not in record and path.endswith(".json"):
         record["id"] = path.rpartition("/")[2].removesuffix(".json")
         repairs.append(f"id was missing: {record['id']}, by its file")
-    record, more = repair(record, None)
+    record, more = repair_record(record, None)
     return record, repairs + more
 
 
@@ -150,7 +150,7 @@ def paths_of(store: Store, type: str = "") -> list[str]:
     return sorted(it for it in store.tree() if store.is_memory(it) and it.startswith(folder))
 
 
-def collect(store: Store, paths: Iterable[str]) -> tuple[Collected, list[Finding]]:
+def collect_records(store: Store, paths: Iterable[str]) -> tuple[Collected, list[Finding]]:
     """The records at these paths; a broken one is a finding and hides no other."""
     records, findings = Collected(), list[Finding]()
     for path in paths:
@@ -163,12 +163,12 @@ def collect(store: Store, paths: Iterable[str]) -> tuple[Collected, list[Finding
     return records, findings
 
 
-def everything(store: Store) -> tuple[Collected, list[Finding]]:
+def read_all_records(store: Store) -> tuple[Collected, list[Finding]]:
     """All records whatever their status, and what could not be read."""
-    return collect(store, paths_of(store))
+    return collect_records(store, paths_of(store))
 
 
-def index_of(store: Store) -> str:
+def read_index(store: Store) -> str:
     """The text of the index; empty where there is none."""
     try:
         return decode(store.read(store.index_path))
@@ -194,7 +194,7 @@ def sure_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]
     return read_settings(data[: 4 * MAX_FILE_CHARACTERS + 4].decode("utf-8", "replace"))
 
 
-def type_of(name: str) -> str:
+def parse_type(name: str) -> str:
     """The category that somebody names; refuses what is none."""
     type = fields.type_named(name)
     if not type:

@@ -22,7 +22,7 @@ LEFTOVERS = "<!-- memdir:record "  # see exchange
 _BETWEEN = " — "  # an alternative and why it lost
 
 
-def view(record: Record) -> str:
+def render_record(record: Record) -> str:
     """The record as a memory: header, choices, sections."""
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
@@ -44,7 +44,7 @@ def view(record: Record) -> str:
     return memory.write(header, "\n\n".join(part for part in parts if part))
 
 
-def read_view(text: str) -> Record:
+def read_rendered(text: str) -> Record:
     """What a view says, as a record; fields that it does not show are absent."""
     document = memory.read(text)
     record: Record = {

@@ -164,7 +164,7 @@ class Scored(NamedTuple):
         return tuple(it for it in self.scores if it.score >= it.threshold)
 
 
-def score(said: Sequence[Message], settings: RecordSettings) -> Scored:
+def score_conversation(said: Sequence[Message], settings: RecordSettings) -> Scored:
     """Look through the last messages for every category that the settings want captured."""
     count, first = 0, len(said)
     while first and count < settings.max_messages:

@@ -10,13 +10,13 @@ from memdir.records import fields, refusal
 from memdir.records.fields import ACTIVE, ARCHIVED, RETIRED, Record, is_newer, status_of
 from memdir.records.match import tokens
 from memdir.records.refusal import ACTION_CODES, RecordError
-from memdir.records.validate import cap_changes, demand, repair
+from memdir.records.validate import cap_changes, repair_record, require_valid
 
 IMMUTABLE = ("created_at", "schema_version", "category")
 WAY_BACK = {RETIRED: "restore", ARCHIVED: "unarchive"}
 
 
-def merge(
+def merge_update(
     old: Record, new: Record, now: float, exists: Callable[[str], bool]
 ) -> tuple[Record, list[str]]:
     """The updated record and remarks about it; what `new` does not mention stays as it was."""
@@ -32,13 +32,13 @@ def merge(
             facts=(("record_status", status[:20]),),
             fix=f"--action {way_back(old)} first, then update",
         )
-    old = repair(old, now)[0]
+    old = repair_record(old, now)[0]
     whole = old | {key: value for key, value in new.items() if value is not None}
     content = new.get("content")
     if isinstance(content, dict) and isinstance(old.get("content"), dict):
         given = {key: value for key, value in content.items() if value is not None}
         whole["content"] = old["content"] | given
-    merged, remarks = repair(whole, now, cap=False)
+    merged, remarks = repair_record(whole, now, cap=False)
     for key in (*IMMUTABLE, "record_status", *fields.OPTIONAL_KEYS):
         before, after = old.get(key), merged.get(key)
         if before != after:
@@ -62,7 +62,7 @@ def merge(
     times = old["times_updated"]
     merged["times_updated"] = times + 1 if isinstance(times, int) and times >= 0 else 1
     merged["updated_at"] = stamp
-    return demand(merged, str(old.get("category", ""))), remarks
+    return require_valid(merged, str(old.get("category", ""))), remarks
 
 
 def must_rename(old_title: str, new_title: str) -> bool:

@@ -136,7 +136,7 @@ class Problem(NamedTuple):
     fix: str
 
 
-def check(record: Record, type: str = "") -> list[Problem]:
+def check_record(record: Record, type: str = "") -> list[Problem]:
     """What is wrong with a record of this category; without one, of the category it names."""
     if is_newer(record):
         fix = "update memdir; this version only reads the record"
@@ -153,9 +153,9 @@ def check(record: Record, type: str = "") -> list[Problem]:
     return problems
 
 
-def demand(record: Record, type: str = "", path: str = "") -> Record:
+def require_valid(record: Record, type: str = "", path: str = "") -> Record:
     """The record, if it is valid; else a refusal that lists what is not."""
-    problems = check(record, type)
+    problems = check_record(record, type)
     if not problems:
         return record
     facts = [(it.field, it.rule) for it in problems[:MAX_SHOWN_PROBLEMS]]
@@ -287,7 +287,9 @@ def clean_tags(tags: list[str]) -> list[str]:
     return [tag for tag in dict.fromkeys(clean) if tag]
 
 
-def repair(record: Record, now: float | None, *, cap: bool = True) -> tuple[Record, list[str]]:
+def repair_record(
+    record: Record, now: float | None, *, cap: bool = True
+) -> tuple[Record, list[str]]:
     """A repaired copy and what was repaired; without a `now` no missing time is made up."""
     if is_newer(record):
         return record, []  # only read: what is wrong by our rules may be right by its own

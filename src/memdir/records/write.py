@@ -14,12 +14,12 @@ from memdir.hot.memory import stem
 from memdir.hot.place import below
 from memdir.records import fields, match, refusal
 from memdir.records.fields import Field, Record, is_active
-from memdir.records.index_md import changing
-from memdir.records.lifecycle import WAYS, roll, turn
+from memdir.records.index_md import change_records
+from memdir.records.lifecycle import WAYS, roll, turn_record
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
-    collect,
-    expect,
+    check_version,
+    collect_records,
     find_record,
     paths_of,
     read_record,
@@ -29,8 +29,8 @@ from memdir.records.record import (
     write_record,
 )
 from memdir.records.refusal import ACTION_CODES, RecordError
-from memdir.records.update import WAY_BACK, merge, must_rename
-from memdir.records.validate import demand, repair
+from memdir.records.update import WAY_BACK, merge_update, must_rename
+from memdir.records.validate import repair_record, require_valid
 from memdir.store.changes import ignored
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
@@ -64,7 +64,7 @@ def write(app: App, request: Request) -> Done:
         message = "an update needs the hash of the version that was read"
         fix = "read the record and give --hash: its MD5 or SHA-256"
         raise RecordError(refusal.INPUT, message, fix=fix, path=request.target)
-    with changing(app, VERBS.get(request.action, request.action), request.reason) as desk:
+    with change_records(app, VERBS.get(request.action, request.action), request.reason) as desk:
         desk.changes += carry_out(app, desk, request)
     desk.remarks += ignored(app, [it.path for it in desk.changes if it.changed])
     return desk.done
@@ -72,7 +72,7 @@ def write(app: App, request: Request) -> Done:
 
 def change_status(app: App, names: Sequence[str], action: str, reason: str) -> Done:
     """Retire or archive each; without an action, each comes back from where it was put."""
-    with changing(app, VERBS.get(action, action or "restore"), reason) as desk:
+    with change_records(app, VERBS.get(action, action or "restore"), reason) as desk:
         desk.plan = list(dict.fromkeys(find_record(name, desk.store) for name in names))
         for path in desk.plan:
             status = fields.status_of(_read_standing(desk.store, path))
@@ -83,7 +83,7 @@ def change_status(app: App, names: Sequence[str], action: str, reason: str) -> D
 
 def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
     """A record as a person or an agent says it: created, or changed where it stands."""
-    with changing(app, "save", reason) as desk:
+    with change_records(app, "save", reason) as desk:
         request = Request(CREATE, type, draft=draft, reason=reason)
         path = place_of(request, desk.store.root)
         try:
@@ -117,7 +117,9 @@ def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
     if WAYS[request.action].target == fields.ACTIVE:
         settings, _ = settings_of(desk.store)
         _refuse_full(desk.store, fields.type_at(path), settings, request.action, path)
-    return [turn(path, request.action, request.reason, desk.store, app.now(), request.expected)]
+    return [
+        turn_record(path, request.action, request.reason, desk.store, app.now(), request.expected)
+    ]
 
 
 def place_of(request: Request, root: str) -> str:
@@ -165,8 +167,8 @@ def put_down(draft: Record, path: str, store: Store, now: float) -> Change:
     # What the store decides a draft cannot claim.
     record |= {"id": stem(path), "created_at": stamp, "updated_at": stamp, "times_updated": 0}
     record |= {"record_status": fields.ACTIVE, "schema_version": fields.SCHEMA_VERSION}
-    record, remarks = repair({**fields.DEFAULTS, **record}, now)
-    demand(record, fields.type_at(path), path)
+    record, remarks = repair_record({**fields.DEFAULTS, **record}, now)
+    require_valid(record, fields.type_at(path), path)
     try:
         data = store.read(path)
     except Missing:
@@ -218,9 +220,9 @@ def amend(
     `expected` is the hash of the version that was read, `exists` knows the project's files.
     """
     data = store.read(path)
-    expect(data, expected, path, write_record(draft))
+    check_version(data, expected, path, write_record(draft))
     old, _ = read_record(data, path)
-    merged, remarks = merge(old, draft, now, exists)
+    merged, remarks = merge_update(old, draft, now, exists)
     type, title = str(merged["category"]), str(merged["title"])
     place = fields.path_of(type, slug_for(title, type))
     if place == path or not must_rename(str(old.get("title")), title):
@@ -233,16 +235,21 @@ def amend(
     data = write_record(merged | {"id": stem(path)})
     store.put(path, data)
     if place != path:
-        # If killed between these, the record exists under both names; `heal` removes one.
-        data = write_record(merged | {"id": stem(place)})
-        try:
-            store.put(place, data)
-            store.drop(path)
-        except MemdirError as error:
-            message = f"{path} is updated, but not yet renamed to {place}: {error.message}"
-            next = f"{error.next}; the next change, or memdir records index --rebuild, mends it"
-            raise Unwritable(message, path=error.path, next=next) from None
+        data = _rename(path, place, merged, store)
     return Change(UPDATED, stem(place), place, hash_of(data), remarks=tuple(remarks))
+
+
+def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
+    """If killed halfway, the record exists under both names; `heal_renames` removes one."""
+    data = write_record(merged | {"id": stem(place)})
+    try:
+        store.put(place, data)
+        store.drop(path)
+    except MemdirError as error:
+        message = f"{path} is updated, but not yet renamed to {place}: {error.message}"
+        next = f"{error.next}; the next change, or memdir records index --rebuild, mends it"
+        raise Unwritable(message, path=error.path, next=next) from None
+    return data
 
 
 def refuse_secrets(draft: Record, old: Record) -> None:
@@ -276,7 +283,7 @@ def _refuse_other_type(path: str, type: str) -> None:
 
 def _refuse_full(store: Store, type: str, settings: RecordSettings, action: str, path: str) -> None:
     """The category's maximum; what is active already takes no room."""
-    records, _ = collect(store, paths_of(store, type))
+    records, _ = collect_records(store, paths_of(store, type))
     limit = settings.max_memories_per_category
     active = [it for it, record in records.items() if is_active(record)]
     if path in active or len(active) < limit:
@@ -336,7 +343,7 @@ def _as_list(value: object) -> list[object]:
 
 def _has_news(old: Record, draft: Record, now: float) -> bool:
     """True if the draft says anything that the record does not."""
-    new = repair({**old, **draft}, now)[0]
+    new = repair_record({**old, **draft}, now)[0]
     if any(new.get(key) != old.get(key) for key in ("title", "confidence")):
         return True
     if any(it not in old[key] for key in GROWING for it in _as_list(new.get(key))):
