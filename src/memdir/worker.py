@@ -177,7 +177,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
 
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
-    """Draft records from the conversation; a person decides what is saved."""
+    """Let a model draft records; nothing is saved without a person's yes."""
     from memdir.records.proposals import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)

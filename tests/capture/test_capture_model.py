@@ -11,8 +11,7 @@ from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
 from memdir.capture.sessions import open_reader
 from memdir.care.status import status
-from memdir.models.budget import Limits
-from memdir.models.ledger import Ledger, day_of
+from memdir.models.ledger import Ledger, Limits, day_of
 from memdir.models.model import Usage
 from tests.helpers.conversing import NOTICED, OSLO, Conversation
 from tests.helpers.opened import DAY, Opened

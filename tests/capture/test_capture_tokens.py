@@ -14,8 +14,7 @@ from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.hot.memory import read_memory
 from memdir.hot.run import NESTED
-from memdir.models.budget import Limits, OverBudget
-from memdir.models.ledger import Ledger, Metered
+from memdir.models.ledger import Ledger, Limits, Metered, OverBudget
 from memdir.models.model import ModelUnavailable
 from memdir.store import registry
 from tests.helpers.counting_server import Counting

@@ -11,8 +11,18 @@ from pathlib import Path
 import pytest
 
 from memdir.errors import Busy, MemdirError, Unwritable
-from memdir.models.budget import Call, LedgerBroken, Limits, OverBudget, OverRun, Spent
-from memdir.models.ledger import Ledger, Metered, read, write
+from memdir.models.ledger import (
+    Call,
+    Ledger,
+    LedgerBroken,
+    Limits,
+    Metered,
+    OverBudget,
+    OverRun,
+    Spent,
+    read,
+    write,
+)
 from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
 from memdir.models.scripted import Scripted
 from tests.helpers.tables import cases
@@ -148,8 +158,7 @@ def test_a_holder_that_does_not_let_go_costs_a_moment_only(ledger):
 ROUNDS = 40
 RACER = """
 import sys, time
-from memdir.models.ledger import Ledger
-from memdir.models.budget import Limits; from memdir.models.budget import OverBudget
+from memdir.models.ledger import Ledger, Limits, OverBudget
 from memdir.models.model import Usage
 clock = [1772452800.0]
 ledger = Ledger(sys.argv[1], lambda: clock[0])

@@ -23,7 +23,7 @@ from memdir.models.model import (
     ModelTimeout,
     ModelUnavailable,
     Question,
-    misfits,
+    find_misfits,
 )
 from memdir.store import registry
 from tests.conformance import own
@@ -193,15 +193,20 @@ def member(request, tmp_path) -> Iterator[Member]:
 def test_data_comes_back_as_the_schema_says(member):
     answer = member.ask(Reply(data=DATA))
     assert answer.data == DATA
-    assert misfits(answer.data, SCHEMA) == []
+    assert find_misfits(answer.data, SCHEMA) == []
     assert answer.model == member.open().name
     assert answer.model.startswith(member.name)
-    assert (answer.input_tokens, answer.output_tokens) == (120, 20)
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (120, 20)
 
 
 def test_without_a_schema_the_text_is_the_answer(member):
     answer = member.ask(Reply("Just words."), None)
     assert (answer.text, answer.data) == ("Just words.", None)
+
+
+def test_tokens_that_nobody_counted_are_estimated(member):
+    answer = member.ask(Reply(data=DATA, usage=(20 if member.name == "claude" else 0, 0)))
+    assert answer.usage.input_tokens > 0
 
 
 @pytest.mark.parametrize(
@@ -313,11 +318,11 @@ def test_what_hangs_does_not_keep_the_process_from_ending():
     """A name server, for one: its thread cannot be stopped, only left behind."""
     code = (
         "import asyncio, time\n"
-        "from memdir.models.api import within\n"
+        "from memdir.models.api import run_within\n"
         "async def work(): await asyncio.get_running_loop().run_in_executor(None, time.sleep, 20)\n"
         "async def stuck(): time.sleep(20)\n"
         "for one in (work, stuck):\n"
-        "    try: within(0.3, one)\n"
+        "    try: run_within(0.3, one)\n"
         "    except TimeoutError: print('late')\n"
     )
     environment = {"PYTHONPATH": os.pathsep.join(sys.path)}

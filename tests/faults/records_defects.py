@@ -14,13 +14,13 @@ from tests.faults.defects import _replace
 def _no_hash_check() -> None:
     """The last one wins: what stands there now counts as read."""
     for module in (write, lifecycle):
-        _replace(module, "expect", lambda *given: None)
-    real = update.merge
+        _replace(module, "check_version", lambda *given: None)
+    real = update.merge_update
 
     def merge(old: Any, new: Any, *more: Any) -> Any:
         return real(old, new | {"changes": [*old["changes"], new["changes"][-1]]}, *more)
 
-    _replace(write, "merge", merge)
+    _replace(write, "merge_update", merge)
 
 
 def _old_name_first() -> None:
@@ -61,7 +61,7 @@ class _Late:
 
 def _index_left() -> None:
     """The index is brought in step by nobody."""
-    _replace(index_md, "bring_in_step", lambda store: False)
+    _replace(index_md, "update_index", lambda store: False)
 
 
 DEFECTS = {

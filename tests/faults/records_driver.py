@@ -96,7 +96,7 @@ def restore(app: App) -> Done:
 
 
 def tidy(app: App) -> Done:
-    return lifecycle.tidy(app)
+    return lifecycle.collect_garbage(app)
 
 
 def window(app: App) -> Done:
@@ -138,7 +138,7 @@ def commit(app: App) -> Done:
             "reason": "they are rotated",
         },
     ]
-    results, done = batch.commit(app, read_intents({"intents": intents}, lambda path: b""))
+    results, done = batch.commit_intents(app, read_intents({"intents": intents}, lambda path: b""))
     for one in results:
         if one.outcome != batch.DONE:
             raise BadInput(f"{one.path}: {one.outcome}: {one.reason}", next="look at the batch")
@@ -146,7 +146,7 @@ def commit(app: App) -> Done:
 
 
 def rebuild(app: App) -> Done:
-    done = index_md.rebuild(app)
+    done = index_md.rebuild_index(app)
     if done.remarks:  # what nobody could read is told, and then it may not be in the index
         raise BadInput("; ".join(done.remarks), next="look at the disk")
     return done

@@ -88,7 +88,7 @@ class RecordWriter(Writer):
         )
 
     def rebuild(self) -> None:
-        index_md.rebuild(self.app())
+        index_md.rebuild_index(self.app())
 
     def find_torn(self, path: str, data: bytes) -> list[str]:
         if path != self.index:
@@ -144,7 +144,7 @@ class RecordWriter(Writer):
     def tidy(self) -> None:
         """A gc concerns every record: it purges the retired ones, and only those."""
         start = time.monotonic_ns()
-        done = lifecycle.tidy(self.app(AHEAD))
+        done = lifecycle.collect_garbage(self.app(AHEAD))
         gone = {change.path for change in done.changes}
         for path in PATHS:
             self.note(path, start, "gc", (), "done" if path in gone else "stays")

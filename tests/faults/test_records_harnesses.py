@@ -9,7 +9,7 @@ import pytest
 
 from memdir.errors import Unwritable
 from memdir.records.folders import Records, open_store
-from memdir.records.index_md import bring_in_step
+from memdir.records.index_md import update_index
 from memdir.records.record import write_record
 from memdir.store.writer import Done
 from tests.faults import records_checker as checker
@@ -189,7 +189,7 @@ class Failing(Records):
 def test_a_record_that_a_failing_disk_hides_keeps_its_line(root, unreadable):
     before = checker.look(str(root)).index
     assert USED in before
-    bring_in_step(Failing(str(root / BELOW), unreadable))
+    update_index(Failing(str(root / BELOW), unreadable))
     assert checker.look(str(root)).index == before
 
 
@@ -200,7 +200,7 @@ def test_what_is_gone_broken_or_a_link_loses_its_line(root):
         index.write_text(before)
         place.unlink(missing_ok=True)
         spoil()
-        bring_in_step(open_store(str(root / BELOW), 1 << 20))
+        update_index(open_store(str(root / BELOW), 1 << 20))
         assert USED in before
         assert USED not in index.read_text()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memdir.config.config import read_config
 from memdir.records import index_md
-from memdir.records.lookup import everything
+from memdir.records.record import read_all_records
 from memdir.records.write import Request, write
 from memdir.store.writer import App, open_app
 from tests.helpers.opened import NOON, tree
@@ -78,7 +78,7 @@ class Recorded:
 
     def in_step(self) -> bool:
         """Is the index what the records make of it, byte for byte?"""
-        return self.index == index_md.build(everything(self.app().store)[0].items())
+        return self.index == index_md.build_index(read_all_records(self.app().store)[0].items())
 
 
 def draft(type: str = "decision", **changed: object) -> dict:

@@ -1,40 +1,57 @@
-"""The budget is decided before a call."""
+"""`memdir budget`, and the budget itself: it is decided before a call."""
+
+import time
+from pathlib import Path
 
 import pytest
 
-from memdir.models.budget import (
-    Call,
-    Limits,
-    Spent,
-    cost,
-    estimate,
-    spent_by,
-    too_much,
-    too_much_for_run,
-)
+from memdir.models.ledger import Ledger, Limits, Metered, OverBudget, OverRun, cost, estimate
 from memdir.models.model import Question, Turn, Usage
+from memdir.models.scripted import Scripted
+from tests.helpers.terminal import memdir
 
-LIMITS = Limits(session=100, day=1000)
+pytestmark = pytest.mark.usefixtures("project")
+
+FIELDS = [
+    *("id", "time", "purpose", "model", "session", "input_tokens", "output_tokens"),
+    *("cached_tokens", "cost", "outcome", "produced"),
+]
+
+
+@pytest.fixture
+def ledger(home: Path) -> Ledger:
+    return Ledger(str(home / ".local/state/memdir"), time.time)
 
 
 @pytest.mark.parametrize(
     ("wanted", "spent", "session", "reason"),
     [
-        (100, Spent(0, 0), "s", ""),
-        (101, Spent(0, 0), "s", "this session has 100 of 100 left"),
-        (60, Spent(40, 0), "s", ""),
-        (61, Spent(40, 0), "s", "this session has 60 of 100 left"),
-        (1, Spent(500, 0), "s", "this session has 0 of 100 left"),
-        (50, Spent(0, 950), "s", ""),
-        (51, Spent(0, 950), "s", "this day has 50 of 1,000 left"),
-        (900, Spent(0, 0), "", ""),
-        (1001, Spent(0, 0), "", "this day has 1,000 of 1,000 left"),
+        (100, 0, "s", ""),
+        (101, 0, "s", "this session has 100 of 100 left"),
+        (60, 40, "s", ""),
+        (61, 40, "s", "this session has 60 of 100 left"),
+        (900, 0, "", ""),
+        (1001, 0, "", "this day has 1,000 of 1,000 left"),
+        (901, 100, "", "this day has 900 of 1,000 left"),
     ],
 )
-def test_a_call_may_take_what_is_left_and_no_more(wanted, spent, session, reason):
-    told = too_much(wanted, spent, LIMITS, session)
-    assert told.endswith(reason)
-    assert bool(told) == bool(reason)
+def test_a_call_may_take_what_is_left_and_no_more(ledger, wanted, spent, session, reason):
+    limits = Limits(session=100, day=1000)
+    ledger.reserve("select", "m", session, Usage(spent, 0), limits)
+    if not reason:
+        ledger.reserve("select", "m", session, Usage(wanted, 0), limits)
+        return
+    with pytest.raises(OverBudget) as failure:
+        ledger.reserve("select", "m", session, Usage(wanted, 0), limits)
+    assert failure.value.message.endswith(reason)
+
+
+def test_a_run_may_take_what_is_left_of_it(ledger):
+    model = Metered(Scripted([{"text": "x" * 40}]), ledger, Limits(10**6, 10**6, 40), "select")
+    question = Question("s" * 40, "u" * 40, max_tokens=15)
+    model.answer(question)
+    with pytest.raises(OverRun, match="this run has 10 of 40 left"):
+        model.answer(question)
 
 
 def test_an_estimate_counts_all_that_is_sent_and_the_longest_answer():
@@ -53,22 +70,6 @@ def test_an_estimate_counts_earlier_turns_and_what_a_cache_just_gave():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "used", "limit", "reason"),
-    [
-        (100, 0, 100, ""),
-        (101, 0, 100, "this run has 100 of 100 left"),
-        (60, 50, 100, "this run has 50 of 100 left"),
-        (1, 0, 0, "this run has 0 of 0 left"),
-        (10**9, 10**9, None, ""),
-    ],
-)
-def test_a_run_may_take_what_is_left_of_it(wanted, used, limit, reason):
-    told = too_much_for_run(wanted, used, Limits(0, 0, limit))
-    assert told.endswith(reason)
-    assert bool(told) == bool(reason)
-
-
-@pytest.mark.parametrize(
     ("model", "usage", "dollars"),
     [
         ("anthropic:claude-haiku-4-5", Usage(1_000_000, 0, 0), 1.0),
@@ -83,17 +84,44 @@ def test_a_cost_is_told_where_a_price_is_known(model, usage, dollars):
     assert cost(model, usage) == (None if dollars is None else pytest.approx(dollars))
 
 
-def call(day: str, session: str, given: int, made: int, cached: int = 0) -> Call:
-    return Call("i", 0.0, day, "select", "m", session, Usage(given, made, cached))
+def spend(ledger: Ledger, session: str = "s1", **more: object) -> None:
+    values = {"usage": Usage(2_000, 500, 900, 0.0125), "outcome": "answered"}
+    call = ledger.reserve(
+        "capture", "anthropic:claude-haiku-4-5", session, Usage(1, 1), Limits(10**6, 10**6)
+    )
+    ledger.settle(call, **{**values, **more})
 
 
-def test_a_session_lasts_for_days_and_a_day_has_many_sessions():
-    calls = [
-        call("2026-03-01", "a", 1, 2),
-        call("2026-03-02", "a", 10, 20, 5000),
-        call("2026-03-02", "b", 100, 200),
-        call("2026-03-02", "", 1000, 2000),
-    ]
-    assert spent_by(calls, "2026-03-02", "a") == Spent(33, 3330)
-    assert spent_by(calls, "2026-03-02", "") == Spent(0, 3330)
-    assert spent_by(calls, "2026-03-03", "c") == Spent(0, 0)
+def test_a_program_gets_limits_spent_and_entries(ledger):
+    spend(ledger, produced="saved 2, held 1")
+    spend(ledger, "s2")
+    said = memdir("budget", "--json").json
+    assert said["limits"] == {"run": 8_000, "session": 20_000, "day": 100_000}
+    assert said["spent"] == {"day": 5_000, "cached": 1_800, "cost": 0.025}
+    assert [list(entry) for entry in said["entries"]] == [FIELDS, FIELDS]
+    assert [entry["session"] for entry in said["entries"]] == ["s2", "s1"]
+    assert said["entries"][1]["produced"] == "saved 2, held 1"
+
+
+def test_a_session_is_counted_apart_where_it_is_named(ledger, monkeypatch):
+    spend(ledger, "s1")
+    spend(ledger, "s2")
+    monkeypatch.setenv("MEMDIR_SESSION", "s2")
+    assert memdir("budget", "--json").json["spent"]["session"] == 2_500
+    assert "2,500 of 20,000" in memdir("budget").text
+
+
+def test_limits_come_from_the_settings(monkeypatch):
+    monkeypatch.setenv("MEMDIR_RUN_TOKENS", "7")
+    monkeypatch.setenv("MEMDIR_DAY_TOKENS", "0")
+    assert memdir("budget", "--json").json["limits"] == {"run": 7, "session": 20_000, "day": 0}
+    assert "0 of 0" in memdir("budget").text
+
+
+def test_a_broken_ledger_is_an_error_with_a_way_on(ledger):
+    spend(ledger)
+    with open(ledger.path, "ab") as file:
+        file.write(b"nonsense\n")
+    answer = memdir("budget", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "ledger_broken")
+    assert "mv " in answer.error["next"]

@@ -8,8 +8,8 @@ from memdir.models.model import (
     Question,
     Usage,
     answered,
+    find_misfits,
     member_and_name,
-    misfits,
 )
 
 NAMES = {"type": "array", "items": {"type": "string"}}
@@ -36,7 +36,7 @@ SCHEMA = {
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(data, wrong):
-    assert misfits(data, SCHEMA) == ([wrong] if wrong else [])
+    assert find_misfits(data, SCHEMA) == ([wrong] if wrong else [])
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_what_does_not_fit_is_told_with_its_place(data, wrong):
     ],
 )
 def test_kinds_are_told_apart(kind, fits, not_fits):
-    assert misfits(fits, {"type": kind}) == []
-    assert misfits(not_fits, {"type": kind}) != []
+    assert find_misfits(fits, {"type": kind}) == []
+    assert find_misfits(not_fits, {"type": kind}) != []
 
 
 def test_a_rule_that_nothing_checks_may_not_stand_in_a_schema():
     with pytest.raises(ValueError, match="pattern"):
-        misfits("x", {"type": "string", "pattern": "y"})
+        find_misfits("x", {"type": "string", "pattern": "y"})
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import time
 import pytest
 
 from memdir.hot.memory import Memory
-from memdir.models.budget import Limits
-from memdir.models.ledger import Ledger, Metered
+from memdir.models.ledger import Ledger, Limits, Metered
 from memdir.models.scripted import Scripted
 from memdir.recall.choose import Selected, select
 

@@ -7,8 +7,8 @@ from multiprocessing import get_context
 import pytest
 
 from memdir.errors import MemdirError
-from memdir.records.contexts import KEPT_SECONDS, MAX_DRAFT_BYTES, Contexts
-from memdir.records.refusal import INPUT, SECURITY, RecordError
+from memdir.records.contexts import KEPT_SECONDS, Contexts
+from memdir.records.refusal import SECURITY, RecordError
 
 NOW = 2_000_000_000.0
 
@@ -115,21 +115,6 @@ def test_a_link_in_place_of_a_context_is_replaced_and_not_written_through(contex
         assert file.read() == "mine"
 
 
-def test_a_context_is_written_again_whole_and_leaves_nothing_beside(contexts):
-    context = contexts.open("s1")
-    context.write("decision", "a much longer text")
-    context.write("decision", "short \ud800")
-    assert os.listdir(context.folder) == ["context-decision.txt"]
-    assert context.read("context-decision.txt") == b"short ?"
-
-
-def test_a_draft_is_read_from_the_place_it_was_given(contexts):
-    place = contexts.open("s1").draft_place("decision")
-    put(place, b'{"a": 1}')
-    assert contexts.read_draft(place) == b'{"a": 1}'
-    assert contexts.read_draft(place, "s1") == b'{"a": 1}'
-
-
 def test_the_draft_of_another_session_is_refused(contexts):
     place = put(contexts.open("s2").draft_place("decision"))
     refused(SECURITY, contexts.read_draft, place, "s1")
@@ -161,32 +146,6 @@ def test_a_path_outside_is_refused(contexts, path):
     refused(SECURITY, contexts.read_draft, path)
 
 
-def test_a_draft_that_is_a_link_is_refused(contexts, tmp_path):
-    place = contexts.open("s1").draft_place("decision")
-    os.symlink(put(str(tmp_path / "secret")), place)
-    refused(SECURITY, contexts.read_draft, place)
-
-
-def test_a_draft_with_a_second_name_is_refused(contexts, tmp_path):
-    place = contexts.open("s1").draft_place("decision")
-    os.link(put(str(tmp_path / "secret")), place)
-    refused(SECURITY, contexts.read_draft, place)
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_a_draft_that_is_no_file_is_refused_without_waiting(contexts, make):
-    place = contexts.open("s1").draft_place("decision")
-    make(place)
-    refused(SECURITY, contexts.read_draft, place)
-
-
-@pytest.mark.parametrize("size", [MAX_DRAFT_BYTES + 1, 50 << 20])
-def test_a_draft_that_is_too_large_is_refused(contexts, size):
-    place = put(contexts.open("s1").draft_place("decision"))
-    os.truncate(place, size)
-    refused(INPUT, contexts.read_draft, place)
-
-
 def test_a_home_of_links_still_works(tmp_path):
     (tmp_path / "real").mkdir()
     os.symlink(tmp_path / "real", tmp_path / "link")
@@ -213,13 +172,6 @@ def test_a_directory_goes_after_a_day(contexts, age, stays):
     assert os.path.exists(folder) is stays
 
 
-def test_one_of_the_future_ages_from_now_on(contexts):
-    folder = aged(contexts, "s1", -9e8)
-    contexts.prune(NOW)
-    contexts.prune(NOW + KEPT_SECONDS + 60)
-    assert not os.path.exists(folder)
-
-
 def test_pruning_keeps_the_secret_and_follows_no_link(contexts, tmp_path):
     folder = aged(contexts, "s1", KEPT_SECONDS * 2)
     (tmp_path / "mine").mkdir()
@@ -231,13 +183,6 @@ def test_pruning_keeps_the_secret_and_follows_no_link(contexts, tmp_path):
     contexts.prune(NOW)
     assert os.listdir(contexts.folder) == ["key"]
     assert os.listdir(tmp_path / "mine") == ["file"]
-
-
-def test_what_a_session_left_can_be_dropped(contexts):
-    folder, other = aged(contexts, "s1", 0), aged(contexts, "s2", 0)
-    contexts.drop("s1")
-    contexts.drop("")
-    assert (os.path.exists(folder), os.path.exists(other)) == (False, True)
 
 
 def test_a_place_where_nothing_can_be_made_is_told_as_a_sentence(tmp_path):

@@ -3,8 +3,15 @@
 import pytest
 
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
+from memdir.records.handover import (
+    CLOSING,
+    CONTEXT_LINES,
+    MAX_EXCERPT_BYTES,
+    OPENING,
+    render_excerpt,
+)
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import CLOSING, CONTEXT_LINES, MAX_EXCERPT_BYTES, OPENING, excerpt, score
+from memdir.records.triage import score_conversation
 from tests.helpers.toml_cases import cases
 
 SETTINGS = read_settings(None)[0]
@@ -12,8 +19,8 @@ SETTINGS = read_settings(None)[0]
 
 def told(talk: list[Message] | str, type: str = "decision", settings=SETTINGS) -> str:
     talk = [Message("1", PERSON, talk)] if isinstance(talk, str) else talk
-    found = score(talk, settings)
-    return excerpt(found, next(one for one in found.scores if one.type == type), settings)
+    found = score_conversation(talk, settings)
+    return render_excerpt(found, next(one for one in found.scores if one.type == type), settings)
 
 
 def data(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from memdir.records.refusal import RecordError
-from memdir.records.update import merge, must_rename
+from memdir.records.update import merge_update, must_rename
 from tests.helpers.samples import EARLIER, NOW, STAMP, sample, without
 from tests.helpers.toml_cases import cases
 
@@ -19,7 +19,7 @@ def update(old, exists=lambda path: True, **changed):
     """The merge of a whole draft that appends one change, as the seed's drafts do."""
     changed.setdefault("changes", [*old["changes"], SAID])
     content = old["content"] | changed.pop("content", {})
-    return merge(old, old | {"content": content} | changed, NOW, exists)
+    return merge_update(old, old | {"content": content} | changed, NOW, exists)
 
 
 def refused(old, **changed):
@@ -54,12 +54,12 @@ def test_an_update_never_brings_a_record_back(status, way):
 
 def test_what_an_update_does_not_mention_stays():
     old = sample()
-    merged, _ = merge(old, {"changes": [*old["changes"], SAID]}, NOW, bool)
+    merged, _ = merge_update(old, {"changes": [*old["changes"], SAID]}, NOW, bool)
     assert without(merged, "changes", "times_updated", "updated_at") == without(
         old, "changes", "times_updated", "updated_at"
     )
     only = {"changes": [*old["changes"], SAID], "content": {"consequences": []}}
-    merged, _ = merge(old, only, NOW, bool)
+    merged, _ = merge_update(old, only, NOW, bool)
     assert merged["content"] == old["content"] | {"consequences": []}
 
 
@@ -129,7 +129,7 @@ def test_a_clock_that_was_set_back_does_not_turn_time_around():
 
 def test_a_broken_record_can_be_corrected_by_an_update():
     old = sample(tags=7, related_files=None, times_updated="x")
-    merged, _ = merge(old, {"tags": ["a"], "changes": [*old["changes"], SAID]}, NOW, bool)
+    merged, _ = merge_update(old, {"tags": ["a"], "changes": [*old["changes"], SAID]}, NOW, bool)
     assert (merged["tags"], merged["related_files"], merged["times_updated"]) == (["a"], [], 1)
 
 

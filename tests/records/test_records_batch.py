@@ -3,15 +3,13 @@
 import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.hostile import inputs
 from tests.helpers.recorded import PATH, TITLE, draft
-from tests.helpers.terminal import memdir, process, tree
+from tests.helpers.terminal import memdir, tree
 from tests.helpers.toml_cases import cases
 from tests.records.test_records_cli import create, md5, records
 
@@ -87,18 +85,6 @@ def test_a_dry_run_leaves_no_context(root, talk, home):
     before = tree(home)
     assert triage(talk, "s1", "--dry-run", "--json").json["contexts"] == {}
     assert tree(home) == before
-
-
-def test_a_reader_that_is_gone_is_no_traceback(root):
-    create()
-    words = ("records", "candidate", "--category", "decision", "--new-info", "SQLite catalog")
-    assert process(*words).code == 0
-    code = "from memdir.cli.main import main; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as child:
-        child.stdout.close()
-        assert "Traceback" not in child.stderr.read().decode()
 
 
 # -- prepare and commit --------------------------------------------------------------------

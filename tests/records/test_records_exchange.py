@@ -132,54 +132,44 @@ def entry(root) -> dict:
     return {"changes": [*standing["changes"], {"summary": "because"}]}
 
 
-def hostile_hash(root, row):
-    return update(root, entry(root), row.value)
+def create_again(root, row):
+    records("retire", "use-sqlite-for-the-catalog")
+    return create(TITLE, "decision", "--json")
 
 
-def hostile_status(root, row):
+def revive(root, row):
     records("retire", "use-sqlite-for-the-catalog")
     return update(root, entry(root) | {"record_status": "active"})
 
 
-def hostile_created(root, row):
-    return update(root, entry(root) | {"created_at": row.value.split()[0]})
-
-
-def hostile_changes(root, row):
-    return update(root, entry(root)) and update(root, {"changes": []})
-
-
-def hostile_confidence(root, row):
+def give_confidence(root, row):
     given = json.dumps(entry(root))[:-1] + f', "confidence": {row.value}}}'
     words = ("write", "--action", "update", "--target", PATH, "--input", "-", "--json")
     return memdir("records", *words, "--hash", md5(root / PATH), stdin=given.encode())
 
 
-def hostile_json(root, row):
+def give_json(root, row):
     words = ("write", "--action", "create", "--category", "decision", "--input", "-", "--json")
     return memdir("records", *words, stdin=row.value.encode())
 
 
-def hostile_create(root, row):
-    records("retire", "use-sqlite-for-the-catalog")
-    return create(TITLE, "decision", "--json")
-
-
-def hostile_version(root, row):
+def give_version(root, row):
     record = json.loads((root / PATH).read_bytes()) | {"schema_version": json.loads(row.value)}
     (root / PATH).write_text(json.dumps(record))
     return update(root, entry(root))
 
 
 HOSTILE = {
-    "hash": hostile_hash,
-    "record_status": hostile_status,
-    "created_at": hostile_created,
-    "changes": hostile_changes,
-    "confidence": hostile_confidence,
-    "json": hostile_json,
-    "create": hostile_create,
-    "schema_version": hostile_version,
+    "hash": lambda root, row: update(root, entry(root), row.value),
+    "record_status": revive,
+    "created_at": lambda root, row: update(
+        root, entry(root) | {"created_at": row.value.split()[0]}
+    ),
+    "changes": lambda root, row: update(root, entry(root)) and update(root, {"changes": []}),
+    "confidence": give_confidence,
+    "json": give_json,
+    "create": create_again,
+    "schema_version": give_version,
 }
 
 

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memdir.errors import Missing
 from memdir.hot import prompt, stop
 from memdir.hot.place import BY_AGENT, Here
 from memdir.hot.run import Event
 from memdir.records.fields import FOLDERS
 from memdir.records.folders import Records
-from memdir.records.light import LightRecords
+from memdir.records.hook import LightRecords
 from memdir.records.record import write_record
 from tests.acceptance.recording import read
 from tests.helpers.accepted import accept
@@ -180,12 +179,6 @@ def test_a_record_looks_the_same_on_the_hot_path(tmp_path, type):
     light, whole = LightRecords(str(tmp_path), 1 << 20), Records(str(tmp_path), 1 << 20)
     path = f"decisions/{type}.json"
     assert light.view(path, data) == whole.view(path, data)
-
-
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"3", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000])
-def test_what_is_no_record_is_none_on_the_hot_path(tmp_path, data):
-    with pytest.raises(Missing):
-        LightRecords(str(tmp_path), 1 << 20).view("decisions/a.json", data)
 
 
 # At the end of a turn

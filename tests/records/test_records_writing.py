@@ -270,12 +270,3 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(kept):
     done = write(kept.app(dry_run=True), Request("delete", target=PATH, reason="old"))
     assert {path for path, _, _ in done.diff} == {PATH, "index.md"}
     assert kept.files() == before
-
-
-def test_without_a_history_the_old_version_lies_on_the_shelf(tmp_path):
-    kept = Recorded(tmp_path, history="false")
-    kept.create()
-    old = kept.bytes()
-    kept.act("delete", PATH)
-    app = kept.app()
-    assert [app.shelf.read(one) for one in app.shelf.list("trash") if one.path == PATH] == [old]

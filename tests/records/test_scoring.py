@@ -5,10 +5,10 @@ import tomllib
 
 import pytest
 
-from memdir.clients.claude_code import ClaudeReader
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
+from memdir.records.handover import triage_text
 from memdir.records.memory_config import read_settings
-from memdir.records.triage import Score, score, triage_text
+from memdir.records.triage import Score, score_conversation
 from tests.helpers.toml_cases import DATA, cases
 
 SETTINGS = read_settings(None)[0]
@@ -29,7 +29,7 @@ def texts_of(table: dict[str, str]) -> list[tuple[str, str]]:
 def of(type: str, talk: list[Message] | str, settings=SETTINGS):
     """The score of one type."""
     talk = said(talk) if isinstance(talk, str) else talk
-    return next(one for one in score(talk, settings).scores if one.type == type)
+    return next(one for one in score_conversation(talk, settings).scores if one.type == type)
 
 
 def expected(type: str, plain: int, boosted: int) -> float:
@@ -112,7 +112,7 @@ def test_only_the_last_messages_count():
 
 def test_what_a_tool_gave_back_never_counts():
     talk = [Message("", TOOL, "we decided it because\nerror fixed by", tool="Bash")] * 20
-    assert {one.score for one in score(talk, SETTINGS).scores[1:]} == {0.0}
+    assert {one.score for one in score_conversation(talk, SETTINGS).scores[1:]} == {0.0}
 
 
 @cases("records")
@@ -125,7 +125,7 @@ def test_a_summary_is_told_by_how_much_was_done(tools, names, exchanges, value):
 
 @cases("records")
 def test_a_type_that_is_switched_off_is_not_scored(config):
-    found = score(said("we chose it because"), read_settings(config)[0])
+    found = score_conversation(said("we chose it because"), read_settings(config)[0])
     assert "decision" not in [one.type for one in found.scores]
 
 
@@ -135,19 +135,19 @@ LOUD = "we decided it because\nan error fixed by\n"
 @pytest.mark.parametrize("who", [PERSON, AGENT])
 @cases("records")
 def test_our_own_words_never_trigger(who, text):
-    found = score([Message("", who, text)], SETTINGS)
+    found = score_conversation([Message("", who, text)], SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []
 
 
 @cases("records")
 def test_what_an_agent_says_while_it_saves_never_triggers(text):
-    found = score(said(text, who=AGENT), SETTINGS)
+    found = score_conversation(said(text, who=AGENT), SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []
 
 
 def test_words_around_ours_still_count():
     text = f"<memory-context>\n{LOUD}</memory-context>\nI chose Go\nUpdated the memory pool, a hack"
-    found = score(said(text, who=AGENT), SETTINGS)
+    found = score_conversation(said(text, who=AGENT), SETTINGS)
     assert [one.type for one in found.scores if one.hits] == ["decision", "tech_debt"]
 
 
@@ -159,37 +159,12 @@ def test_the_text_of_triage_itself_does_not_trigger_again():
     }
     settings = read_settings(json.dumps(config))[0]
     loud = "\n\n".join(f"{words[0]} {words[1]}" for words in TABLE.values())
-    first = score(said(*[loud] * 3), settings)
+    first = score_conversation(said(*[loud] * 3), settings)
     text = triage_text(first.triggered, settings, {})
     assert len(first.triggered) == len(TABLE)
     for who in (PERSON, AGENT):
-        again = score(said(text, who=who), settings)
+        again = score_conversation(said(text, who=who), settings)
         assert [one for one in again.scores if one.hits] == []
-
-
-def test_the_real_shape_of_a_transcript_is_read(tmp_path):
-    def record(kind: str, content: object, **more: object) -> dict[str, object]:
-        return {"type": kind, "uuid": str(id(content)), "message": {"content": content}, **more}
-
-    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "x"}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "error fixed by"}
-    records = [
-        record("user", "Which store?"),
-        record("assistant", [call]),
-        record("user", [result]),
-        record("assistant", [{"type": "text", "text": "We went with SQLite\nbecause of size"}]),
-        record("user", "Stop hook feedback:\n" + LOUD, isMeta=True),
-        record("user", "I chose it over PostgreSQL"),
-    ]
-    path = tmp_path / "p" / "s.jsonl"
-    path.parent.mkdir()
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    stretch = ClaudeReader(str(tmp_path), str(tmp_path)).read(str(path), Cursor())
-    found = score(stretch.said, SETTINGS)
-    assert [one.type for one in found.triggered] == ["decision"]
-    assert of("runbook", list(stretch.said)).hits == ()
-    assert (found.activity.tool_uses, found.activity.tools) == (1, ("Bash",))
-    assert found.activity.exchanges == 1
 
 
 @pytest.mark.parametrize(
@@ -203,7 +178,7 @@ def test_the_real_shape_of_a_transcript_is_read(tmp_path):
     ids=lambda text: text[:16].encode("ascii", "backslashreplace").decode(),
 )
 def test_any_text_gets_a_score(text):
-    assert all(0.0 <= one.score <= 1.0 for one in score(said(text), SETTINGS).scores)
+    assert all(0.0 <= one.score <= 1.0 for one in score_conversation(said(text), SETTINGS).scores)
 
 
 def test_no_description_and_no_path_can_end_the_data():

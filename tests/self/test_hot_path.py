@@ -17,7 +17,7 @@ HOT = (
         if not path.stem.startswith(("__", "start"))
     ),
     *("memdir.errors", "memdir.format.index", "memdir.format.pointer", "memdir.store.accepted"),
-    *("memdir.records.fields", "memdir.records.render", "memdir.records.light"),
+    *("memdir.records.fields", "memdir.records.render"),
     *("memdir.records.hook", "memdir.records.guard"),
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.

@@ -17,8 +17,7 @@ from memdir.cli.main import MODULES
 from memdir.cli.records import MODULES as RECORDS
 from memdir.config.settings import Options
 from memdir.hot import place
-from memdir.models.budget import Limits
-from memdir.models.ledger import Ledger
+from memdir.models.ledger import Ledger, Limits
 from memdir.models.model import Usage
 from tests.helpers.terminal import memdir
 from tests.self.source import ROOT

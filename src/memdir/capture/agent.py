@@ -32,7 +32,7 @@ from memdir.errors import MemdirError
 from memdir.format.draft import Draft, hash_of
 from memdir.hot.memory import Memory, stem
 from memdir.hot.safe import inert, inert_line
-from memdir.models.budget import RUN_TOKENS, OverRun, estimate
+from memdir.models.ledger import RUN_TOKENS, OverRun, estimate
 from memdir.models.model import BadAnswer, Model, Question, Turn, Usage
 from memdir.text.secrets import before_secrets
 

@@ -38,8 +38,7 @@ from memdir.errors import BadInput, Missing
 from memdir.format.draft import check
 from memdir.hot.log import log
 from memdir.hot.place import is_below
-from memdir.models.budget import LedgerBroken, OverBudget, OverRun
-from memdir.models.ledger import open_model
+from memdir.models.ledger import LedgerBroken, OverBudget, OverRun, open_model
 from memdir.models.model import ModelFailed
 from memdir.store.writer import App, state_folder
 from memdir.text.secrets import find_secrets

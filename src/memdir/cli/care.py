@@ -18,8 +18,7 @@ from memdir.cli.output import Answer, Cell, Fields, Screen, moment, pick
 from memdir.config.config import is_silent
 from memdir.config.scope import Scope
 from memdir.hot import safe
-from memdir.models.budget import Call
-from memdir.models.ledger import Spending, spending
+from memdir.models.ledger import Call, Spending, read_spending
 from memdir.store.writer import App, open_app
 from memdir.text.terminal import count
 from memdir.upkeep.worksheet import Check
@@ -52,7 +51,7 @@ def budget(session: Session, limit: int) -> Answer:
     MEMDIR_SESSION.
     """
     name = session.config.environ.get(SESSION_VARIABLE, "").strip()
-    result = spending(session.app, name)
+    result = read_spending(session.app, name)
     cached = sum(call.usage.cached_tokens for call in result.today)
     known = [call.usage.cost for call in result.today if call.usage.cost is not None]
     cost = sum(known) if known else None

@@ -22,11 +22,10 @@ from memdir.cli.output import (
 from memdir.errors import BadInput, Busy, MemdirError, Missing
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
-from memdir.records import fields, index_md, lifecycle, match, overview, refusal
+from memdir.records import fields, index_md, lifecycle, match, refusal
 from memdir.records.contexts import MAX_DRAFT_BYTES, Contexts
 from memdir.records.fields import Record
-from memdir.records.lookup import everything, index_of, settings_of, type_of
-from memdir.records.record import read_json
+from memdir.records.record import parse_type, read_all_records, read_index, read_json, settings_of
 from memdir.records.refusal import RecordError
 from memdir.text.terminal import count
 
@@ -166,7 +165,7 @@ def candidate(session: Session, category: str, new_info: str, lifecycle_event: s
     The answer is always one JSON object: candidate, vetoes, pre_action, structural_cud,
     delete_allowed, hints, lifecycle_event.
     """
-    answer = overview.candidate(session.app, type_of(category), new_info, lifecycle_event)
+    answer = match.find_candidate(session.app, parse_type(category), new_info, lifecycle_event)
     session.screen.json = True
     session.screen.answer(answer, [])
 
@@ -187,11 +186,11 @@ def search(
 ) -> int:
     """Find records by their words, best first: titles and paths."""
     app = session.app
-    type = type_of(category) if category else ""
+    type = parse_type(category) if category else ""
     if context:
         limit = min(limit, settings_of(app.store)[0].max_inject)
     text = " ".join(query)
-    results = overview.search(app, text, limit, type, include_retired)
+    results = match.search_records(app, text, limit, type, include_retired)
     rows, lines = _table(session, results)
     if context:
         lines = _context_lines(results, session.config.checkout, app.store.root)
@@ -240,7 +239,7 @@ def status(session: Session, listed: str | None) -> None:
     """Count the records by category and status, and say what is due."""
     app, screen = session.app, session.screen
     if listed:
-        records, broken = everything(app.store)
+        records, broken = read_all_records(app.store)
         chosen = [it for it in records.items() if fields.status_of(it[1]) == listed]
         rows, lines = _table(session, chosen)
         answer: Fields = {
@@ -249,7 +248,7 @@ def status(session: Session, listed: str | None) -> None:
             "store": app.store.root,
         }
         return screen.answer(answer, lines or [f"no record is {listed}"])
-    health, settings, findings, due = overview.overview(app)
+    health, settings, findings, due = lifecycle.summarize_store(app)
     answer = {
         **health,
         "due": due,
@@ -295,15 +294,15 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> int:
         raise click.UsageError("Give one of the three.", click.get_current_context())
     app, screen = session.app, session.screen
     if rebuild:
-        done = index_md.rebuild(app)
+        done = index_md.rebuild_index(app)
         lines = done_lines(screen, done)
         if not any(change.changed for change in done.changes):
             lines[0] = IN_STEP
         screen.answer(done_fields(app, done), lines)
         return 0
     if health:
-        records, findings = everything(app.store)
-        report = index_md.health(index_of(app.store), records.items(), app.now())
+        records, findings = read_all_records(app.store)
+        report = index_md.report_health(read_index(app.store), records.items(), app.now())
         lines = _count_lines(screen, report)
         for key, value in report.items():
             if not isinstance(value, dict):
@@ -312,7 +311,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> int:
         answer = {**report, "findings": [finding_fields(it) for it in findings]}
         screen.answer(answer, [*lines, *finding_lines(screen, findings)])
         return 0
-    mismatches, findings = index_md.validate(app)
+    mismatches, findings = index_md.validate_index(app)
     lines = []
     for kind, path, number in mismatches:
         place = f"line {number}: " if number else ""
@@ -340,7 +339,7 @@ def gc(session: Session) -> None:
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
     """
-    tell_done(session, session.app, None, UNDO)(lifecycle.tidy(session.app))
+    tell_done(session, session.app, None, UNDO)(lifecycle.collect_garbage(session.app))
 
 
 @record_command("window", "memdir records window --dry-run", changes=True, bulk=True)
@@ -350,4 +349,4 @@ def window(session: Session) -> None:
     categories.session_summary.max_retained says how many. It happens by itself after each new
     summary; what only an old one holds is named before it goes.
     """
-    tell_done(session, session.app, None, UNDO)(lifecycle.window(session.app))
+    tell_done(session, session.app, None, UNDO)(lifecycle.roll_window(session.app))

@@ -30,16 +30,16 @@ from memdir.clients.archive import check_target, write_export
 from memdir.errors import BadInput
 from memdir.hot.memory import RECORD_FOLDERS
 from memdir.hot.place import MAIN_SCOPES, is_below
-from memdir.records import batch, exchange, fields, refusal
-from memdir.records import schema as schema_module
+from memdir.records import batch, exchange, fields, refusal, validate
 from memdir.records.batch import REFUSED, Result, read_intents
 from memdir.records.contexts import Contexts
 from memdir.records.exchange import Source
 from memdir.records.fields import Record
 from memdir.records.folders import open_store
-from memdir.records.lookup import type_of
+from memdir.records.handover import triage_transcript
+from memdir.records.record import parse_type
 from memdir.records.refusal import RecordError
-from memdir.records.triage import Score, triage_transcript
+from memdir.records.triage import Score
 from memdir.records.write import (
     CREATE,
     UPDATE,
@@ -124,7 +124,7 @@ def _run(session: Session, given: str, session_id: str, dry: bool) -> int:
     contexts = Contexts(session.config.state_dir)
     asked = read_input(session, given)
     intents = read_intents(asked, lambda path: contexts.read_draft(path, session_id))
-    results, done = (batch.prepare if dry else batch.commit)(session.app, intents)
+    results, done = (batch.prepare_intents if dry else batch.commit_intents)(session.app, intents)
     refused = any(it.outcome == REFUSED for it in results)
     pairs = zip(asked["intents"], results, strict=True)
     answer: Fields = {
@@ -204,10 +204,10 @@ def import_(session: Session, source: str, from_: str | None) -> int:
     if source and from_:
         raise click.UsageError("Give a source or --from.", click.get_current_context())
     if not source and not from_:
-        incoming, done = exchange.mend(app)
+        incoming, done = exchange.upgrade_records(app)
     else:
         incoming = _read(session, source, from_ or "", app.now())
-        done = exchange.bring_in(app, incoming)
+        done = exchange.import_records(app, incoming)
     fields_of = done_fields(app, done)
     answer = {
         **fields_of,
@@ -261,7 +261,7 @@ def export(session: Session, target: str, into: str | None, every: bool) -> int:
     if bool(target) == bool(into):
         raise click.UsageError("Give a target or --to.", click.get_current_context())
     app = session.app
-    files = exchange.as_memories(app, every=every)
+    files = exchange.export_memories(app, every=every)
     if into:
         return _save(session, into, files)
     place = os.path.abspath(target)
@@ -301,9 +301,9 @@ def _save(session: Session, scope: str, files: Sequence[tuple[str, bytes]]) -> i
 def schema(session: Session, category: str) -> None:
     """Print the JSON Schema of a category, or the fields of all."""
     if category:
-        type = type_of(category)
+        type = parse_type(category)
         session.screen.answer(
-            schema_module.schema(type), schema_module.text(type).rstrip("\n").split("\n")
+            validate.schema(type), validate.schema_text(type).rstrip("\n").split("\n")
         )
         return
     lines: list[str] = []
@@ -313,7 +313,7 @@ def schema(session: Session, category: str) -> None:
             must = "*" if field.required else " "
             said = f": {', '.join(field.choices)}" if field.choices else ""
             lines += session.screen.block(must, f"{field.name} ({field.kind}{said})")
-    answer = {type: schema_module.schema(type) for type in fields.TYPES}
+    answer = {type: validate.schema(type) for type in fields.TYPES}
     session.screen.answer(answer, [*lines, "", "* must be there"])
 
 
@@ -349,7 +349,7 @@ def write_(
     version that was read.
     """
     app = session.app
-    type = type_of(category) if category else ""
+    type = parse_type(category) if category else ""
     if action != CREATE and not target:
         raise RecordError(refusal.INPUT, f"{action} needs a target", fix="give --target PATH")
     draft = read_input(session, input_) if action in (CREATE, UPDATE) else {}
@@ -390,7 +390,7 @@ def save_(
     Fields of a list are given once for each item. The fields of a category: memdir records schema.
     """
     app = session.app
-    type = type_of(category) if category else ""
+    type = parse_type(category) if category else ""
     given: Record = read_input(session, input_) if input_ else {}
     given |= {"title": title} if title else {}
     given |= {"tags": list(tags)} if tags else {}

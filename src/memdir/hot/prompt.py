@@ -32,9 +32,9 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     state = sessions.load(asked.session)
     result = recall(places, asked.prompt, state)
     if max_records:
-        from memdir.records.hook import at_most
+        from memdir.records.hook import limit_records
 
-        at_most(result, max_records)
+        limit_records(result, max_records)
     outdated = _confirm(result.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers

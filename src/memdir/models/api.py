@@ -1,4 +1,7 @@
-"""What HTTP members share."""
+"""What the members behind an HTTP API share: one request, its answer, its failures.
+
+Texts of a server never enter our messages: some repeat the key they were given.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, cast
-from urllib.parse import SplitResult, urlsplit
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
+from urllib.parse import urlsplit
 
 from memdir.models.model import (
     Answer,
@@ -34,12 +36,30 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters
 
 
-# A question as the messages of an API: what was sent once stands first, and unchanged.
+P = ParamSpec("P")
+T = TypeVar("T")
+# The client, to be closed, and the model that speaks through it.
+Opened = tuple[AbstractAsyncContextManager[Any], "Model[Any]"]
+Mode = Literal["tool", "native"]  # how a model is held to a schema
 
 TOOL = "answer"
+INSTALL = "pip install 'memdir[llm]'"
+NOTHING = Usage()
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MAX_ANSWER_BYTES = 1024 * 1024  # an answer of 100,000 tokens has half of it
+PLAIN = "identity"
+WORK_SHARE = 0.95  # of the time: a coroutine is cancelled early, so that it can close connections
+# What a library may raise over bytes that no server should send.
+BROKEN = (
+    OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError, AssertionError,
+)  # fmt: skip
+# What pydantic-ai says on standard error of counts that are none; we count for ourselves then.
+BAD_COUNTS = "Failed to extract usage"
+CHECK_ADDRESS = "check model.base_url: does a server of this kind answer there?"
+_HOST = re.compile(r"[\w.:-]+", re.ASCII)
 
 
-def conversation(question: Question, mode: Literal["tool", "native"]) -> list[ModelMessage]:
+def conversation(question: Question, mode: Mode) -> list[ModelMessage]:
     """The first text and each earlier turn; a mark for caches behind the first text."""
     from pydantic_ai.messages import (
         CachePoint,
@@ -68,27 +88,22 @@ def conversation(question: Question, mode: Literal["tool", "native"]) -> list[Mo
     return said
 
 
-# The HTTP client that a package of an API gets from us: one answer of limited size from one place.
-#
-# Made from the class that the package brings along, so whatever HTTP library it uses is ours too.
-
-LARGEST_BYTES = 1024 * 1024  # of an answer; one of 100,000 tokens has half of it
-PLAIN = "identity"
-
-
 class Unfit(ValueError):
     """An answer that is not read; its text is ours."""
 
 
 def plain_client(default: type[Any]) -> Any:
-    """A client that follows nobody elsewhere and reads no more than `LARGEST_BYTES`."""
+    """An HTTP client that follows no redirect and reads at most `MAX_ANSWER_BYTES`.
+
+    Made from the class that the package brings along, whatever HTTP library that uses.
+    """
 
     class Plain(default):  # type: ignore[misc]
         async def send(self, request: Any, **options: Any) -> Any:
             options |= {"stream": True, "follow_redirects": False}
             response = await super().send(request, **options)
             try:
-                body = await _body(response)
+                body = await _read_body(response)
             finally:
                 await response.aclose()
             made = type(response)(
@@ -101,7 +116,7 @@ def plain_client(default: type[Any]) -> Any:
     return Plain(headers={"accept-encoding": PLAIN})
 
 
-async def _body(response: Any) -> bytes:
+async def _read_body(response: Any) -> bytes:
     if 300 <= response.status_code < 400:
         raise Unfit("the server sends us to another address, which is not followed")
     if response.headers.get("content-encoding", PLAIN).lower() != PLAIN:
@@ -109,53 +124,25 @@ async def _body(response: Any) -> bytes:
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk
-        if len(body) > LARGEST_BYTES:
-            raise Unfit(f"the answer is longer than {LARGEST_BYTES:,} bytes")
+        if len(body) > MAX_ANSWER_BYTES:
+            raise Unfit(f"the answer is longer than {MAX_ANSWER_BYTES:,} bytes")
     return bytes(body)
 
 
-# A coroutine with a hard limit on the clock, from synchronous code, inside any event loop.
+def run_within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """The coroutine's result, also inside another event loop; TimeoutError when time is up."""
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-# The coroutine is cancelled a little earlier, so that its connections are closed in time.
-TO_WORK = 0.95
-
-
-def within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """The coroutine's result; TimeoutError when the time is up, whatever it is doing then."""
-    call = _Call(seconds, work)
-    call.start()
-    call.join(seconds)
-    if call.is_alive():
-        raise TimeoutError  # left behind: a daemon does not keep the process from ending
-    if call.error is not None:
-        raise call.error
-    return call.result
-
-
-class _Call(threading.Thread, Generic[T]):
-    """A thread of its own: the caller's may have an event loop already."""
-
-    def __init__(self, seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
-        super().__init__(name="memdir-model", daemon=True)
-        self.seconds = seconds
-        self.work = work
-        self.error: BaseException | None = None
-        self.result: T
-
-    def run(self) -> None:
+    def run() -> T:
         loop = asyncio.new_event_loop()
         loop.set_default_executor(_Daemons())
         try:
-            timed = asyncio.wait_for(self.work(), self.seconds * TO_WORK)
-            self.result = loop.run_until_complete(timed)
+            result = loop.run_until_complete(asyncio.wait_for(work(), seconds * WORK_SHARE))
             loop.run_until_complete(loop.shutdown_asyncgens())
-        except BaseException as error:  # handed to the caller, who knows what it means
-            self.error = error
+            return result
         finally:
             loop.close()
+
+    return _Daemons().submit(run).result(seconds)
 
 
 class _Daemons(ThreadPoolExecutor):
@@ -176,42 +163,23 @@ class _Daemons(ThreadPoolExecutor):
         return future
 
 
-# What the members that speak to an HTTP API share: one request, its answer, its failures.
-#
-# Texts of the server never enter our messages: some repeat the key they were given.
-
-INSTALL = "pip install 'memdir[llm]'"
-NOTHING = Usage()
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-# What a library may raise over bytes that no server should send.
-BROKEN = (
-    OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError, AssertionError,
-)  # fmt: skip
-# What pydantic-ai says on standard error of counts that are none; we count for ourselves then.
-BAD_COUNTS = "Failed to extract usage"
-_HOST = re.compile(r"[\w.:-]+", re.ASCII)
-
-# The client, to be closed, and the model that speaks through it.
-Opened = tuple[AbstractAsyncContextManager[Any], "Model[Any]"]
-
-
 @dataclass(frozen=True)
 class Api:
     """A model behind an HTTP API. `connect` runs anew for each question, in its own event loop."""
 
     name: str
     modules: tuple[str, ...]
-    mode: Literal["tool", "native"]  # how it is held to a schema
+    mode: Mode
     connect: Callable[[], Opened] = field(repr=False)  # it knows the key
     caching: Mapping[str, object] = field(default_factory=dict)  # settings, where turns may follow
 
     def answer(self, question: Question) -> Answer:
         """Ask once, without a second try. Loading the packages (seconds) is not in the limit."""
-        load(self.modules)
+        load_packages(self.modules)
         warnings.filterwarnings("ignore", BAD_COUNTS)
         failure: ModelFailed
         try:
-            response = within(question.seconds, lambda: self._request(question))
+            response = run_within(question.seconds, lambda: self._request(question))
             text, usage = _text(response), _usage(response)
         except TimeoutError:
             failure = too_slow(self.name, question.seconds)
@@ -235,9 +203,10 @@ class Api:
             return await model.request(asked, settings, _held_to(question.schema, self.mode))
 
 
-def load(modules: tuple[str, ...]) -> None:
+def load_packages(modules: tuple[str, ...]) -> None:
     """Import what a member needs; it may not be installed."""
-    _find_packages()
+    if sys.flags.no_site and modules[-1] not in sys.modules:
+        site.main()  # hooks start Python without its packages (-S)
     try:
         for module in modules:
             importlib.import_module(module)
@@ -247,30 +216,9 @@ def load(modules: tuple[str, ...]) -> None:
         raise ModelUnavailable(message, next=INSTALL, usage=NOTHING) from None
 
 
-@cache
-def _find_packages() -> None:
-    """Hooks start Python without its packages (-S): nobody but a model needs them."""
-    if sys.flags.no_site:
-        site.main()
-
-
 def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
     """The key for that address; none travels in the clear to another machine."""
     key = environ.get(variable, "").strip()
-    address = _address(base_url)
-    if key and address.scheme != "https" and address.hostname not in LOOPBACK:
-        # Only scheme and host are shown: the rest may hold a password.
-        message = (
-            f"{address.scheme}://{address.hostname} is not https: everybody on the way could read "
-            f"{variable}"
-        )
-        raise ModelUnavailable(
-            message, next=f"use https in model.base_url, or unset {variable}", usage=NOTHING
-        )
-    return key
-
-
-def _address(base_url: str) -> SplitResult:
     try:
         address = urlsplit(base_url)
         sound = address.port != 0 and _HOST.fullmatch(address.hostname or "")
@@ -279,12 +227,16 @@ def _address(base_url: str) -> SplitResult:
     if not sound or address.scheme not in ("http", "https") or not base_url.isprintable():
         message = "model.base_url is not the address of a server"
         raise ModelUnavailable(message, next="write https://HOST/PATH", usage=NOTHING)
-    return address
+    if key and address.scheme != "https" and address.hostname not in LOOPBACK:
+        # Only scheme and host are shown: the rest may hold a password.
+        place = f"{address.scheme}://{address.hostname}"
+        message = f"{place} is not https: everybody on the way could read {variable}"
+        hint = f"use https in model.base_url, or unset {variable}"
+        raise ModelUnavailable(message, next=hint, usage=NOTHING)
+    return key
 
 
-def _held_to(
-    schema: Mapping[str, object] | None, mode: Literal["tool", "native"]
-) -> ModelRequestParameters:
+def _held_to(schema: Mapping[str, object] | None, mode: Mode) -> ModelRequestParameters:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
@@ -321,39 +273,34 @@ def _refused(name: str, usage: Usage | None = None) -> ModelRefused:
     return ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
 
 
-def _unfit(error: BaseException | None) -> Unfit | None:
-    """Our own reason, below what the packages made of it."""
-    while error is not None and not isinstance(error, Unfit):
-        error = error.__cause__ or error.__context__
-    return error
-
-
 def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
     from pydantic_ai import exceptions
 
-    at_the_address = "check model.base_url: does a server of this kind answer there?"
-    if unfit := _unfit(error):
-        return BadAnswer(f"{name}: {unfit}", next=at_the_address)
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, Unfit):
+        cause = cause.__cause__ or cause.__context__
+    if cause is not None:  # our own reason, below what the packages made of it
+        return BadAnswer(f"{name}: {cause}", next=CHECK_ADDRESS)
     if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
         return too_slow(name, seconds)
     if isinstance(error, exceptions.ModelHTTPError):
-        return _status(name, error.status_code)
+        return _http_failure(name, error.status_code)
     if isinstance(error, exceptions.ModelConnectionError):
         hint = "check the connection and model.base_url"
-        # Only where the request was not sent is it sure that nothing was spent.
+        # Only if the request was not sent is it sure that nothing was spent.
         usage = NOTHING if error.phase in ("pool", "connect") else None
         return ModelUnavailable(f"{name}: no connection", next=hint, usage=usage)
     if isinstance(error, exceptions.ContentFilterError):
         return _refused(name)
     if isinstance(error, exceptions.UserError):
         return ModelUnavailable(f"{name} cannot be asked in this way", next="choose another model")
-    what = f"the answer cannot be read ({type(error).__name__})"
-    return BadAnswer(f"{name}: {what}", next=at_the_address)
+    problem = f"the answer cannot be read ({type(error).__name__})"
+    return BadAnswer(f"{name}: {problem}", next=CHECK_ADDRESS)
 
 
-def _status(name: str, status: int) -> ModelFailed:
+def _http_failure(name: str, status: int) -> ModelFailed:
     """An HTTP status in words; such an answer is not charged for."""
-    what, hint = {
+    problem, hint = {
         400: ("the request was not understood", "choose another model"),
         401: ("the key was not accepted", "check the key in your environment"),
         403: ("the key may not use this model", "check the key in your environment"),
@@ -361,5 +308,5 @@ def _status(name: str, status: int) -> ModelFailed:
         413: ("the question is too long", "choose a model with more room"),
         429: ("too many requests, or no credit left", "wait a while, or check your account"),
     }.get(status, ("the server failed", "try again later"))
-    message = f"{name}: {what} (HTTP {status})"
+    message = f"{name}: {problem} (HTTP {status})"
     return ModelUnavailable(message, next=hint, usage=NOTHING)

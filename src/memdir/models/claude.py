@@ -18,7 +18,6 @@ from memdir.hot.run import NESTED
 from memdir.models.model import (
     Answer,
     BadAnswer,
-    ModelFailed,
     ModelRefused,
     ModelUnavailable,
     Question,
@@ -29,6 +28,7 @@ from memdir.models.model import (
 
 COMMAND = "claude"
 NOTHING = Usage()
+BY_HAND = "run it by hand to see what is wrong: claude -p hello"
 # No settings (hooks, plugins), no servers, no tools, no transcript: it answers and is gone.
 ALONE = (
     *("--setting-sources", "", "--strict-mcp-config", "--tools", "", "--no-session-persistence"),
@@ -90,34 +90,23 @@ def _run(
     except OSError as error:
         message = f"{name} cannot be started: {error.strerror}"
         raise ModelUnavailable(message, next=f"try: {words[0]} --version", usage=NOTHING) from None
-    with process:
-        try:
-            out, _ = process.communicate(
-                _flat(question).encode("utf-8", "replace"), question.seconds
-            )
-        except subprocess.TimeoutExpired:
-            raise too_slow(name, question.seconds) from None
-        finally:
-            _end(process)
-    return out
-
-
-def _flat(question: Question) -> str:
-    """The conversation as one text: the command begins a new one each time."""
+    # The conversation as one text: the command begins a new one each time.
     parts = [question.user]
     for number, turn in enumerate(question.earlier, 1):
         parts.append(f"Your answer in turn {number}:\n\n{turn.answered}\n\n{turn.told}")
-    return "\n\n".join(parts)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the group, also what the command left behind in it."""
-    # Nobody is left in it: Linux says the one, macOS the other.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            stream.close()
+    text = "\n\n".join(parts).encode("utf-8", "replace")
+    with process:
+        try:
+            return process.communicate(text, question.seconds)[0]
+        except subprocess.TimeoutExpired:
+            raise too_slow(name, question.seconds) from None
+        finally:
+            # An empty group is ProcessLookupError on Linux, PermissionError on macOS.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
 
 
 def _read(out: bytes, question: Question, name: str) -> Answer:
@@ -127,24 +116,15 @@ def _read(out: bytes, question: Question, name: str) -> Answer:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict) or said.get("type") != "result":
-        hint = "run it by hand to see what is wrong: claude -p hello"
-        raise BadAnswer(f"{name} printed no result", next=hint)
+        raise BadAnswer(f"{name} printed no result", next=BY_HAND)
     usage = _usage(said)
-    if failure := _failure(said, usage, name):
-        raise failure
+    if said.get("stop_reason") == "refusal":
+        raise ModelRefused(f"{name} refused to answer", next="say it in other words", usage=usage)
+    if said.get("is_error"):  # its text may repeat a key or a path
+        raise ModelUnavailable(f"{name} reports an error", next=BY_HAND, usage=usage)
     data = said.get("structured_output")
     text = str(said.get("result") or "") if data is None else json.dumps(data)
     return answered(question, text, name, usage)
-
-
-def _failure(said: dict[str, Any], usage: Usage, name: str) -> ModelFailed | None:
-    if said.get("stop_reason") == "refusal":
-        return ModelRefused(f"{name} refused to answer", next="say it in other words", usage=usage)
-    if said.get("is_error"):
-        # Its text may repeat a key or a path; the command itself tells it to its user.
-        hint = "run it by hand to see what is wrong: claude -p hello"
-        return ModelUnavailable(f"{name} reports an error", next=hint, usage=usage)
-    return None
 
 
 def _usage(said: dict[str, Any]) -> Usage:

@@ -1,9 +1,9 @@
-"""The ledger of what was spent on models, and a model that is asked only within its budget.
+"""What models may spend: limits, prices, the ledger of calls, and a model held to its budget.
 
-One JSON line per event, appended and never rewritten. A call has two lines with one id: `reserved`
-with the estimate before it is made, and its outcome with the true figures afterwards. The last
-line of an id counts, so a process that was killed in between has spent its estimate. A third line
-may tell what became of the answer.
+The ledger has one JSON line per event, appended and never rewritten. A call has two lines with one
+id: `reserved` with the estimate before it is made, then its outcome with the true figures. The last
+line of an id counts, so a process killed in between has spent its estimate. A third line may tell
+what became of the answer.
 """
 
 from __future__ import annotations
@@ -13,26 +13,21 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import cast
 
 from memdir.errors import BadInput, MemdirError
-from memdir.models.budget import (
-    ANSWERED,
-    Call,
-    LedgerBroken,
-    Limits,
-    OverBudget,
-    OverRun,
-    Spent,
-    cost,
-    estimate,
-    spent_by,
-    too_much,
-    too_much_for_run,
+from memdir.models.model import (
+    Answer,
+    Model,
+    ModelFailed,
+    Question,
+    Usage,
+    member_and_name,
+    tokens_of,
 )
-from memdir.models.model import Answer, Model, ModelFailed, Question, Usage, member_and_name
 from memdir.store import registry, state
 from memdir.store.lock import Lock
 from memdir.store.writer import App
@@ -43,6 +38,121 @@ MAX_LINE_BYTES = 64 * 1024
 MAX_PRODUCED_CHARACTERS = 500
 LOCK_SECONDS = 1.0  # it is held for the time of a few writes
 LINE_START = b'{"id": "'
+RESERVED = "reserved"  # the outcome of a call that has not come back; its estimate counts
+ANSWERED = "answered"
+RUN_TOKENS = 8_000  # default limit of one capture
+MILLION = 1_000_000
+# List prices of late 2025 in US dollars for a million tokens: input, output, cached input. They
+# change and contracts differ: a figure from the model itself wins. The longest name counts.
+PRICES = {
+    "anthropic:claude-haiku-4-5": (1.00, 5.00, 0.10),
+    "anthropic:claude-sonnet-4": (3.00, 15.00, 0.30),
+    "anthropic:claude-opus-4-5": (5.00, 25.00, 0.50),
+    "openai:gpt-5-nano": (0.05, 0.40, 0.005),
+    "openai:gpt-5-mini": (0.25, 2.00, 0.025),
+}
+
+
+class OverBudget(MemdirError):
+    """The call would cost more tokens than are left; it was not made."""
+
+    code = "over_budget"
+
+
+class OverRun(OverBudget):
+    """The call exceeds what one piece of work may cost: waiting does not help."""
+
+
+class LedgerBroken(MemdirError):
+    """Nobody knows what was spent, so no call is made."""
+
+    code = "ledger_broken"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Tokens, uncached input and output together; 0 allows no call.
+
+    `run` covers all calls of one piece of work; None means it has no limit of its own.
+    """
+
+    session: int
+    day: int
+    run: int | None = None
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Tokens of one session and of one day."""
+
+    session: int = 0
+    day: int = 0
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call in the ledger; `day` is the user's own, `usage` an estimate at first."""
+
+    id: str
+    time: float
+    day: str
+    purpose: str
+    model: str
+    session: str
+    usage: Usage
+    outcome: str = RESERVED
+    produced: str = ""  # what became of the answer, in a few words
+
+
+def estimate(question: Question, cached: int = 0) -> Usage:
+    """The most a question may cost; the turn before got `cached` tokens of it from a cache."""
+    schema = json.dumps(question.schema) if question.schema else ""
+    given = tokens_of(*question.texts, schema)
+    cached = min(cached, given) if question.earlier else 0
+    return Usage(given - cached, question.max_tokens, cached)
+
+
+def cost(model: str, usage: Usage) -> float | None:
+    """What a call cost in US dollars; None where no price is known."""
+    names = [name for name in PRICES if model == name or model.startswith(f"{name}-")]
+    if usage.cost is not None or not names:
+        return usage.cost
+    fresh, made, cached = PRICES[max(names, key=len)]
+    total = usage.input_tokens * fresh + usage.output_tokens * made + usage.cached_tokens * cached
+    return total / MILLION
+
+
+def day_of(now: float) -> str:
+    """The user's day, as YYYY-MM-DD."""
+    return datetime.datetime.fromtimestamp(now).astimezone().date().isoformat()
+
+
+def write(call: Call) -> bytes:
+    """One line, without its end."""
+    time = datetime.datetime.fromtimestamp(call.time, datetime.UTC).isoformat()
+    texts = {key: getattr(call, key) for key in ("day", "purpose", "model", "session")}
+    line = {"id": call.id, "time": time, **texts, **asdict(call.usage)}
+    return json.dumps({**line, "outcome": call.outcome, "produced": call.produced}).encode("ascii")
+
+
+def read(line: bytes) -> Call:
+    """The inverse of `write`; earlier versions wrote neither cost nor what was produced."""
+    values = json.loads(line)
+    texts = [values[key] for key in ("id", "day", "purpose", "model", "session", "outcome")]
+    texts.append(values.get("produced", ""))
+    counts = [values[key] for key in ("input_tokens", "output_tokens", "cached_tokens")]
+    cost = values.get("cost")
+    if not (
+        all(type(text) is str for text in texts)
+        and all(type(count) is int and count >= 0 for count in counts)
+        and (cost is None or (type(cost) in (int, float) and 0 <= cost < math.inf))
+    ):
+        raise ValueError("not a call")
+    time = datetime.datetime.fromisoformat(values["time"]).timestamp()
+    id, day, purpose, model, session, outcome, produced = texts
+    given, made, cached = counts
+    usage = Usage(given, made, cached, cost)
+    return Call(id, time, day, purpose, model, session, usage, outcome, produced)
 
 
 class Ledger:
@@ -56,20 +166,24 @@ class Ledger:
     def reserve(
         self, purpose: str, model: str, session: str, wanted: Usage, limits: Limits
     ) -> Call:
-        """Put the estimate down, if it fits; from then on it counts for everybody."""
+        """Write the estimate down if it fits; from then on it counts for everybody."""
         now = self.now()
         day = day_of(now)
         call = Call(secrets.token_hex(8), now, day, purpose, model, session, wanted)
         with self._lock.held("memdir ledger", lambda _: None):
-            spent = spent_by(self.calls(), day, session)
-            if reason := too_much(wanted.total, spent, limits, session):
+            spent = self.spent(day, session)
+            reason = _shortage("this day", wanted.total, spent.day, limits.day)
+            if session:
+                of_session = _shortage("this session", wanted.total, spent.session, limits.session)
+                reason = of_session or reason
+            if reason:
                 hint = "wait, or raise budget.session_tokens or budget.day_tokens in config.toml"
                 raise OverBudget(reason, next=hint)
             self._append(call)
         return call
 
     def settle(self, call: Call, usage: Usage, outcome: str, produced: str = "") -> None:
-        """What the call really cost; may be called again once it is known what came of it."""
+        """Write down what the call really cost, and once more when it is known what came of it."""
         produced = produced[:MAX_PRODUCED_CHARACTERS]
         settled = replace(call, time=self.now(), usage=usage, outcome=outcome, produced=produced)
         with self._lock.held("memdir ledger", lambda _: None):
@@ -93,8 +207,8 @@ class Ledger:
             except state.DAMAGE:
                 raise self._broken(f"line {number} cannot be read") from None
             calls[call.id] = call
-        # What stands behind the last line end is a write that was cut off: its call was not made,
-        # or its estimate stands. Anything else there is garbage like any other.
+        # Text behind the last line end is a write that was cut off: its call was not made, or its
+        # estimate stands. Anything else there is damage.
         if len(torn) > MAX_LINE_BYTES or not LINE_START.startswith(torn[: len(LINE_START)]):
             raise self._broken(f"line {len(lines) + 1} cannot be read")
         return [*calls.values()]
@@ -103,43 +217,27 @@ class Ledger:
         with state.explained(self.path, "the ledger cannot be written"):
             state.append(self.folder, FILE, write(call) + b"\n")
 
-    def _broken(self, what: str) -> LedgerBroken:
+    def _broken(self, problem: str) -> LedgerBroken:
         hint = f"look at it, then move it away: mv {self.path} {self.path}.old"
-        message = f"{self.path}: {what}; no model is asked while nobody knows what was spent"
+        message = f"{self.path}: {problem}; no model is asked while nobody knows what was spent"
         return LedgerBroken(message, path=self.path, next=hint)
 
 
-def day_of(now: float) -> str:
-    """The user's day, as YYYY-MM-DD."""
-    return datetime.datetime.fromtimestamp(now).astimezone().date().isoformat()
+def spent_by(calls: Iterable[Call], day: str, session: str) -> Spent:
+    """What these calls cost on that day and in that session, which may last for several days."""
+    of_session = of_day = 0
+    for call in calls:
+        of_session += call.usage.total if session and call.session == session else 0
+        of_day += call.usage.total if call.day == day else 0
+    return Spent(of_session, of_day)
 
 
-def write(call: Call) -> bytes:
-    """One line, without its end."""
-    time = datetime.datetime.fromtimestamp(call.time, datetime.UTC).isoformat()
-    texts = {key: getattr(call, key) for key in ("day", "purpose", "model", "session")}
-    line = {"id": call.id, "time": time, **texts, **asdict(call.usage)}
-    return json.dumps({**line, "outcome": call.outcome, "produced": call.produced}).encode("ascii")
-
-
-def read(line: bytes) -> Call:
-    """The inverse of `write`; earlier versions wrote neither cost nor what was produced."""
-    said = json.loads(line)
-    texts = [said[key] for key in ("id", "day", "purpose", "model", "session", "outcome")]
-    texts.append(said.get("produced", ""))
-    cost = said.get("cost")
-    counts = [said[key] for key in ("input_tokens", "output_tokens", "cached_tokens")]
-    if not all(type(text) is str for text in texts):
-        raise ValueError("not a text")
-    if not all(type(count) is int and count >= 0 for count in counts):
-        raise ValueError("not a count")
-    if cost is not None and not (type(cost) in (int, float) and 0 <= cost < math.inf):
-        raise ValueError("not a cost")
-    time = datetime.datetime.fromisoformat(said["time"]).timestamp()
-    id, day, purpose, model, session, outcome, produced = texts
-    given, made, cached = counts
-    usage = Usage(given, made, cached, cost)
-    return Call(id, time, day, purpose, model, session, usage, outcome, produced)
+def _shortage(name: str, wanted: int, used: int, limit: int) -> str:
+    """Why a call of that size may not be made; empty when it may."""
+    if used + wanted <= limit:
+        return ""
+    left = max(limit - used, 0)
+    return f"the call needs about {wanted:,} tokens; {name} has {left:,} of {limit:,} left"
 
 
 class Metered:
@@ -162,24 +260,25 @@ class Metered:
         return self.model.name
 
     def answer(self, question: Question) -> Answer:
-        wanted = estimate(question, self._cached)
-        if reason := too_much_for_run(wanted.total, self.used, self.limits):
+        wanted, limit = estimate(question, self._cached), self.limits.run
+        reason = limit is not None and _shortage("this run", wanted.total, self.used, limit)
+        if reason:
             raise OverRun(reason, next="raise budget.run_tokens in config.toml")
         call = self.ledger.reserve(self.purpose, self.name, self.session, wanted, self.limits)
         try:
             answer = self.model.answer(question)
         except ModelFailed as error:
-            # Where nobody knows what it cost, the estimate stands.
+            # If nobody knows what it cost, the estimate stands.
             self._settle(call, wanted if error.usage is None else error.usage, error.code)
             raise
         self._cached = answer.usage.cached_tokens
         self._settle(call, answer.usage, ANSWERED)
         return answer
 
-    def produced(self, what: str) -> None:
-        """Put down what became of the last answer; it is told once that is on disk."""
+    def produced(self, summary: str) -> None:
+        """Write down what became of the last answer, once that is on disk."""
         if self._last is not None:
-            self._write(*self._last, what)
+            self._write(*self._last, summary)
 
     def _settle(self, call: Call, usage: Usage, outcome: str) -> None:
         self.used += usage.total
@@ -188,12 +287,10 @@ class Metered:
         self._write(call, usage, outcome)
 
     def _write(self, call: Call, usage: Usage, outcome: str, produced: str = "") -> None:
-        try:
+        # The answer is paid for and worth keeping; its estimate stays in the ledger, and the next
+        # reservation meets the same trouble before anything is spent.
+        with suppress(MemdirError):
             self.ledger.settle(call, usage, outcome, produced)
-        except MemdirError:
-            # The answer is paid for and worth keeping; its estimate stays in the ledger, and the
-            # next reservation meets the same trouble before anything is spent.
-            return
 
 
 @dataclass(frozen=True)
@@ -208,12 +305,11 @@ class Spending:
 
     @property
     def today(self) -> list[Call]:
-        """The calls of this day."""
         return [call for call in self.calls if call.day == self.day]
 
 
-def spending(app: App, session: str = "") -> Spending:
-    """What the ledger says, for all stores together; nothing is changed."""
+def read_spending(app: App, session: str = "") -> Spending:
+    """What the ledger says, for all stores together."""
     options = app.config.options
     day = day_of(app.now())
     calls = Ledger(app.config.state_dir, app.now).calls()
@@ -225,10 +321,7 @@ def spending(app: App, session: str = "") -> Spending:
 def open_model(
     app: App, purpose: str, session: str = "", *, named: str = "", run: int | None = None
 ) -> Metered:
-    """The model that the settings name, within the budget; an error where there is none.
-
-    `named` is one for this purpose alone, `run` what its calls may cost together.
-    """
+    """The model of the settings, or `named`, within the budget; `run` limits these calls."""
     options = app.config.options
     wanted = named or options.model
     if not wanted:

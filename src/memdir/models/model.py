@@ -1,4 +1,4 @@
-"""Question, Answer, failures, schema check."""
+"""What a model is asked, what it answers, how it fails, and whether an answer fits its schema."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Protocol
 
 from memdir.errors import BadInput, MemdirError
 
-# The part of JSON Schema that we ask models for, and whether an answer fits it.
-
 KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -22,54 +20,46 @@ KINDS: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 CHECKED = {"type", "enum", "properties", "required", "additionalProperties", "items"}
-# Told to the model, held by the one who asks: models exceed them, and what to cut only he knows.
-TOLD = {"title", "description", "minItems", "maxItems", "minLength", "maxLength"}
-SHOWN_CHARACTERS = 40
+# The model is told these and often exceeds them; only the caller knows what to cut then.
+UNCHECKED = {"title", "description", "minItems", "maxItems", "minLength", "maxLength"}
+MAX_SHOWN_CHARACTERS = 40
+CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English and code; the ledger has the true figures
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 
 
-def misfits(data: object, schema: Mapping[str, object], where: str = "the answer") -> list[str]:
-    """What is wrong with the data, each with its place; nothing when it fits."""
-    if unknown := sorted(schema.keys() - CHECKED - TOLD):
+def find_misfits(
+    data: object, schema: Mapping[str, object], where: str = "the answer"
+) -> list[str]:
+    """Where the data breaks a schema, in the part of JSON Schema that we give to models."""
+    if unknown := sorted(schema.keys() - CHECKED - UNCHECKED):
         raise ValueError(f"nothing checks {', '.join(unknown)} in a schema")
     kinds = schema.get("type", [*KINDS])
-    names = kinds if isinstance(kinds, list) else [kinds]
-    if not any(_is(data, str(name)) for name in names):
-        return [f"{where} is no {' or '.join(map(str, names))}"]
+    names = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
+    if isinstance(data, bool):  # to Python it is a number, too
+        fits = "boolean" in names
+    else:
+        fits = any(isinstance(data, KINDS[name]) for name in names)
+    if not fits:
+        return [f"{where} is no {' or '.join(names)}"]
     choices = schema.get("enum")
     if isinstance(choices, list) and data not in choices:
         return [f"{where} is none of {', '.join(map(str, choices))}"]
+    problems: list[str] = []
     if isinstance(data, dict):
-        return _object_misfits(data, schema, where)
+        properties, required = schema.get("properties", {}), schema.get("required", [])
+        assert isinstance(properties, Mapping) and isinstance(required, list)
+        problems += [f"{where} has no {name}" for name in required if name not in data]
+        for name, value in data.items():
+            if name in properties:
+                problems += find_misfits(value, properties[name], f"{where}.{name}")
+            elif schema.get("additionalProperties") is False:
+                shown = name[:MAX_SHOWN_CHARACTERS]
+                problems.append(f"{where} has {shown!r}, which nobody asked for")
     items = schema.get("items")
     if isinstance(data, list) and isinstance(items, Mapping):
-        return [
-            line for at, one in enumerate(data) for line in misfits(one, items, f"{where}[{at}]")
-        ]
-    return []
-
-
-def _is(data: object, kind: str) -> bool:
-    if isinstance(data, bool):
-        return kind == "boolean"
-    return isinstance(data, KINDS[kind])
-
-
-def _object_misfits(data: dict[str, object], schema: Mapping[str, object], where: str) -> list[str]:
-    known, needed = schema.get("properties", {}), schema.get("required", [])
-    assert isinstance(known, Mapping) and isinstance(needed, list)
-    found = [f"{where} has no {name}" for name in needed if name not in data]
-    for name, value in data.items():
-        if name in known:
-            found += misfits(value, known[name], f"{where}.{name}")
-        elif schema.get("additionalProperties") is False:
-            found.append(f"{where} has {name[:SHOWN_CHARACTERS]!r}, which nobody asked for")
-    return found
-
-
-# What a model is asked and what it answers; how it may fail.
-
-CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English and code; the ledger has the true figures
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
+        for index, item in enumerate(data):
+            problems += find_misfits(item, items, f"{where}[{index}]")
+    return problems
 
 
 @dataclass(frozen=True)
@@ -98,7 +88,7 @@ class Question:
 
     @property
     def texts(self) -> list[str]:
-        """Everything that is sent, in its order, but for the schema."""
+        """Everything that is sent, in order, without the schema."""
         turns = [text for turn in self.earlier for text in (turn.answered, turn.told)]
         return [self.system, self.user, *turns]
 
@@ -121,7 +111,6 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
     def plus(self, other: Usage) -> Usage:
-        """Both together."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Usage(
             self.input_tokens + other.input_tokens,
@@ -139,14 +128,6 @@ class Answer:
     text: str
     model: str
     usage: Usage
-
-    @property
-    def input_tokens(self) -> int:
-        return self.usage.input_tokens
-
-    @property
-    def output_tokens(self) -> int:
-        return self.usage.output_tokens
 
 
 class ModelFailed(MemdirError):
@@ -214,15 +195,15 @@ def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
         return Answer(None, text, model, usage)
     hint = "try again, or choose another model"
     try:
-        data = _parsed(text)
+        data = _parse_json(text)
     except (ValueError, RecursionError):
         raise BadAnswer(f"{model} did not answer in JSON", next=hint, usage=usage) from None
-    if wrong := misfits(data, question.schema):
+    if wrong := find_misfits(data, question.schema):
         raise BadAnswer(f"{model} answered wrongly: {wrong[0]}", next=hint, usage=usage)
     return Answer(data, text, model, usage)
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     """The JSON of a text; models like to wrap it in a fence or in a sentence."""
     fenced = _FENCED.search(text)
     for part in (text, fenced[1] if fenced else "", text[text.find("{") : text.rfind("}") + 1]):
@@ -233,11 +214,8 @@ def _parsed(text: str) -> object:
     raise ValueError("no JSON")
 
 
-# What the steps need from the world. Adapters fit these shapes; nobody inherits from them.
-
-
 class Model(Protocol):
-    """Who answers a prompt; `answer` fails with one of the errors of core.model, in time."""
+    """Answers a prompt, or fails with a ModelFailed in time. Members need not inherit from it."""
 
     @property
     def name(self) -> str: ...

@@ -15,6 +15,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from memdir.errors import BadInput
 from memdir.models.model import (
@@ -30,7 +31,8 @@ from memdir.models.model import (
 NOTHING = Usage()
 KEYS = {"answer", "text", "fails", "seconds", "input_tokens", "output_tokens"}
 FAILURES = ("refused", "timeout", "unavailable")
-LARGEST_BYTES = 16 * 1024 * 1024
+MAX_FILE_BYTES = 16 * 1024 * 1024
+HINT = 'write {"answer": …}, {"text": "…"} or {"fails": "' + '"|"'.join(FAILURES) + '"}'
 
 
 class Scripted:
@@ -72,17 +74,19 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted
     path = os.path.expanduser(name)
     try:
         with open(path, "rb", opener=_open_file) as file:
-            data = file.read(LARGEST_BYTES + 1)
-        if len(data) > LARGEST_BYTES:
-            raise ValueError(f"more than {LARGEST_BYTES:,} bytes")
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
         text = data.decode("utf-8")
     except (OSError, ValueError) as error:
         hint = "write scripted:FILE, a file with one JSON object per line"
         raise BadInput(f"{name or 'no file'}: cannot be read ({error})", next=hint) from None
     numbered = [pair for pair in enumerate(text.splitlines(), 1) if pair[1].strip()]
     if not numbered:
-        raise BadInput(f"{path}: there are no answers", path=path, next=_hint())
-    return Scripted([_line(path, number, line) for number, line in numbered], f"scripted:{name}")
+        raise BadInput(f"{path}: there are no answers", path=path, next=HINT)
+    return Scripted(
+        [_read_line(path, number, line) for number, line in numbered], f"scripted:{name}"
+    )
 
 
 def _open_file(path: str, flags: int) -> int:
@@ -94,26 +98,20 @@ def _open_file(path: str, flags: int) -> int:
     return handle
 
 
-def _line(path: str, number: int, text: str) -> Mapping[str, object]:
+def _read_line(path: str, number: int, text: str) -> Mapping[str, object]:
     try:
         line = json.loads(text)
-    except (ValueError, RecursionError):
-        line = None
-    if not isinstance(line, dict) or not _is_sound(line):
-        raise BadInput(f"{path}:{number}: not an answer", path=path, next=_hint())
-    return line
-
-
-def _is_sound(line: dict[str, object]) -> bool:
-    numbers = [line.get(key, 0) for key in ("seconds", "input_tokens", "output_tokens")]
-    return (
-        not line.keys() - KEYS
-        and len(line.keys() & {"answer", "text", "fails"}) == 1
-        and line.get("fails", FAILURES[0]) in FAILURES
-        and all(type(n) is int or (at == 0 and type(n) is float) for at, n in enumerate(numbers))
-        and all(isinstance(n, int | float) and n >= 0 for n in numbers)
-    )
-
-
-def _hint() -> str:
-    return 'write {"answer": …}, {"text": "…"} or {"fails": "' + '"|"'.join(FAILURES) + '"}'
+        counts = [line.get(key, 0) for key in ("input_tokens", "output_tokens")]
+        sound = (
+            not line.keys() - KEYS
+            and len(line.keys() & {"answer", "text", "fails"}) == 1
+            and line.get("fails", FAILURES[0]) in FAILURES
+            and all(type(count) is int and count >= 0 for count in counts)
+            and type(line.get("seconds", 0)) in (int, float)
+            and line.get("seconds", 0) >= 0
+        )
+    except (ValueError, RecursionError, AttributeError):  # no JSON, or no object
+        sound = False
+    if not sound:
+        raise BadInput(f"{path}:{number}: not an answer", path=path, next=HINT)
+    return cast(Mapping[str, object], line)

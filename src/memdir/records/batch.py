@@ -12,16 +12,31 @@ from typing import Any
 
 from memdir.capture.inbox import Held, approval_reason
 from memdir.errors import Missing
-from memdir.format.draft import Change, Draft, hash_of
+from memdir.format.draft import Change, hash_of
 from memdir.hot import memory
 from memdir.records import fields, match, refusal, render
 from memdir.records.fields import Record
-from memdir.records.index_md import changing
-from memdir.records.lookup import find_record, paths_of, settings_of
+from memdir.records.index_md import change_records
 from memdir.records.memory_config import RecordSettings
-from memdir.records.record import md5_of, read_json, read_record
+from memdir.records.record import (
+    find_record,
+    md5_of,
+    parse_type,
+    paths_of,
+    read_json,
+    read_record,
+    settings_of,
+)
 from memdir.records.refusal import RecordError
-from memdir.records.write import CREATE, UPDATE, Request, carry_out, complete_draft, save_record
+from memdir.records.write import (
+    CREATE,
+    UPDATE,
+    Request,
+    carry_out,
+    complete_draft,
+    save_record,
+    title_and_tags,
+)
 from memdir.store.writer import App, Desk, Done
 
 MAX_INTENTS = 50  # of one conversation
@@ -32,6 +47,7 @@ KEYS = (
     *("target", "hash", "draft_hash", "verdict", "issues"),
 )
 DONE, NOTHING, REFUSED = "done", "nothing", "refused"
+DEFAULT_SUMMARY = "Updated from a conversation"
 SYSTEM_KEYS = ("id", "updated_at", "times_updated")  # which a model cannot know
 ReadDraft = Callable[[str], bytes]
 
@@ -89,10 +105,7 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
     for key in given:
         if key not in KEYS:
             raise _refusal(f"{str(key)[:40]!r} is no key of an intent", f"use {', '.join(KEYS)}")
-    type = fields.type_named(given.get("category"))
-    if not type:
-        shown = str(given.get("category"))[:40]
-        raise _refusal(f"there is no category {shown!r}", f"use {', '.join(fields.TYPES)}")
+    type = parse_type(str(given.get("category")))
     texts = {key: _text(given, key) for key in KEYS if key not in ("record", "issues")}
     action, verdict = texts["action"].upper(), texts["verdict"].upper()
     if action not in (*match.ACTIONS, match.NOOP):
@@ -100,14 +113,12 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
         raise _refusal(f"there is no action {action[:40]!r}", fix)
     if verdict not in VERDICTS:
         raise _refusal(f"{verdict[:40]!r} is no verdict", "use PASS, ADVISORY or FAIL")
-    blocked = ""
     if verdict == FAIL:
         issues = given.get("issues")
         said = [str(it)[:200] for it in (issues if isinstance(issues, list) else [issues or ""])]
         blocked = "verification failed" + (f": {'; '.join(said[:5])}" if any(said) else "")
-    draft, pinned = Record(), Record()
-    if action != match.NOOP and not blocked:
-        draft, pinned = _read_draft(given, texts, read)
+        return Intent(type, action, blocked=blocked)
+    draft, hash = _read_draft(given, texts, read) if action != match.NOOP else (Record(), "")
     if draft.get("action") == "delete":  # how the seed says it in a draft
         action = match.RETIRE
         texts["target"] = texts["target"] or _text(draft, "target")
@@ -117,33 +128,32 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
         type,
         action,
         draft,
-        texts["new_info"],
-        texts["lifecycle_event"],
-        texts["reason"],
-        texts["target"],
-        texts["hash"],
-        blocked,
-        pinned,
+        new_info=texts["new_info"],
+        event=texts["lifecycle_event"],
+        reason=texts["reason"],
+        target=texts["target"],
+        expected=texts["hash"],
+        pinned={"draft_hash": hash} if hash else {},
     )
 
 
-def _read_draft(given: Record, texts: dict[str, str], read: ReadDraft) -> tuple[Record, Record]:
+def _read_draft(given: Record, texts: dict[str, str], read: ReadDraft) -> tuple[Record, str]:
     """The draft of an intent, read once, and its hash: later these very bytes must stand there."""
     record, path = given.get("record"), texts["draft"]
     if isinstance(record, dict):
-        return record, {}
+        return record, ""
     if record is not None:
         raise _refusal("record is no object", "write the draft itself, or name its file as draft")
     if not path:
         if texts["action"].upper() == match.RETIRE:
-            return {}, {}
+            return {}, ""
         raise _refusal("there is no draft", "name its file as draft")
     data = read(path)
     if texts["draft_hash"] not in ("", hash_of(data)):
         message = "the draft was changed since it was prepared"
         fix = "prepare it again, so that what is saved is what was checked"
         raise RecordError(refusal.SECURITY, message, fix=fix, path=path)
-    return read_json(data, path), {"draft_hash": hash_of(data)}
+    return read_json(data, path), hash_of(data)
 
 
 def _text(given: Record, key: str) -> str:
@@ -157,15 +167,15 @@ def _refusal(message: str, fix: str) -> RecordError:
     return RecordError(refusal.INPUT, message, fix=fix)
 
 
-def prepare(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
+def prepare_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
     """What a commit would do; nothing is written."""
-    return commit(replace(app, dry_run=True), intents)
+    return commit_intents(replace(app, dry_run=True), intents)
 
 
-def commit(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
+def commit_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
     """Create, update or retire each; one batch, one undo. A refusal stops no other."""
     results: list[Result] = []
-    with changing(app, "save") as desk:
+    with change_records(app, "save") as desk:
         settings, warnings = settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
         desk.cause = replace(desk.cause, batch=app.batch or f"records-{int(app.now())}")
@@ -175,15 +185,13 @@ def commit(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Resu
                 continue
             try:
                 results.append(_settle(app, desk, settings, intent))
-            except (RecordError, Missing) as error:
-                refused = error if isinstance(error, RecordError) else _unread(error)
-                results.append(Result(intent, REFUSED, reason=error.message, error=refused))
+            except RecordError as error:
+                results.append(Result(intent, REFUSED, reason=error.message, error=error))
+            except Missing as error:
+                gone = RecordError(refusal.READ, error.message, fix=error.next, path=error.path)
+                results.append(Result(intent, REFUSED, reason=error.message, error=gone))
             desk.changes += results[-1].changes
     return results, desk.done
-
-
-def _unread(error: Missing) -> RecordError:
-    return RecordError(refusal.READ, error.message, fix=error.next, path=error.path)
 
 
 def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> Result:
@@ -194,9 +202,9 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
     store = desk.store
     made = [path for path in store.files() if fields.type_at(path) == intent.type]  # in this change
     paths = dict.fromkeys((*paths_of(store, intent.type), *made))
-    info = intent.new_info or _title_and_tags(intent.draft) or intent.target
+    info = intent.new_info or title_and_tags(intent.draft) or intent.target
     answer = match.candidate(match.read_files(store, paths), intent.type, info, intent.event)
-    action = match.resolve(str(answer["structural_cud"]), intent.action, answer["vetoes"])
+    action = match.resolve_action(str(answer["structural_cud"]), intent.action, answer["vetoes"])
     if action == match.NOOP:
         reasons = answer["vetoes"] or answer["hints"]
         reason = "; ".join(reasons) or "there is nothing that this could be done with"
@@ -206,49 +214,27 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
         near = answer["candidate"]
         path = find_record(intent.target or (near["path"] if near else ""), store)
         standing = store.read(path)
-    changes = carry_out(app, desk, _request(app, intent, action, path, standing))
-    return Result(
-        intent,
-        DONE,
-        action,
-        changes[0].path,
-        md5_of(standing) if standing else "",
-        changes[0].reason,
-        tuple(changes),
-        answer,
-    )
-
-
-def _title_and_tags(draft: Record) -> str:
-    tags = draft.get("tags")
-    words = [draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
-    return " ".join(str(word) for word in words)
-
-
-def _request(app: App, intent: Intent, action: str, path: str, standing: bytes) -> Request:
     reason = intent.reason or intent.new_info
     if action == match.CREATE:
-        return Request(CREATE, intent.type, intent.target, intent.draft, reason=intent.reason)
-    if action == match.RETIRE:
-        return Request("delete", intent.type, path, expected=intent.expected, reason=reason)
-    old, _ = read_record(standing, path)
-    summary = reason or "Updated from a conversation"
-    # Who drafted on an older version hears of it; what a model cannot know it need not say.
-    whole = complete_draft(old, intent.draft, summary, app.now())
-    draft = {key: value for key, value in whole.items() if key not in SYSTEM_KEYS}
-    return Request(UPDATE, intent.type, path, draft, intent.expected, reason)
+        how = Request(CREATE, intent.type, intent.target, intent.draft, reason=intent.reason)
+    elif action == match.RETIRE:
+        how = Request("delete", intent.type, path, expected=intent.expected, reason=reason)
+    else:
+        old, _ = read_record(standing, path)
+        whole = complete_draft(old, intent.draft, reason or DEFAULT_SUMMARY, app.now())
+        draft = {key: value for key, value in whole.items() if key not in SYSTEM_KEYS}
+        how = Request(UPDATE, intent.type, path, draft, intent.expected, reason)
+    changes = carry_out(app, desk, how)
+    hash = md5_of(standing) if standing else ""
+    first = changes[0]
+    return Result(intent, DONE, action, first.path, hash, first.reason, tuple(changes), answer)
 
 
 def approve_record(app: App, held: Held) -> Done:
-    """Save a held draft as the person left it; saved again, it is a change that was there."""
+    """Save a held draft as the person left it; its body is the view of a record."""
     draft = held.catch.draft
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
-    return save_record(app, draft.type, record_in(draft), approval_reason(held.id))
-
-
-def record_in(draft: Draft) -> Record:
-    """What a held draft says, as a record; its body is the view of one."""
     text = memory.write([("description", draft.description), ("type", draft.type)], draft.body)
-    record = render.read_view(text)
-    return {key: value for key, value in record.items() if value not in ("", None)}
+    record = {key: it for key, it in render.read_rendered(text).items() if it not in ("", None)}
+    return save_record(app, draft.type, record, approval_reason(held.id))

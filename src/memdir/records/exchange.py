@@ -13,11 +13,10 @@ from memdir.hot import memory, safe
 from memdir.hot.memory import RECORD_SETTINGS, decode, encode, read_memory, stem
 from memdir.records import fields, refusal, render
 from memdir.records.fields import Field, Record, is_active, is_newer
-from memdir.records.index_md import changing
-from memdir.records.lookup import everything, paths_of
-from memdir.records.record import read_json, write_record
+from memdir.records.index_md import change_records
+from memdir.records.record import paths_of, read_all_records, read_json, write_record
 from memdir.records.refusal import RecordError
-from memdir.records.validate import demand, repair
+from memdir.records.validate import repair_record, require_valid
 from memdir.records.write import refuse_secrets
 from memdir.store.ports import Store
 from memdir.store.writer import App, Done
@@ -38,10 +37,10 @@ _IMPLIED: Record = {
 }
 
 
-def export(record: Record) -> str:
+def export_record(record: Record) -> str:
     """A Markdown memory that holds all of the record."""
-    text = render.view(record)
-    exact, shown = _flat(record), _flat(_IMPLIED | render.read_view(text))
+    text = render.render_record(record)
+    exact, shown = _flat(record), _flat(_IMPLIED | render.read_rendered(text))
     left = {key: value for key, value in exact.items() if key not in shown or shown[key] != value}
     # What the view shows although the record has it not: an empty list for none at all.
     left |= {key: None for key in shown if key not in exact}
@@ -57,11 +56,11 @@ def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]
     """The record that a Markdown memory stands for, and what had to be put right."""
     if text.partition("\n")[0].endswith("\r"):
         text = text.replace("\r\n", "\n")  # an editor's doing: we never end the first line so
-    seen = _flat(_IMPLIED | render.read_view(text))
+    seen = _flat(_IMPLIED | render.read_rendered(text))
     left, remarks = _leftovers(text)
     if left:
         whole = {key: value for key, value in (seen | left).items() if value is not None}
-        as_written = _raw(render.view(_nested(whole)))
+        as_written = _raw(render.render_record(_nested(whole)))
         actual = _raw(text)
         edited = [key for key in left if _shown_at(as_written, key) != _shown_at(actual, key)]
         for key, value in left.items():
@@ -70,8 +69,8 @@ def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]
     record = _nested({key: value for key, value in seen.items() if value is not None})
     if is_newer(record):
         return record, remarks
-    repaired, repairs = repair(record, now)
-    return demand(repaired), remarks + repairs
+    repaired, repairs = repair_record(record, now)
+    return require_valid(repaired), remarks + repairs
 
 
 def _leftovers(text: str) -> tuple[Record, list[str]]:
@@ -127,41 +126,16 @@ def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
     return [raw.get(label) for label in render.labels(known[name])]
 
 
-# Records of the plugin's earlier versions, brought into today's form without losing anything.
-#
-# `repair` covers what a reader forgives every day; here is what only a move from elsewhere needs.
-# A key that no field takes goes into the log of changes, where a person finds it again.
+# Records of the plugin's earlier versions: `repair` covers what a reader forgives every day; here
+# is what only a move from elsewhere needs.
 
 
 def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]]:
     """A valid record from a file of any version, and what was done to it; else a refusal."""
     record = read_json(data, path)
     if is_newer(record):
-        return demand(record, path=path), []
+        return require_valid(record, path=path), []
     done: list[str] = []
-    _name_by_place(record, path, done)
-    if "record_status" not in record and record.get("status") in ("retired", "archived"):
-        record["record_status"] = record.pop("status")
-        done.append(f"status on top became record_status: {record['record_status']}")
-    known = fields.fields_of(record)
-    content = record.get("content")
-    if isinstance(content, dict):
-        content = {key: value for key, value in content.items() if value is not None}
-        for field in known:
-            value = content.get(field.name)
-            new = _convert(value, field) if field.name in content else value
-            if new != value or isinstance(new, bool) != isinstance(value, bool):
-                content[field.name] = new
-                done.append(f"content.{field.name}: brought into today's form")
-        record["content"] = content
-    record, repairs = repair(record, now, cap=False)
-    _log_unknown_keys(record, [field.name for field in known], now, done)
-    record, capped = repair(record, now)
-    return demand(record, str(record.get("category")), path), done + repairs + capped
-
-
-def _name_by_place(record: Record, path: str, done: list[str]) -> None:
-    """Type by folder, id by file, title by id: what an old file may leave to its place."""
     type = fields.type_named(record.get("category")) or fields.type_at(path)
     if type and record.get("category") != type:
         record["category"] = type
@@ -174,45 +148,55 @@ def _name_by_place(record: Record, path: str, done: list[str]) -> None:
     if record.get("id") != id:
         record["id"] = id
         done.append(f"id set to the file's name: {id}")
+    if "record_status" not in record and record.get("status") in ("retired", "archived"):
+        record["record_status"] = record.pop("status")
+        done.append(f"status on top became record_status: {record['record_status']}")
+    known, content = fields.fields_of(record), record.get("content")
+    if isinstance(content, dict):
+        content = {key: value for key, value in content.items() if value is not None}
+        for field in known:
+            value = content.get(field.name)
+            new = _convert(value, field) if field.name in content else value
+            if new != value or isinstance(new, bool) != isinstance(value, bool):
+                content[field.name] = new
+                done.append(f"content.{field.name}: brought into today's form")
+        record["content"] = content
+    record, repairs = repair_record(record, now, cap=False)
+    _log_unknown_keys(record, [field.name for field in known], now, done)
+    record, capped = repair_record(record, now)
+    return require_valid(record, str(record.get("category")), path), done + repairs + capped
 
 
 def _convert(value: object, field: Field) -> object:
     """A text where a list belongs and the other way round; choices whatever their case."""
-    if field.kind == fields.CHOICE and isinstance(value, str):
-        plain = value.strip().lower().replace("-", "_").replace(" ", "_")
-        return plain if plain in field.choices else value
-    if field.kind == fields.FLAG and isinstance(value, str):
-        flags = {"true": True, "yes": True, "false": False, "no": False}
-        return flags.get(value.strip().lower(), value)
+    plain = value.strip().lower() if isinstance(value, str) else ""
+    if field.kind == fields.CHOICE:
+        choice = plain.replace("-", "_").replace(" ", "_")
+        return choice if choice in field.choices else value
+    if field.kind == fields.FLAG and plain:
+        return {"true": True, "yes": True, "false": False, "no": False}.get(plain, value)
     if field.kind == fields.TEXT and isinstance(value, list) and fields.texts_of(value) == value:
         return "\n".join(value)
     if field.kind == fields.TEXTS and isinstance(value, str):
-        return [value] if value.strip() else []
+        return [value] if plain else []
     if field.kind == fields.ALTERNATIVES and isinstance(value, list):
-        return [_convert_alternative(item) for item in value]
+        options = [{"option": it} if isinstance(it, str) else it for it in value]
+        return [{"rejected_reason": ""} | it if isinstance(it, dict) else it for it in options]
     return value
 
 
-def _convert_alternative(item: object) -> object:
-    if isinstance(item, str):
-        return {"option": item, "rejected_reason": ""}
-    if isinstance(item, dict) and set(item) == {"option"}:
-        return item | {"rejected_reason": ""}
-    return item
-
-
 def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[str]) -> None:
-    """Keys that no field takes become an entry of the log each; its values may be anything."""
+    """Each key that no field takes becomes an entry of the log, where a person finds it again."""
     content, changes = record.get("content"), record.get("changes")
     if not known or not isinstance(content, dict) or not isinstance(changes, list):
         return  # nothing can be valid here, and the check says what is wrong
     extra = {key: record.pop(key) for key in [key for key in record if key not in fields.KEYS]}
     record["content"] = {key: value for key, value in content.items() if key in known}
     extra |= {f"content.{key}": content[key] for key in content if key not in known}
-    stamp = safe.iso_time(now)
     for key, value in extra.items():
         summary = f"Imported: {key[:200]} is no field of a {record['category']}"
-        changes = [*changes, {"date": stamp, "summary": summary, "field": key, "old_value": value}]
+        entry = {"date": safe.iso_time(now), "summary": summary, "field": key, "old_value": value}
+        changes = [*changes, entry]
         done.append(f"{key[:40]} moved into the log of changes")
     record["changes"] = changes
 
@@ -267,9 +251,9 @@ def _take(source: Source, path: str, record: Record, repairs: list[str]) -> str:
     return place
 
 
-def bring_in(app: App, source: Source) -> Done:
+def import_records(app: App, source: Source) -> Done:
     """Put each down; nothing is overwritten, one undo takes all of it back."""
-    with changing(app, "import") as desk:
+    with change_records(app, "import") as desk:
         desk.cause = replace(desk.cause, batch=f"import-{int(app.now())}")
         desk.plan = list(source.records)
         desk.changes += [_adopt(path, it, desk.store) for path, it in source.records.items()]
@@ -294,9 +278,9 @@ def _adopt(path: str, record: Record, store: Store) -> Change:
     return Change(SKIPPED, stem(path), path, reason="another record of that name stands there")
 
 
-def mend(app: App) -> tuple[Source, Done]:
+def upgrade_records(app: App) -> tuple[Source, Done]:
     """Bring the records of this very store into today's form, where they lie."""
-    with changing(app, "import") as desk:
+    with change_records(app, "import") as desk:
         source = read_records(desk.store, app.now())
         for place, record in source.records.items():
             old = source.earlier_paths.get(place, place)
@@ -310,10 +294,10 @@ def mend(app: App) -> tuple[Source, Done]:
     return source, desk.done
 
 
-def as_memories(app: App, every: bool = False) -> list[tuple[str, bytes]]:
+def export_memories(app: App, every: bool = False) -> list[tuple[str, bytes]]:
     """Active records (with `every`, all) as Markdown memories, the type in front of their names."""
     return [
-        (f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md", encode(export(record)))
-        for path, record in everything(app.store)[0].items()
+        (f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md", encode(export_record(record)))
+        for path, record in read_all_records(app.store)[0].items()
         if every or is_active(record)
     ]

@@ -39,6 +39,14 @@ KEYS = (
     *("related_files", "confidence", "record_status", "changes", "times_updated"),
     *("retired_at", "retired_reason", "archived_at", "archived_reason", "content"),
 )
+# What an older file may leave out; `record_status` came with the fourth version of the plugin.
+DEFAULTS: Record = {
+    "related_files": [],
+    "confidence": DEFAULT_CONFIDENCE,
+    "record_status": ACTIVE,
+    "changes": [],
+    "times_updated": 0,
+}
 OPTIONAL_KEYS = ("retired_at", "retired_reason", "archived_at", "archived_reason")
 REQUIRED_KEYS = tuple(key for key in KEYS if key not in OPTIONAL_KEYS)
 TIME_KEYS = ("created_at", "updated_at", "retired_at", "archived_at")
@@ -148,7 +156,7 @@ def path_of(type: str, id: str) -> str:
 
 
 def fields_of(record: Record) -> tuple[Field, ...]:
-    """The fields of its content; none where nobody knows its type."""
+    """The fields of its content; none for an unknown type."""
     return CONTENT.get(str(record.get("category")), ())
 
 
@@ -158,7 +166,6 @@ def status_of(record: Record) -> str:
 
 
 def is_active(record: Record) -> bool:
-    """Neither retired nor archived."""
     return status_of(record) == ACTIVE
 
 
@@ -168,7 +175,7 @@ def texts_of(value: object) -> list[str]:
 
 
 def is_newer(record: Record) -> bool:
-    """Was it written by a later version of the format? Then it is read and never rewritten."""
+    """True for a record of a later version of the format: it is read and never rewritten."""
     version = record.get("schema_version")
     if version == SCHEMA_VERSION or not isinstance(version, int | float | str):
         return False

@@ -18,9 +18,9 @@ from memdir.hot.memory import (
     is_of_records,
 )
 from memdir.records import fields, index_md, render
-from memdir.records.light import LightRecords
+from memdir.records.hook import LightRecords
 from memdir.records.record import read_record
-from memdir.records.validate import check
+from memdir.records.validate import check_record
 from memdir.store.ports import Store
 
 # A record that says nothing of these words is active, and need not be parsed to know it.
@@ -34,7 +34,7 @@ class Records(LightRecords):
 
     def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
         super().__init__(root, max_file_bytes)
-        # Of each file its bytes, and what they were seen as: to see that again takes long.
+        # Of each file its bytes and how they read: to render them again takes long.
         self._seen: dict[str, tuple[bytes, str, list[Finding]]] = {}
 
     def scan(self) -> Scan:
@@ -68,7 +68,7 @@ class Records(LightRecords):
         if data is None and not fields.is_active(record):
             step = f"memdir records restore {record.get('id', path)}"
             raise Missing(f"{path} is {fields.status_of(record)}", path=path, next=step)
-        return encode(render.view(record))
+        return encode(render.render_record(record))
 
     def index(self) -> bytes | None:
         """The index as Markdown pointers, None where there is none."""
@@ -87,7 +87,7 @@ class Records(LightRecords):
 
     def keep_index(self, store: Store) -> bool:
         """Bring index.md in step with the records of this store as a change sees it."""
-        return index_md.bring_in_step(store)
+        return index_md.update_index(store)
 
 
 def _look(path: str, data: bytes) -> tuple[str, list[Finding]]:
@@ -98,7 +98,7 @@ def _look(path: str, data: bytes) -> tuple[str, list[Finding]]:
         return "", [Finding("broken-record", path, error.message, error.next)]
     if not fields.is_active(record):
         return "", []
-    text, problems = render.view(record), check(record)
+    text, problems = render.render_record(record), check_record(record)
     if not problems:
         return text, []
     message = "; ".join(f"{it.field} {it.rule}" for it in problems[:_SHOWN_PROBLEMS])
@@ -120,7 +120,7 @@ def _is_put_away(path: str, data: bytes) -> bool:
 def _pointers(data: bytes) -> bytes:
     """The lines of the index in a form that every reader of an index knows."""
     lines = []
-    for entry in index_md.parse(decode(data))[0]:
+    for entry in index_md.parse_index(decode(data))[0]:
         room = POINTER_AIM - len(entry.path) - len("- [[|]]")
         title = entry.title.translate(_MARKS)
         line = f"- [[{entry.path}|{title if len(title) <= room else title[: room - 1] + '…'}]]"

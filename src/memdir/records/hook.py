@@ -1,25 +1,110 @@
-"""The structured records of a project, among what a prompt brings back. Hot path."""
+"""The folders of records as the prompt hook reads them. Hot path: no `re`, no `json`.
+
+`folders.Records` reads and checks everything; what is seldom needed here is left to it.
+"""
 
 import os
 
-from memdir.hot.memory import RECORD_SETTINGS
+from memdir.hot.disk import read_start, unreadable
+from memdir.hot.layout import RecordFolders
+from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS, encode, is_of_records
 from memdir.hot.place import RECORDS, store_key
 from memdir.hot.recall import Place
-from memdir.records import fields
-from memdir.records.light import LightRecords, read_json
+from memdir.hot.run import read_json
+from memdir.records import fields, render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from memdir.errors import Finding
+    from memdir.hot.layout import Scan
     from memdir.hot.place import Here
     from memdir.hot.recall import Found, Recollection
+    from memdir.records.folders import Records
     from memdir.store.ports import Search, Store
 
     Open = Callable[[Store, str, Here], Search]
+    RecordFile = tuple[str, bytes, os.stat_result]  # path below the directory, bytes, facts
 
 MAX_SETTINGS_BYTES = 1 << 20
 DEFAULT_INJECTED, MAX_INJECTED = 5, 20  # records for one prompt
+_BOM = b"\xef\xbb\xbf"
+
+
+class LightRecords(RecordFolders):
+    """The records as far as a search with a catalog asks for them.
+
+    The catalog has seen this very version of what is read here: it need not be checked again.
+    """
+
+    def view(self, path: str, data: bytes | None = None) -> bytes:
+        """A record as a Markdown memory; a retired or archived one is missing."""
+        record = _read_object(self.read(path) if data is None else data)
+        known = record.get("category")
+        if known not in fields.TYPES:
+            record["category"] = fields.type_named(known) or fields.type_at(path)
+        title = record.get("title")
+        sound = isinstance(title, str) and title.strip() and isinstance(record.get("content"), dict)
+        if not sound or not fields.is_active(record):
+            from memdir.errors import Missing
+
+            raise Missing(f"{path} is no active record", path=path, next="memdir records status")
+        return encode(render.render_record(record).encode("utf-8", "replace").decode())
+
+    def scan(self) -> "Scan":
+        return self._whole().scan()
+
+    def files(self) -> list[str]:
+        return self._whole().files()
+
+    def index(self) -> bytes | None:
+        return self._whole().index()
+
+    def sweep(self) -> None:
+        """Remove temporary files that a killed writer left."""
+        self.disk.sweep(RECORD_FOLDERS.__contains__)
+
+    def record_files(self, findings: "list[Finding]") -> "Iterator[RecordFile]":
+        """Every file of a record; what cannot be read is a finding."""
+        from memdir.errors import Finding
+
+        def special(path: str, kind: str) -> None:
+            fix = "put the file itself there; memdir neither reads nor writes through it"
+            findings.append(Finding("special-file", path, f"{path} is {kind}; skipped", fix))
+
+        def enter(path: str) -> bool:
+            if is_of_records(path):
+                special(path, "a directory")
+            return path in RECORD_FOLDERS
+
+        for _, path, entry in self.disk.walk(enter, findings):
+            if not entry.is_file(follow_symlinks=False):
+                if is_of_records(path) or path in RECORD_FOLDERS:
+                    special(path, "a symbolic link" if entry.is_symlink() else "a special file")
+                continue
+            if path == RECORD_SETTINGS or not is_of_records(path):
+                continue
+            try:
+                data, facts = self.disk.read(path, self.max_file_bytes + 1)
+            except FileNotFoundError:
+                continue  # renamed or gone since its folder was read
+            except OSError as error:
+                findings.append(unreadable(path, error))
+                continue
+            if len(data) <= self.max_file_bytes:
+                yield path, data, facts
+                continue
+            message = (
+                f"{path} has {facts.st_size:,} bytes (limit: {self.max_file_bytes:,}); skipped"
+            )
+            fix = "split it, or raise max_file_bytes in config.toml"
+            findings.append(Finding("too-big", path, message, fix))
+
+    def _whole(self) -> "Records":
+        from memdir.records.folders import Records
+
+        return Records(self.root, self.max_file_bytes)
 
 
 def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, str, int]:
@@ -35,7 +120,7 @@ def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, 
     return Place(RECORDS, store, search), folder, limit
 
 
-def at_most(recollection: "Recollection", limit: int) -> None:
+def limit_records(recollection: "Recollection", limit: int) -> None:
     """Leave the best records, so many; what is told of other memories stays as it is."""
     for hits in (recollection.bodies, recollection.pointers):
         kept = []
@@ -56,24 +141,28 @@ class _SearchWithout:
         self.folders = folders
 
     def find(self, prompt: str, limit: int) -> "Found":
-        """As if those records were not there."""
         result = self.search.find(prompt, limit + len(self.folders) * limit)
         hits = [it for it in result.hits if it.memory.path.partition("/")[0] not in self.folders]
         result.hits = hits[:limit]
         return result
 
 
-def _read_settings(root: str) -> tuple[int, frozenset[str]]:
-    """How many records are told, and the folders of the types that are switched off."""
+def _read_object(data: bytes) -> "fields.Record":
     try:
-        handle = os.open(f"{root}/{RECORD_SETTINGS}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            data = os.read(handle, MAX_SETTINGS_BYTES + 1)
-        finally:
-            os.close(handle)
+        value = read_json(data.removeprefix(_BOM))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _read_settings(root: str) -> tuple[int, frozenset[str]]:
+    """How many records are told, and the folders of the categories that are switched off."""
+    try:
+        path = f"{root}/{RECORD_SETTINGS}"
+        data = read_start(path, MAX_SETTINGS_BYTES + 1, follow=False)[0]
     except OSError:
         data = b""
-    settings = read_json(data) if len(data) <= MAX_SETTINGS_BYTES else {}
+    settings = _read_object(data) if len(data) <= MAX_SETTINGS_BYTES else {}
     retrieval, categories = settings.get("retrieval"), settings.get("categories")
     limit = retrieval.get("max_inject") if isinstance(retrieval, dict) else None
     limit = min(max(limit, 0), MAX_INJECTED) if type(limit) is int else DEFAULT_INJECTED

@@ -14,13 +14,12 @@ from memdir.hot import safe
 from memdir.hot.memory import encode, stem
 from memdir.records import fields
 from memdir.records.fields import Record, is_active
-from memdir.records.lookup import (
+from memdir.records.record import (
     PROJECT_FOLDER,
-    Collected,
-    collect,
-    everything,
-    index_of,
+    collect_records,
     paths_of,
+    read_all_records,
+    read_index,
 )
 from memdir.records.validate import ARROW, TAGS, clean_tags, clean_title
 from memdir.store.ports import Store
@@ -30,9 +29,6 @@ HEAD = "# Memory index\n\n<!-- Made from the records: memdir records index --reb
 OFTEN_UPDATED_TIMES = 5  # then a record may hold several things
 RECENT_DAYS = 7
 MAX_SHOWN_NAMES = 20  # in a health report
-MISSING, STALE, DIFFERENT, TWICE, UNREADABLE = (
-    *("missing", "stale", "different", "twice", "unreadable"),
-)
 INVALID = "invalid-record"  # it is in the index all the same
 Pairs = Iterable[tuple[str, Record]]
 
@@ -56,7 +52,7 @@ class Mismatch(NamedTuple):
     number: int = 0
 
 
-def line(record: Record, path: str) -> str:
+def index_line(record: Record, path: str) -> str:
     """`- [DECISION] title -> path #tags:a,b`; markers in a title cannot break it."""
     title = clean_title(str(record.get("title", ""))) or "untitled"
     tags = clean_tags(fields.texts_of(record.get("tags")))
@@ -64,17 +60,22 @@ def line(record: Record, path: str) -> str:
     return f"- [{str(record.get('category', '')).upper()}] {title}{ARROW}{path}{end}"
 
 
-def build(records: Pairs) -> str:
+def build_index(records: Pairs) -> str:
     """The whole file, always the same bytes for the same records."""
     lines = [
-        (str(record.get("category")), str(record.get("title")).casefold(), path, line(record, path))
+        (
+            str(record.get("category")),
+            str(record.get("title")).casefold(),
+            path,
+            index_line(record, path),
+        )
         for path, record in records
         if is_active(record)
     ]
     return HEAD + "".join(f"{text}\n" for _, _, _, text in sorted(lines))
 
 
-def parse(text: str) -> tuple[list[Entry], list[Mismatch]]:
+def parse_index(text: str) -> tuple[list[Entry], list[Mismatch]]:
     """The entries of an index, and the lines that look like one and are none."""
     entries, bad = [], []
     for number, raw in enumerate(text.split("\n"), 1):
@@ -90,33 +91,33 @@ def parse(text: str) -> tuple[list[Entry], list[Mismatch]]:
             named = [tag.strip() for tag in tags.split(",") if tag.strip()] if mark else []
             entries.append(Entry(bare, number, type, title, path, named))
         else:
-            bad.append(Mismatch(UNREADABLE, "", number))
+            bad.append(Mismatch("unreadable", "", number))
     return entries, bad
 
 
 def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
     """Where an index differs from what the records say; nothing when it is right."""
-    wanted = {path: line(record, path) for path, record in records if is_active(record)}
-    entries, mismatches = parse(text)
+    wanted = {path: index_line(record, path) for path, record in records if is_active(record)}
+    entries, mismatches = parse_index(text)
     seen: set[str] = set()
     for entry in entries:
         if entry.path in seen:
-            mismatches.append(Mismatch(TWICE, entry.path, entry.number))
+            mismatches.append(Mismatch("twice", entry.path, entry.number))
         elif entry.path not in wanted:
-            mismatches.append(Mismatch(STALE, entry.path, entry.number))
+            mismatches.append(Mismatch("stale", entry.path, entry.number))
         elif entry.line.replace(ARROW + PROJECT_FOLDER, ARROW) != wanted[entry.path]:
-            mismatches.append(Mismatch(DIFFERENT, entry.path, entry.number))
+            mismatches.append(Mismatch("different", entry.path, entry.number))
         seen.add(entry.path)
-    return mismatches + [Mismatch(MISSING, path) for path in sorted(wanted.keys() - seen)]
+    return mismatches + [Mismatch("missing", path) for path in sorted(wanted.keys() - seen)]
 
 
-def validate(app: App) -> tuple[list[Mismatch], list[Finding]]:
+def validate_index(app: App) -> tuple[list[Mismatch], list[Finding]]:
     """Where index and records differ, and the records that nobody can read."""
-    records, findings = everything(app.store)
-    return find_mismatches(index_of(app.store), records.items()), findings
+    records, findings = read_all_records(app.store)
+    return find_mismatches(read_index(app.store), records.items()), findings
 
 
-def health(text: str, records: Pairs, now: float) -> dict[str, object]:
+def report_health(text: str, records: Pairs, now: float) -> dict[str, object]:
     """Counts by type and status, what was retired lately, what is updated often, mismatches."""
     pairs = list(records)
     counts = {type: dict.fromkeys(fields.STATUSES, 0) for type in fields.TYPES}
@@ -143,12 +144,12 @@ def health(text: str, records: Pairs, now: float) -> dict[str, object]:
 
 
 @contextmanager
-def changing(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
+def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
     """A change of records: first what a rename left half done is mended, last comes the index."""
     with app.changing(verb) as desk:
         desk.cause = replace(desk.cause, reason=reason)
-        if heal(desk):
-            bring_in_step(desk.store)
+        if heal_renames(desk):
+            update_index(desk.store)
         yield desk
         changed = [change for change in desk.changes if change.changed]
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -156,7 +157,7 @@ def changing(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
         for change in desk.changes:
             desk.remarks += change.remarks
         try:
-            bring_in_step(desk.store)
+            update_index(desk.store)
         except MemdirError as error:
             stands = ", ".join(f"{change.path} is {change.kind}" for change in desk.changes)
             raise Unwritable(
@@ -166,55 +167,60 @@ def changing(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
             ) from None
 
 
-def heal(desk: Desk, whole: bool = False) -> bool:
-    """Take away what a rename that was cut off left: one record under two names.
+def heal_renames(desk: Desk, whole: bool = False) -> bool:
+    """Remove the old name of a record whose rename was cut off: it exists under both.
 
     The index is written last, so a new name that it does not list may be such a one; `whole`
     looks at every record, whatever the index says.
     """
     store = desk.store
-    listed = {entry.path for entry in parse(index_of(store))[0]}
+    listed = {entry.path for entry in parse_index(read_index(store))[0]}
     unknown = [path for path in paths_of(store) if path not in listed]
-    if not whole and not any(map(is_active, collect(store, unknown)[0].values())):
+    if not whole and not any(map(is_active, collect_records(store, unknown)[0].values())):
         return False
-    records = everything(store)[0]
+    records = read_all_records(store)[0]
     same: dict[str, list[str]] = {}
     for path, record in records.items():
-        if is_active(record) and _is_retitled(record) and record.get("id") == stem(path):
+        changes = record.get("changes")
+        entries = changes if isinstance(changes, list) else []
+        retitled = any(isinstance(it, dict) and it.get("field") == "title" for it in entries)
+        if is_active(record) and retitled and record.get("id") == stem(path):
             rest = {key: value for key, value in record.items() if key != "id"}
             same.setdefault(repr(sorted(rest.items())), []).append(path)
-    gone = False
+    gone = []
     for paths in same.values():
-        named = [path for path in paths if _says_its_title(path, records[path])]
+        title, type = str(records[paths[0]]["title"]), str(records[paths[0]]["category"])
+        named = [path for path in paths if stem(path) == slug_for(title, type)]
         for path in paths if len(named) == 1 else ():
             if path not in named:
                 store.drop(path)
-                desk.remarks.append(f"{path} is called {named[0]} now: its rename was cut off")
-                gone = True
-    return gone
+                gone.append(f"{path} is called {named[0]} now: its rename was cut off")
+    desk.remarks += gone
+    return bool(gone)
 
 
-def _is_retitled(record: Record) -> bool:
-    changes = record.get("changes")
-    entries = changes if isinstance(changes, list) else []
-    return any(isinstance(it, dict) and it.get("field") == "title" for it in entries)
-
-
-def _says_its_title(path: str, record: Record) -> bool:
-    return stem(path) == slug_for(str(record["title"]), str(record["category"]))
-
-
-def bring_in_step(store: Store) -> bool:
+def update_index(store: Store) -> bool:
     """Write the index of what is active; True where it had to change."""
-    records, _ = collect(store, store.files())
-    for entry in parse(index_of(store))[0]:
-        if entry.path not in records and store.is_memory(entry.path):
-            records |= _still_there(store, entry)
+    records, _ = collect_records(store, store.files())
+    for entry in parse_index(read_index(store))[0]:
+        if entry.path in records or not store.is_memory(entry.path):
+            continue
+        # A look at the folders did not show it: unless it is gone, its line stays.
+        more, findings = collect_records(store, [entry.path])
+        records |= more
+        if findings and store.facts(entry.path) is not None:
+            try:
+                store.read(entry.path)
+            except Unwritable:  # it cannot be read just now
+                known = {"category": entry.type, "title": entry.title, "tags": entry.tags}
+                records[entry.path] = known
+            except MemdirError:
+                continue
     return _write_index(records, store)
 
 
 def _write_index(records: Mapping[str, Record], store: Store) -> bool:
-    data = encode(build(records.items()))
+    data = encode(build_index(records.items()))
     try:
         standing = store.read(store.index_path)
     except Missing:
@@ -225,27 +231,13 @@ def _write_index(records: Mapping[str, Record], store: Store) -> bool:
     return True
 
 
-def _still_there(store: Store, entry: Entry) -> Collected:
-    """What the index lists and a look at the folders did not show: unless it is gone, it stays."""
-    records, findings = collect(store, [entry.path])
-    if not findings or store.facts(entry.path) is None:
-        return records
-    try:
-        store.read(entry.path)
-    except Unwritable:  # nobody can read it just now, so its line stays
-        return {entry.path: {"category": entry.type, "title": entry.title, "tags": entry.tags}}
-    except MemdirError:
-        pass
-    return {}  # what stands there is no record any more
-
-
-def rebuild(app: App) -> Done:
+def rebuild_index(app: App) -> Done:
     """Write the index anew from the records, and say which nobody can read."""
     with app.changing("index") as desk:
         store = desk.store
-        heal(desk, whole=True)
+        heal_renames(desk, whole=True)
         # Looked for twice: what one look misses because a disk fails, the other one may find.
-        records, broken = collect(store, sorted({*store.files(), *paths_of(store)}))
+        records, broken = collect_records(store, sorted({*store.files(), *paths_of(store)}))
         missed = [*broken, *store.scan().findings]
         remarks = {it.path: f"{it.message}; {it.fix}" for it in missed if it.kind != INVALID}
         desk.remarks += remarks.values()

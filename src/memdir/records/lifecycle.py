@@ -1,4 +1,4 @@
-"""What time does to records: the rolling window of summaries, retention, grace period, gc."""
+"""The life of a record: retired, archived, brought back; session window, retention, gc."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from memdir.errors import Finding
 from memdir.format import draft
 from memdir.format.draft import PURGED, SKIPPED, Change, hash_of
 from memdir.hot.memory import stem
-from memdir.hot.safe import DAY, inert_line, iso_day, parse_time
+from memdir.hot.safe import DAY, inert_line, iso_day, iso_time, parse_time
 from memdir.hot.words import Words, split_words
-from memdir.records import update
-from memdir.records.fields import RETIRED, Record, is_active, is_newer, texts_of
-from memdir.records.index_md import changing
-from memdir.records.lookup import collect, everything, sure_settings_of
+from memdir.records import fields, index_md
+from memdir.records.fields import ACTIVE, ARCHIVED, RETIRED, Record, is_active, is_newer, texts_of
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
-from memdir.records.record import expect, read_record, write_record
-from memdir.records.refusal import RecordError
+from memdir.records.record import (
+    check_version,
+    collect_records,
+    read_all_records,
+    read_index,
+    read_record,
+    settings_of,
+    sure_settings_of,
+    write_record,
+)
+from memdir.records.refusal import ACTION_CODES, RecordError
+from memdir.records.update import as_list, refuse_newer, way_back
+from memdir.records.validate import cap_changes
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
@@ -25,12 +35,24 @@ GUARDED = ("completed", "blockers", "next_actions")  # what must not be lost wit
 SHARED_WORDS = 0.6  # of an item that another text must hold to say the same
 MIN_TITLE_WORDS = 2  # of a title that stands whole in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
-ARCHIVE, PURGE, KEEP = "archive", "purge", "keep"
-KINDS = {
-    "delete": draft.RETIRED,
-    "archive": draft.ARCHIVED,
-    "restore": draft.RESTORED,
-    "unarchive": draft.RESTORED,
+DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
+
+
+class Way(NamedTuple):
+    """From where an action leads to where, and what the log and the history call it."""
+
+    sources: tuple[str, ...]
+    target: str
+    verb: str
+    kind: str
+
+
+# By the seed's word. Retired records may be archived, which they are after the grace period.
+WAYS = {
+    DELETE: Way((ACTIVE,), RETIRED, "Retired", draft.RETIRED),
+    ARCHIVE: Way((ACTIVE, RETIRED), ARCHIVED, "Archived", draft.ARCHIVED),
+    "restore": Way((RETIRED,), ACTIVE, "Restored", draft.RESTORED),
+    "unarchive": Way((ARCHIVED,), ACTIVE, "Unarchived", draft.RESTORED),
 }
 
 
@@ -41,6 +63,62 @@ class Leaving(NamedTuple):
     action: str
     reason: str
     warning: str = ""
+
+
+class Overview(NamedTuple):
+    """How a store of records stands; `due` is what gc and window would do."""
+
+    health: dict[str, object]
+    settings: RecordSettings
+    findings: tuple[Finding, ...]
+    due: dict[str, int]
+
+
+def change_status(record: Record, action: str, reason: str, now: float) -> tuple[Record, list[str]]:
+    """The record after one of the `WAYS`; unchanged if it is there already."""
+    sources, target, verb, _ = WAYS[action]
+    status = fields.status_of(record)
+    refuse_newer(record, action)
+    if status == target:
+        return record, [f"already {target}"]
+    if status not in sources:
+        facts = (("action", action), ("record_status", status[:20]))
+        fix = f"use --action {way_back(record)}"
+        raise RecordError(ACTION_CODES[action], f"the record is {status}", facts=facts, fix=fix)
+    changed, stamp = dict(record), iso_time(now)
+    if target == ACTIVE:
+        for key in fields.OPTIONAL_KEYS:
+            changed.pop(key, None)
+    else:
+        changed |= {f"{target}_at": stamp, f"{target}_reason": reason}
+    changed["record_status"] = target
+    changed["updated_at"] = max(stamp, str(record.get("updated_at", "")))
+    entry = {
+        "date": stamp,
+        "summary": f"{verb}: {reason}"[: fields.MAX_SUMMARY_CHARACTERS] if reason else verb,
+        "field": "record_status",
+        "old_value": status,
+        "new_value": target,
+    }
+    changed["changes"] = [*as_list(record.get("changes")), entry]
+    remarks: list[str] = []
+    cap_changes(changed, remarks)
+    return changed, remarks
+
+
+def turn_record(
+    path: str, action: str, reason: str, store: Store, now: float, expected: str
+) -> Change:
+    """Retire, archive or bring back one record; one that is there already stays as it is."""
+    data = store.read(path)
+    check_version(data, expected, path)
+    record, _ = read_record(data, path)
+    new, remarks = change_status(record, action, reason, now)
+    if new is record:
+        return Change(SKIPPED, stem(path), path, hash_of(data), "; ".join(remarks))
+    data = write_record(new)
+    store.put(path, data)
+    return Change(WAYS[action].kind, stem(path), path, hash_of(data), remarks=tuple(remarks))
 
 
 # The window: the newest summaries stay. Before an old one goes, its open ends are looked for
@@ -56,38 +134,33 @@ def find_surplus(
     """
     limit = settings.types[SESSION_SUMMARY].max_retained
     dated = sorted(
-        (path == newest, time, path)
+        (path == newest, times[0], path)
         for path, record in records.items()
         if is_active(record) and record.get("category") == SESSION_SUMMARY
-        if (time := _created(record)) is not None
+        if (times := _times(record, "created_at", "updated_at"))
     )
     going = [path for _, _, path in dated[: max(len(dated) - limit, 0)]]
     if not going:
         return []
     words = Words()
-    others = [it for path, it in records.items() if path not in going and is_active(it)]
     # By word: a store of thousands is looked through once, not once an item.
     holding: dict[str, list[tuple[frozenset[str], bool]]] = {}
-    for text in (text for record in others for text in _texts(words, record)):
-        for word in text[0]:
-            holding.setdefault(word, []).append(text)
+    for path, record in records.items():
+        for text in _texts(words, record) if path not in going and is_active(record) else ():
+            for word in text[0]:
+                holding.setdefault(word, []).append(text)
     reason = f"session window: more than max_retained ({limit}) summaries"
     result = []
     for path in going:
         items = _items(records[path])
         alone = [item for item in items if not _is_held(_words_of(words, item), holding)]
-        result.append(Leaving(path, "delete", reason, _warn(records[path], path, alone)))
+        result.append(Leaving(path, DELETE, reason, _warn(records[path], path, alone)))
     return result
 
 
-def _created(record: Record) -> float | None:
-    times = [_time(record, key) for key in ("created_at", "updated_at")]
-    return next((time for time in times if time is not None), None)
-
-
-def _time(record: Record, key: str) -> float | None:
-    value = record.get(key)
-    return parse_time(value) if isinstance(value, str) else None
+def _times(record: Record, *keys: str) -> list[float]:
+    moments = [parse_time(value) for key in keys if isinstance(value := record.get(key), str)]
+    return [moment for moment in moments if moment is not None]
 
 
 def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]]:
@@ -116,16 +189,11 @@ def _words_of(words: Words, text: str) -> frozenset[str]:
 def _is_held(
     item: frozenset[str], holding: Mapping[str, list[tuple[frozenset[str], bool]]]
 ) -> bool:
-    """Does any other text say it? An item without a word says nothing that could be lost."""
-    shared: dict[int, int] = {}
-    texts: dict[int, tuple[frozenset[str], bool]] = {}
-    for text in (text for word in item for text in holding.get(word, ())):
-        shared[id(text)] = shared.get(id(text), 0) + 1
-        texts[id(text)] = text
-    for key, count in shared.items():
-        words, is_title = texts[key]
-        whole_title = is_title and count == len(words) >= MIN_TITLE_WORDS
-        if whole_title or count >= SHARED_WORDS * len(item):
+    """True if another text says it. An item without a word says nothing that could be lost."""
+    for words, is_title in {text for word in item for text in holding.get(word, ())}:
+        shared = len(words & item)
+        whole_title = is_title and shared == len(words) >= MIN_TITLE_WORDS
+        if whole_title or shared >= SHARED_WORDS * len(item):
             return True
     return not item
 
@@ -142,6 +210,44 @@ def _warn(record: Record, path: str, alone: list[str]) -> str:
     )
 
 
+def roll_window(app: App) -> Done:
+    """Keep the newest session summaries, retire the others."""
+    with index_md.change_records(app, "retire") as desk:
+        settings, warnings = sure_settings_of(desk.store)
+        desk.remarks += [it.message for it in warnings]
+        desk.changes += roll(desk, settings, app.now())
+    return desk.done
+
+
+def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
+    """Retire what the window has no room for; what is captured nowhere else is a remark."""
+    records = _everything(desk)
+    if newest:  # on a dry run it is not on disk
+        records |= collect_records(desk.store, [newest])[0]
+    going = find_surplus(records, settings, newest)
+    desk.remarks += [it.warning for it in going if it.warning]
+    return _turn_each(desk, going, now)
+
+
+def _everything(desk: Desk) -> dict[str, Record]:
+    records, findings = read_all_records(desk.store)
+    desk.remarks += [f"{it.message}; {it.fix}" for it in findings]
+    return records
+
+
+def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]:
+    """Each for its own reason; what must stay as it is becomes a remark."""
+    changes = []
+    for path, action, reason, _ in going:
+        try:
+            changes.append(
+                replace(turn_record(path, action, reason, desk.store, now, ""), reason=reason)
+            )
+        except RecordError as error:
+            desk.remarks.append(f"{path} stays: {error.message}")
+    return changes
+
+
 # Dates: retired records go after their grace, active ones after their time.
 
 
@@ -150,17 +256,17 @@ def find_past_grace(
 ) -> list[Leaving]:
     """Every retired record whose grace period is over, by path. Archived ones stay for ever."""
     days = settings.grace_period_days
-    action = ARCHIVE if settings.archive_retired else PURGE
     result = []
     for path, record in sorted(records.items()):
         if record.get("record_status") != RETIRED:
             continue
-        time = _time(record, "retired_at")
-        if time is None:
+        times = _times(record, "retired_at")
+        if not times:
             reason = "nobody can tell when it was retired: retired_at is missing or no date"
             result.append(Leaving(path, KEEP, reason))
-        elif now - time >= days * DAY:  # never one of the future
-            reason = f"retired {iso_day(time)}, more than grace_period_days ({days}) ago"
+        elif now - times[0] >= days * DAY:  # never one of the future
+            reason = f"retired {iso_day(times[0])}, more than grace_period_days ({days}) ago"
+            action = ARCHIVE if settings.archive_retired else PURGE
             result.append(Leaving(path, action, reason))
     return result
 
@@ -174,71 +280,24 @@ def find_expired(
         own = settings.types.get(str(record.get("category")))
         if own is None or not own.retention_days or not is_active(record):
             continue
-        times = [_time(record, key) for key in ("created_at", "updated_at")]
-        last = max((time for time in times if time is not None), default=now)
+        last = max(_times(record, "created_at", "updated_at"), default=now)
         if now - last >= own.retention_days * DAY:
             limit = f"more than retention_days ({own.retention_days}) ago"
-            result.append(Leaving(path, "delete", f"last written {iso_day(last)}, {limit}"))
+            result.append(Leaving(path, DELETE, f"last written {iso_day(last)}, {limit}"))
     return result
 
 
-def turn(path: str, action: str, reason: str, store: Store, now: float, expected: str) -> Change:
-    """Retire, archive or bring back one record; one that is there already stays as it is."""
-    data = store.read(path)
-    expect(data, expected, path)
-    record, _ = read_record(data, path)
-    new, remarks = update.change_status(record, action, reason, now)
-    if new is record:
-        return Change(SKIPPED, stem(path), path, hash_of(data), "; ".join(remarks))
-    data = write_record(new)
-    store.put(path, data)
-    return Change(KINDS[action], stem(path), path, hash_of(data), remarks=tuple(remarks))
-
-
-def window(app: App) -> Done:
-    """Keep the newest session summaries, retire the others."""
-    with changing(app, "retire") as desk:
-        settings, warnings = sure_settings_of(desk.store)
-        desk.remarks += [it.message for it in warnings]
-        desk.changes += roll(desk, settings, app.now())
-    return desk.done
-
-
-def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
-    """Retire what the window has no room for; what is captured nowhere else is a remark."""
-    records, findings = everything(desk.store)
-    desk.remarks += [f"{it.message}; {it.fix}" for it in findings]
-    if newest:  # on a dry run it is not on disk
-        records |= collect(desk.store, [newest])[0]
-    going = find_surplus(records, settings, newest)
-    desk.remarks += [it.warning for it in going if it.warning]
-    return _turn_each(desk, going, now)
-
-
-def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]:
-    """Turn these by the reason of each; what must stay as it is stays, and that is a remark."""
-    changes = []
-    for path, action, reason, _ in going:
-        try:
-            changes.append(replace(turn(path, action, reason, desk.store, now, ""), reason=reason))
-        except RecordError as error:
-            desk.remarks.append(f"{path} stays: {error.message}")
-    return changes
-
-
-def tidy(app: App) -> Done:
+def collect_garbage(app: App) -> Done:
     """Retire what has expired; archive or purge what was retired before the grace period."""
-    with changing(app, "purge") as desk:
+    with index_md.change_records(app, "purge") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
-        records, findings = everything(desk.store)
-        desk.remarks += [f"{it.message}; {it.fix}" for it in findings]
-        now = app.now()
+        records, now = _everything(desk), app.now()
         going = find_past_grace(records, settings, now)
         expired = find_expired(records, settings, now)
         desk.plan = [it.path for it in (*expired, *going)]
-        desk.changes += _turn_each(desk, expired, now)
-        desk.changes += _turn_each(desk, [it for it in going if it.action == ARCHIVE], now)
+        archived = [it for it in going if it.action == ARCHIVE]
+        desk.changes += _turn_each(desk, (*expired, *archived), now)
         for path, action, reason, _ in going:
             if action == PURGE and not is_newer(records[path]):
                 desk.store.drop(path)
@@ -247,3 +306,18 @@ def tidy(app: App) -> Done:
                 why = reason if action == KEEP else "a newer version has written it"
                 desk.remarks.append(f"{path} stays: {why}")
     return desk.done
+
+
+def summarize_store(app: App) -> Overview:
+    """Counts, and what gc and window would do now."""
+    settings, warnings = settings_of(app.store)
+    records, broken = read_all_records(app.store)
+    now = app.now()
+    past_grace = find_past_grace(records, settings, now)
+    due = {
+        "window": len(find_surplus(records, settings)),
+        "retention": len(find_expired(records, settings, now)),
+        "gc": sum(it.action != KEEP for it in past_grace),
+    }
+    health = index_md.report_health(read_index(app.store), records.items(), now)
+    return Overview(health, settings, (*warnings, *broken), due)

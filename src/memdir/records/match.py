@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from memdir.errors import MemdirError
 from memdir.hot.words import STOP, is_unspaced, split_words
 from memdir.records import fields, refusal
 from memdir.records.fields import Record, is_active, is_newer, texts_of
+from memdir.records.record import paths_of, read_all_records, settings_of
 from memdir.records.refusal import RecordError
 from memdir.store.ports import Store
+from memdir.store.writer import App
 
 MIN_WORD_CHARACTERS = 3  # shorter words say little
 MAX_TEXT_CHARACTERS = 20_000  # of a text that is looked at
@@ -49,17 +52,43 @@ EVENTS = {
     "superseded": "Something newer holds: update its status and name what took its place.",
     "deprecated": "It fades out: update its status and say until when it holds.",
 }
-_UTF8_STARTS = (b"{\n", b'{"', b"{ ")  # for others, json finds out what they are
-_KEYS = ("category", "title", "tags", "updated_at", "record_status", "schema_version")
+
+
+def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = "") -> dict[str, Any]:
+    """The record of a store that new information belongs to; none if its category is off."""
+    records = read_files(app.store, paths_of(app.store, type))
+    answer = candidate(records, type, new_info, lifecycle_event)
+    if settings_of(app.store)[0].types[type].enabled:
+        return answer
+    hint = "The category is switched off in memory-config.json: nothing is to be done."
+    off = {"candidate": None, "delete_allowed": False, "hints": [hint]}
+    return answer | off | {"pre_action": NOOP, "structural_cud": NOOP}
+
+
+def search_records(
+    app: App, query: str, limit: int, type: str = "", put_away: bool = False
+) -> list[tuple[str, Record]]:
+    """The records that the search finds, best first; `put_away` adds others by their words."""
+    records, _ = read_all_records(app.store)
+    paths = [it.memory.path for it in app.search.find(query, len(records)).hits if it.words]
+    if put_away:
+        words = query.casefold().split()
+        for path, record in records.items():
+            text = str(record).casefold()
+            if path not in paths and all(word in text for word in words):
+                paths.append(path)
+    known = [(path, records[path]) for path in paths if path in records]
+    return [
+        (path, record)
+        for path, record in known
+        if type in ("", record.get("category")) and (put_away or is_active(record))
+    ][:limit]
 
 
 def candidate(
     records: Iterable[tuple[str, Record]], type: str, new_info: str, lifecycle_event: str = ""
 ) -> dict[str, Any]:
     """The record that new information most likely belongs to, and what may be done with it."""
-    if type not in fields.TYPES:
-        message, fix = f"there is no category {type[:40]!r}", f"use {', '.join(fields.TYPES)}"
-        raise RecordError(refusal.INPUT, message, fix=fix)
     if lifecycle_event and lifecycle_event not in EVENTS:
         message = f"there is no lifecycle event {lifecycle_event[:40]!r}"
         raise RecordError(refusal.INPUT, message, fix=f"use {', '.join(EVENTS)}")
@@ -104,7 +133,7 @@ def candidate(
     }
 
 
-def resolve(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
+def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
     """What is done when the mechanics say this and a model that; a veto stops what it names.
 
     A veto that names no action forbids all. Who has nothing to write stops before: a model that
@@ -119,17 +148,15 @@ def resolve(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
 
 
 def read_files(store: Store, paths: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    """As much of each record as a match needs: agents wait for it. Unreadable ones are left out."""
+    """Each record as far as a match needs it: agents wait. Unreadable ones are left out."""
     for path in paths:
         try:
-            data = store.read(path)
-            plain = data[:2] in _UTF8_STARTS
-            value = json.loads(data.decode("utf-8", "surrogatepass") if plain else data)
+            value = json.loads(store.read(path).decode("utf-8-sig", "surrogatepass"))
         except (MemdirError, ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             value.setdefault("category", fields.type_at(path))
-            yield path, {key: value[key] for key in _KEYS if key in value}
+            yield path, value
 
 
 def _rank(
@@ -190,36 +217,20 @@ def tokens(text: str) -> set[str]:
     """
     plain = text[:MAX_TEXT_CHARACTERS].replace("_", " ")
     if plain.isascii():
-        words = [plain.lower()] if plain.isalnum() else split_words(plain.lower())
+        words = split_words(plain.lower())
         return {it for it in words if len(it) >= MIN_WORD_CHARACTERS and it not in STOP}
-    result: set[str] = set()
-    for run in (run for word in split_words(plain) for run in _runs(word)):
-        if is_unspaced(run[0]):
-            result.update(run[index : index + 2] for index in range(len(run) - 1))
-        elif len(run) >= MIN_WORD_CHARACTERS and run not in STOP:
-            result.add(run)
-    return result
-
-
-def _runs(word: str) -> list[str]:
-    """A word in its parts of one kind, folded: `使用Redis` is two."""
-    if word.isascii():
-        return [word.lower()]
-    parts = [word[0]]
-    for letter in word[1:]:
-        if is_unspaced(letter) == is_unspaced(parts[-1][-1]):
-            parts[-1] += letter
-        else:
-            parts.append(letter)
-    return [folded for part in parts if (folded := _fold(part))]
-
-
-def _fold(word: str) -> str:
-    """In small letters; a Latin word without its accents."""
-    if is_unspaced(word[0]):
-        return word
     import unicodedata
 
-    letters = unicodedata.normalize("NFKD", word.casefold())
-    bare = "".join([letter for letter in letters if not unicodedata.combining(letter)])
-    return bare if bare.isascii() else word.casefold()
+    result: set[str] = set()
+    for word in split_words(plain):
+        for unspaced, letters in groupby(word, is_unspaced):  # `使用Redis` is two
+            run = "".join(letters)
+            if unspaced:
+                result.update(run[index : index + 2] for index in range(len(run) - 1))
+                continue
+            parts = unicodedata.normalize("NFKD", run.casefold())
+            bare = "".join([it for it in parts if not unicodedata.combining(it)])
+            run = bare if bare.isascii() else run.casefold()
+            if len(run) >= MIN_WORD_CHARACTERS and run not in STOP:
+                result.add(run)
+    return result

@@ -7,7 +7,7 @@ cut to its bounds and made harmless. What cannot be used keeps its default, with
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -123,117 +123,86 @@ def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, W
     """What a file says, and what of it is not used; None stands for no file at all."""
     if text is None:
         return _settings(TREE), ()
-    said = _parsed(text)
+    said = _parse(text)
     if isinstance(said, str):
         fix = "Mend the file, or remove it: the defaults hold until then."
         return _settings(TREE), (Finding(KIND, path, f"{path} is not used: {said}", fix),)
-    reader = _Reader()
-    tree = reader.read(TREE, said, "")
-    return _settings(tree), reader.warnings(path)
+    problems: list[tuple[str, str]] = []  # message and fix
+    tree = _read_tree(TREE, said, "", problems)
+    shown = problems[:MAX_WARNINGS]
+    if more := len(problems) - len(shown):
+        shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
+    return _settings(tree), tuple(Finding(KIND, path, message, fix) for message, fix in shown)
 
 
-def _parsed(text: str) -> dict[str, Any] | str:
+def _parse(text: str) -> dict[str, Any] | str:
     """The object, or why there is none."""
     if len(text) > MAX_FILE_CHARACTERS:
         return f"it is longer than {MAX_FILE_CHARACTERS:,} characters"
     try:
         said = json.loads(text.removeprefix("\ufeff"))
-    except RecursionError:
-        return "it is nested too deeply"
     except json.JSONDecodeError as error:
         return f"it is no JSON (line {error.lineno}: {error.msg})"
-    except ValueError:
-        return "it holds a number that nobody can read"
+    except (RecursionError, ValueError):
+        return "it is nested too deeply, or a number is too long"
     return said if isinstance(said, dict) else "it is no JSON object"
 
 
-class _Reader:
-    """Reads one file over the defaults, and gathers what is wrong with it."""
-
-    def __init__(self) -> None:
-        self.problems: list[tuple[str, str]] = []  # message and fix
-
-    def read(self, tree: Mapping[str, Any], given: dict[str, Any], above: str) -> dict[str, Any]:
-        """The tree with what the file says of it."""
-        result = dict(tree)
-        taken: set[str] = set()
-        for name, value in given.items():
-            key = name.lower() if name not in tree and tree.keys() <= set(TYPES) else name
-            where = f"{above}{name}"
-            if key not in tree:
-                self.warn(where, "is no setting", _instead(name))
-            elif key in taken:
-                self.warn(where, "is set twice; the first one counts", "Remove one of them.")
-            elif not isinstance(tree[key], dict):
-                result[key] = self.value(tree[key], value, where)
-            elif isinstance(value, dict):
-                result[key] = self.read(tree[key], value, f"{where}.")
-            else:
-                self.warn(where, "must be an object", "Its defaults hold.")
-            taken.add(key)
-        return result
-
-    def value(self, default: Any, value: Any, where: str) -> Any:
-        """A value where it is sound, the nearest one where it is clamped, else the default."""
-        if isinstance(default, bool):
-            sound, wanted = type(value) is bool, "true or false"
-        elif where.endswith(".description"):
-            sound, wanted = isinstance(value, str), "a text"
-            if sound:
-                return self.description(value, where)
-        elif isinstance(default, str):
-            sound = isinstance(value, str) and _MODEL.fullmatch(value) is not None
-            wanted = "the name of a model"
+def _read_tree(
+    tree: Mapping[str, Any], given: dict[str, Any], above: str, problems: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """The defaults with what the file says of them."""
+    result = dict(tree)
+    taken: set[str] = set()
+    for name, value in given.items():
+        key = name.lower() if name not in tree and tree.keys() <= set(TYPES) else name
+        where, problem = f"{above}{name}", ""
+        fix = f"Remove it; every key there is stands in the default {FILE}."
+        if key not in tree:
+            problem = "is no setting"
+        elif key in taken:
+            problem = "is set twice; the first one counts"
+        elif not isinstance(tree[key], dict):
+            result[key], problem = _read_value(tree[key], value, where)
+            fix = "Write such a value, or leave it."
+        elif isinstance(value, dict):
+            result[key] = _read_tree(tree[key], value, f"{where}.", problems)
         else:
-            rule = where.split(".")[-1] if isinstance(default, int) else "thresholds"
-            low, high = BOUNDS[rule]
-            kind = "a whole number" if isinstance(default, int) else "a number"
-            wanted = f"{kind} from {low:g} to {high:g}"
-            finite = type(value) is float and type(default) is float and isfinite(value)
-            number = type(value) is int or finite
-            sound = number and low <= value <= high
-            if number and not sound and rule in CLAMPED:
-                nearest = type(default)(low if value < low else high)
-                self.warn(where, f"must be {wanted}; {nearest:g} is used", "Write one of these.")
-                return nearest
-            value = type(default)(value) if sound else value
-        if sound:
-            return value
-        shown = inert_line(json.dumps(default), MAX_SHOWN_BYTES)
-        self.warn(where, f"must be {wanted}; {shown} is used", "Write such a value, or leave it.")
-        return default
+            problem, fix = "must be an object", "Its defaults hold."
+        taken.add(key)
+        if problem:
+            problems.append((f"{inert_line(where, MAX_SHOWN_BYTES)} {problem}", fix))
+    return result
 
-    def description(self, value: str, where: str) -> str:
+
+def _read_value(default: Any, value: Any, where: str) -> tuple[Any, str]:
+    """The value where it is sound, the nearest one where it is clamped, else the default."""
+    if where.endswith(".description") and isinstance(value, str):
         line = inert_line(value)
-        if len(line) > MAX_DESCRIPTION_CHARACTERS:
-            problem = f"is cut to {MAX_DESCRIPTION_CHARACTERS} characters"
-            self.warn(where, problem, "Write a shorter one.")
-        return line[:MAX_DESCRIPTION_CHARACTERS].rstrip()
-
-    def warn(self, where: str, problem: str, fix: str) -> None:
-        self.problems.append((f"{inert_line(where, MAX_SHOWN_BYTES)} {problem}", fix))
-
-    def warnings(self, path: str) -> Warnings:
-        """At most so many; a file full of them says so once."""
-        shown = self.problems[:MAX_WARNINGS]
-        if more := len(self.problems) - len(shown):
-            shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
-        return tuple(Finding(KIND, path, message, fix) for message, fix in shown)
-
-
-def _instead(name: str) -> str:
-    """What was meant, where a key of that name stands elsewhere."""
-    for path in _paths(TREE, ""):
-        if path.rpartition(".")[2] == name:
-            return f"Write {path} instead."
-    return f"Remove it; every key there is stands in the default {FILE}."
-
-
-def _paths(tree: Mapping[str, Any], above: str) -> Iterator[str]:
-    for key, value in tree.items():
-        yield f"{above}{key}"
-        if isinstance(value, dict):
-            yield from _paths(value, f"{above}{key}.")
+        cut = f"is cut to {MAX_DESCRIPTION_CHARACTERS} characters"
+        short = line[:MAX_DESCRIPTION_CHARACTERS].rstrip()
+        return short, cut if len(line) > MAX_DESCRIPTION_CHARACTERS else ""
+    if isinstance(default, bool):
+        sound, wanted = type(value) is bool, "true or false"
+    elif isinstance(default, str):
+        sound = isinstance(value, str) and _MODEL.fullmatch(value) is not None
+        wanted = "a text" if where.endswith(".description") else "the name of a model"
+    else:
+        rule = where.split(".")[-1] if isinstance(default, int) else "thresholds"
+        low, high = BOUNDS[rule]
+        kind = "a whole number" if isinstance(default, int) else "a number"
+        wanted = f"{kind} from {low:g} to {high:g}"
+        finite = type(value) is float and type(default) is float and isfinite(value)
+        sound = type(value) is int or finite
+        if sound and not low <= value <= high:
+            sound = False
+            if rule in CLAMPED:
+                default = type(default)(low if value < low else high)
+        value = type(default)(value) if sound else value
+    if sound:
+        return value, ""
+    shown = inert_line(json.dumps(default), MAX_SHOWN_BYTES)
+    return default, f"must be {wanted}; {shown} is used"
 
 
 def _settings(tree: Mapping[str, Any]) -> RecordSettings:

@@ -1,19 +1,31 @@
-"""A record's file: JSON read strictly, written in one stable form, and its hash."""
+"""Records on disk: read strictly, written in one stable form, listed and found by name."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
+import os
+import re
+from collections.abc import Iterable
 
+from memdir.errors import Finding, MemdirError, Missing
+from memdir.format import names
 from memdir.format.draft import hash_of
+from memdir.hot.memory import RECORD_SETTINGS, decode, stem
 from memdir.records import fields, refusal
 from memdir.records.fields import Record
+from memdir.records.memory_config import MAX_FILE_CHARACTERS, RecordSettings, read_settings
 from memdir.records.refusal import RecordError
-from memdir.records.validate import repair
+from memdir.records.validate import repair_record
+from memdir.store.ports import Store
 
+Collected = dict[str, Record]  # by path
+
+PROJECT_FOLDER = ".claude/memory/"
 _BOM = b"\xef\xbb\xbf"
 _ESCAPED_HALVES = (b"\\ud", b"\\uD")  # how half of a character is written
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}\Z")
 
 
 def md5_of(data: bytes) -> str:
@@ -21,8 +33,8 @@ def md5_of(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-def expect(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
-    """Refuse where another version stands than was read: MD5 or SHA-256; none expects nothing."""
+def check_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
+    """Refuse a version with another hash (MD5 or SHA-256) than was read; none expects nothing."""
     given = expected.strip().lower()
     if not given or given in (md5_of(data), hash_of(data)):
         return
@@ -35,31 +47,6 @@ def expect(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
         ours=ours,
         theirs=data,
     )
-
-
-def read_record(data: bytes, path: str) -> tuple[Record, list[str]]:
-    """A record and what was repaired; one without a known type, title or content is refused.
-
-    Whether the rest is valid is for `check`: a flaw must not hide what can be read.
-    """
-    record = read_json(data, path)
-    repairs = []
-    own = record.get("category")
-    known = fields.type_named(own) if own is not None else fields.type_at(path)
-    if known and known != own:
-        record["category"] = known
-        repairs.append(f"category set: {known}")
-    if not known:
-        raise _unreadable("category is none of the six", path)
-    if not isinstance(record.get("title"), str) or not record["title"].strip():
-        raise _unreadable("title is missing or no text", path)
-    if not isinstance(record.get("content"), dict):
-        raise _unreadable("content is missing or no object", path)
-    if "id" not in record and path.endswith(".json"):
-        record["id"] = path.rpartition("/")[2].removesuffix(".json")
-        repairs.append(f"id was missing: {record['id']}, by its file")
-    record, more = repair(record, None)
-    return record, repairs + more
 
 
 def read_json(data: bytes, path: str) -> Record:
@@ -81,6 +68,31 @@ def read_json(data: bytes, path: str) -> Record:
     return value
 
 
+def read_record(data: bytes, path: str) -> tuple[Record, list[str]]:
+    """A record and what was repaired; one without a known category, title or content is refused.
+
+    Whether the rest is valid is for `check`: a flaw must not hide what can be read.
+    """
+    record = read_json(data, path)
+    repairs = []
+    own = record.get("category")
+    known = fields.type_named(own) if own is not None else fields.type_at(path)
+    if not known:
+        raise _unreadable("category is none of the six", path)
+    if known != own:
+        record["category"] = known
+        repairs.append(f"category set: {known}")
+    if not isinstance(record.get("title"), str) or not record["title"].strip():
+        raise _unreadable("title is missing or no text", path)
+    if not isinstance(record.get("content"), dict):
+        raise _unreadable("content is missing or no object", path)
+    if "id" not in record and path.endswith(".json"):
+        record["id"] = path.rpartition("/")[2].removesuffix(".json")
+        repairs.append(f"id was missing: {record['id']}, by its file")
+    record, more = repair_record(record, None)
+    return record, repairs + more
+
+
 def write_record(record: Record) -> bytes:
     """The one form of a file: keys in the seed's order, two blanks, a line end, not escaped."""
     whole = _in_order(record, fields.KEYS)
@@ -100,7 +112,7 @@ def write_record(record: Record) -> bytes:
 
 def _in_order(values: Record, keys: tuple[str, ...] | list[str]) -> Record:
     known = {key: values[key] for key in keys if key in values}
-    return known | {key: value for key, value in values.items() if key not in known}
+    return known | values
 
 
 def _unique_pairs(pairs: list[tuple[str, object]]) -> Record:
@@ -110,15 +122,16 @@ def _unique_pairs(pairs: list[tuple[str, object]]) -> Record:
     return values
 
 
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no number of JSON")
-
-
 def _finite_float(text: str) -> float:
-    number = float(text)
+    number = float(text)  # also of NaN and Infinity, which are no JSON
     if not math.isfinite(number):
-        raise ValueError("a number is too large")
+        raise ValueError(f"{text[:20]} is no number")
     return number
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique_pairs, parse_constant=_finite_float, parse_float=_finite_float
+)
 
 
 def _unreadable(why: str, path: str) -> RecordError:
@@ -128,6 +141,104 @@ def _unreadable(why: str, path: str) -> RecordError:
     return RecordError(refusal.READ, f"{path or 'the input'} {why}", fix=fix, path=path)
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant, parse_float=_finite_float
-)
+# The records of a store
+
+
+def paths_of(store: Store, type: str = "") -> list[str]:
+    """Where all records lie, or those of one category, whatever their status."""
+    folder = f"{fields.FOLDERS[type]}/" if type else ""
+    return sorted(it for it in store.tree() if store.is_memory(it) and it.startswith(folder))
+
+
+def collect_records(store: Store, paths: Iterable[str]) -> tuple[Collected, list[Finding]]:
+    """The records at these paths; a broken one is a finding and hides no other."""
+    records, findings = Collected(), list[Finding]()
+    for path in paths:
+        try:
+            records[path] = read_record(store.read(path), path)[0]
+        except Missing:
+            continue  # gone since the paths were listed
+        except MemdirError as error:
+            findings.append(Finding("broken-record", path, error.message, error.next))
+    return records, findings
+
+
+def read_all_records(store: Store) -> tuple[Collected, list[Finding]]:
+    """All records whatever their status, and what could not be read."""
+    return collect_records(store, paths_of(store))
+
+
+def read_index(store: Store) -> str:
+    """The text of the index; empty where there is none."""
+    try:
+        return decode(store.read(store.index_path))
+    except Missing:
+        return ""
+
+
+def settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
+    """What memory-config.json says; defaults and a finding if it cannot be read."""
+    try:
+        return sure_settings_of(store)
+    except MemdirError as error:
+        settings, _ = read_settings(None)
+        return settings, (Finding("bad-setting", RECORD_SETTINGS, error.message, error.next),)
+
+
+def sure_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
+    """The same where records are put away: with an unreadable file that would be a guess."""
+    try:
+        data = store.read(RECORD_SETTINGS)
+    except Missing:
+        return read_settings(None)
+    return read_settings(data[: 4 * MAX_FILE_CHARACTERS + 4].decode("utf-8", "replace"))
+
+
+def parse_type(name: str) -> str:
+    """The category that somebody names; refuses what is none."""
+    type = fields.type_named(name)
+    if not type:
+        message = f"there is no category {name[:40]!r}"
+        raise RecordError(refusal.INPUT, message, fix=f"use {', '.join(fields.TYPES)}")
+    return type
+
+
+def target_path(target: str, root: str) -> str:
+    """The path below the store that a target names; refuses whatever cannot hold a record."""
+    given = target.strip()
+    for top in (root.rstrip("/") + "/", os.path.realpath(root) + "/", "./", PROJECT_FOLDER):
+        given = given.removeprefix(top)
+    folder, _, name = given.rpartition("/")
+    right = folder in fields.TYPE_OF_FOLDER and name.endswith(".json")
+    if right and _SLUG.match(name.removesuffix(".json")):
+        return given
+    raise RecordError(
+        refusal.PATH,
+        f"{target[:200]!r} is no record's place",
+        facts=(("folders", ", ".join(fields.TYPE_OF_FOLDER)),),
+        fix="give FOLDER/NAME.json with a name of a-z, 0-9 and -",
+        path=target[:200],
+    )
+
+
+def find_record(name: str, store: Store) -> str:
+    """The path of the record of that name: its path, or its id in any folder."""
+    paths = list[str]()
+    if "/" in name:
+        path = target_path(name, store.root)
+        matches = [path] if store.exists(path) else []
+    else:
+        wanted, paths = name.strip().removesuffix(".json"), paths_of(store)
+        matches = [path for path in paths if stem(path) == wanted]
+        matches = matches or [path for path in paths if names.means(wanted, path)]
+    if len(matches) > 1:
+        message = f"{name[:80]!r} means several records: {', '.join(matches[:5])}"
+        raise RecordError(refusal.PATH, message, fix="give the path")
+    if matches:
+        return matches[0]
+    from difflib import get_close_matches  # only a mistake needs it
+
+    by_name = {stem(path): path for path in paths}
+    near = get_close_matches(name[:80], list(by_name), 1, 0.75)
+    fix = f"did you mean {by_name[near[0]]}?" if near else "memdir list --scope records"
+    raise RecordError(refusal.READ, f"there is no record {name[:80]!r}", fix=fix, path=name[:200])

@@ -26,7 +26,7 @@ CODES = {
     LOCK_TIMEOUT: "busy",
     **dict.fromkeys(ACTION_CODES.values(), "refused"),
 }
-LONGEST_FACT = 300  # characters of a value that an error shows
+MAX_FACT_CHARACTERS = 300  # characters of a value that an error shows
 
 
 class RecordError(MemdirError):
@@ -59,11 +59,11 @@ def form(error: RecordError) -> str:
         facts.insert(1, ("target", error.path))
     if error.fix:
         facts.append(("fix", error.fix))
-    return "\n".join([error.record_code, *(f"{key}: {_shown(value)}" for key, value in facts)])
-
-
-def _shown(value: str) -> str:
-    """One line without controls: a value from a draft must not pass for another line."""
-    kept = "".join(char if char.isprintable() else " " for char in value[: 2 * LONGEST_FACT])
-    line = " ".join(kept.split())
-    return line if len(line) <= LONGEST_FACT else line[: LONGEST_FACT - 1] + "…"
+    lines = [error.record_code]
+    for key, value in facts:
+        # One line without controls: a value from a draft must not pass for another line.
+        kept = [char if char.isprintable() else " " for char in value[: 2 * MAX_FACT_CHARACTERS]]
+        line = " ".join("".join(kept).split())
+        cut = line[: MAX_FACT_CHARACTERS - 1] + "…"
+        lines.append(f"{key}: {line if len(line) <= MAX_FACT_CHARACTERS else cut}")
+    return "\n".join(lines)

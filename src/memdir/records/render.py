@@ -22,7 +22,7 @@ LEFTOVERS = "<!-- memdir:record "  # see exchange
 _BETWEEN = " — "  # an alternative and why it lost
 
 
-def view(record: Record) -> str:
+def render_record(record: Record) -> str:
     """The record as a memory: header, choices, sections."""
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
@@ -44,7 +44,7 @@ def view(record: Record) -> str:
     return memory.write(header, "\n\n".join(part for part in parts if part))
 
 
-def read_view(text: str) -> Record:
+def read_rendered(text: str) -> Record:
     """What a view says, as a record; fields that it does not show are absent."""
     document = memory.read(text)
     record: Record = {
@@ -88,20 +88,24 @@ def labels(field: Field) -> tuple[str, ...]:
 
 def _sections(field: Field, value: object) -> list[str]:
     if field.kind == fields.TEXT:
-        text = _word(value)
-        return [_section(field.label, _escape(text))] if text else []
+        lines = _word(value).split("\n")
+        # A line of a text must not pass for a heading of ours or for what follows the body.
+        text = "\n".join(f"\\{line}" if _is_marked(line) else line for line in lines)
+        return [_section(field.label, text)]
     if field.kind == fields.EXAMPLES and isinstance(value, dict):
         lists = [(key.capitalize(), fields.texts_of(value.get(key))) for key in fields.EXAMPLE_KEYS]
-        return [_section(label, _items(items)) for label, items in lists if items]
-    if field.kind == fields.ALTERNATIVES and isinstance(value, list):
-        items = [_alternative(item) for item in value if isinstance(item, dict)]
-        return [_section(field.label, _items(items))] if items else []
+        return [_section(label, _items(items)) for label, items in lists]
     items = fields.texts_of(value)
-    return [_section(field.label, _items(items))] if items else []
+    if field.kind == fields.ALTERNATIVES and isinstance(value, list):
+        for item in (item for item in value if isinstance(item, dict)):
+            option, reason = _word(item.get("option")), _word(item.get("rejected_reason"))
+            items.append(f"{option}{_BETWEEN}{reason}" if reason else option)
+    listed = field.kind in (fields.TEXTS, fields.ALTERNATIVES)
+    return [_section(field.label, _items(items))] if listed else []
 
 
 def _section(label: str, text: str) -> str:
-    return f"{SECTION}{label}\n\n{text}"
+    return f"{SECTION}{label}\n\n{text}" if text else ""
 
 
 def _word(value: object) -> str:
@@ -109,11 +113,6 @@ def _word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def _alternative(item: Record) -> str:
-    option, reason = _word(item.get("option")), _word(item.get("rejected_reason"))
-    return f"{option}{_BETWEEN}{reason}" if reason else option
 
 
 def _items(items: list[str]) -> str:
@@ -139,16 +138,6 @@ def _path(item: str) -> str:
     return bare[1:-1] if len(bare) > 2 and bare[0] == bare[-1] == "`" else item
 
 
-def _escape(text: str) -> str:
-    """A line of a text must not pass for a heading of ours or for what follows the body."""
-    return "\n".join(f"\\{line}" if _is_marked(line) else line for line in text.split("\n"))
-
-
-def _unescape(text: str) -> str:
-    lines = text.split("\n")
-    return "\n".join(line[1:] if line[:1] == "\\" and _is_marked(line) else line for line in lines)
-
-
 def _is_marked(line: str) -> bool:
     return line.lstrip("\\").startswith((SECTION, LEFTOVERS))
 
@@ -167,7 +156,9 @@ def _value(field: Field, shown: dict[str, str]) -> object:
     if field.kind == fields.CHOICE:
         return text
     if field.kind == fields.TEXT:
-        return _unescape(text)
+        lines = text.split("\n")
+        own = [line[1:] if line[:1] == "\\" and _is_marked(line) else line for line in lines]
+        return "\n".join(own)
     items = _split_items(text)
     if field.kind == fields.TEXTS:
         return items

@@ -1,28 +1,22 @@
-"""What a conversation may hold of each type of record: keyword scores, excerpts, <triage_data>.
+"""What a conversation may hold of each category of record: its lines, and keyword scores.
 
-Every line with a word of a type is one hit, worth more with a booster near it. A session's summary
-is told by how much was done. Linear in the text.
+A line with a word of a category is one hit, worth more with a booster near it. A session's summary
+is scored by how much was done. Code does not count, nor what we told the agent: that stands in the
+transcript again, and would be found worth keeping at every stop anew. Linear in the text.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, takewhile
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message
-from memdir.errors import Finding, MemdirError
-from memdir.hot.safe import BRACKET, ELLIPSIS, clip, inert, inert_line
-from memdir.records.contexts import Context, Contexts
-from memdir.records.lookup import settings_of
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message, typed
+from memdir.records.fields import TYPES
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
-from memdir.records.spoken import Line, is_message, last_messages, lines_of
-from memdir.store import registry
-from memdir.store.writer import App
+from memdir.text.markdown import closes_fence, opened_fence
 from memdir.text.patterns import pattern
 
 BOOSTER_LINES = 4  # in which a booster counts, before and behind
@@ -113,6 +107,31 @@ _NOTHING = pattern(r"[:=]?[ \t]{0,3}(?:0|none|nothing|zero)\b(?![.%]?\d)", re.AS
 _END = r"(?!\w|[-.]\w)"  # `error-free` and `error.log` are other words
 
 
+_INLINE = pattern(r"`{1,3}[^`\n]{1,1000}`{1,3}")
+_DATA = pattern(r"<(/?)(?:triage|transcript)[_-]data\b[^<>]{0,1000}>?", re.IGNORECASE)
+# A line of a summary or an index, whoever repeats it.
+_LISTED = pattern(
+    rf"\s{{0,20}}(?:[-*]\s{{0,4}})?\*{{0,2}}\[(?:{'|'.join(TYPES)})\]", re.IGNORECASE | re.ASCII
+)
+# What an agent says while it saves: commands, paths, "Saved the decision record: ...".
+_SAVING = pattern(
+    r"\W{0,6}(?:create|update|delete|retire|draft|verifie)d?(?: [a-z_]{1,20}){0,3} "
+    r"(?:records?|memor(?:y|ies)|drafts?)(?=\s{0,9}(?:$|[^\w\s])| (?:for|in|at|with|about|as|to)\b)"
+    r"|\W{0,6}saved(?: [a-z_]{1,20}){0,3} (?:records?|memor(?:y|ies)|drafts?)\b",
+    re.IGNORECASE | re.ASCII,
+)
+_PLACES = ("memdir records ", "memdir save ", ".claude/memory/", "#tags:")
+
+
+class Line(NamedTuple):
+    """`bare` is what is scored, in small letters; None for code, which is only shown."""
+
+    text: str
+    bare: str | None
+    who: str
+    message: int  # its number among the messages
+
+
 class Activity(NamedTuple):
     """How much was done; an exchange is a message of the person that the agent answered."""
 
@@ -145,15 +164,19 @@ class Scored(NamedTuple):
         return tuple(it for it in self.scores if it.score >= it.threshold)
 
 
-def score(said: Sequence[Message], settings: RecordSettings) -> Scored:
-    """Look through the end of a conversation for every type that the settings want captured."""
-    last = last_messages(said, settings.max_messages)
-    spoken = tuple(lines_of(last))
-    units = [number for number, line in enumerate(spoken) if line.bare is not None]
-    bare = [line.bare for line in spoken if line.bare is not None]
+def score_conversation(said: Sequence[Message], settings: RecordSettings) -> Scored:
+    """Look through the last messages for every category that the settings want captured."""
+    count, first = 0, len(said)
+    while first and count < settings.max_messages:
+        first -= 1
+        count += _is_message(said[first])
+    last = said[first:]
+    lines = tuple(_lines_of(last))
+    units = [number for number, line in enumerate(lines) if line.bare is not None]
+    bare = [line.bare for line in lines if line.bare is not None]
     uses = [it.tool for it in last if it.who == TOOL]
     exchanges, asked = 0, False
-    for item in filter(is_message, last):
+    for item in filter(_is_message, last):
         exchanges += asked and item.who == AGENT
         asked = item.who == PERSON
     activity = Activity(len(uses), tuple(sorted({*uses} - {""})), exchanges)
@@ -164,10 +187,46 @@ def score(said: Sequence[Message], settings: RecordSettings) -> Scored:
             value, hits, boosted = done + exchanges * EXCHANGE, list[int](), list[int]()
         else:
             value, hits, boosted = _count(RULES[type], bare)
-        lines = [tuple(units[line] for line in some) for some in (hits, boosted)]
+        numbers = [tuple(units[line] for line in some) for some in (hits, boosted)]
         rounded = round(min(value, 1.0), SCORE_DIGITS)
-        scores.append(Score(type, rounded, settings.thresholds[type], *lines))
-    return Scored(tuple(last), spoken, activity, tuple(scores))
+        scores.append(Score(type, rounded, settings.thresholds[type], *numbers))
+    return Scored(tuple(last), lines, activity, tuple(scores))
+
+
+def _is_message(item: Message) -> bool:
+    """True if a person or an agent says something with it."""
+    return item.who in (PERSON, AGENT) and bool(item.text.strip())
+
+
+def _lines_of(said: Sequence[Message]) -> Iterator[Line]:
+    """Every line that somebody said themselves; an open fence ends with its message."""
+    for number, item in enumerate(said):
+        text = typed(_outside_data(item.text)) if _is_message(item) else ""
+        fence = ""
+        for line in text.split("\n") if text else ():
+            if fence or opened_fence(line):
+                fence = "" if fence and closes_fence(line, fence) else fence or opened_fence(line)
+                yield Line(line, None, item.who, number)
+            elif not _is_own(line, item.who):
+                bare = _INLINE.sub(" ", line) if "`" in line else line
+                yield Line(line, bare.lower().replace("’", "'"), item.who, number)
+
+
+def _outside_data(text: str) -> str:
+    """Without what stands between the first beginning and the last end of our data."""
+    marks = list(_DATA.finditer(text))
+    if not marks:
+        return text
+    start = 0 if marks[0][1] else marks[0].start()
+    end = marks[-1].end() if marks[-1][1] else len(text)
+    return f"{text[:start]}\n{text[end:]}"
+
+
+def _is_own(line: str, who: str) -> bool:
+    if "[" in line and _LISTED.match(line):
+        return True
+    saving = any(place in line for place in _PLACES) or _SAVING.match(line)
+    return who == AGENT and bool(saving)
 
 
 def _count(rule: Rule, lines: list[str]) -> tuple[float, list[int], list[int]]:
@@ -229,165 +288,3 @@ def _is_negated(text: str, start: int, end: int) -> bool:
         if words[index] not in _BETWEEN:  # "no test failed"
             return index > 0 and words[index - 1] == "no" and words[index].isalpha()
     return False
-
-
-# What a drafting agent is given of a conversation: the lines around the hits, marked as data.
-
-CONTEXT_LINES = 10  # before and behind a hit
-MAX_EXCERPT_BYTES = 50 * 1024  # everything included
-MAX_LINE_BYTES = 4096
-MAX_NAMES_BYTES = 1024  # of tools, and of the files that were written
-OPENING, CLOSING = "<transcript_data>", "</transcript_data>"
-LEFT_OUT = f"[{ELLIPSIS}]"  # stands where lines were left out
-ROLES = {AGENT: "[assistant]", PERSON: "[user]"}  # where nothing that was said can stand
-_INDENT = "  "
-_OPENERS = "<＜﹤˂ᐸ⟨\u2329\u3008❬❮"
-_FORGED = pattern(rf"[{_OPENERS}](?=[\s/\\／∕⁄]{{0,20}}transcript[\s_-]{{0,3}}data)", re.IGNORECASE)
-
-
-def excerpt(scored: Scored, item: Score, settings: RecordSettings) -> str:
-    """The text of a context file for one type that was triggered."""
-    description = settings.types[item.type].description
-    header = [f"Category: {item.type}", f"Score: {item.score:g}"]
-    header += [f"Description: {inert_line(description)}"] if description else []
-    wanted: Iterable[int] = _around(item, len(scored.lines))
-    if item.type == SESSION_SUMMARY:
-        uses, names, exchanges = scored.activity
-        tools = inert_line(", ".join(names), MAX_NAMES_BYTES)
-        header += [f"Tool uses: {uses}"]
-        header += [f"Distinct tools: {len(names)}" + (f" ({tools})" if tools else "")]
-        header += [f"Exchanges: {exchanges}"]
-        written = dict.fromkeys(path for it in scored.said for path in it.wrote)
-        if files := inert_line(", ".join(written), MAX_NAMES_BYTES):
-            header += [f"Files written: {files}"]
-        wanted = range(len(scored.lines) - 1, -1, -1)
-    head = "\n".join([*header, OPENING, ""])
-    room = MAX_EXCERPT_BYTES - len(head.encode()) - len(CLOSING) - 1
-    chosen: set[int] = set()
-    left = room
-    for number in wanted:
-        if number not in chosen:
-            size = len(scored.lines[number].text.encode("utf-8", "replace"))
-            left -= min(size, MAX_LINE_BYTES) + len(_INDENT)
-            if left < 0:
-                break
-            chosen.add(number)
-    data = _clip_lines(_render_lines(scored.lines, sorted(chosen)), room)
-    return f"{head}{data}{CLOSING}\n"
-
-
-def _around(item: Score, count: int) -> Iterator[int]:
-    """The lines around each hit: the boosted ones say most, the newest of them first."""
-    plain = sorted(set(item.hits) - set(item.boosted), reverse=True)
-    for hit in (*sorted(item.boosted, reverse=True), *plain):
-        yield hit
-        for step in range(1, CONTEXT_LINES + 1):
-            yield from (number for number in (hit - step, hit + step) if 0 <= number < count)
-
-
-def _render_lines(lines: Sequence[Line], numbers: Sequence[int]) -> list[str]:
-    """The lines in order, under the role of who said them, with a mark for each gap."""
-    result: list[str] = []
-    last = -1
-    for _, group in groupby(numbers, key=lambda number: lines[number].message):
-        some = list(group)
-        gap = some[0] > last + 1
-        result += [LEFT_OUT] if gap else []
-        result.append(ROLES[lines[some[0]].who])
-        for _, piece in groupby(enumerate(some), key=lambda pair: pair[1] - pair[0]):
-            run = [number for _, number in piece]
-            result += [LEFT_OUT] if run[0] != some[0] else []
-            # Made harmless before it is indented: what was one line may become several.
-            text = inert("\n".join(lines[number].text for number in run))
-            result += [_INDENT + clip(line, MAX_LINE_BYTES) for line in text.split("\n")]
-            last = run[-1]
-    return result
-
-
-def _clip_lines(lines: list[str], room: int) -> str:
-    """The newest lines that fit; no end of the data can stand among them."""
-    text = "\n".join(lines)
-    if any(opener in text for opener in _OPENERS):
-        text = _FORGED.sub(BRACKET, text)
-    kept: list[str] = []
-    for line in reversed(text.split("\n")):
-        room -= len(line.encode("utf-8", "replace")) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    return "".join(f"{line}\n" for line in reversed(kept))
-
-
-# What triage says: a summary for a person's eyes, and the same as data for a skill.
-
-HEADING = "memdir: this conversation may hold something worth a record:"
-CLIENT = "claude_code"
-
-
-class Triage(NamedTuple):
-    """What triggers; the files that hold its contexts, and those that drafts are to get."""
-
-    scored: Scored
-    contexts: dict[str, str]
-    drafts: dict[str, str]
-    findings: list[Finding]
-    text: str  # for agents; empty where nothing triggers
-
-
-def triage_text(
-    triggered: Sequence[Score], settings: RecordSettings, contexts: Mapping[str, str]
-) -> str:
-    """Summary and data; a type whose context could not be written has no file."""
-    lines, categories = [HEADING], []
-    for item in triggered:
-        line = f"- [{item.type.upper()}] score {item.score:.2f}, threshold {item.threshold:.2f}"
-        description = settings.types[item.type].description
-        lines.append(f"{line}: {description}" if description else line)
-        category = {"category": item.type, "score": item.score, "description": description}
-        if item.type in contexts:
-            category["context_file"] = contexts[item.type]
-        categories.append(category)
-    parallel = settings.parallel._asdict()
-    data = json.dumps({"categories": categories, "parallel_config": parallel}, indent=2)
-    # A text inside the data could otherwise end it.
-    data = data.replace("<", "\\u003c").replace(">", "\\u003e")
-    summary = "\n".join(lines)
-    return f"{summary}\n\n<triage_data>\n{data}\n</triage_data>\n" if triggered else ""
-
-
-def triage(
-    said: Sequence[Message], settings: RecordSettings, open_context: Callable[[], Context] | None
-) -> Triage:
-    """Score, put the contexts down, say it; without a place nothing is written."""
-    scored = score(said, settings)
-    contexts: dict[str, str] = {}
-    drafts: dict[str, str] = {}
-    findings: list[Finding] = []
-    if scored.triggered and open_context is not None:
-        context = open_context()
-        for item in scored.triggered:
-            try:
-                contexts[item.type] = context.write(item.type, excerpt(scored, item, settings))
-                drafts[item.type] = context.draft_place(item.type)
-            except MemdirError as error:  # that type is drafted without, or not at all
-                findings.append(Finding("no-context", error.path, error.message, error.next))
-    text = triage_text(scored.triggered, settings, contexts)
-    return Triage(scored, contexts, drafts, findings, text)
-
-
-def triage_transcript(app: App, transcript: str, session: str = "", last: str = "") -> Triage:
-    """Triage a transcript, wherever it lies; on a dry run no context is written."""
-    settings, warnings = settings_of(app.store)
-    transcript = os.path.abspath(transcript)
-    environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
-    reader = registry.load("transcripts", CLIENT).open_reader(app.config.home, environ)
-    reader.root = os.path.dirname(os.path.realpath(transcript))
-    stretch = reader.read(transcript, Cursor(), last)
-
-    def open_context() -> Context:
-        private = Contexts(app.config.state_dir)
-        private.prune(app.now())
-        return private.open(session or stretch.session)
-
-    result = triage(stretch.said, settings, None if app.dry_run else open_context)
-    return result._replace(findings=[*warnings, *result.findings])

@@ -14,21 +14,23 @@ from memdir.hot.memory import stem
 from memdir.hot.place import is_below
 from memdir.records import fields, match, refusal
 from memdir.records.fields import Field, Record, is_active
-from memdir.records.index_md import changing
-from memdir.records.lifecycle import roll, turn
-from memdir.records.lookup import (
-    collect,
+from memdir.records.index_md import change_records
+from memdir.records.lifecycle import WAYS, roll, turn_record
+from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
+from memdir.records.record import (
+    check_version,
+    collect_records,
     find_record,
     paths_of,
+    read_record,
     settings_of,
     sure_settings_of,
     target_path,
+    write_record,
 )
-from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
-from memdir.records.record import expect, read_record, write_record
 from memdir.records.refusal import ACTION_CODES, RecordError
-from memdir.records.update import WAY_BACK, WAYS, may_create, merge, must_rename
-from memdir.records.validate import demand, repair
+from memdir.records.update import WAY_BACK, merge_update, must_rename
+from memdir.records.validate import repair_record, require_valid
 from memdir.store.changes import remark_ignored
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
@@ -37,8 +39,11 @@ from memdir.text.secrets import find_secrets
 CREATE, UPDATE = "create", "update"
 VERBS = {"delete": "retire", "unarchive": "restore"}  # what the history calls them
 SAME = "the same record is there already"
+ANTI_RESURRECTION_SECONDS = 24 * 3600
 GROWING = ("tags", "related_files")
-YES, NO = ("true", "yes", "1"), ("false", "no", "0")
+FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+# What makes two records the same to somebody who creates one twice.
+_SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
 
 
 @dataclass(frozen=True)
@@ -56,13 +61,10 @@ class Request:
 def write(app: App, request: Request) -> Done:
     """Carry one action out; after a session summary, the window is rolled."""
     if request.action == UPDATE and not request.expected:
-        raise RecordError(
-            refusal.INPUT,
-            "an update needs the hash of the version that was read",
-            fix="read the record and give --hash: its MD5 or SHA-256",
-            path=request.target,
-        )
-    with changing(app, VERBS.get(request.action, request.action), request.reason) as desk:
+        message = "an update needs the hash of the version that was read"
+        fix = "read the record and give --hash: its MD5 or SHA-256"
+        raise RecordError(refusal.INPUT, message, fix=fix, path=request.target)
+    with change_records(app, VERBS.get(request.action, request.action), request.reason) as desk:
         desk.changes += carry_out(app, desk, request)
     desk.remarks += remark_ignored(app, [it.path for it in desk.changes if it.changed])
     return desk.done
@@ -70,7 +72,7 @@ def write(app: App, request: Request) -> Done:
 
 def change_status(app: App, names: Sequence[str], action: str, reason: str) -> Done:
     """Retire or archive each; without an action, each comes back from where it was put."""
-    with changing(app, VERBS.get(action, action or "restore"), reason) as desk:
+    with change_records(app, VERBS.get(action, action or "restore"), reason) as desk:
         desk.plan = list(dict.fromkeys(find_record(name, desk.store) for name in names))
         for path in desk.plan:
             status = fields.status_of(_read_standing(desk.store, path))
@@ -81,7 +83,7 @@ def change_status(app: App, names: Sequence[str], action: str, reason: str) -> D
 
 def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
     """A record as a person or an agent says it: created, or changed where it stands."""
-    with changing(app, "save", reason) as desk:
+    with change_records(app, "save", reason) as desk:
         request = Request(CREATE, type, draft=draft, reason=reason)
         path = place_of(request, desk.store.root)
         try:
@@ -89,7 +91,7 @@ def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
         except Missing:
             old = {}
         if not old or not is_active(old):
-            desk.remarks += _close_records(desk, path, draft)
+            desk.remarks += _close_records(desk.store, path, draft)
             desk.changes += carry_out(app, desk, request)
         elif _has_news(old, draft, app.now()):
             whole = complete_draft(old, draft, reason or "saved again", app.now())
@@ -112,10 +114,12 @@ def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
         draft = _date_changes(request.draft, app.now())
         exists = _exists_below(app.config.checkout)
         return [amend(path, draft, desk.store, app.now(), request.expected, exists)]
-    if WAYS[request.action][1] == fields.ACTIVE:
+    if WAYS[request.action].target == fields.ACTIVE:
         settings, _ = settings_of(desk.store)
         _refuse_full(desk.store, fields.type_at(path), settings, request.action, path)
-    return [turn(path, request.action, request.reason, desk.store, app.now(), request.expected)]
+    return [
+        turn_record(path, request.action, request.reason, desk.store, app.now(), request.expected)
+    ]
 
 
 def place_of(request: Request, root: str) -> str:
@@ -126,8 +130,8 @@ def place_of(request: Request, root: str) -> str:
         _refuse_other_type(path, type)
         return path
     if not type:
-        message = "nobody says which category it is of"
-        raise RecordError(refusal.INPUT, message, fix=f"--category: {', '.join(fields.TYPES)}")
+        fix = f"--category: {', '.join(fields.TYPES)}"
+        raise RecordError(refusal.INPUT, "the draft names no category", fix=fix)
     title = request.draft.get("title")
     if not isinstance(title, str) or not title.strip():
         raise RecordError(refusal.VALIDATION, "title is missing", fix="add title")
@@ -140,12 +144,9 @@ def _create(app: App, desk: Desk, request: Request) -> list[Change]:
     # After a session summary others go, by what the settings say.
     settings = (sure_settings_of if type == SESSION_SUMMARY else settings_of)(desk.store)[0]
     if not settings.types[type].enabled:
-        raise RecordError(
-            ACTION_CODES[CREATE],
-            f"the category {type} is switched off",
-            fix=f"set categories.{type}.enabled to true in memory-config.json",
-            path=path,
-        )
+        fix = f"set categories.{type}.enabled to true in memory-config.json"
+        message = f"the category {type} is switched off"
+        raise RecordError(ACTION_CODES[CREATE], message, fix=fix, path=path)
     refuse_secrets(request.draft, {})
     if not desk.store.exists(path):
         _refuse_full(desk.store, type, settings, CREATE, path)
@@ -159,30 +160,51 @@ def _create(app: App, desk: Desk, request: Request) -> list[Change]:
 
 
 def put_down(draft: Record, path: str, store: Store, now: float) -> Change:
-    """A draft at the beginning of its life; what stands there and lives is never overwritten."""
+    """A draft at the beginning of its life; an active or archived record is never overwritten."""
     stamp = safe.iso_time(now)
-    record: Record = {"related_files": [], "confidence": fields.DEFAULT_CONFIDENCE}
-    record |= {"category": fields.type_at(path), "changes": []}
+    record: Record = {"category": fields.type_at(path)}
     record |= {key: value for key, value in draft.items() if key not in fields.OPTIONAL_KEYS}
     # What the store decides a draft cannot claim.
     record |= {"id": stem(path), "created_at": stamp, "updated_at": stamp, "times_updated": 0}
     record |= {"record_status": fields.ACTIVE, "schema_version": fields.SCHEMA_VERSION}
-    record, remarks = repair(record, now)
-    demand(record, fields.type_at(path), path)
+    record, remarks = repair_record({**fields.DEFAULTS, **record}, now)
+    require_valid(record, fields.type_at(path), path)
     try:
         data = store.read(path)
     except Missing:
         pass
     else:
         standing = read_record(data, path)[0]
-        if fields.is_newer(standing):
-            message = "a newer version has written what stands there; it is only read"
-            raise RecordError(refusal.OVERWRITE, message, fix="choose another title", path=path)
-        if not may_create(standing, record, now, path):
+        known = is_active(standing) and not fields.is_newer(standing)
+        if known and all(standing.get(it) == record.get(it) for it in _SUBSTANCE):
             return Change(SKIPPED, stem(path), path, hash_of(data), SAME)
+        _refuse_overwrite(standing, now, path)
     data = write_record(record)
     store.put(path, data)
     return Change(CREATED, stem(path), path, hash_of(data), remarks=tuple(remarks))
+
+
+def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
+    """A create may only replace a record that was retired more than 24 hours ago."""
+    status = fields.status_of(standing)
+    if fields.is_newer(standing) or status != fields.RETIRED:
+        raise RecordError(
+            refusal.OVERWRITE,
+            f"there is a record already ({status}); a create does not overwrite it",
+            facts=(("record_status", status),),
+            fix="update it, or choose another title",
+            path=path,
+        )
+    since = safe.parse_time(str(standing.get("retired_at") or standing.get("updated_at") or ""))
+    # A clock that was set back makes the retirement lie ahead: that counts as just now.
+    if since is None or now - since < ANTI_RESURRECTION_SECONDS:
+        raise RecordError(
+            refusal.ANTI_RESURRECTION,
+            "a record of this name was retired less than 24 hours ago",
+            facts=(("retired_at", str(standing.get("retired_at") or "unknown")),),
+            fix="choose another title, wait 24 hours, or restore the record and update it",
+            path=path,
+        )
 
 
 def amend(
@@ -193,14 +215,14 @@ def amend(
     expected: str,
     exists: Callable[[str], bool],
 ) -> Change:
-    """The update, and where its title is another one now, its file under a new name.
+    """Update a record; if most words of its title change, its file gets a new name.
 
     `expected` is the hash of the version that was read, `exists` knows the project's files.
     """
     data = store.read(path)
-    expect(data, expected, path, write_record(draft))
+    check_version(data, expected, path, write_record(draft))
     old, _ = read_record(data, path)
-    merged, remarks = merge(old, draft, now, exists)
+    merged, remarks = merge_update(old, draft, now, exists)
     type, title = str(merged["category"]), str(merged["title"])
     place = fields.path_of(type, slug_for(title, type))
     if place == path or not must_rename(str(old.get("title")), title):
@@ -210,8 +232,7 @@ def amend(
         place = path
     else:
         remarks.append(f"renamed from {path}: most words of the title changed")
-    merged["id"] = stem(path)
-    data = write_record(merged)
+    data = write_record(merged | {"id": stem(path)})
     store.put(path, data)
     if place != path:
         data = _rename(path, place, merged, store)
@@ -219,17 +240,15 @@ def amend(
 
 
 def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
-    """Cut off on the way, the same version stands under both names: healing takes one away."""
+    """If killed halfway, the record exists under both names; `heal_renames` removes one."""
     data = write_record(merged | {"id": stem(place)})
     try:
         store.put(place, data)
         store.drop(path)
     except MemdirError as error:
-        raise Unwritable(
-            f"{path} is updated, but not yet renamed to {place}: {error.message}",
-            path=error.path,
-            next=f"{error.next}; the next change, or memdir records index --rebuild, mends it",
-        ) from None
+        message = f"{path} is updated, but not yet renamed to {place}: {error.message}"
+        next = f"{error.next}; the next change, or memdir records index --rebuild, mends it"
+        raise Unwritable(message, path=error.path, next=next) from None
     return data
 
 
@@ -238,11 +257,8 @@ def refuse_secrets(draft: Record, old: Record) -> None:
     known = set(_texts(old))
     for text in _texts(draft):
         for secret in find_secrets(text) if text not in known else ():
-            raise RecordError(
-                refusal.SECURITY,
-                f"the draft holds what looks like a secret ({secret.rule})",
-                fix="name the place of the secret instead",
-            )
+            message = f"the draft holds what looks like a secret ({secret.rule})"
+            raise RecordError(refusal.SECURITY, message, fix="name the place of the secret instead")
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -267,7 +283,7 @@ def _refuse_other_type(path: str, type: str) -> None:
 
 def _refuse_full(store: Store, type: str, settings: RecordSettings, action: str, path: str) -> None:
     """The category's maximum; what is active already takes no room."""
-    records, _ = collect(store, paths_of(store, type))
+    records, _ = collect_records(store, paths_of(store, type))
     limit = settings.max_memories_per_category
     active = [it for it, record in records.items() if is_active(record)]
     if path in active or len(active) < limit:
@@ -299,13 +315,11 @@ def _date_changes(draft: Record, now: float) -> Record:
 
 
 def _exists_below(checkout: str) -> Callable[[str], bool]:
-    """Does the project have such a file? What lies elsewhere is no file of it."""
+    """Tells whether the project has such a file; one outside of it does not count."""
 
     def exists(path: str) -> bool:
-        if "\0" in path:
-            return False
         whole = os.path.normpath(os.path.join(checkout, path))
-        return is_below(whole, checkout) and os.path.lexists(whole)
+        return "\0" not in path and is_below(whole, checkout) and os.path.lexists(whole)
 
     return exists
 
@@ -328,8 +342,8 @@ def _as_list(value: object) -> list[object]:
 
 
 def _has_news(old: Record, draft: Record, now: float) -> bool:
-    """Does the draft say anything that the record does not?"""
-    new = repair({**old, **draft}, now)[0]
+    """True if the draft says anything that the record does not."""
+    new = repair_record({**old, **draft}, now)[0]
     if any(new.get(key) != old.get(key) for key in ("title", "confidence")):
         return True
     if any(it not in old[key] for key in GROWING for it in _as_list(new.get(key))):
@@ -340,16 +354,18 @@ def _has_news(old: Record, draft: Record, now: float) -> bool:
     return any(standing.get(key) != value for key, value in content.items())
 
 
-def _close_records(desk: Desk, path: str, draft: Record) -> list[str]:
-    """The record that may say the same under another title."""
+def title_and_tags(draft: Record) -> str:
+    """The words by which a draft is compared with the records there are."""
     tags = draft.get("tags")
-    words = [str(draft.get("title", "")), *(map(str, tags) if isinstance(tags, list) else ())]
-    records, _ = collect(desk.store, desk.store.files())
-    answer = match.candidate(records.items(), fields.type_at(path), " ".join(words))
-    near = answer["candidate"]
-    if not isinstance(near, dict):
-        return []
-    return [f"{near['path']} is close to it: memdir show {stem(str(near['path']))}"]
+    words = [draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
+    return " ".join(map(str, words))
+
+
+def _close_records(store: Store, path: str, draft: Record) -> list[str]:
+    """The record that may say the same under another title."""
+    records = match.read_files(store, store.files())
+    near = match.candidate(records, fields.type_at(path), title_and_tags(draft))["candidate"]
+    return [f"{near['path']} is close to it: memdir show {stem(near['path'])}"] if near else []
 
 
 def read_fields(given: Record, type: str, values: Sequence[str]) -> Record:
@@ -374,8 +390,7 @@ def _field_value(field: Field, before: object, part: str, text: str) -> object:
     if field.kind == fields.TEXTS:
         return [*earlier, text]
     if field.kind == fields.FLAG:
-        plain = text.strip().lower()
-        return True if plain in YES else False if plain in NO else text
+        return FLAGS.get(text.strip().lower(), text)
     if field.kind == fields.EXAMPLES:
         examples = dict(before) if isinstance(before, dict) else {}
         part = part or "prefer"
