@@ -20,7 +20,7 @@ from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from memdir.hot.safe import inert_line
 from memdir.hot.words import Words
-from memdir.text import prose, secrets
+from memdir.text import markdown, secrets
 
 SOURCE = "capture"  # who saved it, as its header says
 LONGEST_QUOTE = 240  # bytes
@@ -168,8 +168,8 @@ def _parts(text: str, words: Words) -> list[frozenset[str]]:
     held: frozenset[str] = frozenset()
     # In stretches: of a long text at once, the end would not be looked at.
     parts = [text[at : at + STRETCH] for at in range(0, len(text), STRETCH)]
-    for sentence in chain.from_iterable(map(prose.sentences, parts)):
-        held |= frozenset(words.count(sentence.text)[0])
+    for sentence, _ in chain.from_iterable(map(markdown.sentences, parts)):
+        held |= frozenset(words.count(sentence)[0])
         if len(held) >= FEWEST:
             found.append(held)
             held = frozenset()

@@ -133,7 +133,7 @@ class Known:
             self._texts.append((text, similar.words(text.text)))
             for line in text.text.splitlines():
                 words = similar.words(line)
-                if similar.FEWEST_WORDS <= len(words) <= MAX_LINE_WORDS:
+                if similar.MIN_LOOSE_WORDS <= len(words) <= MAX_LINE_WORDS:
                     for word in words:
                         self._having.setdefault(word, []).append(len(self._lines))
                     self._lines.append((text.where, words))
@@ -161,7 +161,7 @@ class Known:
         Two lines with so many words in common share one of any few: the rarest tell soonest.
         """
         mine = similar.words(text)
-        if len(mine) < similar.FEWEST_WORDS:
+        if len(mine) < similar.MIN_LOOSE_WORDS:
             return ""
         few = len(mine) - int(len(mine) * similar.SAME) + 1
         rarest = sorted(mine, key=lambda word: len(self._having.get(word, ())))[:few]

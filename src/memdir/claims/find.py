@@ -14,8 +14,14 @@ from memdir.claims.claim import BRANCH, COMMIT, NUMBER, PACKAGE, PATH, SYMBOL, T
 from memdir.claims.context import Context, other_repository
 from memdir.claims.context import retired as is_retired
 from memdir.claims.forms import Form, bare_form, code_form, file_ending
-from memdir.text.markdown import destination
-from memdir.text.prose import FENCED, HIDDEN, LONGEST_TEXT, Block, blocks
+from memdir.text.markdown import (
+    FENCED,
+    HIDDEN,
+    MAX_TEXT_CHARACTERS,
+    Block,
+    blocks,
+    destination,
+)
 
 GONE = (context.DENIED, context.OLD, context.PAST)
 MAX_CLAIMS = 2_000  # claims of one memory
@@ -47,7 +53,7 @@ NO_NAME = frozenset(_NO_NAME.split())
 def find_claims(text: str, place: str = "") -> list[Claim]:
     """The claims of a memory in their order; `place` is its path below the repository, if any."""
     found: list[Claim] = []
-    elsewhere = other_repository(text[:LONGEST_TEXT])
+    elsewhere = other_repository(text[:MAX_TEXT_CHARACTERS])
     retired = is_retired(text[:BEGINNING_CHARACTERS])
     for block in blocks(text):
         loose = elsewhere or block.kind == FENCED

@@ -24,7 +24,7 @@ from memdir.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.hot import memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS, SCOPE_FORMS
 from memdir.store.writer import App, open_app
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 from memdir.text.terminal import count
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from memdir.hot.memory import (
     Document,
     stem,
 )
-from memdir.text import dates, secrets
-from memdir.text.patterns import pattern
+from memdir.text import dates, pattern, secrets
 
 CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"

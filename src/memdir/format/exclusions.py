@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 _SHARE = 0.6  # of the lines that must look like the kind
 _AROUND_WORDS = 25  # around code or a trace, that do not yet explain it

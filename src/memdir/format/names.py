@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from memdir.errors import BadInput, Finding, Missing, Unwritable
 from memdir.hot import types
 from memdir.hot.memory import Memory, stem
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 from memdir.text.secrets import find_secrets
 
 WILD = "*?["

@@ -55,7 +55,7 @@ def rewrite(bom: str, lines: list[Line], gone: set[int], fresh: "Iterable[tuple[
 
 def _place(lines: list[Line], section: str) -> "Place":
     """At the end of the section's list, else of the last list of pointers, else of the text."""
-    heading = _heading(lines, section)
+    heading = find_heading(lines, section)
     if heading >= 0:
         return _place_below(lines, heading)
     last = _last_pointer(lines, 0, len(lines))
@@ -114,7 +114,7 @@ def _section_end(lines: list[Line], heading: int) -> int:
     return end
 
 
-def _heading(lines: list[Line], section: str) -> int:
+def find_heading(lines: list[Line], section: str) -> int:
     """The heading that fits a section best, the first among equals; -1 if none does."""
     best, result = _OTHER, -1
     headings = [i for i, line in enumerate(lines) if line.kind == HEADING]

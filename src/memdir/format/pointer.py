@@ -235,7 +235,7 @@ def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
     """A hook cut so that its escaped form fits the room: as it reads, and as it is written."""
     size = room
     while size >= min(_SHORTEST_HOOK, len(hook)) > 0:
-        short = _cut(hook, size)
+        short = cut_at_word(hook, size)
         shown = escape(short, marks)
         if len(shown) <= room:
             return short, shown
@@ -243,7 +243,7 @@ def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
     return "", ""
 
 
-def _cut(text: str, size: int) -> str:
+def cut_at_word(text: str, size: int) -> str:
     """A text of at most so many characters; cut at a word, in a script without spaces anywhere."""
     if len(text) <= size:
         return text

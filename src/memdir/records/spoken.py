@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.records.fields import TYPES
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 _FENCE = pattern(r"[ \t>]{0,20}(`{3,100}|~{3,100})")
 _INLINE = pattern(r"`{1,3}[^`\n]{1,1000}`{1,3}")

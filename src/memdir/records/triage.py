@@ -23,7 +23,7 @@ from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.spoken import Line, is_message, last_messages, lines_of
 from memdir.store import registry
 from memdir.store.writer import App
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 BOOSTER_LINES = 4  # in which a booster counts, before and behind
 TOOL_USE, DISTINCT_TOOL, EXCHANGE = 0.05, 0.1, 0.02  # what each is worth for a summary

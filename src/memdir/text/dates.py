@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from memdir.text import pattern
 from memdir.text.markdown import closes_fence, item_start, opened_fence
-from memdir.text.patterns import pattern
 
 REACH_CHARACTERS = 120  # of a sentence looked at on either side; keeps the whole linear
 CODE_COLUMNS = 4  # of indent; behind a blank line that is code

@@ -14,9 +14,8 @@ from memdir.models.model import tokens_of
 from memdir.text.markdown import item_start
 from memdir.text.markdown import plain as unescaped
 from memdir.text.similar import MERGE
-from memdir.upkeep.pieces import find_kept, is_placeholder
+from memdir.upkeep.pieces import find_kept, find_missing, is_placeholder
 from memdir.upkeep.split import MERGE_INTO, find_pairs, is_overlong
-from memdir.upkeep.topics import find_missing
 from memdir.upkeep.worksheet import Accounted, Check, Work, bare, has_words, some
 
 _SEE = re.compile(r"[\s(—–-]*\bsee\s*:?\s*$", re.IGNORECASE)  # in front of a link only
