@@ -22,7 +22,6 @@ from memdir.format.outline import (
     read_outline,
     write_outline,
 )
-from memdir.format.placement import find_heading
 from memdir.format.pointer import LINK, WIKILINK, Pointer, is_row, write_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import POINTER_AIM, Memory, is_memory, stem
@@ -222,7 +221,7 @@ def place(work: Work, text: str, new: Mapping[str, str]) -> str:
         new = dict(sorted(typed.items(), key=lambda item: _rank(item[1])))
     end = (lines[0].end if lines else "") or "\n"
     for section in dict.fromkeys(filter(None, new.values())):
-        if find_heading(lines, section) < 0:
+        if index.find_heading(lines, section) < 0:
             blank = [Line("", end)] if lines and lines[-1].text.strip() else []
             if lines:
                 lines[-1].end = lines[-1].end or end
