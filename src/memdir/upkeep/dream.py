@@ -288,7 +288,7 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf)
     _save(paper, rules, oriented)
-    before = proof.count(begin(look(desk.store, {}))) if paper.written else None
+    before = proof.count_up(begin(look(desk.store, {}))) if paper.written else None
     plans = [plan(look(paper, oriented.stale), ideas)]
     carry_out(plans[0], paper, shelf, rules.now)
     lines = [

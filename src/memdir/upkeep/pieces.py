@@ -27,6 +27,7 @@ from memdir.format.pointer import is_row
 from memdir.hot import memory, safe
 from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
 from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, heading_text, level_of
+from memdir.text.terminal import count
 from memdir.upkeep.split import GROUP_LINES, first_heading, split_lines, trim
 from memdir.upkeep.titles import (
     FEEDBACK,
@@ -39,7 +40,7 @@ from memdir.upkeep.titles import (
     summarize,
     title_of,
 )
-from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work, count_lines, line_end
+from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work, line_end
 
 ABOUT = "About this index"
 MAX_INTRO_CHARACTERS = 600  # more is content, whatever it is about
@@ -371,7 +372,7 @@ def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
         path = free_path(file_title, type, work.taken, work.given.style)
         text = "\n".join(topic.lines)
         work.pages[path] = new_page(work, title, summarize(topic.lines), type, text)
-        lines = count_lines(sum(1 for line in topic.lines if line.strip()))
+        lines = count(sum(1 for line in topic.lines if line.strip()), "line")
         work.note(MOVED, path, f"{lines} out of the index; type {type}: {reason}")
         placed[path] = topic.section
     return placed

@@ -179,7 +179,7 @@ def _is_copied(times: Collection[float]) -> bool:
 def plan(given: Given, ideas: Ideas | None = None) -> Plan:
     """Restructure the store on paper: a pass over it, repeated until nothing is left to do."""
     work = begin(given)
-    before = proof.count(work)
+    before = proof.count_up(work)
     for _ in range(MAX_PASSES):
         was = work.index, dict(work.pages)
         work.remarks.clear()
@@ -188,12 +188,17 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
             break
     _mark_unknown_days(work)
     _remark(work)
-    _propose(work)
+    # What only a person can decide: memories that the code contradicts, or that are alike.
+    for path, evidence in given.stale.items():
+        if path in work.pages and evidence:
+            command = retire_command(path)
+            work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
+    propose_alike(work)
     old = {path: page.text for path, page in given.pages.items()}
     kept = {given.index_path: work.index} | ({README: given.readme} if given.readme else {})
     there = old | ({given.index_path: given.index.text} if given.index.text else {})
     lost = tuple(find_lost(there, work.texts | kept, work.accounted))
-    after = proof.count(work)
+    after = proof.count_up(work)
     messages: dict[str, dict[str, None]] = {}
     for step in work.steps:
         messages.setdefault(step.path, {})[step.message] = None
@@ -282,22 +287,22 @@ def _drop_contents(work: Work, lines: list[Line], gone: set[int]) -> None:
 def write_dates(work: Work) -> None:
     """What surely happened on a day; habits, rules and whatever is unsure keep their words."""
     unknown: list[str] = []
-    unsure: list[str] = []
     for path in sorted(work.pages):
         page = work.pages[path]
         day = _day_of(page)
         document = page.document
-        body, left = make_absolute(document.body, day or SOME_DAY, events=True)
         old = document.get("description")
+        body, _ = make_absolute(document.body, day or SOME_DAY, events=True)
         description, _ = make_absolute(old, day or SOME_DAY, events=True)
-        if left and make_absolute(body, day or SOME_DAY)[0] != body:
-            unsure.append(path)
         if (body, description) == (document.body, old):
             continue
         if day is None:
             unknown.append(path)
             continue
-        _account_dates(work, path, document.body.split("\n"), body.split("\n"), day)
+        new = set(body.split("\n"))
+        for line in document.body.split("\n"):
+            if line not in new:
+                work.account(path, line, f"dates by {day}")
         text = page.text[: len(page.text) - len(document.body)] + body
         if description != old:
             work.account(path, f"description: {old}", f"dates by {day}: {description}")
@@ -307,21 +312,6 @@ def write_dates(work: Work) -> None:
     if unknown:
         reason = "nobody knows the day they count from"
         work.remarks.append(f"relative dates stay in {some(unknown)}: {reason}")
-    if unsure:
-        reason = "a habit, or one day?"
-        work.remarks.append(f"words like Friday or today stay in {some(unsure)}: {reason}")
-
-
-def _account_dates(
-    work: Work, path: str, old: Sequence[str], new: Sequence[str], day: datetime.date
-) -> None:
-    """Each line that changed, with the line it is now; a phrase may run over a line's end."""
-    same_count = len(old) == len(new)
-    for i, line in enumerate(old):
-        if same_count and line != new[i]:
-            work.account(path, line, f"dates by {day}: {new[i].strip()}")
-        elif not same_count and line not in new:
-            work.account(path, line, f"dates by {day}")
 
 
 def _mark_unknown_days(work: Work) -> None:
@@ -361,13 +351,13 @@ def _session_days(body: str) -> set[str]:
 def _remark(work: Work) -> None:
     """What a person may want to add: a reason, a date. We do not make one up."""
     new = work.new_paths
-    bare = [
+    bare_rules = [
         path
         for path in new
         if work.memory(path).type == FEEDBACK and WHY.lower() not in work.pages[path].text.lower()
     ]
-    if bare:
-        message = f"no reason ({WHY.strip('*:')}) stands in {some(bare)}"
+    if bare_rules:
+        message = f"no reason ({WHY.strip('*:')}) stands in {some(bare_rules)}"
         work.remarks.append(f"{message}; add it if you know it: memdir edit NAME --why")
     if work.given.empty:
         work.remarks.append(f"nothing stands in {some([*work.given.empty])}: left alone")
@@ -375,19 +365,6 @@ def _remark(work: Work) -> None:
         if asks_to_stay(work.pages[path].document.body.strip().split("\n")):
             message = "says that agents must always see it, but the index was full"
             work.remarks.append(f"{path} {message}")
-    if new and work.given.index.text and not work.given.index.dated:
-        work.remarks.append(
-            "new memories bear no date: the files have the time of a checkout or a copy"
-        )
-
-
-def _propose(work: Work) -> None:
-    """What only a person can decide: memories that the code contradicts, or that are alike."""
-    for path, evidence in work.given.stale.items():
-        if path in work.pages and evidence:
-            command = retire_command(path)
-            work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
-    propose_alike(work)
 
 
 def carry_out(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change]:

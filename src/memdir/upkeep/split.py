@@ -12,6 +12,7 @@ from memdir.hot import memory
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
 from memdir.text.markdown import TEXT, heading_text, headings, item_start, layers, level_of
 from memdir.text.similar import MERGE, SHOW, Alike, find_alike
+from memdir.text.terminal import count
 from memdir.upkeep.titles import free_path, plain_line, summarize, title_of
 from memdir.upkeep.worksheet import (
     MERGED,
@@ -20,7 +21,6 @@ from memdir.upkeep.worksheet import (
     Proposal,
     Work,
     bare,
-    count_lines,
     has_words,
     holds,
     line_end,
@@ -249,7 +249,7 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
     if is_file and description and not holds(page.text, description):
         new.insert(0, [description])
     kept = [bare(line) for block in new for line in block]
-    counted = count_lines(sum(map(len, new)))
+    counted = count(sum(map(len, new)), "line")
     if is_file:
         reason = f"header of {goes}, which is merged into {stays}"
         for key, value in theirs.values.items():
