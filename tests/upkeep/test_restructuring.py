@@ -211,11 +211,9 @@ def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
     assert planned(f"- [uv](uv.md) — {hook}\n", said).texts == {}
 
 
-def test_a_pointer_to_nothing_becomes_that_memory_if_it_says_enough():
-    found = planned("- [Licence](licence.md) — Apache-2.0, the announcement is for humans only\n")
-    assert new(found) == {"licence.md": "Apache-2.0, the announcement is for humans only"}
+def test_a_pointer_to_nothing_goes_and_is_accounted_for():
     found = planned("- [Role](role.md) — my background\n- [[x]]\n")
-    assert [one.text for one in found.work.accounted] == [
+    assert [item.text for item in found.work.accounted] == [
         "- [Role](role.md) — my background",
         "- [[x]]",
     ]

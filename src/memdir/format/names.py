@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from memdir.errors import BadInput, Finding, Missing, Unwritable
-from memdir.hot import types
+from memdir.format.outline import untyped
 from memdir.hot.memory import Memory, stem
 from memdir.text import pattern
 from memdir.text.secrets import find_secrets
@@ -40,11 +40,8 @@ _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
 SUGGESTED_WORDS = 8
 # A name that ends with one of these was cut in the middle of a phrase.
-_UNFINISHED = frozenset(
-    (
-        *("a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or"),
-        *("but", "is", "are", "was", "be", "that", "this", "it", "as"),
-    )
+_UNFINISHED = pattern(
+    r"(?i)an?|the|of|to|in|on|at|by|for|from|with|and|or|but|is|are|was|be|that|this|it|as"
 )
 
 
@@ -62,7 +59,7 @@ def name_for(title: str, type: str, separator: str = "-") -> str:
     """A name for a draft that has none, from the first words of its title."""
     words = [word for word in title.split() if "://" not in word]
     first = words[:SUGGESTED_WORDS]
-    while len(words) > len(first) > 1 and first[-1].lower() in _UNFINISHED:
+    while len(words) > len(first) > 1 and _UNFINISHED.fullmatch(first[-1]):
         first.pop()
     return _or_hash(slugify(" ".join(first), separator, MAX_NAME - 20), title, type)
 
@@ -107,7 +104,7 @@ def title_for(memory: Memory) -> str:
     label = memory.name
     if not _SLUG.match(label.lower()) or label != label.lower():
         return label.removesuffix(".md")
-    words = _without_type(label).replace("_", " ").replace("-", " ").strip() or label
+    words = untyped(label).replace("_", " ").replace("-", " ").strip() or label
     return words[0].upper() + words[1:]
 
 
@@ -124,7 +121,7 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
         lambda memory: stem(memory.path) == label,
         lambda memory: memory.name == given,
         lambda memory: _same(stem(memory.path), label) or _same(memory.name, given),
-        lambda memory: _same(_without_type(stem(memory.path)), label),
+        lambda memory: _same(untyped(stem(memory.path)), label),
     ):
         meant = [memory for memory in everything if key(memory)]
         if len(meant) == 1:
@@ -167,16 +164,8 @@ def means(wanted: str, path: str) -> bool:
     given = wanted.strip().removeprefix("./").removesuffix(".md")
     file = stem(path)
     whole = path.removesuffix(".md").removesuffix(".json") == given.removesuffix(".json")
-    return whole or _same(file, given) or _same(_without_type(file), given)
+    return whole or _same(file, given) or _same(untyped(file), given)
 
 
 def _same(left: str, right: str) -> bool:
     return left.replace("-", "_").lower() == right.replace("-", "_").lower()
-
-
-def _without_type(name: str) -> str:
-    for type in types.names():
-        for mark in ("_", "-"):
-            if name.startswith(type + mark) and len(name) > len(type) + 1:
-                return name[len(type) + 1 :]
-    return name

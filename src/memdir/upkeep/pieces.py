@@ -370,24 +370,18 @@ def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
         head = title.partition(" — ")[0].partition(" – ")[0]
         file_title = head if len(head.split()) > 1 else title
         path = free_path(file_title, type, work.taken, work.given.style)
-        text = "\n".join(topic.lines)
-        work.pages[path] = new_page(work, title, summarize(topic.lines), type, text)
+        index = work.given.index  # the memory is as old as the index
+        fields = [("name", plain_line(title)), ("description", summarize(topic.lines))]
+        fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
+        if index.dated:
+            fields.append((MODIFIED_KEYS[0], safe.iso_time(index.clock)))
+        fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
+        text = memory.write(fields, "\n".join(topic.lines)).replace("\n", line_end(index.text))
+        work.pages[path] = Page(text, index.clock, index.dated)
         lines = count(sum(1 for line in topic.lines if line.strip()), "line")
         work.note(MOVED, path, f"{lines} out of the index; type {type}: {reason}")
         placed[path] = topic.section
     return placed
-
-
-def new_page(work: Work, title: str, description: str, type: str, body: str) -> Page:
-    """A memory made of lines of the index, as old as the index."""
-    index = work.given.index
-    fields = [("name", plain_line(title)), ("description", description)]
-    fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
-    if index.dated:
-        fields.append((MODIFIED_KEYS[0], safe.iso_time(index.clock)))
-    fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
-    text = memory.write(fields, body).replace("\n", line_end(index.text))
-    return Page(text, index.clock, index.dated)
 
 
 def find_missing(document: Document) -> list[str]:

@@ -22,17 +22,13 @@ from memdir.format.outline import (
     read_outline,
     write_outline,
 )
-from memdir.format.pointer import LINK, WIKILINK, Pointer, is_row, write_pointer
+from memdir.format.pointer import LINK, WIKILINK, is_row, write_pointer
 from memdir.hot import memory, types
-from memdir.hot.memory import POINTER_AIM, Memory, is_memory, stem
+from memdir.hot.memory import POINTER_AIM, Memory, stem
 from memdir.text.markdown import item_start
-from memdir.upkeep.pieces import new_page
-from memdir.upkeep.titles import free_path, guess_type, plain, plain_line, words_of
+from memdir.upkeep.titles import plain, plain_line, words_of
 from memdir.upkeep.worksheet import DROPPED, MOVED, POINTED, SHORTENED, Work, holds
 
-MIN_HOOK_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
-MAX_DESCRIPTION_CHARACTERS = 1024
-MAX_PATH_CHARACTERS = 120
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
 TYPE_ORDER = ("feedback", "user", "value", "project", "reference")
 _SEE = re.compile(r"[\s(—–-]*\b(?:see|details|details in|more in)\s*:?\s*[).]*$", re.IGNORECASE)
@@ -79,25 +75,26 @@ def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
         work.note(SHORTENED, work.given.index_path, f"the line of {path}; its words stand there")
 
 
-def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
-    """Pointers to nothing: words worth keeping become that memory; other lines go when placing."""
-    is_gone = work.given.gone
+def unlink_missing(work: Work, lines: list[Line], gone: set[int]) -> None:
+    """A link to nothing among others goes, its words stay; a line for nothing else goes later."""
     for i, line in enumerate(lines):
         if i in gone or line.kind != POINTER:
             continue
         missing = [
             pointer
             for pointer, path in zip(line.pointers, line.paths, strict=True)
-            if path is None and (is_gone is None or is_gone(pointer))
+            if path is None and (work.given.gone is None or work.given.gone(pointer))
         ]
-        if not missing:
+        if not missing or (len(line.pointers) == 1 and line.entry and not is_row(line.text)):
             continue
-        if len(line.pointers) > 1 or not line.entry or is_row(line.text):
-            _unlink(work, line, missing)
-            continue
-        hook = _read_hook(lines, i)
-        if len(plain(hook).split()) >= MIN_HOOK_WORDS:
-            line.paths[0] = _make_memory(work, line, plain_line(hook))
+        old = line.text
+        for pointer in reversed(missing):
+            words = pointer.title if pointer.form in (LINK, WIKILINK) else pointer.target
+            line.text = line.text[: pointer.start] + words + line.text[pointer.end :]
+        targets = ", ".join(pointer.target for pointer in missing)
+        reason = f"{targets} is gone; its words stay without the link"
+        work.account(work.given.index_path, old, reason)
+        work.note(DROPPED, work.given.index_path, f"the link to {targets}: no such file")
 
 
 def drop_merged(work: Work, text: str) -> str:
@@ -155,35 +152,6 @@ def keep_hook(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> No
     else:
         work.append(path, KEPT + plain_line(hook))
         work.note(MOVED, path, "took the words of its line in the index, which was too long")
-
-
-def _make_memory(work: Work, line: Line, hook: str) -> str:
-    """A memory that says what the pointer to a missing one said."""
-    pointer = line.pointers[0]
-    title, path = pointer.title.removesuffix(".md"), pointer.target
-    type, reason = guess_type(path, pointer.title, "", [hook])
-    names = {stem(other).casefold().replace("-", "_") for other in work.taken}
-    fit = path.isascii() and path.isprintable() and len(path) <= MAX_PATH_CHARACTERS
-    fit = fit and "\\" not in path and "/" not in path and is_memory(path)
-    if not fit or stem(path).casefold().replace("-", "_") in names:
-        path = free_path(title, type, work.taken, work.given.style)
-        line.text = f"{line.text[: pointer.start]}[{title}]({path}){line.text[pointer.end :]}"
-        reason += f"; {pointer.target} cannot be its name"
-    work.pages[path] = new_page(work, title, hook[:MAX_DESCRIPTION_CHARACTERS], type, hook)
-    message = f"made of its line in the index, the file was gone; type {type}: {reason}"
-    work.note(MOVED, path, message)
-    return path
-
-
-def _unlink(work: Work, line: Line, missing: list[Pointer]) -> None:
-    """Keep the words of a link that leads nowhere; the line has other reasons to stay."""
-    old = line.text
-    for pointer in reversed(missing):
-        words = pointer.title if pointer.form in (LINK, WIKILINK) else pointer.target
-        line.text = line.text[: pointer.start] + words + line.text[pointer.end :]
-    targets = ", ".join(pointer.target for pointer in missing)
-    work.account(work.given.index_path, old, f"{targets} is gone; its words stay without the link")
-    work.note(DROPPED, work.given.index_path, f"the link to {targets}: no such file")
 
 
 def close_gaps(lines: Sequence[Line], gone: Collection[int]) -> list[Line]:
