@@ -120,8 +120,6 @@ def check(draft: Draft, rules: Rules) -> None:
         )
     if all(unicodedata.category(char)[0] in "CZ" or char in _FILLERS for char in draft.body):
         raise BadInput("the text is empty", next="say what to remember")
-    for secret in secrets.find_secrets(draft.name):
-        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     if draft.name:
         check_name(draft.name)
     check_type(draft.type)

@@ -78,7 +78,8 @@ def _or_hash(slug: str, title: str, type: str) -> str:
 
 def check_name(name: str) -> str:
     """The name, if it can be a file on every system; else BadInput with a suggestion."""
-    reason = ""
+    for secret in find_secrets(name):
+        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     if not name.strip():
         reason = "is empty"
     elif len(name) > MAX_NAME:
@@ -87,15 +88,13 @@ def check_name(name: str) -> str:
         reason = "is reserved"
     elif not _SLUG.match(name):
         reason = "may hold only a-z, 0-9, - and _, and starts with a letter or digit"
-    if not reason:
+    else:
         return name
-    for secret in find_secrets(name):
-        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
-    suggestion = slugify(name)
-    fine = bool(suggestion) and suggestion not in RESERVED
+    slug = slugify(name)
+    fine = slug and slug not in RESERVED
     raise BadInput(
         f"name {name[:60]!r} {reason}",
-        next=f"use --name {suggestion}" if fine else "choose another --name",
+        next=f"use --name {slug}" if fine else "choose another --name",
     )
 
 
