@@ -46,14 +46,6 @@ def test_a_memory_that_names_a_removed_file_is_proposed_for_retirement_and_stays
     assert (opened.root / "auth.md").exists()
 
 
-def test_an_empty_file_is_left_alone_and_named(opened):
-    opened.write("empty.md", "\n")
-    opened.write("auth.md", TEXT.format("auth", "Sessions live in Redis."))
-    found = run(opened)
-    assert opened.read("empty.md") == "\n"
-    assert "nothing stands in empty.md: left alone" in found.work.remarks
-
-
 def test_a_plan_that_would_lose_a_line_is_not_carried_out(opened):
     opened.write("MEMORY.md", "## Build\n\n- run make\n")
     before = opened.files()

@@ -49,19 +49,6 @@ def failed(found: Plan) -> list[str]:
     return [check.name for check in found.checks if not check.ok]
 
 
-def test_a_section_becomes_one_memory_with_its_heading():
-    found = planned(
-        "# Memory\n\n## Build rules\n\n- run make\n- never skip tests\n\n## API\n\n- x\n- y\n- z\n"
-    )
-    assert new(found) == {
-        "build-rules.md": "## Build rules\n\n- run make\n- never skip tests",
-        "api.md": "## API\n\n- x\n- y\n- z",
-    }
-    assert found.work.index.startswith("# Memory\n\n## Feedback\n\n- [Build rules](build-rules.md)")
-    assert "- [API](api.md) — x; y; z" in found.work.index
-    assert failed(found) == []
-
-
 def test_pointers_and_content_in_one_section_part_and_the_heading_stays():
     pointer, content = "- [uv](uv.md) — the packages", "- ruff formats the code\n- mypy is strict"
     index = f"# Memory\n\n## Tools\n\n{pointer}\n{content}\n"
@@ -78,11 +65,6 @@ def test_what_hangs_below_a_pointer_goes_into_its_memory():
     found = planned(index, {"uv.md": memory("uv", "the packages", "Use uv.")})
     assert found.work.index == "- [uv](uv.md) — the packages\n"
     assert found.texts["uv.md"].endswith("Use uv.\n\n  - lock with uv lock\n  - never pip\n")
-
-
-def test_tiny_neighbours_share_a_memory():
-    index = "".join(f"## Point {n}\n\n- fact number {n}\n\n" for n in range(5))
-    assert list(new(planned(index))) == ["point-0-point-1-and-3-more.md"]
 
 
 def test_an_introduction_of_the_index_stays_and_a_fact_above_it_does_not():
@@ -162,23 +144,11 @@ def test_content_that_a_memory_says_already_makes_no_second_one():
     assert (new(found), found.texts) == ({}, {})
 
 
-def test_two_sections_of_one_name_get_two_titles():
-    one = "## Gotchas\n\n- redis must be restarted\n- the cache is cold\n- wait\n"
-    found = planned(f"{one}\n{one.replace('redis', 'kafka').replace('cache', 'queue')}")
-    assert list(new(found)) == ["gotchas.md", "gotchas-2.md"]
-
-
 def test_a_table_of_contents_goes_with_its_sections():
     index = "- [Build](#build)\n\n## Build\n\n- run make\n- wait for it\n- read the log\n"
     found = planned(index)
     assert new(found) == {"build.md": "## Build\n\n- run make\n- wait for it\n- read the log"}
     assert "#build" not in found.work.index
-
-
-def test_preferences_of_the_user_are_of_that_type_and_a_stamp_describes_nothing():
-    index = "## User preferences\n\nLast updated: 2026-10-12\n\nI like short answers and tables.\n"
-    found = planned(index).work.memory("user-preferences.md")
-    assert (found.type, found.description) == ("user", "I like short answers and tables")
 
 
 def test_a_session_with_its_day_in_the_heading_counts_from_it():
@@ -231,14 +201,6 @@ def test_a_header_is_completed_and_the_reason_for_its_type_is_told():
     }
     assert document.body == "\n# Real databases\n\nNo mocks in tests.\n"
     assert 'the file is called "feedback"' in found.reasons["feedback_tests.md"]
-
-
-def test_unknown_keys_and_the_bytes_of_the_body_stay():
-    text = "---\nscope: tests\r\nloaded-by: x\n---\nBody  \r\n\r\nend"
-    found = planned("", {"a.md": page(text)})
-    document = found.work.pages["a.md"].document
-    assert document.body == "Body  \r\n\r\nend"
-    assert (document.values["scope"], document.values["loaded-by"]) == ("tests", "x")
 
 
 def test_dates_count_from_the_day_of_the_memory_and_are_accounted_for():
