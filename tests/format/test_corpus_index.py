@@ -91,3 +91,14 @@ def test_every_index_fits_the_loader(directories):
         loaded = load(text)
         assert over_limit(text) == (0, 0), root
         assert loaded.text == re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).strip(), root
+
+
+def test_every_index_is_understood(directories):
+    for root, text, files in directories:
+        found = survey(text, files)
+        lines = text.splitlines()
+        for at in found.overlong:
+            assert len(lines[at - 1]) > 150 and ".md" in lines[at - 1], (root, at)
+        for at in found.inline:
+            assert not LINK.match(lines[at - 1].lstrip("- ")), (root, lines[at - 1])
+            assert lines[at - 1].strip() and not lines[at - 1].startswith("#"), (root, at)

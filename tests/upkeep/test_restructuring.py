@@ -265,3 +265,16 @@ def test_new_files_follow_the_names_of_the_store_and_never_collide():
 @pytest.mark.parametrize("text", ["", "\n", "# Memory\n", "# A\n\n## B\n", "<!-- c -->\n"])
 def test_where_there_is_nothing_to_do_nothing_is_done(text):
     assert is_at_rest(planned(text))
+
+
+def test_a_section_becomes_one_memory_with_its_heading():
+    found = planned(
+        "# Memory\n\n## Build rules\n\n- run make\n- never skip tests\n\n## API\n\n- x\n- y\n- z\n"
+    )
+    assert new(found) == {
+        "build-rules.md": "## Build rules\n\n- run make\n- never skip tests",
+        "api.md": "## API\n\n- x\n- y\n- z",
+    }
+    assert found.work.index.startswith("# Memory\n\n## Feedback\n\n- [Build rules](build-rules.md)")
+    assert "- [API](api.md) — x; y; z" in found.work.index
+    assert failed(found) == []
