@@ -16,7 +16,7 @@ from memdir.text.secrets import find_secrets
 WILD = "*?["
 
 
-def spread(names: Sequence[str], paths: Iterable[str]) -> list[str]:
+def expand_wildcards(names: Sequence[str], paths: Iterable[str]) -> list[str]:
     """The names; one with a wildcard becomes every path that it matches, by path or by stem."""
     there = list(dict.fromkeys(paths))
     chosen: list[str] = []

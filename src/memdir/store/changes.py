@@ -23,7 +23,7 @@ from memdir.format.draft import (
     Wishes,
     hash_of,
 )
-from memdir.format.names import spread
+from memdir.format.names import expand_wildcards
 from memdir.format.pointer import write_pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import INDEX, TEAM, Memory, is_of_records, read_memory, stem
@@ -143,7 +143,7 @@ def restore(app: App, names: Sequence[str], told: Told = _untold) -> Done:
     """Back from the trash or the archive; all of them, or nothing."""
     with app.changing("restore") as desk:
         everything = shelved(app)
-        wanted = spread(names, [item.path for item in everything])
+        wanted = expand_wildcards(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         shelf = OldArchive(desk.shelf, desk.store)
         desk.plan = [item.path for item in chosen]
@@ -276,7 +276,7 @@ def _read_memory(store: Store, path: str) -> Memory | None:
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
     """The memories that are meant, each once, all or none."""
-    memories = find_all(desk.store, spread(names, desk.store.files()))
+    memories = find_all(desk.store, expand_wildcards(names, desk.store.files()))
     return list(dict.fromkeys(memory.path for memory in memories))
 
 

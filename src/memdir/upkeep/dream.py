@@ -35,7 +35,7 @@ from memdir.store.state import DAMAGE, explained, read_json, replace_json
 from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.upkeep import proof
 from memdir.upkeep.ideas import Ideas
-from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, look, plan
+from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, make_plan, read_given
 from memdir.upkeep.split import MERGED_KEY
 from memdir.upkeep.worksheet import Accounted, begin, has_words
 
@@ -288,15 +288,15 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf)
     _save(paper, rules, oriented)
-    before = proof.count_up(begin(look(desk.store, {}))) if paper.written else None
-    plans = [plan(look(paper, oriented.stale), ideas)]
+    before = proof.count_figures(begin(read_given(desk.store, {}))) if paper.written else None
+    plans = [make_plan(read_given(paper, oriented.stale), ideas)]
     carry_out(plans[0], paper, shelf, rules.now)
     lines = [
         line for store in (desk.store, paper) for line in decode(store.index() or b"").split("\n")
     ]
     away = {change.path for change in _put_away(paper, shelf, rules, oriented)}
     if away:
-        plans.append(plan(look(paper, oriented.stale)))
+        plans.append(make_plan(read_given(paper, oriented.stale)))
         carry_out(plans[1], paper, shelf, rules.now)
     desk.plan = [*plans[0].texts, *plans[0].gone, *oriented.drifted]
     done, refused = _save(desk.store, rules, oriented)

@@ -80,7 +80,7 @@ def _is_said(line: str, words: str, whole: str) -> bool:
     return bool(colon) and bare(memory.unquote(value.strip())) in whole
 
 
-def count_up(work: Work) -> Figures:
+def count_figures(work: Work) -> Figures:
     survey = _survey(work)
     return Figures(
         index_lines=survey.lines,
@@ -97,7 +97,7 @@ def count_up(work: Work) -> Figures:
     )
 
 
-def check(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
+def check_result(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
     """The questions of the verification list, each with its answer."""
     survey = _survey(work)
     size = f"{figures.index_lines} of {MAX_LINES} lines, "

@@ -114,7 +114,7 @@ def restructure(
         }
     with app.changing(VERB) as desk:
         now = app.now()
-        result = plan(look(desk.store, stale), ideas)
+        result = make_plan(read_given(desk.store, stale), ideas)
         result = replace(result, batch=f"{VERB}-{int(now)}")
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.plan = [*result.texts, *result.gone]
@@ -130,13 +130,13 @@ def ask_for_ideas(app: App, purpose: str) -> Ideas:
         ideas = Ideas(reason=error.message)
     else:
         seconds = max(app.config.options.model_timeout, MODEL_SECONDS)
-        ideas = ask_model(plan(look(app.store, {})).work, model, seconds)
+        ideas = ask_model(make_plan(read_given(app.store, {})).work, model, seconds)
     if ideas.reason:
         app.tell(f"done without the model: {ideas.reason}")
     return ideas
 
 
-def look(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
+def read_given(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
     """The store as a restructuring takes it; what cannot be read is left alone."""
     files, _ = gather(store, store.files())
     index_path = store.index_path
@@ -176,10 +176,10 @@ def _is_copied(times: Collection[float]) -> bool:
     return sum(1 for count in near if count >= MIN_COPIED_FILES) * 2 > len(moments)
 
 
-def plan(given: Given, ideas: Ideas | None = None) -> Plan:
+def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
     """Restructure the store on paper: a pass over it, repeated until nothing is left to do."""
     work = begin(given)
-    before = proof.count_up(work)
+    before = proof.count_figures(work)
     for _ in range(MAX_PASSES):
         was = work.index, dict(work.pages)
         work.remarks.clear()
@@ -198,7 +198,7 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
     kept = {given.index_path: work.index} | ({README: given.readme} if given.readme else {})
     there = old | ({given.index_path: given.index.text} if given.index.text else {})
     lost = tuple(find_lost(there, work.texts | kept, work.accounted))
-    after = proof.count_up(work)
+    after = proof.count_figures(work)
     messages: dict[str, dict[str, None]] = {}
     for step in work.steps:
         messages.setdefault(step.path, {})[step.message] = None
@@ -208,7 +208,7 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
         texts={path: text for path, text in work.texts.items() if there.get(path) != text},
         gone=tuple(sorted(given.pages.keys() - work.pages.keys())),
         index=work.index if work.index != given.index.text else None,
-        checks=tuple(proof.check(work, after, lost)),
+        checks=tuple(proof.check_result(work, after, lost)),
         lost=lost,
         work=work,
         reasons={path: "; ".join(said) for path, said in messages.items()},
