@@ -137,19 +137,6 @@ def test_the_day_of_the_conversation_counts_not_the_day_of_the_save():
     assert given.body == "Freeze from 2026-01-01."
 
 
-def test_a_date_that_cannot_be_resolved_is_reported_not_guessed():
-    given, told = complete(Draft("We ship next sprint."), RULES)
-    assert given.body == "We ship next sprint."
-    assert told == ('"next sprint" will mean nothing later; write the date',)
-
-
-@pytest.mark.parametrize("hostile", inputs("clocks and dates", "date"))
-def test_a_hostile_date_is_kept_with_a_warning(hostile):
-    given, told = complete(Draft(f"It failed {hostile.value}."), RULES)
-    assert hostile.value in given.body
-    assert any(hostile.value in line for line in told)
-
-
 @cases("type", "body", "why", "how", "missing")
 def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
     _, told = complete(Draft(body, type=type, why=why, how=how), RULES)

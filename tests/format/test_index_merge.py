@@ -42,12 +42,6 @@ def test_it_says_what_came_went_and_was_joined():
     assert (merged.added, merged.dropped, merged.joined) == (("d.md",), ("b.md",), ("c.md",))
 
 
-def test_a_code_block_is_text_whatever_it_holds():
-    block = "```\n- [X](x.md)\n```\n"
-    merged = merge_indexes(block + A, block + A + B, block + A + C)
-    assert merged.text == block + A + B + C
-
-
 names = st.lists(st.sampled_from("abcdefgh"), unique=True)
 hooks = st.sampled_from(["one", "two", "three"])
 heads = st.sampled_from(["", "# Index\n\n", "# Index\n\nwords\n\n", "Other words\n"])

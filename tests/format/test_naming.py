@@ -125,12 +125,6 @@ def test_what_is_not_there_is_missing_with_a_way_on(wanted):
     assert len(missing.value.message) < 200
 
 
-def test_a_beginning_is_hinted_at():
-    with pytest.raises(Missing) as missing:
-        find("feedback_use", STORE)
-    assert "feedback_use-tabs.md" in missing.value.next
-
-
 def test_of_several_paths_that_fit_all_are_named():
     with pytest.raises(BadInput) as refused:
         find_path("use-tabs", [one.path for one in STORE])

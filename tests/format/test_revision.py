@@ -151,28 +151,7 @@ def test_no_clock_makes_a_memory_older_than_its_birth(days):
     assert modified == max(NOON, NOON + days * DAY)
 
 
-def test_a_change_made_far_in_the_future_does_not_stop_later_ones():
-    ahead = encode(revised(SEED, body="Ahead", now=NOON + 3650 * DAY))
-    assert "modified: 2036-" in decode(ahead)
-    later = revised(ahead, body="Later", now=NOON)
-    assert "modified: 2026-03-02T12:00:00Z" in later
-
-
-@pytest.mark.parametrize("created", ["2026-02-30T25:61:00Z", "soon", ""])
-def test_a_date_that_is_none_is_kept_as_text(created):
-    old = f"---\nmetadata:\n  created: {created}\n  modified: x\n---\nText\n".encode()
-    new = read(revised(old, body="New"))
-    assert new.get("metadata.created") == created
-    assert new.get("metadata.modified") == "2026-03-02T12:00:00Z"
-
-
 # -- new memories --------------------------------------------------------------------------
-
-
-def test_keys_of_others_are_kept_in_a_new_memory():
-    draft = Draft("x", description="d", extra=(("team", "a: b"), ("metadata.ticket", "A-1")))
-    document = read(new_text(draft, "a", NOON, Style()))
-    assert (document.get("team"), document.get("metadata.ticket")) == ("a: b", "A-1")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -118,55 +118,10 @@ KINDS = {
 AROUND = table("text", "around")
 
 NO_SECRETS = [
-    "password: <set in vault>",
-    'password = "<your-password>"',
-    "api_key: YOUR_API_KEY",
-    'api_key = os.environ["OPENAI_API_KEY"]',
-    "token = process.env.GITHUB_TOKEN",
-    "password=$DB_PASSWORD",
-    'export TOKEN="${GITHUB_TOKEN}"',
-    "password: ********",
-    'api_key = "xxxxxxxxxxxxxxxxxxxxxxxx"',
-    "sk-...",
+    *table("text", "no_secrets"),
     "gh" + "p_" + "x" * 36,
     "AKIA" + "IOSFODNN7EXAMPLE",
     "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
-    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
-    "originSessionId: 3c34e333-1014-4b1f-99aa-7f1bac86972b",
-    "token: 3c34e333-1014-4b1f-99aa-7f1bac86972b",
-    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    "docker://image:tag@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    "postgres://user:password@localhost:5432/db",
-    "postgres://postgres:postgres@localhost/db",
-    "postgres://app:${DB_PASS}@db/prod",
-    "https://user:pass@example.com/",
-    "redis://:PASSWORD@host",
-    "password: argon2id",
-    "password: required",
-    "password: str = Field(min_length=8)",
-    "token = secrets.token_urlsafe(32)",
-    "api_key=settings.openai_api_key_v2",
-    "The token is validated in src/auth/token_validator_v2.py",
-    "token: JWT_ACCESS_TOKEN_V2",
-    "token_budget: 200000",
-    "secret_name: my-prod-secret-2024-05",
-    "secret: projects/my-project/secrets/db-password/versions/1",
-    "Look for `-----BEGIN RSA PRIVATE KEY-----` in the tree",
-    "Authorization: Bearer $TOKEN",
-    "Authorization: Bearer YOUR_ACCESS_TOKEN_HERE_1",
-    "git@github.com:owner/repo.git",
-    "http://localhost:3000/@scope/pkg",
-    "curl -u user:password https://x.test",
-    "docker run -u 1000:1000 image",
-    "PWD=/work/main2/x1",
-    "pass: all 371 tests",
-    "the API key is stored in 1Password",
-    "token: 0000000000000000000000000000000000000000",
-    "npm_config_cache_min_very_long_variable_name_here",
-    "sk-learn-style-names-are-not-keys-at-all",
-    "secret: kubernetes.io/service-account-token",
-    '"token": "refresh_token_rotation_v2"',
-    "Token count: 12345678901234567890",
 ]
 
 
@@ -262,11 +217,6 @@ def test_a_label_before_a_label_hides_no_secret():
     found = find_secrets("remember the sandbox password: pass" + "word=Tr0ub4dor&3x")
     assert [secret.rule for secret in found] == ["password"]
     assert not find_secrets("the password: password is asked for twice")
-
-
-def test_repetition_is_no_trap():
-    """Hostile RS10: a search that is not linear would not come back from this."""
-    assert find_secrets("aaaaaaaaaaaaaaaaaaaaaaaaaaaa!" * 200_000) == ()
 
 
 @pytest.mark.parametrize("text", table("text", "a_password_is_known_as_people_say_it"))

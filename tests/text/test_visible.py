@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.text.terminal import cut, line, pad, visible, width, wrap
+from memdir.text.terminal import cut, line, visible, width, wrap
 from tests.helpers.data_tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -56,10 +56,6 @@ def test_wide_characters_take_two_columns(text, columns):
 )
 def test_a_cut_text_fits_and_shows_that_it_was_cut(text, columns, short):
     assert cut(text, columns) == short
-
-
-def test_padding_counts_columns():
-    assert pad("日", 4) + "|" == "日  |"
 
 
 @pytest.mark.parametrize(

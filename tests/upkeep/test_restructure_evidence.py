@@ -8,7 +8,7 @@ import pytest
 from memdir.capture import review
 from memdir.errors import KnowledgeAtRisk
 from memdir.upkeep.proof import Lost
-from memdir.upkeep.restructure import Plan, carry_out, look, plan, restructure
+from memdir.upkeep.restructure import Plan, carry_out, make_plan, read_given, restructure
 from tests.helpers.opened import DAY, NOON, Opened
 
 TEXT = "---\nname: {0}\ndescription: what {0} is about\ntype: project\n---\n\n{1}\n"
@@ -46,19 +46,11 @@ def test_a_memory_that_names_a_removed_file_is_proposed_for_retirement_and_stays
     assert (opened.root / "auth.md").exists()
 
 
-def test_an_empty_file_is_left_alone_and_named(opened):
-    opened.write("empty.md", "\n")
-    opened.write("auth.md", TEXT.format("auth", "Sessions live in Redis."))
-    found = run(opened)
-    assert opened.read("empty.md") == "\n"
-    assert "nothing stands in empty.md: left alone" in found.work.remarks
-
-
 def test_a_plan_that_would_lose_a_line_is_not_carried_out(opened):
     opened.write("MEMORY.md", "## Build\n\n- run make\n")
     before = opened.files()
     app = opened.app()
-    made = plan(look(app.store, {}))
+    made = make_plan(read_given(app.store, {}))
     broken = replace(made, lost=(Lost("MEMORY.md", 3, "- run make"),))
     with pytest.raises(KnowledgeAtRisk) as caught:
         carry_out(broken, app.store, app.shelf, NOON)

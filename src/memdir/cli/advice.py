@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import NamedTuple
 
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 from memdir.text.terminal import wrap
 
 PROJECT, TEAM, RECORDS = "project", "team", "records"

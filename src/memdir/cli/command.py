@@ -25,7 +25,7 @@ from memdir.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.hot import memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.store.writer import App, open_app
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 from memdir.text.terminal import count
 
 if TYPE_CHECKING:

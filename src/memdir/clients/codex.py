@@ -58,7 +58,7 @@ from memdir.clients.transcripts import (
 )
 from memdir.hot.memory import decode
 from memdir.hot.place import is_below, tidy_path
-from memdir.text.prose import sections
+from memdir.text.markdown import sections
 
 TITLE, CLIENT = "Codex", "codex"
 # The client's name of an event, ours, and the seconds it may take.
@@ -136,13 +136,13 @@ def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[
     if name not in (HANDBOOK, SUMMARY):
         yield Piece(first_sentence(text), text, "project", name)
         return
-    for section in sections(text.split("\n"), 2 if name == SUMMARY else 1):
-        title, part = section.title.removeprefix(GROUP).strip(), "\n".join(section.lines)
+    for heading, lines in sections(text.split("\n"), 2 if name == SUMMARY else 1):
+        title, part = heading.removeprefix(GROUP).strip(), "\n".join(lines)
         place, type = f"{name}: {title}", TYPES.get(title.lower())
         if name == SUMMARY:
             if type:
-                yield Piece(f"codex {title}", "\n".join(section.lines[1:]), type, place)
-        elif title == section.title:
+                yield Piece(f"codex {title}", "\n".join(lines[1:]), type, place)
+        elif title == heading:
             yield Piece(f"codex {title or first_sentence(part)}", part, "project", place)
         elif elsewhere := _elsewhere(part, around):
             brought.skip(place, f"it is about {elsewhere}", OTHER)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from memdir.hot.place import PATH_CHARACTERS
 from memdir.hot.safe import make_visible, parse_time
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 PERSON, AGENT, TOOL = "person", "agent", "tool"  # who says something
 TEXT_CHARACTERS = 32 * 1024  # of one message

@@ -64,7 +64,7 @@ from memdir.clients.transcripts import (
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import PATH_CHARACTERS, tidy_path
-from memdir.text.prose import sections
+from memdir.text.markdown import sections
 
 TITLE, CLIENT = "Gemini CLI", "gemini-cli"
 SERVERS = "mcpServers"
@@ -119,11 +119,9 @@ def read(path: str, around: Around) -> Brought:
             _read_notes(place, brought)
             continue
         text = decode(read_whole(place, NEXT)[:MAX_FILE_BYTES])
-        for section in sections(text.split("\n"), 2):
-            if section.title.lower() == SECTION:
-                add_pieces(
-                    CLIENT, _facts(section.lines, f"{CONTEXT}: {section.title}", "user"), brought
-                )
+        for title, lines in sections(text.split("\n"), 2):
+            if title.lower() == SECTION:
+                add_pieces(CLIENT, _facts(lines, f"{CONTEXT}: {title}", "user"), brought)
     return brought
 
 

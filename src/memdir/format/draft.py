@@ -24,8 +24,7 @@ from memdir.hot.memory import (
     Document,
     stem,
 )
-from memdir.text import dates, secrets
-from memdir.text.patterns import pattern
+from memdir.text import dates, pattern, secrets
 
 CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
@@ -121,8 +120,6 @@ def check(draft: Draft, rules: Rules) -> None:
         )
     if all(unicodedata.category(char)[0] in "CZ" or char in _FILLERS for char in draft.body):
         raise BadInput("the text is empty", next="say what to remember")
-    for secret in secrets.find_secrets(draft.name):
-        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     if draft.name:
         check_name(draft.name)
     check_type(draft.type)

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from memdir.text.patterns import pattern
+from memdir.text import pattern
+from memdir.text.markdown import closes_fence, opened_fence
 
 _SHARE = 0.6  # of the lines that must look like the kind
 _AROUND_WORDS = 25  # around code or a trace, that do not yet explain it
@@ -41,7 +42,6 @@ _LESSON = pattern(
     re.I,
 )
 _BULLET = r"[ \t]*(?:[-*+•][ \t]*|\d{1,4}[.)][ \t]+)?"
-_FENCE = pattern(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#-]*)")
 # How to run things may be written nowhere else, so commands and their output are no code.
 _NO_CODE = frozenset(("", "bash", "sh", "shell", "zsh", "console", "text", "txt", "md", "markdown"))
 
@@ -114,13 +114,13 @@ def why_not(text: str, claude_md: str = "") -> str | None:
     body = _cut(text)
     if not body.lines:
         return None
-    looks_like = next((name for name, fits in _KINDS.items() if fits(body)), "")
+    looks_like, home = next(((name, home) for name, home, fits in _KINDS if fits(body)), ("", ""))
     if not looks_like and claude_md and _repeats(text, claude_md):
-        looks_like = "something CLAUDE.md says"
+        looks_like, home = "something CLAUDE.md says", "CLAUDE.md, which is read in every session"
     if not looks_like:
         return None
     return (
-        f"This looks like {looks_like} and already lives in {_HOMES[looks_like]}: "
+        f"This looks like {looks_like} and already lives in {home}: "
         "what about it was surprising, or what was decided that cannot be read there?"
     )
 
@@ -130,9 +130,11 @@ def _cut(text: str) -> _Body:
     code: list[bool] = []
     fence = language = ""
     for line in text.splitlines():
-        result = _FENCE.match(line)
-        if result and (not fence or result[1].startswith(fence)):
-            fence, language = ("", "") if fence else (result[1], result[2].lower())
+        opened = "" if fence else opened_fence(line)
+        if opened:
+            fence, language = opened, line.partition(opened)[2].strip().partition(" ")[0].lower()
+        elif fence and closes_fence(line, fence):
+            fence = ""
         elif line.strip():
             lines.append(line.rstrip())
             code.append(bool(fence) and language not in _NO_CODE)
@@ -185,29 +187,29 @@ def _is_note(body: _Body) -> bool:
     return _words(body.lines) <= _NOTE_WORDS and not _teaches(body.lines)
 
 
-_KINDS: dict[str, Callable[[_Body], bool]] = {
-    "a diff": _is_diff,
-    "a git log": lambda b: _is_list(b, _COMMIT, _LOGGED) and not _teaches(b.rest(_LOGGED)),
-    "a list of pull requests or issues": (
-        lambda b: _is_list(b, _PULL, _PULL) and not _teaches(b.lines)
+# What a text may look like, where such things live, and how to tell.
+_KINDS: tuple[tuple[str, str, Callable[[_Body], bool]], ...] = (
+    ("a diff", "git", _is_diff),
+    (
+        "a git log",
+        "git",
+        lambda body: _is_list(body, _COMMIT, _LOGGED) and not _teaches(body.rest(_LOGGED)),
     ),
-    "a stack trace": _is_trace,
-    "a file listing": _is_listing,
-    "code": _is_code,
-    "the record of a fix": lambda b: bool(_FIX.match(b.text)) and _is_note(b),
-    "the state of the running task": _is_task,
-}
-_HOMES = {
-    "a diff": "git",
-    "a git log": "git",
-    "a list of pull requests or issues": "the forge that numbers them",
-    "a stack trace": "the log or the terminal it came from",
-    "a file listing": "the directory itself",
-    "code": "the repository",
-    "the record of a fix": "the code and its commit message",
-    "the state of the running task": "this session and its task list",
-    "something CLAUDE.md says": "CLAUDE.md, which is read in every session",
-}
+    (
+        "a list of pull requests or issues",
+        "the forge that numbers them",
+        lambda body: _is_list(body, _PULL, _PULL) and not _teaches(body.lines),
+    ),
+    ("a stack trace", "the log or the terminal it came from", _is_trace),
+    ("a file listing", "the directory itself", _is_listing),
+    ("code", "the repository", _is_code),
+    (
+        "the record of a fix",
+        "the code and its commit message",
+        lambda body: bool(_FIX.match(body.text)) and _is_note(body),
+    ),
+    ("the state of the running task", "this session and its task list", _is_task),
+)
 
 _END = pattern(r"(?<=[.!?])\s+|\n+")
 _OPENING = pattern(r"(?:please |also )*(?:remember|note|keep in mind)(?: that)? ")

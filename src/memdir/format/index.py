@@ -1,7 +1,9 @@
 """MEMORY.md as a whole: what an agent sees of it, what it lacks, and how it is healed."""
 
 from memdir.format.outline import (
+    BLANK,
     CONTENT,
+    HEAD,
     HEADING,
     INTRO,
     POINTER,
@@ -12,10 +14,9 @@ from memdir.format.outline import (
     read_outline,
     write_outline,
 )
-from memdir.format.placement import rewrite
 from memdir.format.pointer import LINK, Pointer, read_pointers, write_pointer
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, POINTER_AIM, utf16_units
-from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, layers
+from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, layers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     Describe = Callable[[str], tuple[str, str, str]]
     Lost = Callable[[Pointer], bool]
+    # The line it goes before, and whether a blank line belongs above and below it.
+    Place = tuple[int, bool, bool]
 
 
 # What an agent sees of an index. The limits and the order of the steps are the client's (seed 004);
@@ -38,8 +41,6 @@ _BLANK = (
 
 class Loaded:
     """The text an agent gets, the size of the whole, and what is missing from the text."""
-
-    __slots__ = ("characters", "cut_characters", "cut_lines", "lines", "text", "warning")
 
     def __init__(
         self,
@@ -67,12 +68,16 @@ def load(text: str) -> Loaded:
         return Loaded(whole, lines, characters)
     kept = _first_units("\n".join(whole.split("\n", MAX_LINES)[:MAX_LINES]))
     shown = kept.count("\n") + 1
+    over = [f"{lines} lines (limit: {MAX_LINES})"] if lines > MAX_LINES else []
+    if characters > MAX_CHARACTERS:
+        size, limit = characters / KILOBYTE, MAX_CHARACTERS / KILOBYTE
+        over.append(f"{size:.1f}KB (limit: {limit:.1f}KB)")
     if whole[len(kept)] == "\n":
         lost = f"everything from line {numbers[shown]} on"
     else:
         lost = f"the rest of line {numbers[shown - 1]} and everything below it"
     warning = (
-        f"> MEMORY.md is too long: {_excess(lines, characters)}. Left out: {lost}. "
+        f"> MEMORY.md is too long: {' and '.join(over)}. Left out: {lost}. "
         f"Repair: one line per memory under ~{POINTER_AIM} characters, "
         "detail moved into topic files; `memdir index --check` lists the lines."
     )
@@ -110,40 +115,15 @@ def _first_units(text: str) -> str:
     return text[: line_end if line_end > 0 else end]
 
 
-def _excess(lines: int, characters: int) -> str:
-    """Which limits are exceeded, and by how much."""
-    result = []
-    if lines > MAX_LINES:
-        result.append(f"{lines} lines (limit: {MAX_LINES})")
-    if characters > MAX_CHARACTERS:
-        size, limit = characters / KILOBYTE, MAX_CHARACTERS / KILOBYTE
-        result.append(f"{size:.1f}KB (limit: {limit:.1f}KB)")
-    return " and ".join(result)
-
-
 # The index of a store: surveyed, healed and changed line by line, as text.
 #
 # Lines that we did not write are the user's: they stay where they are, byte for byte.
 
-_ODD = "\\\r<>\ufeff%#\t`"  # a list with any of these is read line by line
 _NO_NAMES: "Mapping[str, str]" = {}
 
 
 class Survey:
     """What an index points at, what it misses, and what does not belong into it."""
-
-    __slots__ = (
-        "characters",
-        "dangling",
-        "duplicates",
-        "inline",
-        "intro",
-        "lines",
-        "no_memories",
-        "orphans",
-        "overlong",
-        "pointers",
-    )
 
     def __init__(self) -> None:
         self.pointers: dict[str, list[Pointer]] = {}  # by the file they mean
@@ -160,8 +140,6 @@ class Survey:
 
 class Healed:
     """An index after healing: which files got a pointer, which targets lost a line, and why."""
-
-    __slots__ = ("added", "dropped", "repeated", "text")
 
     def __init__(
         self, text: str, added: list[str], dropped: "Sequence[str]", repeated: "Sequence[str]" = ()
@@ -217,9 +195,6 @@ def heal(
     A line that leads to something stays, unless its list says the same above. `lost` asks the
     store itself whether a target is gone; without it, its folder decides.
     """
-    lacking = _only_lacking(text, files)
-    if lacking is not None and len(lacking) <= 1:
-        return _append(text, lacking, describe)
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
     gone, dropped, repeated = _superfluous(lines, files, lost)
@@ -236,7 +211,7 @@ def heal(
                 fresh.append((section, written))
     if not added and not gone:
         return Healed(text, [], [])
-    return Healed(rewrite(bom, lines, gone, fresh), added, dropped, repeated)
+    return Healed(_rewrite(bom, lines, gone, fresh), added, dropped, repeated)
 
 
 def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
@@ -268,42 +243,8 @@ def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str
 
 def over_limit(text: str) -> tuple[int, int]:
     """How many lines and characters an agent would not see."""
-    units = len(text.encode("utf-16-le", "surrogatepass")) // 2
-    if text.count("\n") < MAX_LINES and units <= MAX_CHARACTERS:
-        return 0, 0  # the whole is within the limits, so what the loader shows of it is
     loaded = load(text)
     return loaded.cut_lines, loaded.cut_characters
-
-
-def _only_lacking(text: str, files: "Sequence[str]") -> list[str] | None:
-    """The files without a pointer, where that is all that can be wrong; None if it may be more.
-
-    Most indexes are a plain list of links, and most saves add one memory: this sees it at a
-    fraction of the cost of reading every line. A test holds that `heal` gives the same.
-    """
-    parts = text.split("](")
-    count = len(parts) - 1
-    marks = (text.count("["), text.count("]"), text.count("\n"))
-    if text[:3] != "- [" or text[-1:] != "\n" or marks != (count, count, count):
-        return None  # not one link and one line end for each line
-    if "\n" in parts[-1][:-1] or any("\n- [" not in part for part in parts[1:-1]):
-        return None
-    targets = [part.partition(")")[0] for part in parts[1:]]
-    unique = set(targets)
-    if len(unique) != count or not unique <= set(files) or any(mark in text for mark in _ODD):
-        return None
-    return [path for path in files if path not in unique]
-
-
-def _append(text: str, lacking: list[str], describe: "Describe") -> Healed:
-    """A plain list with one more line."""
-    for path in lacking:
-        title, hook, _ = describe(path)
-        written = write_pointer(title, path, hook)
-        if [each.target for each in read_pointers(written, 1)] != [path]:
-            return Healed(text, [], [])  # a name that no line can hold
-        text += written + "\n"
-    return Healed(text, lacking, [])
 
 
 def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> None:
@@ -353,3 +294,130 @@ def _superfluous(
             gone.update((i, *below))
             dropped.append(dangling[i])
     return gone, dropped[::-1], repeated
+
+
+# Words that say nothing about which memories stand below a heading.
+_FILLERS = ("memory", "entry", "pointer", "file")
+
+
+def _rewrite(
+    bom: str, lines: list[Line], gone: set[int], fresh: "Iterable[tuple[str, str]]"
+) -> str:
+    """The index without the lines in `gone` and with fresh ones, each below its section."""
+    ended = not lines or bool(lines[-1].end)
+    line_end = (lines[0].end if lines else "") or "\n"
+    groups: dict[int, tuple[Place, list[str]]] = {}
+    places: dict[str, Place] = {}
+    for section, text in fresh:
+        if section not in places:
+            places[section] = _place(lines, section)
+        place = places[section]
+        groups.setdefault(place[0], (place, []))[1].append(text)
+    out: list[Line] = []
+    for i in range(len(lines) + 1):
+        if i in groups:
+            (_, above, below), texts = groups[i]
+            padded = [""] * above + texts + [""] * below
+            out += [Line(text, line_end) for text in padded]
+        if i < len(lines) and i not in gone:
+            out.append(lines[i])
+    if 0 in gone and out and out[0].text.strip() == "---":
+        # On top it would open a header, and the lines below would be taken for one.
+        out.insert(0, Line("", line_end))
+    for line in out[:-1]:
+        line.end = line.end or line_end
+    for line in out[-1:]:
+        line.end = (line.end or line_end) if ended else ""
+    return write_outline(bom, out)
+
+
+def _place(lines: list[Line], section: str) -> "Place":
+    """At the end of the section's list, else of the last list of pointers, else of the text."""
+    heading = find_heading(lines, section)
+    if heading >= 0:
+        return _place_below(lines, heading)
+    last = _last_pointer(lines, 0, len(lines))
+    if last >= 0:
+        return _below(lines, last), False, False
+    # A code block that is never closed takes all that comes after it.
+    closed = next((i for i, line in enumerate(lines) if line.layer == OPEN), len(lines))
+    return _place_after(lines, -1, closed)
+
+
+def _place_below(lines: list[Line], heading: int) -> "Place":
+    """In the section of this heading."""
+    end = _section_end(lines, heading)
+    last = _last_pointer(lines, heading + 1, end)
+    if last >= 0:
+        return min(_below(lines, last), end), False, False
+    if any(line.kind != BLANK for line in lines[heading + 1 : end]):
+        return _place_after(lines, heading, end)
+    i = min(heading + 2, end)
+    return i, False, heading + 1 < i < len(lines) and lines[i].kind != BLANK
+
+
+def _place_after(lines: list[Line], start: int, end: int) -> "Place":
+    """After the last line before `end` that is not blank; a list needs no blank line above."""
+    i = end - 1
+    while i > start and lines[i].kind == BLANK:
+        i -= 1
+    above = i >= 0 and not lines[i].item and not lines[i].indent
+    return i + 1, above, False
+
+
+def _last_pointer(lines: list[Line], start: int, end: int) -> int:
+    """The last item there is only for its pointer, else the last that has one, else -1."""
+    items = [i for i in range(start, end) if lines[i].kind == POINTER and lines[i].item]
+    entries = [i for i in items if lines[i].entry]
+    return (entries or items or [-1])[-1]
+
+
+def _below(lines: list[Line], i: int) -> int:
+    """The place below an item and all that hangs on it, outside of code blocks and comments."""
+    end = block_end(lines, i, 0)
+    while end < len(lines):
+        above, below = lines[end - 1], lines[end]
+        # Taking two blocks for one does no harm.
+        comment = above.layer == COMMENT and below.layer in (COMMENT, REST)
+        if not (comment or above.layer == below.layer == CODE or above.kind == below.kind == HEAD):
+            break
+        end = block_end(lines, end, 0)
+    return end
+
+
+def _section_end(lines: list[Line], heading: int) -> int:
+    end = heading + 1
+    while end < len(lines) and lines[end].kind not in (HEADING, OPEN):
+        end += 1
+    return end
+
+
+def find_heading(lines: list[Line], section: str) -> int:
+    """The heading of a section: its words, else the first that begins with them; -1 if none."""
+    wanted = _words(section)
+    headings = [i for i, line in enumerate(lines) if line.kind == HEADING]
+    begins = -1
+    for i in headings if wanted else ():
+        words = _words(lines[i].text)
+        # `# Project memory` names the whole index; `# Project` would be a section.
+        title = i == headings[0] and lines[i].level == 1
+        if title and _words(lines[i].text, ()) != wanted:
+            continue
+        if words == wanted:
+            return i
+        kinds = {line.kind for line in lines[i + 1 : _section_end(lines, i)]}
+        # Above prose the word stands by chance.
+        may_hold = POINTER in kinds or CONTENT not in kinds
+        if begins < 0 and may_hold and words[: len(wanted)] == wanted:
+            begins = i
+    return begins
+
+
+def _words(text: str, fillers: tuple[str, ...] = _FILLERS) -> list[str]:
+    """The words of a heading in lower case and singular: `## Feedback memories` is `feedback`."""
+    spaced = "".join([char if char.isalnum() else " " for char in text.casefold()])
+    singular = [
+        word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
+        for word in spaced.split()
+    ]
+    return [word for word in singular if word not in fillers]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from memdir.format.outline import BLANK, HEADING, MORE, Lookup, read_outline
 from memdir.format.pointer import LINK, read_pointers
-from memdir.text.merge import align, gaps
+from memdir.text.merge import align, find_regions
 
 ENTRY, MARK = "entry", "mark"
 MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
@@ -56,13 +56,7 @@ class Version:
         return {block.key: block for block in self.blocks if block.kind == ENTRY}
 
 
-def targets_of(*texts: str) -> set[str]:
-    """What the links of these lead to, so that a [[wikilink]] and a link can mean the same."""
-    lines = (line for text in texts for line in text.split("\n") if "](" in line)
-    return {item.target for line in lines for item in read_pointers(line, 1) if item.form == LINK}
-
-
-def read_version(text: str, lookup: Lookup) -> Version:
+def _read_version(text: str, lookup: Lookup) -> Version:
     """A text as blocks."""
     bom, lines = read_outline(text, lookup)
     blocks: list[Block] = []
@@ -84,7 +78,7 @@ def read_version(text: str, lookup: Lookup) -> Version:
     return Version(bom, blocks, frozenset(line.end for line in lines if line.end), ended)
 
 
-def write_version(blocks: Sequence[Block], old: Version, mine: Version, other: Version) -> str:
+def _write_version(blocks: Sequence[Block], old: Version, mine: Version, other: Version) -> str:
     """Blocks as a text: line ends, byte order mark and end as ours, or as theirs changed them."""
     chosen = mine.style if other.style == old.style else other.style
     style = chosen or mine.style or other.style or "\n"
@@ -99,9 +93,6 @@ def write_version(blocks: Sequence[Block], old: Version, mine: Version, other: V
     if out and not ended:
         out[-1] = (out[-1][0], "")
     return bom + "".join(line + end for line, end in out)
-
-
-Edit = tuple[int, int, list[Block]]  # these blocks of the base, and what stands there instead
 
 
 @dataclass(frozen=True)
@@ -119,20 +110,33 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
     """`ours` with what leads from `base` to `theirs`, and marks only where both rewrote prose."""
     if ours == theirs or theirs == base:
         return Merged(ours)
-    lookup = Lookup(targets_of(base, ours, theirs), {})
-    old, mine, other = (read_version(text, lookup) for text in (base, ours, theirs))
+    # What links lead to is known, so that a [[wikilink]] and a link can mean the same.
+    lines = [line for text in (base, ours, theirs) for line in text.split("\n") if "](" in line]
+    links = [item for line in lines for item in read_pointers(line, 1) if item.form == LINK]
+    lookup = Lookup({item.target for item in links}, {})
+    old, mine, other = (_read_version(text, lookup) for text in (base, ours, theirs))
     settled, joined = _settle(old.keyed, mine.keyed, other.keyed)
     # An entry that one side lacks counts as new in the other: then nothing takes it out.
     known = old.keyed.keys() & mine.keyed.keys() & other.keyed.keys()
     start = _settled(old.blocks, {key: settled[key] for key in known if key in settled})
-    item = _settled(mine.blocks, settled)
-    two = [replace(block, theirs=True) for block in _settled(other.blocks, settled)]
-    blocks, conflicts = _apply(start, _edits(start, item), _edits(start, two))
-    blocks = _once(blocks)
+    our = _settled(mine.blocks, settled)
+    their = [replace(block, theirs=True) for block in _settled(other.blocks, settled)]
+    texts = ([block.text for block in side] for side in (start, our, their))
+    blocks, conflicts, done = list[Block](), 0, 0
+    for first, last, our_part, their_part in find_regions(*texts):
+        blocks += start[done:first]
+        done = last
+        if our_part is None or their_part is None:
+            blocks += our[our_part] if our_part else their[their_part or slice(0)]
+        else:
+            region, count = _reconcile(our[our_part], their[their_part], inserted=first == last)
+            blocks += region
+            conflicts += count
+    blocks = _once(blocks + start[done:])
     before = {key[0] for key in mine.keyed}
     after = {block.key[0] for block in blocks if block.kind == ENTRY}
     return Merged(
-        write_version(blocks, old, mine, other),
+        _write_version(blocks, old, mine, other),
         conflicts,
         tuple(sorted(after - before)),
         tuple(sorted(before - after)),
@@ -197,47 +201,6 @@ def _settled(blocks: Iterable[Block], settled: Mapping[Key, str]) -> list[Block]
         for block in blocks
         if block.kind != ENTRY or block.key in settled
     ]
-
-
-def _edits(old: Sequence[Block], new: Sequence[Block]) -> list[Edit]:
-    differ = gaps([block.text for block in old], [block.text for block in new])
-    return [(a, b, list(new[c:d])) for a, b, c, d in differ]
-
-
-def _apply(old: Sequence[Block], mine: list[Edit], theirs: list[Edit]) -> tuple[list[Block], int]:
-    """The base with the edits of both sides; those that meet are reconciled together."""
-    out: list[Block] = []
-    i = conflicts = 0
-    todo = sorted(
-        [*((edit, 0) for edit in mine), *((edit, 1) for edit in theirs)],
-        key=lambda todo: (*todo[0][:2], todo[1]),
-    )
-    while todo:
-        start, end = todo[0][0][:2]
-        region: tuple[list[Edit], list[Edit]] = ([], [])
-        while todo and (todo[0][0][0] < end or todo[0][0][:2] == (start, end)):
-            edit, side = todo.pop(0)
-            region[side].append(edit)
-            end = max(end, edit[1])
-        out += old[i:start]
-        ours, other = (_within(old, start, end, side) for side in region)
-        if not region[0] or not region[1]:
-            out += ours if region[0] else other
-        else:
-            blocks, count = _reconcile(ours, other, inserted=start == end)
-            out += blocks
-            conflicts += count
-        i = end
-    return out + list(old[i:]), conflicts
-
-
-def _within(old: Sequence[Block], start: int, end: int, edits: list[Edit]) -> list[Block]:
-    """What one side has in place of these blocks of the base."""
-    out: list[Block] = []
-    for first, last, blocks in edits:
-        out += [*old[start:first], *blocks]
-        start = last
-    return out + list(old[start:end])
 
 
 def _reconcile(

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from memdir.errors import BadInput, Finding, Missing, Unwritable
-from memdir.hot import types
+from memdir.format.outline import untyped
 from memdir.hot.memory import Memory, stem
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 from memdir.text.secrets import find_secrets
 
 WILD = "*?["
 
 
-def spread(names: Sequence[str], paths: Iterable[str]) -> list[str]:
+def expand_wildcards(names: Sequence[str], paths: Iterable[str]) -> list[str]:
     """The names; one with a wildcard becomes every path that it matches, by path or by stem."""
     there = list(dict.fromkeys(paths))
     chosen: list[str] = []
@@ -40,11 +40,8 @@ _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
 SUGGESTED_WORDS = 8
 # A name that ends with one of these was cut in the middle of a phrase.
-_UNFINISHED = frozenset(
-    (
-        *("a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or"),
-        *("but", "is", "are", "was", "be", "that", "this", "it", "as"),
-    )
+_UNFINISHED = pattern(
+    r"(?i)an?|the|of|to|in|on|at|by|for|from|with|and|or|but|is|are|was|be|that|this|it|as"
 )
 
 
@@ -62,7 +59,7 @@ def name_for(title: str, type: str, separator: str = "-") -> str:
     """A name for a draft that has none, from the first words of its title."""
     words = [word for word in title.split() if "://" not in word]
     first = words[:SUGGESTED_WORDS]
-    while len(words) > len(first) > 1 and first[-1].lower() in _UNFINISHED:
+    while len(words) > len(first) > 1 and _UNFINISHED.fullmatch(first[-1]):
         first.pop()
     return _or_hash(slugify(" ".join(first), separator, MAX_NAME - 20), title, type)
 
@@ -81,7 +78,8 @@ def _or_hash(slug: str, title: str, type: str) -> str:
 
 def check_name(name: str) -> str:
     """The name, if it can be a file on every system; else BadInput with a suggestion."""
-    reason = ""
+    for secret in find_secrets(name):
+        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     if not name.strip():
         reason = "is empty"
     elif len(name) > MAX_NAME:
@@ -90,15 +88,13 @@ def check_name(name: str) -> str:
         reason = "is reserved"
     elif not _SLUG.match(name):
         reason = "may hold only a-z, 0-9, - and _, and starts with a letter or digit"
-    if not reason:
+    else:
         return name
-    for secret in find_secrets(name):
-        raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
-    suggestion = slugify(name)
-    fine = bool(suggestion) and suggestion not in RESERVED
+    slug = slugify(name)
+    fine = slug and slug not in RESERVED
     raise BadInput(
         f"name {name[:60]!r} {reason}",
-        next=f"use --name {suggestion}" if fine else "choose another --name",
+        next=f"use --name {slug}" if fine else "choose another --name",
     )
 
 
@@ -107,7 +103,7 @@ def title_for(memory: Memory) -> str:
     label = memory.name
     if not _SLUG.match(label.lower()) or label != label.lower():
         return label.removesuffix(".md")
-    words = _without_type(label).replace("_", " ").replace("-", " ").strip() or label
+    words = untyped(label).replace("_", " ").replace("-", " ").strip() or label
     return words[0].upper() + words[1:]
 
 
@@ -124,7 +120,7 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
         lambda memory: stem(memory.path) == label,
         lambda memory: memory.name == given,
         lambda memory: _same(stem(memory.path), label) or _same(memory.name, given),
-        lambda memory: _same(_without_type(stem(memory.path)), label),
+        lambda memory: _same(untyped(stem(memory.path)), label),
     ):
         meant = [memory for memory in everything if key(memory)]
         if len(meant) == 1:
@@ -167,16 +163,8 @@ def means(wanted: str, path: str) -> bool:
     given = wanted.strip().removeprefix("./").removesuffix(".md")
     file = stem(path)
     whole = path.removesuffix(".md").removesuffix(".json") == given.removesuffix(".json")
-    return whole or _same(file, given) or _same(_without_type(file), given)
+    return whole or _same(file, given) or _same(untyped(file), given)
 
 
 def _same(left: str, right: str) -> bool:
     return left.replace("-", "_").lower() == right.replace("-", "_").lower()
-
-
-def _without_type(name: str) -> str:
-    for type in types.names():
-        for mark in ("_", "-"):
-            if name.startswith(type + mark) and len(name) > len(type) + 1:
-                return name[len(type) + 1 :]
-    return name

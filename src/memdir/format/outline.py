@@ -33,14 +33,16 @@ _EMPHASIS = "*_ "
 class Lookup:
     """Which file a pointer means, by the rules of its form; a tie goes to the shallowest path."""
 
-    __slots__ = ("_files", "_ladder", "_names", "_ordered", "_stems")
+    __slots__ = ("_files", "_loose", "_names", "_ordered", "_stems")
 
     def __init__(self, files: "Iterable[str]", names: "Mapping[str, str]") -> None:
         self._files = frozenset(files)
         self._ordered = sorted(self._files, key=lambda path: (path.count("/"), path))
         self._names = names
-        self._stems = _first(stem(path) for path in self._ordered)
-        self._ladder: list[dict[str, int]] = []
+        self._stems: dict[str, str] = {}
+        for path in self._ordered:
+            self._stems.setdefault(stem(path), path)
+        self._loose: dict[str, str] = {}  # made when it is first needed
 
     def find(self, target: str, form: str) -> str | None:
         """The file below the store, or None when there is no such file."""
@@ -51,40 +53,29 @@ class Lookup:
         decoded = unquoted(target)
         if decoded in self._files:
             return decoded
-        i = None if form == LINK or "/" in target else self._stems.get(stem(target))
-        return None if i is None else self._ordered[i]
+        return None if form == LINK or "/" in target else self._stems.get(stem(target))
 
     def _find_label(self, target: str) -> str | None:
-        """By stem, name, stem without its type; then `-` as `_`; at last in any case."""
+        """By stem or name; then by those and by stems without their type, `-` as `_`, any case."""
         path = below_store(target.removesuffix(SUFFIX) + SUFFIX)
         if path in self._files:
             return path
         label = target.removesuffix(SUFFIX)
         if label in self._stems:
-            return self._ordered[self._stems[label]]
+            return self._stems[label]
         if self._names.get(label) in self._files:
             return self._names[label]
-        self._ladder = self._ladder or self._build_ladder()
-        loose = label.replace("-", "_")
-        for rung, key in zip(self._ladder, (label, loose, loose.casefold()), strict=True):
-            if key in rung:
-                return self._ordered[rung[key]]
-        return None
+        if not self._loose:
+            named = [(name, path) for name, path in self._names.items() if path in self._files]
+            stems = [(stem(path), path) for path in self._ordered]
+            untyped_stems = [(untyped(label), path) for label, path in stems]
+            for name, path in (*stems, *named, *untyped_stems):
+                self._loose.setdefault(_loosen(name), path)
+        return self._loose.get(_loosen(label))
 
-    def _build_ladder(self) -> list[dict[str, int]]:
-        """Labels that are less and less like the file's name, each with the file's place."""
-        places = {path: i for i, path in enumerate(self._ordered)}
-        named = [(label, places[path]) for label, path in self._names.items() if path in places]
-        whole = [(stem(path), i) for path, i in places.items()]
-        short = [(untyped(label), i) for label, i in whole]
-        rungs: list[dict[str, int]] = [{}, {}, {}]
-        for label, i in short:
-            rungs[0].setdefault(label, i)
-        for label, i in (*whole, *named, *short):
-            loose = label.replace("-", "_")
-            rungs[1].setdefault(loose, i)
-            rungs[2].setdefault(loose.casefold(), i)
-        return rungs
+
+def _loosen(label: str) -> str:
+    return label.replace("-", "_").casefold()
 
 
 class Line:
@@ -174,13 +165,6 @@ def untyped(label: str) -> str:
         if rest and label.startswith((name + "_", name + "-")):
             return rest
     return label
-
-
-def _first(labels: "Iterable[str]") -> dict[str, int]:
-    result: dict[str, int] = {}
-    for i, label in enumerate(labels):
-        result.setdefault(label, i)
-    return result
 
 
 def unquoted(target: str) -> str:

@@ -31,18 +31,6 @@ class Pointer:
         self.start = start  # the pointer's columns in the line, without its hook
         self.end = end
 
-    def _key(self) -> tuple[str, str, str, int, str]:
-        return self.target, self.title, self.hook, self.line, self.form
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pointer) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __repr__(self) -> str:
-        return f"Pointer({self.target!r}, {self.title!r}, line={self.line}, form={self.form!r})"
-
 
 def read_pointers(line: str, number: int) -> list[Pointer]:
     """Every place in a line that names a file below the store; the line is not inside code."""
@@ -61,7 +49,9 @@ def read_pointers(line: str, number: int) -> list[Pointer]:
         end = result[i + 1].start if i + 1 < len(result) else len(line)
         rest = line[pointer.end : end]
         pointer.hook = _hook(rest.rstrip(" \t|") if row else rest)
-    _hook_in_front(line, result)
+    if len(result) == 1 and result[0].form == BRACKET and not result[0].hook.strip("."):
+        # `- words [file.md]`: the words are the hook (the form of seed 002).
+        result[0].hook = plain(line[max(item_start(line), 0) : result[0].start].strip())
     return result
 
 
@@ -213,12 +203,6 @@ def _hook(rest: str) -> str:
     return plain(rest)
 
 
-def _hook_in_front(line: str, result: list[Pointer]) -> None:
-    """`- words [file.md]`: the words are the hook (the form of seed 002)."""
-    if len(result) == 1 and result[0].form == BRACKET and not result[0].hook.strip("."):
-        result[0].hook = plain(line[max(item_start(line), 0) : result[0].start].strip())
-
-
 def _written_target(target: str) -> str:
     """A target as a link takes it; angle brackets where a space or parenthesis would end it."""
     written = target.translate(_CONTROLS)
@@ -235,7 +219,7 @@ def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
     """A hook cut so that its escaped form fits the room: as it reads, and as it is written."""
     size = room
     while size >= min(_SHORTEST_HOOK, len(hook)) > 0:
-        short = _cut(hook, size)
+        short = cut_at_word(hook, size)
         shown = escape(short, marks)
         if len(shown) <= room:
             return short, shown
@@ -243,7 +227,7 @@ def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
     return "", ""
 
 
-def _cut(text: str, size: int) -> str:
+def cut_at_word(text: str, size: int) -> str:
     """A text of at most so many characters; cut at a word, in a script without spaces anywhere."""
     if len(text) <= size:
         return text

@@ -35,7 +35,7 @@ from memdir.records.memory_config import (
 from memdir.records.record import settings_of
 from memdir.records.triage import Line, Score, Scored, score_conversation
 from memdir.store.writer import App
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 CONTEXT_LINES = 10  # before and behind a hit
 MAX_EXCERPT_BYTES = 50 * 1024  # everything included

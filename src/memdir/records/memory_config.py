@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from memdir.errors import Finding
 from memdir.hot.safe import inert_line
 from memdir.records.fields import TYPES
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"

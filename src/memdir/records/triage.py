@@ -16,8 +16,8 @@ from typing import NamedTuple
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message, typed
 from memdir.records.fields import TYPES
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
+from memdir.text import pattern
 from memdir.text.markdown import closes_fence, opened_fence
-from memdir.text.patterns import pattern
 
 BOOSTER_LINES = 4  # in which a booster counts, before and behind
 TOOL_USE, DISTINCT_TOOL, EXCHANGE = 0.05, 0.1, 0.02  # what each is worth for a summary

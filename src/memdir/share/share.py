@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from memdir.audit.inspect import Page, inspect_safety
 from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
 from memdir.format.draft import SKIPPED, Change
-from memdir.format.names import spread
+from memdir.format.names import expand_wildcards
 from memdir.format.outline import Lookup
 from memdir.format.pointer import read_pointers
 from memdir.hot import types
@@ -41,7 +41,7 @@ class Shared:
 def share(source: App, target: App, names: Sequence[str], *, move: bool = False) -> Shared:
     """Find them, adopt each, bring the index in step; to move them, retire them where they were."""
     _check_places(source, target)
-    wanted = spread(names, source.store.files())
+    wanted = expand_wildcards(names, source.store.files())
     memories = {memory.path: memory for memory in find_all(source.store, wanted)}
     files = [(memory, source.store.read(path)) for path, memory in memories.items()]
     diff: Diff = []

@@ -20,7 +20,7 @@ from memdir.format.draft import (
     Wishes,
     hash_of,
 )
-from memdir.format.names import find_path, spread
+from memdir.format.names import expand_wildcards, find_path
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
 from memdir.store import ports
@@ -129,7 +129,7 @@ def restore(app: App, names: Sequence[str]) -> Done:
     """Bring memories back from trash or archive, all or none."""
     with app.changing("restore") as desk:
         everything = list_shelved(app)
-        wanted = spread(names, [item.path for item in everything])
+        wanted = expand_wildcards(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
         dry = DryRun(desk.store)
@@ -302,7 +302,7 @@ def _read_memory(store: Store, path: str) -> Memory | None:
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
-    memories = find_all(desk.store, spread(names, desk.store.files()))
+    memories = find_all(desk.store, expand_wildcards(names, desk.store.files()))
     return list(dict.fromkeys(memory.path for memory in memories))
 
 

@@ -1,1 +1,24 @@
 """Pure: text in, values out; knows no memory."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+
+class _Pattern:
+    """Compiled on first use: most commands need few of our patterns, and hooks none."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._text, self._flags = text, flags
+
+    def __getattr__(self, name: str) -> object:
+        import re
+
+        value = getattr(re.compile(self._text, self._flags), name)
+        setattr(self, name, value)
+        return value
+
+
+def pattern(text: str, flags: int = 0) -> "re.Pattern[str]":
+    """Like `re.compile`, later."""
+    return _Pattern(text, flags)  # type: ignore[return-value]

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from memdir.text.markdown import closes_fence, item_start, opened_fence
-from memdir.text.patterns import pattern
+from memdir.text import pattern
+from memdir.text.markdown import CODE, OPEN, item_start, layers
 
 REACH_CHARACTERS = 120  # of a sentence looked at on either side; keeps the whole linear
-CODE_COLUMNS = 4  # of indent; behind a blank line that is code
+CODE_COLUMNS, LIST_CODE_COLUMNS = 4, 6  # of indent; behind a blank line that is code
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _FIXED = {
@@ -95,9 +95,6 @@ _LEADS_TO_HABIT = pattern(
     r"[^.;:,!?\n]{0,20}$|(?:^|\s)--?[A-Za-z][\w-]{0,30}[ =]$",
     re.IGNORECASE,
 )
-_PROVERB = pattern(
-    r"^\W{0,9}(?:do|don['’]?t|never|leave|live|think|plan|fix|ship|write|make|put)\b", re.IGNORECASE
-)
 _CONDITION = pattern(r"\b(?:if|unless|whenever|when|in case|as long as)\b", re.IGNORECASE)
 _PAST_FORMS = (
     r"since|was|were|had|did|said|told|met|broke|broken|went|ran|sent|made|took|came|got|saw"
@@ -122,7 +119,7 @@ _DURATION = pattern(
 )
 # "works today": a state on that day, not an event of it.
 _STATE = pattern(
-    r"\b(?:works?|holds?|exists?|suffices?|already|but|does|do|uses?|supports?|reads?|happens?)\s$",
+    r"\b(?:as|works?|holds?|exists?|suffices?|already|but|does|do|uses?|supports?|reads?|happens?)\s$",
     re.IGNORECASE,
 )
 _DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
@@ -140,10 +137,8 @@ def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, t
         before, after = _sentence_around(match)
         if match["skip"] or match["habit"] or _is_standing(match, before, after):
             return match[0]
-        result = _resolve(match, day)
-        if result and _hangs_on_condition(match[0], before, after):
-            result = None
-        if result and events and not _is_event(match, f"{before} {after}"):
+        result = _resolve(match, before, after, day)
+        if events and not _is_event(match, f"{before} {after}"):
             result = None
         if result is None:
             unresolved[" ".join(match[0].split())] = None
@@ -155,31 +150,26 @@ def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, t
 
 def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
     """Runs of lines, each with whether it is code or a quotation."""
-    lines: list[str] = []
-    fence, was_aside = "", False
-    text_column = 0  # where the text of the list item above begins
-    blank_above = True  # or code
-    for line in text.splitlines(keepends=True):
-        opened = "" if fence else opened_fence(line)
+    lines = text.splitlines(keepends=True)
+    held: list[str] = []
+    was_aside, in_list, blank_above = False, False, True
+    for (layer, _), line in zip(
+        layers([line.rstrip("\r\n") for line in lines]), lines, strict=True
+    ):
         body = line.lstrip(" \t")
-        column = len(line[: min(len(line) - len(body), REACH_CHARACTERS)].expandtabs(4))
-        is_code = blank_above and column >= text_column + CODE_COLUMNS
-        aside = bool(fence or opened) or body.startswith(">") or is_code
-        aside = aside if fence or body.strip() else was_aside
-        if opened or aside != was_aside:
-            yield "".join(lines), was_aside
-            lines, was_aside = [], aside
-        lines.append(line)
-        if fence or opened:
-            fence = opened or ("" if closes_fence(line, fence) else fence)
-            blank_above = False
-            continue
-        blank_above = not body.strip() or aside
-        if (start := item_start(line)) >= 0 and column < text_column + CODE_COLUMNS:
-            text_column = len(line[: min(start, REACH_CHARACTERS)].expandtabs(4))
-        elif body.strip():
-            text_column = min(text_column, column)
-    yield "".join(lines), was_aside
+        indent = len(line[: min(len(line) - len(body), REACH_CHARACTERS)].expandtabs(4))
+        is_code = blank_above and indent >= (LIST_CODE_COLUMNS if in_list else CODE_COLUMNS)
+        aside = layer in (CODE, OPEN) or body.startswith(">") or is_code
+        if not body.strip():
+            aside = was_aside
+        elif not indent:
+            in_list = item_start(line) >= 0
+        if aside != was_aside:
+            yield "".join(held), was_aside
+            held, was_aside = [], aside
+        held.append(line)
+        blank_above = not body.strip() or is_code
+    yield "".join(held), was_aside
 
 
 def _sentence_around(match: re.Match[str]) -> tuple[str, str]:
@@ -194,28 +184,16 @@ def _sentence_around(match: re.Match[str]) -> tuple[str, str]:
 
 def _is_standing(match: re.Match[str], before: str, after: str) -> bool:
     """A habit, a rule for any such day, a word that is quoted, or the weekday of a written date."""
-    phrase, whole = match[0], f"{before}{match[0]}{after}"
+    whole = f"{before}{match[0]}{after}"
     if before[-1:] + after[:1] in ('""', "''", "“”", "‘’", "«»"):
         return True
     if _LEADS_TO_HABIT.search(before) or (match["bare"] and _DATED.search(before)):
         return True
-    if "today" in whole.lower() and "tomorrow" in whole.lower() and _PROVERB.search(whole):
-        return True
-    return bool(_ALWAYS.search(whole)) and not _happened(phrase, whole)
+    return bool(_ALWAYS.search(whole)) and not _happened(match[0], whole)
 
 
 def _happened(phrase: str, whole: str) -> bool:
     return phrase.lower().endswith(("yesterday", "ago")) and bool(_PAST.search(whole))
-
-
-def _hangs_on_condition(phrase: str, before: str, after: str) -> bool:
-    """Does it hang on a condition? Then nobody knows which day is meant."""
-    match = _CONDITION.search(f"{before}{after}")
-    if not match:
-        return False
-    # "broke yesterday when Ana merged" tells of a day, "if it broke yesterday" does not.
-    leads = match.end() <= len(before) and not before[: match.start()].strip("\n -*+>#0123456789.")
-    return leads or match[0].lower() != "when" or not _happened(phrase, before + phrase + after)
 
 
 def _is_event(match: re.Match[str], around: str) -> bool:
@@ -225,35 +203,25 @@ def _is_event(match: re.Match[str], around: str) -> bool:
         return cue != "on" and bool(_DEADLINE.search(f"{match[0]} {around}"))
     words = match[0].lower()
     looks_back = "yesterday" in words or words == "today" or words.endswith("ago")
-    return looks_back and not _as_of(match) and bool(_PAST.search(around))
+    return looks_back and bool(_PAST.search(around))
 
 
-def _before(match: re.Match[str]) -> str:
-    return match.string[max(0, match.start() - REACH_CHARACTERS) : match.start()]
-
-
-def _as_of(match: re.Match[str]) -> str:
-    """What "today" needs before its date where it means "at present"."""
-    before = _before(match)
-    if re.search(r"\bas\s$", before, re.IGNORECASE):
-        return "of "
-    lasts = _STATE.search(before) or match.string.startswith(" only ", match.end())
-    return ("As of " if match[0][0] == "T" else "as of ") if lasts else ""
-
-
-def _resolve(match: re.Match[str], day: date) -> str | None:
-    before, words = _before(match), match[0].lower().split()
+def _resolve(match: re.Match[str], before: str, after: str, day: date) -> str | None:
+    """The day that is meant, where it is certain and hangs on no condition."""
+    words = match[0].lower().split()
     days, lead = None, ""
-    if match["fixed"]:
+    condition = _CONDITION.search(f"{before}{after}")
+    # "broke yesterday when Ana merged" tells of a day.
+    if condition and (condition[0].lower() != "when" or not _happened(match[0], before + after)):
+        return None
+    if match["fixed"] and not (words == ["today"] and _is_state(before, after)):
         days = _FIXED[" ".join(words).removeprefix("the ")]
-        lead = _as_of(match) if words == ["today"] else ""
     elif match["ago"] and not _COMPARED.search(before):
         days = _count_days(words, back=words[-1] == "ago")
     elif match["ahead"] and not _DURATION.search(before):
         days, lead = _count_days(words[1:]), "On " if match[0][0] == "I" else "on "
     elif match["coming"]:
-        cue = (match["cue"] or "").strip().lower()
-        both_ways = cue in ("on", "after", "before", "from")
+        both_ways = (match["cue"] or "").strip().lower() in ("on", "after", "before", "from")
         if not _LOOKS_BACK.search(before) and not (both_ways and _DONE.search(before)):
             names = [name[:3] for name in _WEEKDAYS]
             weekday = names.index(match["weekday"].lower()[:3])
@@ -262,6 +230,10 @@ def _resolve(match: re.Match[str], day: date) -> str | None:
         return None if days is None else lead + (day + timedelta(days=days)).isoformat()
     except OverflowError:  # before year 1 or after 9999
         return None
+
+
+def _is_state(before: str, after: str) -> bool:
+    return bool(_STATE.search(before)) or after.startswith(" only ")
 
 
 def _count_days(words: list[str], *, back: bool = False) -> int | None:

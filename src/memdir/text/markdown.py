@@ -1,22 +1,30 @@
-"""The one reader of fences, comments, list items, code spans and links; light enough for hooks.
+"""The one reader of Markdown: code, links, list items, headings, blocks and sentences.
 
-Every function costs no more than its text is long, whatever it holds: an index may come from
-anybody's repository.
+Hooks import this module, and an index may come from anybody's repository: only C modules of the
+standard library, and no function costs more than its text is long.
 """
+
+from memdir.text import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from collections.abc import Iterator, Sequence
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")  # what a backslash can escape
-_LONGEST_TARGET = 4096  # characters; the longest path that Linux takes
-_DEEPEST = 8  # parentheses inside a target; no name has more
+_MAX_TARGET_CHARACTERS = 4096  # the longest path that Linux takes
+_MAX_PARENTHESES = 8  # nested in a target; no name has more
 
 
 def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
     """Code spans (start to end) and brackets outside them (opening to closing), in one pass."""
-    ticks = _tick_runs(line) if "`" in line else {}
+    ticks: dict[int, list[int]] = {}  # where runs of backticks start, by length, the last one first
+    start = line.rfind("`")
+    while start >= 0:
+        end = start + 1
+        while line.endswith("`", 0, start):
+            start -= 1
+        ticks.setdefault(end - start, []).append(start)
+        start = line.rfind("`", 0, start)
     spans: dict[int, int] = {}
     pairs: dict[int, int] = {}
     opened: list[int] = []
@@ -24,24 +32,25 @@ def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
     marks = {mark: place for mark in "\\[]`" if (place := line.find(mark)) >= 0}
     while marks:
         char = min(marks, key=marks.__getitem__)
-        at = marks[char]
-        step = 1
+        i = marks[char]
+        end = i + 1
         if char == "\\":
-            step = 2
+            end = i + 2
         elif char == "[":
-            opened.append(at)
+            opened.append(i)
         elif char == "]" and opened:
-            pairs[opened.pop()] = at
+            pairs[opened.pop()] = i
         elif char == "`":
-            step = _run(line, at)
-            same = ticks.get(step, [])
-            while same and same[-1] <= at:
+            while line.startswith("`", end):
+                end += 1
+            size = end - i
+            same = ticks.get(size, [])
+            while same and same[-1] <= i:
                 same.pop()
             if same:
-                spans[at] = same[-1] + step
-                step = spans[at] - at
-        for mark in [mark for mark, place in marks.items() if place < at + step]:
-            marks[mark] = line.find(mark, at + step)
+                spans[i] = end = same[-1] + size
+        for mark in [mark for mark, place in marks.items() if place < end]:
+            marks[mark] = line.find(mark, end)
             if marks[mark] < 0:
                 del marks[mark]
     return spans, pairs
@@ -53,14 +62,15 @@ def plain(text: str) -> str:
         return text
     spans, _ = structure(text)
     out = []
-    at = 0
-    while at < len(text):
-        end = spans.get(at, at + 1)
-        if text[at] == "\\" and text[at + 1 : at + 2] in _PUNCTUATION:
-            at += 1
-            end = at + 1
-        out.append(text[at:end])
-        at = end
+    i = 0
+    while i < len(text):
+        if text[i] == "\\" and text[i + 1 : i + 2] in _PUNCTUATION:
+            i += 1
+            end = i + 1
+        else:
+            end = spans.get(i, i + 1)
+        out.append(text[i:end])
+        i = end
     return "".join(out)
 
 
@@ -70,100 +80,73 @@ def escape(text: str, marks: str) -> str:
         return text
     spans = {} if "`" in marks or "-->" in text else structure(text)[0]
     out = []
-    at = 0
-    while at < len(text):
-        end = spans.get(at, at + 1)
-        char = text[at]
-        if (
-            end == at + 1
-            and (
-                char in marks
-                or (char == "\\" and (at + 1 == len(text) or text[at + 1] in _PUNCTUATION))
-                # A comment that is left open further up in the index must not end in here.
-                or (char == ">" and text[max(at - 2, 0) : at] == "--")
-            )
-        ):
+    i = 0
+    while i < len(text):
+        char, end = text[i], spans.get(i, i + 1)
+        escapes = char == "\\" and (i + 1 == len(text) or text[i + 1] in _PUNCTUATION)
+        # A comment that is left open further up in the index must not end in here.
+        ends_comment = char == ">" and text[max(i - 2, 0) : i] == "--"
+        if end == i + 1 and (char in marks or escapes or ends_comment):
             out.append("\\")
-        out.append(text[at:end])
-        at = end
+        out.append(text[i:end])
+        i = end
     return "".join(out)
 
 
-def destination(line: str, at: int) -> tuple[str, int]:
+def destination(line: str, start: int) -> tuple[str, int]:
     """The target that starts after `](` and where the link ends; the end is -1 if there is none."""
-    while line.startswith((" ", "\t"), at):
-        at += 1
-    end = _angled(line, at) if line.startswith("<", at) else _unbroken(line, at)
+    while line.startswith((" ", "\t"), start):
+        start += 1
+    angled = line.startswith("<", start)
+    end = _angled_end(line, start) if angled else _target_end(line, start)
     close = _link_close(line, end)
     if close >= 0:
-        target = line[at + 1 : end - 1] if line.startswith("<", at) else line[at:end]
-        return plain(target), close
+        return plain(line[start + 1 : end - 1] if angled else line[start:end]), close
     # `[x](my file.md)` is no link to a strict reader, but people and models write it.
-    close = line.find(")", at, at + _LONGEST_TARGET)
-    if close < 0 or not line.endswith(".md", at, close):
+    close = line.find(")", start, start + _MAX_TARGET_CHARACTERS)
+    if close < 0 or not line.endswith(".md", start, close):
         return "", -1
-    return plain(line[at:close]), close + 1
+    return plain(line[start:close]), close + 1
 
 
-def _angled(line: str, at: int) -> int:
+def _angled_end(line: str, start: int) -> int:
     """One past the `>` of a target in angle brackets; -1 if it is not closed."""
-    at += 1
-    while at < len(line) and line[at] not in "<>":
-        at += 2 if line[at] == "\\" else 1
-    return at + 1 if line.startswith(">", at) else -1
+    i = start + 1
+    while i < len(line) and line[i] not in "<>":
+        i += 2 if line[i] == "\\" else 1
+    return i + 1 if line.startswith(">", i) else -1
 
 
-def _unbroken(line: str, at: int) -> int:
+def _target_end(line: str, start: int) -> int:
     """The end of a target without spaces, parentheses balanced; -1 if it nests too deep."""
-    depth = 0
-    while at < len(line) and line[at] not in " \t":
-        char = line[at]
+    i, depth = start, 0
+    while i < len(line) and line[i] not in " \t":
+        char = line[i]
         if char == "(":
             depth += 1
             # Also what keeps `[a]([a]([a](…` from costing its length squared.
-            if depth > _DEEPEST:
+            if depth > _MAX_PARENTHESES:
                 return -1
         elif char == ")":
             if not depth:
                 break
             depth -= 1
-        at += 2 if char == "\\" else 1
-    return min(at, len(line))
+        i += 2 if char == "\\" else 1
+    return min(i, len(line))
 
 
-def _link_close(line: str, at: int) -> int:
+def _link_close(line: str, end: int) -> int:
     """One past the `)` that ends a link after its target and an optional quoted title, else -1."""
-    if at < 0:
+    if end < 0:
         return -1
-    start = at
-    while line.startswith((" ", "\t"), at):
-        at += 1
-    if at > start and line.startswith(('"', "'"), at):
-        at = line.find(line[at], at + 1) + 1
-        if not at:
+    i = end
+    while line.startswith((" ", "\t"), i):
+        i += 1
+    if i > end and line.startswith(('"', "'"), i):
+        i = line.find(line[i], i + 1) + 1
+        if not i:
             return -1
-    return at + 1 if line.startswith(")", at) else -1
-
-
-def _run(line: str, start: int) -> int:
-    """How many backticks stand here."""
-    end = start + 1
-    while line.startswith("`", end):
-        end += 1
-    return end - start
-
-
-def _tick_runs(line: str) -> dict[int, list[int]]:
-    """Where runs of backticks start, by their length, the last one first."""
-    runs: dict[int, list[int]] = {}
-    start = line.find("`")
-    while start >= 0:
-        length = _run(line, start)
-        runs.setdefault(length, []).append(start)
-        start = line.find("`", start + length)
-    for starts in runs.values():
-        starts.reverse()
-    return runs
+    return i + 1 if line.startswith(")", i) else -1
 
 
 # What a line belongs to. REST is text behind a comment that ends on its line; OPEN is a code block
@@ -177,37 +160,38 @@ _FENCES = ("```", "~~~")
 
 def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
     """For each line what it belongs to and what a reader sees of it; given without line ends."""
-    found: list[tuple[str, str]] = [(FRONT, "")] * _header_lines(lines)
-    fence, fenced_from, closable = "", 0, True
-    while len(found) < len(lines):
-        at = len(found)
-        line = lines[at]
+    result: list[tuple[str, str]] = [(FRONT, "")] * header_lines(lines)
+    fence, fence_start, closable = "", 0, True
+    while len(result) < len(lines):
+        i = len(result)
+        line = lines[i]
         if fence:
-            found.append((CODE, line))
+            result.append((CODE, line))
             fence = "" if closes_fence(line, fence) else fence
         elif fence := opened_fence(line):
-            fenced_from = at
-            found.append((CODE, line))
-        elif closable and _starts_comment(line):
-            comment = _comment(lines, at)
+            fence_start = i
+            result.append((CODE, line))
+        elif closable and line.startswith("<!--", _indent(line)) and _indent(line) <= 3:
+            comment = _comment(lines, i)
             # Nothing closes below this line, so nothing closes below a later one either.
             closable = bool(comment)
-            found += comment or [(TEXT, line)]
+            result += comment or [(TEXT, line)]
         else:
-            found.append((TEXT, line))
+            result.append((TEXT, line))
     if fence:
-        found[fenced_from:] = [(OPEN, line) for line in lines[fenced_from:]]
-    return found
+        result[fence_start:] = [(OPEN, line) for line in lines[fence_start:]]
+    return result
 
 
-def _header_lines(lines: "Sequence[str]") -> int:
+def header_lines(lines: "Sequence[str]") -> int:
     """How many lines at the top are a header; a header that is never closed is text."""
     if not lines or lines[0].removeprefix(BOM).strip() != _DASHES:
         return 0
-    for at in range(1, len(lines)):
-        if lines[at].strip() == _DASHES:
-            return at + 1
-    return 0
+    return next((i + 1 for i in range(1, len(lines)) if lines[i].strip() == _DASHES), 0)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def opened_fence(line: str) -> str:
@@ -226,37 +210,24 @@ def closes_fence(line: str, fence: str) -> bool:
     return len(body) >= len(fence) and not body.strip(fence[0])
 
 
-def _starts_comment(line: str) -> bool:
-    body = line.lstrip(" ")
-    return body.startswith("<!--") and len(line) - len(body) <= 3  # four spaces would be code
-
-
-def _comment(lines: "Sequence[str]", at: int) -> list[tuple[str, str]]:
-    """The lines of the comment that starts at this one; none if it is never closed."""
-    start = lines[at].index("<!--") + 4
-    for end in range(at, len(lines)):
-        close = lines[end].find("-->", start)
+def _comment(lines: "Sequence[str]", first: int) -> list[tuple[str, str]]:
+    """The lines of the comment that starts on this one; none if it is never closed."""
+    start = lines[first].index("<!--") + 4
+    for last in range(first, len(lines)):
+        close = lines[last].find("-->", start)
         if close >= 0:
-            rest = _without_comments(lines[end][close + 3 :])
-            last = (REST, rest) if rest.strip() else (COMMENT, "")
-            return [(COMMENT, "")] * (end - at) + [last]
+            rest = lines[last][close + 3 :]
+            while (start := rest.find("<!--")) >= 0 and (end := rest.find("-->", start + 4)) >= 0:
+                rest = rest[:start] + rest[end + 3 :]
+            shown = (REST, rest) if rest.strip() else (COMMENT, "")
+            return [(COMMENT, "")] * (last - first) + [shown]
         start = 0
     return []
-
-
-def _without_comments(text: str) -> str:
-    """A line's rest after a comment, without further whole comments."""
-    parts, at = [], 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts.append(text[at:start])
-        at = end + 3
-    return "".join(parts) + text[at:]
 
 
 def item_start(line: str) -> int:
     """Where the text of a list item starts; -1 if the line is none."""
     body = line.lstrip()
-    at = len(line) - len(body)
     marker = body[:1]
     if marker.isdigit():
         digits = len(body) - len(body.lstrip("0123456789"))
@@ -264,4 +235,169 @@ def item_start(line: str) -> int:
     elif marker not in ("-", "*", "+"):
         return -1
     rest = body[len(marker) :]
-    return at + len(body) - len(rest.lstrip()) if marker and rest[:1] in (" ", "\t") else -1
+    return len(line) - len(rest.lstrip()) if marker and rest[:1] in (" ", "\t") else -1
+
+
+def level_of(line: str) -> int:
+    """The level of a heading; 0 for a line that is none."""
+    body = line.strip()
+    level = len(body) - len(body.lstrip("#"))
+    return level if 0 < level <= 6 and body[level : level + 1] in ("", " ", "\t") else 0
+
+
+def heading_text(line: str) -> str:
+    return line.strip().strip("#").strip()
+
+
+def headings(lines: "Sequence[str]") -> list[tuple[int, int]]:
+    """Where headings stand and their levels; none inside code or comments."""
+    return [
+        (i, level)
+        for i, (layer, shown) in enumerate(layers(lines))
+        if layer == TEXT and (level := level_of(shown))
+    ]
+
+
+MAX_TEXT_CHARACTERS = 1_000_000  # of a memory that is looked at
+MAX_LINE_CHARACTERS = 20_000  # what is longer is data, not language
+MAX_BLOCK_LINES = 400  # then the next block begins
+MAX_LEAD_CHARACTERS = 300  # of a line that introduces others
+PROSE, FENCED, ROW, HEADING = "prose", "fenced", "row", "heading"
+HIDDEN = "\x01"  # stands for every character of a code span where words are looked for
+# An item, or a label such as **Why:**, begins a thought of its own.
+_ITEM = pattern(r"\s{0,40}(?:[-*+•]|\d{1,4}[.)])\s")
+_LABEL = pattern(r"\s{0,8}\*\*[^*\n]{1,80}\*\*")
+
+
+def sections(lines: "Sequence[str]", level: int) -> list[tuple[str, list[str]]]:
+    """Title and lines of each section, cut at headings of this level or above; "" before them."""
+    cuts = [index for index, depth in headings(lines) if depth <= level]
+    parts = [("", list(lines[: cuts[0] if cuts else len(lines)]))]
+    for start, end in zip(cuts, [*cuts[1:], len(lines)], strict=True):
+        parts.append((heading_text(lines[start]), list(lines[start:end])))
+    return [(title, part) for title, part in parts if title or any(map(str.strip, part))]
+
+
+class Block:
+    """A paragraph, list item, table row, heading or code block, and what stands above it."""
+
+    __slots__ = ("columns", "first", "heads", "kind", "lead", "masked", "spans", "text")
+
+    def __init__(self, kind: str, first: int, text: str) -> None:
+        self.kind = kind
+        self.first = first  # line of the file, from 1 on
+        self.text = text
+        self.heads: tuple[str, ...] = ()  # the headings above
+        self.lead = ""  # what introduces it with a colon
+        self.columns: tuple[str, ...] = ()  # of a table's row: what stands above each cell
+        spans = structure(text)[0] if kind != FENCED else {}
+        self.spans = sorted(spans.items())  # of code
+        self.masked = text  # with its code spans hidden
+        if spans:
+            ends = [0, *(end for _, end in self.spans)]
+            starts = [*(start for start, _ in self.spans), len(text)]
+            parts = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+            hidden = [HIDDEN * (end - start) for start, end in self.spans]
+            pairs = zip(parts, [*hidden, ""], strict=True)
+            self.masked = "".join([part for pair in pairs for part in pair])
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line of the file and the column in it."""
+        line = self.first + self.text.count("\n", 0, offset)
+        return line, offset - self.text.rfind("\n", 0, offset) - 1
+
+
+def blocks(text: str) -> "Iterator[Block]":
+    """The blocks of a memory; of its header only the description, as ids say nothing of code."""
+    lines = [line[:MAX_LINE_CHARACTERS] for line in text[:MAX_TEXT_CHARACTERS].split("\n")]
+    body = header_lines(lines)
+    first = next((i for i in range(body) if lines[i].startswith("description")), 0)
+    if first:
+        end = first + 1
+        while lines[end][:1] in (" ", "\t"):
+            end += 1
+        yield Block(PROSE, first + 1, "\n".join(lines[first:end]))
+    heads: list[tuple[int, str]] = []
+    items: list[tuple[int, str]] = []  # indent and lead of the list items we are in
+    lead = ""
+    columns: tuple[str, ...] = ()
+    above = 0  # the line below the block above
+    for kind, number, held in _paragraphs(lines[body:], body + 1):
+        block = Block(kind, number, "\n".join(held))
+        is_item = kind == PROSE and _ITEM.match(held[0])
+        if kind == PROSE:
+            items = [item for item in items if is_item and item[0] < _indent(held[0])]
+        if kind == ROW:
+            fresh = not columns or number != above
+            columns = tuple(held[0].strip().strip("|").split("|")) if fresh else columns
+            block.columns, above = columns, number + 1
+        block.heads = tuple(head for _, head in heads)
+        block.lead = " ".join([lead, *(text for _, text in items)]).strip()
+        yield block
+        if kind == HEADING:
+            level = level_of(held[0])
+            heads = [*(head for head in heads if head[0] < level), (level, held[0])]
+            lead, items = "", []
+        elif kind == PROSE:
+            last = held[-1].rstrip().rstrip("*_")
+            leads = last[-MAX_LEAD_CHARACTERS:] if last.endswith((":", "：")) else ""
+            if is_item:
+                items.append((_indent(held[0]), leads))
+            else:
+                lead = leads
+
+
+def _paragraphs(lines: "Sequence[str]", first: int) -> "Iterator[tuple[str, int, list[str]]]":
+    """Kind, number of the first line, and lines of each block; of code without its fences."""
+    held: list[str] = []
+    fence, start = "", first
+    for number, line in enumerate(lines, first):
+        opened = "" if fence else opened_fence(line)
+        edge = opened or (fence and closes_fence(line, fence))
+        kind = FENCED if fence else PROSE
+        if not fence and line.lstrip().startswith("|"):
+            kind = ROW
+        elif not fence and level_of(line) and _indent(line) <= 3:
+            kind = HEADING
+        begins = not fence and (not line.strip() or _ITEM.match(line) or _LABEL.match(line))
+        if held and (edge or begins or kind in (ROW, HEADING) or len(held) >= MAX_BLOCK_LINES):
+            yield FENCED if fence else PROSE, start, held
+            held = []
+        if edge:
+            fence = opened
+        elif kind in (ROW, HEADING):
+            yield kind, number, [line]
+        elif fence or line.strip():
+            start = start if held else number
+            held.append(line)
+    if held:
+        yield FENCED if fence else PROSE, start, held
+
+
+# Of a body; what comes behind them is not compared.
+MAX_CHARACTERS = 40_000
+MAX_SENTENCES = 2_000
+# A full stop ends a sentence only where the next one starts: `e.g. this` goes on.
+_ENDS = pattern(r"(?<=[.!?][\s*_)\"'`])\s{0,4}(?=[^a-z\s])|(?<=[;。！？])\s{0,4}|\s—\s|\s--\s")
+_MARKS = pattern(r"^[\s>#*+|-]{1,40}|\d{1,3}[.)]\s")
+# Labels of the form that memories are asked to have; they say nothing about this one.
+_ASKED = pattern(r"(?i)^[*_]{0,2}(?:why|how to apply|rule|note|lesson)[*_]{0,2}:[*_]{0,2}\s*")
+
+
+def sentences(body: str) -> list[tuple[str, bool]]:
+    """Every sentence in order, each with whether it is a line of code; list items stand alone."""
+    result: list[tuple[str, bool]] = []
+    heading, below, count = "", 0, 0  # a heading belongs to the paragraph right below it
+    for kind, number, lines in _paragraphs(body[:MAX_CHARACTERS].split("\n"), 1):
+        if kind == FENCED:
+            result += [(line.strip(), True) for line in lines if line.strip()]
+            continue
+        if kind == PROSE and number == below and not _ITEM.match(lines[0]):
+            lines = [heading, *lines]
+            del result[count:]
+        heading, below, count = lines[0], number + (kind == HEADING), len(result)
+        for part in _ENDS.split("\n".join(lines)):
+            text = _MARKS.sub("", " ".join(part.split()), count=1)
+            text = _ASKED.sub("", text).strip(" *_|")
+            result += [(text, False)] if text else []
+    return result[:MAX_SENTENCES]

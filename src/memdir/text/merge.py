@@ -7,49 +7,95 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-DEEPEST = 12  # gaps within gaps; what is left then has changed
-SMALL = 64  # lines of a gap that are still compared each with each
+MAX_DEPTH = 12  # gaps within gaps; what is left then has changed
+SMALL_GAP_LINES = 64  # that are still compared each with each
 
-Change = tuple[int, int, list[str]]  # these lines of the old text, and what stands there instead
-
-
-def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
-    """What leads from the old lines to the new ones, from the first to the last."""
-    return [(a, b, list(new[c:d])) for a, b, c, d in gaps(old, new)]
+Region = tuple[int, int, slice | None, slice | None]
 
 
-def gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:
+    """`ours` with what leads from `base` to `theirs`; and how many places did not fit.
+
+    Lines that both sides put in at the same place are kept, theirs first: nothing is lost.
+    """
+    old, mine, other = base.split("\n"), ours.split("\n"), theirs.split("\n")
+    out: list[str] = []
+    done = clashes = 0
+    for start, end, our_part, their_part in find_regions(old, mine, other):
+        out += old[done:start]
+        done = end
+        our_lines = mine[our_part] if our_part else []
+        their_lines = other[their_part] if their_part else []
+        if our_part is None:
+            out += their_lines
+        elif their_part is None or our_lines == their_lines:
+            out += our_lines
+        elif start == end:
+            out += their_lines + our_lines
+        else:
+            out += our_lines
+            clashes += 1
+    return "\n".join(out + old[done:]), clashes
+
+
+def find_regions(
+    old: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
+) -> Iterator[Region]:
+    """Where a side differs: the places in the old version, and those in each side that does.
+
+    What one side puts in at the edge of the other's change stands beside it.
+    """
+    edits = [(*gap, side) for side, new in enumerate((ours, theirs)) for gap in _gaps(old, new)]
+    edits.sort(key=lambda edit: (edit[0], edit[1], edit[4]))
+    i = 0
+    while i < len(edits):
+        start, end = edits[i][:2]
+        sides: list[list[tuple[int, int, int, int, int]]] = [[], []]
+        while i < len(edits) and (edits[i][0] < end or edits[i][:2] == (start, end)):
+            sides[edits[i][4]].append(edits[i])
+            end = max(end, edits[i][1])
+            i += 1
+        parts = [
+            slice(side[0][2] - (side[0][0] - start), side[-1][3] + (end - side[-1][1]))
+            if side
+            else None
+            for side in sides
+        ]
+        yield start, end, parts[0], parts[1]
+
+
+def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Where the two differ: the places in the old one, and those in the new one."""
-    at = place = 0
+    i = j = 0
     for left, right in [*align(old, new), (len(old), len(new))]:
-        if left > at or right > place:
-            yield at, left, place, right
-        at, place = left + 1, right + 1
+        if left > i or right > j:
+            yield i, left, j, right
+        i, j = left + 1, right + 1
 
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of places with the same line, both rising; lines that occur once are the anchors."""
-    found: list[tuple[int, int]] = []
-    todo = [(0, len(old), 0, len(new), DEEPEST)]
+    pairs: list[tuple[int, int]] = []
+    todo = [(0, len(old), 0, len(new), MAX_DEPTH)]
     while todo:
         a, b, c, d, depth = todo.pop()
         while a < b and c < d and old[a] == new[c]:
-            found.append((a, c))
+            pairs.append((a, c))
             a, c = a + 1, c + 1
         while a < b and c < d and old[b - 1] == new[d - 1]:
             b, d = b - 1, d - 1
-            found.append((b, d))
+            pairs.append((b, d))
         if a == b or c == d or not depth:
             continue
         anchors = _anchors(old, new, (a, b, c, d)) or _small(old, new, (a, b, c, d))
-        found += anchors
+        pairs += anchors
         edges = [(a - 1, c - 1), *anchors, (b, d)]
         if anchors:
             todo += [
                 (left + 1, right, above + 1, below, depth - 1)
                 for (left, above), (right, below) in pairwise(edges)
             ]
-    return sorted(found)
+    return sorted(pairs)
 
 
 def _anchors(
@@ -58,22 +104,21 @@ def _anchors(
     """The longest rising row of lines that both sides have exactly once."""
     a, b, c, d = gap
     before, after = Counter(old[a:b]), Counter(new[c:d])
-    places = {new[at]: at for at in range(c, d) if after[new[at]] == 1}
-    single = (at for at in range(a, b) if before[old[at]] == 1)
-    pairs = [(at, places[old[at]]) for at in single if old[at] in places]
+    places = {new[j]: j for j in range(c, d) if after[new[j]] == 1}
+    pairs = [(i, places[old[i]]) for i in range(a, b) if before[old[i]] == 1 and old[i] in places]
     ends: list[int] = []  # the smallest place that a row of that length ends with
     rows: list[int] = []  # and its pair
     back = [-1] * len(pairs)
-    for at, (_, place) in enumerate(pairs):
+    for i, (_, place) in enumerate(pairs):
         length = bisect_left(ends, place)
-        back[at] = rows[length - 1] if length else -1
+        back[i] = rows[length - 1] if length else -1
         ends[length : length + 1] = [place]
-        rows[length : length + 1] = [at]
+        rows[length : length + 1] = [i]
     row: list[tuple[int, int]] = []
-    at = rows[-1] if rows else -1
-    while at >= 0:
-        row.append(pairs[at])
-        at = back[at]
+    i = rows[-1] if rows else -1
+    while i >= 0:
+        row.append(pairs[i])
+        i = back[i]
     return row[::-1]
 
 
@@ -82,50 +127,9 @@ def _small(
 ) -> list[tuple[int, int]]:
     """Without anchors: each line with each, where that is cheap."""
     a, b, c, d = gap
-    if max(b - a, d - c) > SMALL:
+    if max(b - a, d - c) > SMALL_GAP_LINES:
         return []
     from difflib import SequenceMatcher
 
     blocks = SequenceMatcher(None, old[a:b], new[c:d], autojunk=False).get_matching_blocks()
-    return [(a + one + n, c + other + n) for one, other, size in blocks for n in range(size)]
-
-
-def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:
-    """`ours` with what leads from `base` to `theirs`; and how many places did not fit.
-
-    Lines that both sides put in at the same place are kept, theirs first: nothing is lost.
-    """
-    old = base.split("\n")
-    mine, wanted = changes(old, ours.split("\n")), changes(old, theirs.split("\n"))
-    taken, clashing = _fitting(wanted, mine)
-    out: list[str] = []
-    at = 0
-    both = [*((edit[:2], 0, edit[2]) for edit in taken), *((edit[:2], 1, edit[2]) for edit in mine)]
-    for (start, end), _, lines in sorted(both):
-        out += old[at:start] + lines
-        at = end
-    return "\n".join(out + old[at:]), clashing
-
-
-def _fitting(wanted: list[Change], mine: list[Change]) -> tuple[list[Change], int]:
-    """The changes that touch no line of ours, and how many others do; both lists are in order."""
-    fitting, clashing, first = list[Change](), 0, 0
-    for edit in wanted:
-        while first < len(mine) and mine[first][1] < edit[0]:
-            first += 1
-        near, at = list[Change](), first
-        while at < len(mine) and mine[at][0] <= edit[1]:
-            near.append(mine[at])
-            at += 1
-        if edit in near:
-            continue
-        clash = any(_clash(edit, other) for other in near)
-        clashing += clash
-        fitting += [] if clash else [edit]
-    return fitting, clashing
-
-
-def _clash(one: Change, other: Change) -> bool:
-    """Do both touch the same lines? Lines put in at the edge of a change stand beside it."""
-    first, second = sorted((one, other), key=lambda edit: edit[:2])
-    return second[0] < first[1]
+    return [(a + i + n, c + j + n) for i, j, size in blocks for n in range(size)]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 
 class Secret(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from memdir.text.patterns import pattern
+from memdir.text import pattern
 
 # C0, DEL and C1 · soft hyphen, joiners, marks and overrides of direction, zero width, fillers ·
 # line and paragraph separators · invisible operators · tags and variation selectors, which can

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
-from memdir.audit.audit import Audit, Wish, audit, find_lost
+from memdir.audit.audit import Wish, audit, find_lost
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
 from memdir.capture.route import find_undone
@@ -27,7 +27,6 @@ from memdir.clients.conversation import PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
 from memdir.format.draft import SKIPPED, Change, Rules, Wishes, hash_of
 from memdir.format.pointer import read_pointers
-from memdir.hot.disk import Disk, failure
 from memdir.hot.memory import Memory, decode, encode, read_memory
 from memdir.hot.types import names as known_types
 from memdir.store import logs
@@ -37,11 +36,12 @@ from memdir.store.lock import Lock
 from memdir.store.logs import DailyLog, open_log
 from memdir.store.ports import Store
 from memdir.store.save import write_draft
+from memdir.store.state import DAMAGE, explained, read_json, replace_json
 from memdir.store.trash import DryShelf, Shelf
 from memdir.store.writer import App, Desk, Done, DryRun, state_folder
 from memdir.upkeep import proof
 from memdir.upkeep.ideas import Ideas
-from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, look, plan
+from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, make_plan, read_given
 from memdir.upkeep.split import MERGED_KEY
 from memdir.upkeep.worksheet import Accounted, begin, has_words
 
@@ -61,30 +61,27 @@ MAX_STATE_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True)
 class State:
-    """What is known of earlier runs: the last one that was done, the last look, logs read so far.
+    """What earlier runs left behind.
 
-    `logs` has the bytes of each log that were taken into account, `code` is the commit of the
-    repository then: what was left in place is not judged again by the same code.
+    `code` is the commit of the repository then: what was left in place is not judged again by
+    the same code.
     """
 
-    done: float = 0.0
-    looked: float = 0.0
-    logs: Mapping[str, int] = field(default_factory=dict)
+    done: float = 0.0  # when a run was last finished
+    looked: float = 0.0  # when sessions were last counted
+    logs: Mapping[str, int] = field(default_factory=dict)  # bytes that were read, by path
     code: str = ""
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """What the logs say to remember, what is only noticed in them, and how far they were read.
-
-    `silent` entries hold nothing to keep.
-    """
+    """What the logs say to remember, what is only noticed in them, and how far they were read."""
 
     saved: tuple[Catch, ...] = ()
     held: tuple[Catch, ...] = ()
     seen: Mapping[str, int] = field(default_factory=dict)
     entries: int = 0
-    silent: int = 0
+    silent: int = 0  # entries that hold nothing to keep
     remarks: tuple[str, ...] = ()
 
 
@@ -96,12 +93,12 @@ class Oriented:
     drifted: Mapping[str, str]  # path -> why it goes
     old: tuple[str, ...]  # worn out by their age alone: for a person to decide
     logs: Gathered
-    code: str  # its state
+    code: str  # the commit of the repository
 
 
 @dataclass
 class Run:
-    """What a consolidation came to; the last one of `plans` is how it ends."""
+    """The result of a consolidation; the last one of `plans` is how it ends."""
 
     oriented: Oriented
     plans: list[Plan]
@@ -114,56 +111,47 @@ class Run:
 
     @property
     def plan(self) -> Plan:
-        """How the store is in the end."""
         return self.plans[-1]
 
 
-class Dreams:
-    """What is kept between two runs of a store: one small file, and a lock of its own.
+def load_state(folder: str) -> State:
+    """What earlier runs left; what cannot be read is as if there had been none."""
 
-    Whoever dies holding the lock lets go of it: the kernel does. The file is written when a run
-    is done, so a run that failed was none.
-    """
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self._disk = Disk(folder)
-        self.lock = Lock(os.path.join(folder, LOCK_FILE), 0.0, 0.0)
-
-    def load(self) -> State:
-        """What earlier runs left; what cannot be read is as if there had been none."""
-        try:
-            data = json.loads(self._disk.read(STATE_FILE, MAX_STATE_BYTES)[0])
-            logs = {str(path): int(end) for path, end in data["logs"].items()}
-            state = State(float(data["done"]), float(data["looked"]), logs, str(data["code"]))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            return State()
+    def parse(data: Any) -> State:
+        ends = {str(path): int(end) for path, end in data["logs"].items()}
+        state = State(float(data["done"]), float(data["looked"]), ends, str(data["code"]))
         return state if math.isfinite(state.done + state.looked) else State()
 
-    def keep(self, state: State) -> None:
-        """Put it down, durably."""
-        data = json.dumps({**asdict(state), "logs": dict(state.logs)}).encode()
-        try:
-            self._disk.make_root()
-            self._disk.put(STATE_FILE, data)
-        except OSError as error:
-            path = os.path.join(self.folder, STATE_FILE)
-            raise failure(error, path, "the run cannot be written down") from None
+    try:
+        return read_json(folder, STATE_FILE, parse, MAX_STATE_BYTES) or State()
+    except (OSError, *DAMAGE):
+        return State()
+
+
+def keep_state(folder: str, state: State) -> None:
+    """Written only when a run is finished, so a run that failed was none."""
+    with explained(os.path.join(folder, STATE_FILE), "the run cannot be written down"):
+        replace_json(folder, STATE_FILE, {**asdict(state), "logs": dict(state.logs)})
+
+
+def open_lock(folder: str) -> Lock:
+    """One run at a time; the kernel takes the lock from a run that died."""
+    return Lock(os.path.join(folder, LOCK_FILE), 0.0, 0.0)
 
 
 def run(app: App, *, model: bool = False) -> Run:
     """orient → gather → consolidate → prune and index, one such run of a store at a time"""
-    dreams = Dreams(state_folder(app.config))
     if app.dry_run:
-        return _run(app, dreams, model)
-    with dreams.lock.held_if_free(WHO) as handle:
+        return _run(app, model)
+    lock = open_lock(state_folder(app.config))
+    with lock.held_if_free(WHO) as handle:
         if handle is None:
             raise Busy(
-                f"another run is under way: {dreams.lock.holder()}; nothing was changed",
-                path=dreams.lock.path,
+                f"another run is under way: {lock.holder()}; nothing was changed",
+                path=lock.path,
                 next="wait until it is done",
             )
-        return _run(app, dreams, model)
+        return _run(app, model)
 
 
 def run_if_due(app: App, sessions: Callable[[], Sequence[Session]], session: str = "") -> Run | str:
@@ -173,25 +161,26 @@ def run_if_due(app: App, sessions: Callable[[], Sequence[Session]], session: str
     """
     if not app.config.options.dream:
         return "dream.enabled is not set"
-    dreams = Dreams(state_folder(app.config))
-    with dreams.lock.held_if_free(WHO) as handle:
+    folder = state_folder(app.config)
+    with open_lock(folder).held_if_free(WHO) as handle:
         if handle is None:
             return "another run is under way"
-        state, now = dreams.load(), app.now()
+        state, now = load_state(folder), app.now()
         # A clock that was set back counts as none.
         if 0 <= now - state.done < PAUSE_SECONDS:
             return f"the last run was less than {PAUSE_SECONDS // 3600} hours ago"
         if 0 <= now - state.looked < THROTTLE_SECONDS:
             return f"somebody looked less than {THROTTLE_SECONDS // 60} minutes ago"
-        dreams.keep(replace(state, looked=now))
+        keep_state(folder, replace(state, looked=now))
         others = {item.id for item in sessions() if item.modified > state.done} - {session}
         if len(others) < MIN_SESSIONS:
             return f"{len(others)} other sessions since the last run; {MIN_SESSIONS} are needed"
-        return _run(app, dreams, model=False)
+        return _run(app, model=False)
 
 
-def _run(app: App, dreams: Dreams, model: bool) -> Run:
-    state, now = dreams.load(), app.now()
+def _run(app: App, model: bool) -> Run:
+    folder = state_folder(app.config)
+    state, now = load_state(folder), app.now()
     oriented = _orient(app, state)
     ideas = ask_for_ideas(app, VERB) if model else Ideas()
     with app.changing(VERB) as desk:
@@ -206,7 +195,7 @@ def _run(app: App, dreams: Dreams, model: bool) -> Run:
         result.done = replace(desk.done, remarks=(*desk.done.remarks, *refused))
         result.lost = find_lost(app, desk.done.changes)
         seen = {**state.logs, **oriented.logs.seen}
-        dreams.keep(State(now, dreams.load().looked, seen, oriented.code))
+        keep_state(folder, State(now, state.looked, seen, oriented.code))
     return result
 
 
@@ -219,14 +208,7 @@ def _orient(app: App, state: State) -> Oriented:
             stale[finding.path] = (*stale.get(finding.path, ()), finding.message)
     gathered = gather_logs(app, state.logs)
     code = open_repo(app).state().partition("+")[0]  # the commit: a store may lie in the work tree
-    drifted, old = _find_worn(app, report)
-    if state.done and code == state.code:  # no new reason; and an undo is not done again
-        drifted, old = {}, (*drifted, *old)
-    return Oriented(stale, drifted, old, gathered, code)
-
-
-def _find_worn(app: App, report: Audit) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What is old and wrong goes; what is only old may well be right: a person decides."""
+    # What is old and wrong goes; what is only old may well be right: a person decides.
     memories = app.store.scan().memories
     stays = {memory.path for memory in memories if memory.pinned} | {app.store.index_path}
     unsure = {memory.path for memory in memories if _is_worked_on(memory)}
@@ -236,7 +218,10 @@ def _find_worn(app: App, report: Audit) -> tuple[dict[str, str], tuple[str, ...]
         for item in worn
         if item.claims.stale and item.path not in unsure
     }
-    return drifted, tuple(item.path for item in worn if item.path not in drifted)
+    if state.done and code == state.code:  # no new reason; and an undo is not done again
+        drifted = {}
+    old = tuple(item.path for item in worn if item.path not in drifted)
+    return Oriented(stale, drifted, old, gathered, code)
 
 
 def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
@@ -266,7 +251,12 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
     remarks += [
         f"log of {item.origin.message[:10]}: {item.refuse}" for item in drafted if item.refuse
     ]
-    kept = [_sign(item, types) for item in drafted if not item.refuse]
+    kept = [item for item in drafted if not item.refuse]
+    for i, item in enumerate(kept):
+        type = types.get(item.origin.message, "")
+        if item.draft is not None:
+            draft = replace(item.draft, type=type) if type in known_types() else item.draft
+            kept[i] = replace(item, draft=sign_draft(draft, item.origin))
     undone = {item.text.message for item in find_undone(app)} if kept else set()
     saved = [item for item in kept if item.draft is not None and not item.hold]
     held = [replace(item, hold=item.hold or ASKS) for item in kept if item not in saved]
@@ -277,16 +267,16 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
 
 
 def _draft(said: Sequence[Message]) -> list[Catch]:
-    """Each thing once; an entry is kept whole: what nobody notices belongs to what stands before.
-
-    Whoever logs several lines means all of them.
-    """
+    """Each thing once; what of an entry nobody notices belongs to the first thing it says."""
     signals: dict[str, list[Signal]] = {}
     for signal in notice_requests(said):
         signals.setdefault(signal.said.id, []).append(signal)
     result: dict[str, Catch] = {}
     for group in signals.values():
-        for signal, rest in _with_rests(group):
+        rest = group[0].said.text
+        for signal in group:
+            rest = rest.replace(signal.quote, "", 1).strip()
+        for signal in group:
             for catch in draft_requests([signal], said, Origin(client=LOG)):
                 key = (catch.forget or (catch.draft.body if catch.draft else "")).lower()
                 if key in result and (catch.hold or not result[key].hold):
@@ -294,28 +284,9 @@ def _draft(said: Sequence[Message]) -> list[Catch]:
                 if catch.draft is not None and has_words(rest):
                     body = f"{catch.draft.body}\n\n{rest}"
                     catch = replace(catch, draft=replace(catch.draft, body=body))
+                    rest = ""
                 result[key] = catch
     return refuse_secrets(result.values(), said)
-
-
-def _with_rests(signals: Sequence[Signal]) -> Iterator[tuple[Signal, str]]:
-    """What stands between each signal and the next; what precedes the first belongs to it."""
-    text = signals[0].said.text
-    starts = [max(0, text.find(signal.quote)) for signal in signals]
-    for signal, start in zip(signals, starts, strict=True):
-        end = start + len(signal.quote)
-        next_start = min((other for other in starts if other >= end), default=len(text))
-        before = text[:start].strip() if start == min(starts) else ""
-        yield signal, "\n".join(filter(None, (text[end:next_start].strip(), before)))
-
-
-def _sign(catch: Catch, types: Mapping[str, str]) -> Catch:
-    """The draft, signed, and of the type that its entry says."""
-    if catch.draft is None:
-        return catch
-    type = types.get(catch.origin.message, "")
-    draft = replace(catch.draft, type=type) if type in known_types() else catch.draft
-    return replace(catch, draft=sign_draft(draft, catch.origin))
 
 
 def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
@@ -323,15 +294,15 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
-    before = proof.count(begin(look(desk.store, {}))) if paper.written else None
-    plans = [plan(look(paper, oriented.stale), ideas)]
+    before = proof.count_figures(begin(read_given(desk.store, {}))) if paper.written else None
+    plans = [make_plan(read_given(paper, oriented.stale), ideas)]
     carry_out(plans[0], paper, shelf, rules.now)
     lines = [
         line for store in (desk.store, paper) for line in decode(store.index() or b"").split("\n")
     ]
     away = {change.path for change in _put_away(paper, shelf, rules, oriented)}
     if away:
-        plans.append(plan(look(paper, oriented.stale)))
+        plans.append(make_plan(read_given(paper, oriented.stale)))
         carry_out(plans[1], paper, shelf, rules.now)
     desk.plan = [*plans[0].texts, *plans[0].gone, *oriented.drifted]
     done, refused = _save(desk.store, rules, oriented)
@@ -345,14 +316,10 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     accounted += [
         Accounted(desk.store.index_path, line, POINTED)
         for line in dict.fromkeys(lines)
-        if _points_to(line, away)
+        if any(pointer.target in away for pointer in read_pointers(line, 1))
     ]
     batch = f"{VERB}-{int(rules.now)}" if done else ""
     return Run(oriented, plans, before or plans[0].before, accounted, desk.done, batch)
-
-
-def _points_to(line: str, paths: Collection[str]) -> bool:
-    return any(pointer.target in paths for pointer in read_pointers(line, 1))
 
 
 def _save(store: Store, rules: Rules, oriented: Oriented) -> tuple[list[Change], list[str]]:

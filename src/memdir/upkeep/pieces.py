@@ -1,4 +1,4 @@
-"""Content of the index, in pieces.
+"""Content of the index, in pieces, and the memories that they become.
 
 A section without pointers goes as a whole, with its heading. Where pointers and content share a
 section, the heading stays with the pointers and the content goes as one piece.
@@ -7,9 +7,10 @@ section, the heading stays with the pointers and the content goes as one piece.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memdir.format.draft import MAX_DESCRIPTION
 from memdir.format.outline import (
     BLANK,
     CONTENT,
@@ -23,16 +24,37 @@ from memdir.format.outline import (
     block_end,
 )
 from memdir.format.pointer import is_row
-from memdir.text.markdown import CODE, COMMENT, FRONT, OPEN, REST
-from memdir.text.prose import heading_text, level_of, trimmed
-from memdir.upkeep.titles import is_generic, is_stamp, plain
+from memdir.hot import memory, safe
+from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
+from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, heading_text, level_of
+from memdir.text.terminal import count
+from memdir.upkeep.split import GROUP_LINES, first_heading, split_lines, trim
+from memdir.upkeep.titles import (
+    FEEDBACK,
+    free_path,
+    guess_type,
+    is_generic,
+    is_stamp,
+    plain,
+    plain_line,
+    summarize,
+    title_of,
+)
+from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work, line_end
 
 ABOUT = "About this index"
 MAX_INTRO_CHARACTERS = 600  # more is content, whatever it is about
 MAX_LABEL_CHARACTERS = 150  # of a line that becomes a heading
+MIN_HOOK_CHARACTERS = 12  # a shorter hook does not say what a memory is about
+MAX_TOPICS = 120  # memories out of one index; each needs a line of it
+# Lines below a heading; neighbours of that size share a memory. Tried in turn while there are
+# too many topics.
+TINY_LINES = (2, 5, 10, 20, 40, 80)
 LOOK_CHARACTERS = 400  # of a line
+SOURCE = "restructure"
 _LEADS = (POINTER, ELSEWHERE)
 _SAYS = (CONTENT, CODE, OPEN)
+_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 
 # A heading, or the text below it, that says that agents must always see the section.
 _STAY_TITLE = re.compile(
@@ -66,6 +88,15 @@ class Piece:
     lines: list[str] = field(default_factory=list)
     whole: bool = False  # its heading goes with it
     target: str = ""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A memory to be; `section` is the heading of the index below which its pointer goes."""
+
+    title: str
+    lines: Sequence[str]
+    section: str
 
 
 def asks_to_stay(texts: Sequence[str]) -> bool:
@@ -112,20 +143,16 @@ class Extract:
         self.pieces: list[Piece] = []
         self.gone: set[int] = set()
         self.placeholders: list[int] = []
-        self.title = self._find_title()
+        # The heading that names the whole index: the only one of level 1, on top; else -1.
+        tops = [i for i, line in enumerate(lines) if line.kind == HEADING and line.level == 1]
+        above = [line.kind for line in lines[: tops[0]]] if tops else []
+        first = all(kind in (BLANK, RULE, COMMENT, FRONT, INTRO) for kind in above)
+        self.title = tops[0] if len(tops) == 1 and first else -1
         self._mark_nested()
         self._mark_labels()
-        levels = [
-            line.level for i, line in enumerate(lines) if line.kind == HEADING and i != self.title
-        ]
-        self._take_range(0, len(lines), min(levels, default=7))
-
-    def _find_title(self) -> int:
-        """The heading that names the whole index: the only one of level 1, on top; else -1."""
-        tops = [i for i, line in enumerate(self.lines) if line.kind == HEADING and line.level == 1]
-        above = [line.kind for line in self.lines[: tops[0]]] if tops else []
-        first = all(kind in (BLANK, RULE, COMMENT, FRONT, INTRO) for kind in above)
-        return tops[0] if len(tops) == 1 and first else -1
+        heads = {i: line.level for i, line in enumerate(lines) if line.kind == HEADING}
+        heads.pop(self.title, None)
+        self._take_range(0, len(lines), min(heads.values(), default=7))
 
     def _mark_nested(self) -> None:
         """A link in passing, below an item of content, belongs to that item."""
@@ -151,8 +178,7 @@ class Extract:
                 continue
             below = next((item for item in self.lines[i + 1 :] if item.kind != BLANK), None)
             above = self.lines[i - 1].kind if i else BLANK
-            leads = below is not None and below.kind == POINTER and below.entry
-            if leads and above in (BLANK, POINTER, HEADING):
+            if below and below.entry and above in (BLANK, POINTER, HEADING):
                 line.text, line.kind, line.level = f"{'#' * level} {text}", HEADING, level
 
     def _take_range(self, start: int, end: int, level: int) -> None:
@@ -179,7 +205,7 @@ class Extract:
             # Comments and rules at its end stay with what follows.
             while end > start + 1 and lines[end - 1].kind in (BLANK, RULE, COMMENT):
                 end -= 1
-            texts = trimmed([line.text for line in lines[start:end]])
+            texts = trim([line.text for line in lines[start:end]])
             self.pieces.append(Piece(heading_text(lines[start].text), "", texts, whole=True))
             self.gone.update(range(start, end))
             return
@@ -208,7 +234,7 @@ class Extract:
                     self.pieces.append(Piece("", section, target=targets[i]))
                 self.pieces[-1].lines.append(line.text)
                 continue
-            if piece is None or (heading < 0 and self._is_behind_rule(i)):
+            if piece is None:
                 piece = Piece(section, section if heading != self.title else "")
                 self.pieces.append(piece)
             # Blank lines between parts stay, and there is one where something was left out.
@@ -223,11 +249,6 @@ class Extract:
             piece.heading = ABOUT
         if is_generic(piece.heading):
             piece.heading = ""
-
-    def _is_behind_rule(self, i: int) -> bool:
-        """Does a rule (`---`) part this line from the content above it?"""
-        above = next((line for line in reversed(self.lines[:i]) if line.kind != BLANK), None)
-        return above is not None and above.kind == RULE and self.lines[i].kind != CODE
 
     def _find_content(self, start: int, end: int) -> list[int]:
         """Lines to take out, with what belongs to them: the head of a table, a comment's start."""
@@ -250,22 +271,15 @@ class Extract:
                     first -= 1
                 result.update(range(first, i))
             if line.kind == CONTENT and is_row(line.text):
-                result.update(self._find_table_head(i))
+                top = bottom = i
+                while top and is_row(lines[top - 1].text):
+                    top -= 1
+                while bottom < len(lines) and is_row(lines[bottom].text):
+                    bottom += 1
+                table = range(top, bottom)
+                if not any(lines[row].kind in _LEADS for row in table):
+                    result.update(row for row in table if lines[row].kind == HEAD)
         return sorted(result)
-
-    def _find_table_head(self, i: int) -> list[int]:
-        """The head of the table that a row of content stands in, unless pointers stand in it."""
-        lines, top, end = self.lines, i, i
-        while (
-            top and is_row(lines[top - 1].text) and lines[top - 1].kind in (HEAD, CONTENT, POINTER)
-        ):
-            top -= 1
-        while end < len(lines) and is_row(lines[end].text):
-            end += 1
-        rows = range(top, end)
-        if any(lines[row].kind in _LEADS for row in rows):
-            return []
-        return [row for row in rows if lines[row].kind == HEAD]
 
     def _find_targets(self, start: int, end: int) -> dict[int, str]:
         """Lines moved in below an entry speak of its memory: line -> path."""
@@ -283,3 +297,135 @@ class Extract:
         for i in self.placeholders:
             end = self.lines[i].end or "\n"
             self.lines[i].text = f"<!--{end}{self.lines[i].text}{end}-->"
+
+
+def make_topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
+    """Every piece in memories of a good size; `heading` names those that have none."""
+    result: list[Topic] = []
+    for tiny in TINY_LINES:
+        groups = _group_tiny(pieces, tiny)
+        result = [topic for group in groups for topic in _split_group(group, heading)]
+        if len(result) <= MAX_TOPICS:
+            break
+    return result
+
+
+def _group_tiny(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
+    """Neighbouring sections with next to nothing in them, together."""
+    groups: list[list[Piece]] = []
+    above = None  # the kind of the tiny piece above, which the next one may join
+    for piece in pieces:
+        filled = sum(1 for line in piece.lines if line.strip()) - piece.whole
+        kind = None
+        if piece.whole and filled <= tiny:
+            # A preference and a gotcha are two things, however short; so are two days.
+            day = _DAY.search(piece.heading)
+            type, _ = guess_type("", piece.heading, piece.section, piece.lines[1:])
+            kind = (type, day and day[0]) if tiny == TINY_LINES[0] else ("", "")
+        length = sum(len(item.lines) for item in groups[-1]) if groups else 0
+        if kind and kind == above and length + len(piece.lines) <= GROUP_LINES:
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+        above = kind
+    return groups
+
+
+def _split_group(group: Sequence[Piece], heading: str) -> list[Topic]:
+    """One topic, or several where the lines are too many for one file."""
+    first = group[0]
+    lines = [line for piece in group for line in (*piece.lines, "")][:-1]
+    names = [title for piece in group if (title := title_of(piece.heading))]
+    title = title_of(heading) or "Notes"
+    if len(names) > 2:
+        title = f"{names[0]}, {names[1]} and {len(names) - 2} more"
+    elif names:
+        title = " and ".join(names)
+    parts = split_lines(lines)
+    if len(parts) == 1:
+        return [Topic(title, lines, first.section)]
+    section = first.section or (first.heading if first.whole else "")
+    result = []
+    for number, part in enumerate(parts, 1):
+        name = title_of(first_heading(part)) or f"part {number}"
+        result.append(Topic(f"{title}: {name}" if name != title else title, part, section))
+    return result
+
+
+def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
+    """Gives each new path with the heading below which its pointer goes."""
+    placed = {}
+    taken_titles = {work.memory(path).name.casefold() for path in work.pages}
+    for topic in topics:
+        title, number = topic.title, 1
+        while title.casefold() in taken_titles:
+            number += 1
+            title = f"{topic.title} {number}"
+        taken_titles.add(title.casefold())
+        heading = heading_text(topic.lines[0]) if level_of(topic.lines[0]) else ""
+        said = topic.lines[1:] if heading else topic.lines
+        type, reason = guess_type("", f"{title} {heading}", topic.section, said)
+        if asks_to_stay(topic.lines):
+            type, reason = FEEDBACK, "it says that agents must always see it"
+        head = title.partition(" — ")[0].partition(" – ")[0]
+        file_title = head if len(head.split()) > 1 else title
+        path = free_path(file_title, type, work.taken, work.given.style)
+        index = work.given.index  # the memory is as old as the index
+        fields = [("name", plain_line(title)), ("description", summarize(topic.lines))]
+        fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
+        if index.dated:
+            fields.append((MODIFIED_KEYS[0], safe.iso_time(index.clock)))
+        fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
+        text = memory.write(fields, "\n".join(topic.lines)).replace("\n", line_end(index.text))
+        work.pages[path] = Page(text, index.clock, index.dated)
+        lines = count(sum(1 for line in topic.lines if line.strip()), "line")
+        work.note(MOVED, path, f"{lines} out of the index; type {type}: {reason}")
+        placed[path] = topic.section
+    return placed
+
+
+def find_missing(document: Document) -> list[str]:
+    """The fields that every header should have and this one has not."""
+    keys = {"name": ("name",), "description": ("description",), "type": TYPE_KEYS}
+    return [field for field, names in keys.items() if not document.get(*names).strip()]
+
+
+def add_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
+    """Complete every header; `hooks` gives the index's words and section for a path."""
+    for path in sorted(work.pages):
+        document = work.pages[path].document
+        missing = find_missing(document)
+        if not missing:
+            continue
+        hook, section = hooks.get(path, ("", ""))
+        lines = document.body.removeprefix(BOM).split("\n")
+        top = first_heading(lines)
+        type, reason = guess_type(path, top, section, lines)
+        if len(hook) >= MIN_HOOK_CHARACTERS:
+            description = plain_line(hook)[:MAX_DESCRIPTION]
+        else:
+            words = stem(path).replace("_", " ").replace("-", " ")
+            description = summarize(lines) or plain(hook) or words
+        values = {"name": title_of(top) or stem(path), "description": description, "type": type}
+        work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
+        reason = f"; type {type}: {reason}" if "type" in missing else ""
+        work.note(HEADED, path, f"header got {', '.join(missing)}{reason}")
+
+
+def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> str:
+    """The text with these fields, a byte order mark still in front of all."""
+    new = document.lines is None
+    bom = BOM if new and document.body.startswith(BOM) else ""
+    body = document.body.removeprefix(bom)
+    document = Document(document.opening, document.lines, document.closing, body)
+    for key, value in fields.items():
+        if key == "type":
+            nested = document.values.get("metadata") == ""
+            key = TYPE_KEYS[1] if nested else work.given.style.type_key
+        document = memory.edit(document, key, value)
+    text = document.text
+    if new and body[:1] not in ("\n", "\r", ""):
+        end = "\r\n" if document.opening.endswith("\r\n") else "\n"
+        text = document.opening + "".join(line + "\n" for line in document.lines or ())
+        text += document.closing + end + body
+    return bom + text

@@ -14,9 +14,9 @@ from memdir.models.model import tokens_of
 from memdir.text.markdown import item_start
 from memdir.text.markdown import plain as unescaped
 from memdir.text.similar import MERGE
-from memdir.upkeep.pieces import find_kept, is_placeholder
+from memdir.text.terminal import count
+from memdir.upkeep.pieces import find_kept, find_missing, is_placeholder
 from memdir.upkeep.split import MERGE_INTO, find_pairs, is_overlong
-from memdir.upkeep.topics import find_missing
 from memdir.upkeep.worksheet import Accounted, Check, Work, bare, has_words, some
 
 _SEE = re.compile(r"[\s(—–-]*\bsee\s*:?\s*$", re.IGNORECASE)  # in front of a link only
@@ -80,7 +80,7 @@ def _is_said(line: str, words: str, whole: str) -> bool:
     return bool(colon) and bare(memory.unquote(value.strip())) in whole
 
 
-def count(work: Work) -> Figures:
+def count_figures(work: Work) -> Figures:
     survey = _survey(work)
     return Figures(
         index_lines=survey.lines,
@@ -97,7 +97,7 @@ def count(work: Work) -> Figures:
     )
 
 
-def check(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
+def check_result(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
     """The questions of the verification list, each with its answer."""
     survey = _survey(work)
     size = f"{figures.index_lines} of {MAX_LINES} lines, "
@@ -112,8 +112,7 @@ def check(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
         if pair.score >= MERGE and not asked & {pair.first, pair.second}
     ]
     alike = sum(pair.score < MERGE for pair in pairs)
-    are = "s are" if alike > 1 else " is"
-    pairs_left = f"; {alike} pair{are} alike, for you to decide" if alike else ""
+    pairs_left = f"; {count(alike, 'pair')} alike, for you to decide" if alike else ""
     return [
         Check("limit", fits, f"the index has {size}", "" if fits else fix),
         _none(
@@ -135,7 +134,7 @@ def _check_content(work: Work, numbers: Sequence[int]) -> Check:
     texts = [lines[number - 1].text.strip() for number in numbers if number not in kept]
     stay = len(kept.intersection(numbers))
     fine = "the index holds pointers only"
-    fine += f", and {stay} line{'s' * (stay > 1)} that must stay in view" if stay else ""
+    fine += f", and {count(stay, 'line')} that must stay in view" if stay else ""
     return _none("content", [text for text in texts if text and not is_placeholder(text)], fine)
 
 

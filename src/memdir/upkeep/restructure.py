@@ -13,7 +13,7 @@ from memdir.claims.verify import verify
 from memdir.errors import KnowledgeAtRisk, MemdirError
 from memdir.format import index as index_module
 from memdir.format.draft import CREATED, RETIRED, UPDATED, WHY, Change, hash_of, style_of
-from memdir.format.outline import BLANK, ELSEWHERE, HEADING, Line, write_outline
+from memdir.format.outline import BLANK, ELSEWHERE, Line, write_outline
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, README, encode, stem
 from memdir.models.ledger import open_model
@@ -23,30 +23,32 @@ from memdir.store.ports import TRASH, Store
 from memdir.store.trash import Shelf
 from memdir.store.writer import App, Done
 from memdir.text.dates import make_absolute
-from memdir.text.prose import heading_text, headings, with_marks
+from memdir.text.markdown import heading_text, headings, level_of
 from memdir.upkeep import pointers, proof
 from memdir.upkeep.ideas import Ideas, ask_model, take_ideas
-from memdir.upkeep.pieces import Extract, asks_to_stay, find_kept
-from memdir.upkeep.proof import Figures, Lost, find_lost
-from memdir.upkeep.split import (
-    KnownLines,
-    merge_alike,
-    propose_alike,
-    retire_command,
-    split_overlong,
+from memdir.upkeep.pieces import (
+    Extract,
+    add_headers,
+    asks_to_stay,
+    find_kept,
+    make_topics,
+    write_topics,
 )
+from memdir.upkeep.proof import Figures, Lost, find_lost
+from memdir.upkeep.split import merge_alike, propose_alike, retire_command, split_overlong
 from memdir.upkeep.titles import FEEDBACK, is_generic
-from memdir.upkeep.topics import add_headers, make_topics, write_topics
 from memdir.upkeep.worksheet import (
     DATED,
-    DROPPED,
+    MERGED,
     MOVED,
     Check,
     Given,
     Page,
     Proposal,
     Work,
+    bare,
     begin,
+    has_words,
     some,
 )
 
@@ -56,11 +58,10 @@ COPY_SECONDS = 5.0  # files that are all this close together were copied or chec
 MIN_COPIED_FILES = 3  # that tell a copy from a busy minute
 MODEL_SECONDS = 60.0  # that a model may take: nobody waits for a prompt here
 NANOSECONDS = 1e9
+MIN_KNOWN_WORDS = 6  # in lines that stand in another memory by no accident
 SOME_DAY = datetime.date(2000, 1, 3)  # to see whether there is anything to write out
 UNKNOWN_DAY = "metadata.day_unknown"  # relative dates in there count from no day that we know
-_ANCHOR = re.compile(
-    r"\s{0,40}(?:[-*+]|\d{1,3}[.)])\s{1,4}\[[^\[\]]{1,200}\]\(#([^()\s]{1,200})\)\s*"
-)
+_ANCHOR = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s{1,4}\[[^\[\]]{1,200}\]\(#[^()\s]{1,200}\)\s*")
 # "## Session 2026-03-04": what stands below was written on that day.
 _SESSION = re.compile(
     r"(?:(?:session|log|diary|journal|meeting|notes?|entry)\b[^0-9]{0,30})?"
@@ -114,7 +115,7 @@ def restructure(
         }
     with app.changing(VERB) as desk:
         now = app.now()
-        result = plan(look(desk.store, stale), ideas)
+        result = make_plan(read_given(desk.store, stale), ideas)
         result = replace(result, batch=f"{VERB}-{int(now)}")
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.plan = [*result.texts, *result.gone]
@@ -130,13 +131,13 @@ def ask_for_ideas(app: App, purpose: str) -> Ideas:
         ideas = Ideas(reason=error.message)
     else:
         seconds = max(app.config.options.model_timeout, MODEL_SECONDS)
-        ideas = ask_model(plan(look(app.store, {})).work, model, seconds)
+        ideas = ask_model(make_plan(read_given(app.store, {})).work, model, seconds)
     if ideas.reason:
         app.tell(f"done without the model: {ideas.reason}")
     return ideas
 
 
-def look(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
+def read_given(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
     """The store as a restructuring takes it; what cannot be read is left alone."""
     files, _ = read_files(store, store.files())
     index_path = store.index_path
@@ -176,10 +177,10 @@ def _is_copied(times: Collection[float]) -> bool:
     return sum(1 for count in near if count >= MIN_COPIED_FILES) * 2 > len(moments)
 
 
-def plan(given: Given, ideas: Ideas | None = None) -> Plan:
+def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
     """Restructure the store on paper: a pass over it, repeated until nothing is left to do."""
     work = begin(given)
-    before = proof.count(work)
+    before = proof.count_figures(work)
     for _ in range(MAX_PASSES):
         was = work.index, dict(work.pages)
         work.remarks.clear()
@@ -188,12 +189,17 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
             break
     _mark_unknown_days(work)
     _remark(work)
-    _propose(work)
+    # What only a person can decide: memories that the code contradicts, or that are alike.
+    for path, evidence in given.stale.items():
+        if path in work.pages and evidence:
+            command = retire_command(path)
+            work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
+    propose_alike(work)
     old = {path: page.text for path, page in given.pages.items()}
     kept = {given.index_path: work.index} | ({README: given.readme} if given.readme else {})
     there = old | ({given.index_path: given.index.text} if given.index.text else {})
     lost = tuple(find_lost(there, work.texts | kept, work.accounted))
-    after = proof.count(work)
+    after = proof.count_figures(work)
     messages: dict[str, dict[str, None]] = {}
     for step in work.steps:
         messages.setdefault(step.path, {})[step.message] = None
@@ -203,7 +209,7 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
         texts={path: text for path, text in work.texts.items() if there.get(path) != text},
         gone=tuple(sorted(given.pages.keys() - work.pages.keys())),
         index=work.index if work.index != given.index.text else None,
-        checks=tuple(proof.check(work, after, lost)),
+        checks=tuple(proof.check_result(work, after, lost)),
         lost=lost,
         work=work,
         reasons={path: "; ".join(said) for path, said in messages.items()},
@@ -212,21 +218,23 @@ def plan(given: Given, ideas: Ideas | None = None) -> Plan:
 
 def _make_pass(work: Work, ideas: Ideas) -> None:
     """Out of the index, in parts, with headers and dates, each thing once; then the pointers."""
-    bom, extract = _take_out(work)
-    lines, gone = extract.lines, extract.gone
-    end = (lines[0].end if lines else "") or "\n"
+    bom, lines = work.outline(work.index)
+    kept = set() if any(index_module.over_limit(work.index)) else find_kept(lines)
+    if kept:
+        head = next(heading_text(lines[i].text) for i in sorted(kept) if lines[i].level)
+        work.remarks.append(f'"{head}" stays in the index: it says that agents must always see it')
+    extract = Extract(lines, kept)
+    gone = extract.gone
     hooks = pointers.read_hooks(work, work.index, work.given.readme)
     title = heading_text(lines[extract.title].text) if extract.title >= 0 else ""
-    known = KnownLines(work)
     own = [piece for piece in extract.pieces if not piece.target]
-    new = [piece for piece in own if not known.take(piece.heading, piece.lines)]
+    new = [piece for piece in own if not _drop_known(work, piece.lines)]
     placed = write_topics(work, make_topics(new, "" if is_generic(title) else title))
     for piece in extract.pieces:
         if piece.target in work.pages:
             work.append(piece.target, "\n".join(piece.lines))
             work.note(MOVED, piece.target, "took what hung below its line in the index")
-    pointers.mend(work, lines, gone)
-    pointers.drop_repeated(work, lines, gone)
+    pointers.unlink_missing(work, lines, gone)
     add_headers(work, hooks)
     parts = split_overlong(work)
     write_dates(work)
@@ -234,88 +242,68 @@ def _make_pass(work: Work, ideas: Ideas) -> None:
     merge_alike(work, ideas.merges)
     take_ideas(work, ideas)
     extract.comment_placeholders()
+    if own:
+        _drop_contents(work, lines, gone)
     text = write_outline(bom, pointers.close_gaps(lines, gone))
     text = pointers.drop_merged(work, text)
-    text = _drop_anchors(work, text) if own else text
     # As they stood in the index, then those without a pointer; parts after their whole.
     orphans = index_module.survey(text, sorted(work.pages), work.names()).orphans
     sections: dict[str, str] = {}
-    for path in [*placed, *(path for path in orphans if path not in parts)]:
-        sections.setdefault(path, placed.get(path, ""))
+    for path in [*placed, *(path for path in orphans if path not in parts), *parts.values()]:
+        if path in placed or path in orphans:
+            sections.setdefault(path, placed.get(path, ""))
         for part in (part for part, whole in parts.items() if whole == path):
             sections.setdefault(part, hooks.get(path, ("", ""))[1])
-    for part, whole in parts.items():
-        sections.setdefault(part, hooks.get(whole, ("", ""))[1])
-    work.index = pointers.arrange_by_worth(work, pointers.place(work, text, sections, end))
+    work.index = pointers.arrange_by_worth(work, pointers.place(work, text, sections))
 
 
-def _take_out(work: Work) -> tuple[str, Extract]:
-    """What goes out of the index; its headings with `#` where any goes."""
-    fits = not any(index_module.over_limit(work.index))
-    for text in (with_marks(work.index), work.index):
-        bom, lines = work.outline(text)
-        kept = find_kept(lines) if fits else set()
-        extract = Extract(lines, kept)
-        if extract.pieces:
-            break
-    if kept:
-        head = next(heading_text(lines[i].text) for i in sorted(kept) if lines[i].level)
-        work.remarks.append(f'"{head}" stays in the index: it says that agents must always see it')
-    return bom, extract
+def _drop_known(work: Work, lines: Sequence[str]) -> bool:
+    """Does a memory say all these lines already? Then they make no second one."""
+    said = [bare(line) for line in lines if has_words(line) and not level_of(line)]
+    for path, page in work.pages.items():
+        known = {bare(line) for line in page.document.body.split("\n")}
+        if len(" ".join(said).split()) >= MIN_KNOWN_WORDS and known.issuperset(said):
+            for line in lines:
+                work.account(work.given.index_path, line, f"{path} says it already")
+            work.note(MERGED, path, "has these lines of the index already")
+            return True
+    return False
 
 
-def _drop_anchors(work: Work, text: str) -> str:
-    """The index without a table of contents whose headings are gone, nor the heading above it."""
-    bom, lines = work.outline(text)
-    known = {_anchor_of(line) for line in lines if line.kind == HEADING}
-    gone = {
-        i
-        for i, line in enumerate(lines)
-        if line.kind == ELSEWHERE
-        and (match := _ANCHOR.fullmatch(line.text))
-        and match[1].lower() not in known
+def _drop_contents(work: Work, lines: list[Line], gone: set[int]) -> None:
+    """A table of contents, and the heading above it, go with the sections that it led to."""
+    anchors = {
+        i for i, line in enumerate(lines) if line.kind == ELSEWHERE and _ANCHOR.fullmatch(line.text)
     }
-    if not gone:
-        return text
     for i, line in enumerate(lines):
-        if line.kind == HEADING and line.level > 1:
-            end = next((j for j in range(i + 1, len(lines)) if lines[j].level), len(lines))
-            filled = {j for j in range(i + 1, end) if lines[j].kind != BLANK}
-            gone |= {i} if filled and filled <= gone else set()
-    for i in sorted(gone):
-        reason = "the heading it leads to is a memory now"
-        work.account(work.given.index_path, lines[i].text, reason)
-    message = "lines of the table of contents whose headings are memories now"
-    work.note(DROPPED, work.given.index_path, message)
-    return write_outline(bom, pointers.close_gaps(lines, gone))
-
-
-def _anchor_of(line: Line) -> str:
-    """A heading as a link names it."""
-    heading = heading_text(line.text).lower()
-    kept = "".join(char for char in heading if char.isalnum() or char in " -_")
-    return kept.strip().replace(" ", "-")
+        end = next((j for j in range(i + 1, len(lines)) if lines[j].level), len(lines))
+        below = {j for j in range(i + 1, end) if lines[j].kind != BLANK}
+        if line.level > 1 and below and below <= anchors:
+            anchors.add(i)
+    for i in sorted(anchors - gone):
+        work.account(work.given.index_path, lines[i].text, "what it leads to is a memory now")
+    gone |= anchors
 
 
 def write_dates(work: Work) -> None:
     """What surely happened on a day; habits, rules and whatever is unsure keep their words."""
     unknown: list[str] = []
-    unsure: list[str] = []
     for path in sorted(work.pages):
         page = work.pages[path]
         day = _day_of(page)
         document = page.document
-        body, left = make_absolute(document.body, day or SOME_DAY, events=True)
         old = document.get("description")
+        body, _ = make_absolute(document.body, day or SOME_DAY, events=True)
         description, _ = make_absolute(old, day or SOME_DAY, events=True)
-        if left and make_absolute(body, day or SOME_DAY)[0] != body:
-            unsure.append(path)
         if (body, description) == (document.body, old):
             continue
         if day is None:
             unknown.append(path)
             continue
-        _account_dates(work, path, document.body.split("\n"), body.split("\n"), day)
+        new = set(body.split("\n"))
+        for line in document.body.split("\n"):
+            if line not in new:
+                work.account(path, line, f"dates by {day}")
         text = page.text[: len(page.text) - len(document.body)] + body
         if description != old:
             work.account(path, f"description: {old}", f"dates by {day}: {description}")
@@ -325,21 +313,6 @@ def write_dates(work: Work) -> None:
     if unknown:
         reason = "nobody knows the day they count from"
         work.remarks.append(f"relative dates stay in {some(unknown)}: {reason}")
-    if unsure:
-        reason = "a habit, or one day?"
-        work.remarks.append(f"words like Friday or today stay in {some(unsure)}: {reason}")
-
-
-def _account_dates(
-    work: Work, path: str, old: Sequence[str], new: Sequence[str], day: datetime.date
-) -> None:
-    """Each line that changed, with the line it is now; a phrase may run over a line's end."""
-    same_count = len(old) == len(new)
-    for i, line in enumerate(old):
-        if same_count and line != new[i]:
-            work.account(path, line, f"dates by {day}: {new[i].strip()}")
-        elif not same_count and line not in new:
-            work.account(path, line, f"dates by {day}")
 
 
 def _mark_unknown_days(work: Work) -> None:
@@ -379,13 +352,13 @@ def _session_days(body: str) -> set[str]:
 def _remark(work: Work) -> None:
     """What a person may want to add: a reason, a date. We do not make one up."""
     new = work.new_paths
-    bare = [
+    bare_rules = [
         path
         for path in new
         if work.memory(path).type == FEEDBACK and WHY.lower() not in work.pages[path].text.lower()
     ]
-    if bare:
-        message = f"no reason ({WHY.strip('*:')}) stands in {some(bare)}"
+    if bare_rules:
+        message = f"no reason ({WHY.strip('*:')}) stands in {some(bare_rules)}"
         work.remarks.append(f"{message}; add it if you know it: memdir edit NAME --why")
     if work.given.empty:
         work.remarks.append(f"nothing stands in {some([*work.given.empty])}: left alone")
@@ -393,19 +366,6 @@ def _remark(work: Work) -> None:
         if asks_to_stay(work.pages[path].document.body.strip().split("\n")):
             message = "says that agents must always see it, but the index was full"
             work.remarks.append(f"{path} {message}")
-    if new and work.given.index.text and not work.given.index.dated:
-        work.remarks.append(
-            "new memories bear no date: the files have the time of a checkout or a copy"
-        )
-
-
-def _propose(work: Work) -> None:
-    """What only a person can decide: memories that the code contradicts, or that are alike."""
-    for path, evidence in work.given.stale.items():
-        if path in work.pages and evidence:
-            command = retire_command(path)
-            work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
-    propose_alike(work)
 
 
 def carry_out(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change]:

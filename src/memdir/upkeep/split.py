@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
-from memdir.format import names
 from memdir.format.draft import Style
-from memdir.format.outline import untyped
 from memdir.format.pointer import write_pointer
 from memdir.hot import memory
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
-from memdir.text.markdown import TEXT, item_start, layers
-from memdir.text.prose import (
-    MAX_FILE_LINES,
-    MAX_PART_LINES,
-    Section,
-    grouped,
-    level_of,
-    sections,
-    split_level,
-    trimmed,
-)
+from memdir.text.markdown import TEXT, heading_text, headings, item_start, layers, level_of
 from memdir.text.similar import MERGE, SHOW, Alike, find_alike
+from memdir.text.terminal import count
 from memdir.upkeep.titles import free_path, plain_line, summarize, title_of
-from memdir.upkeep.topics import split_lines
 from memdir.upkeep.worksheet import (
     MERGED,
     SPLIT,
@@ -32,18 +21,139 @@ from memdir.upkeep.worksheet import (
     Proposal,
     Work,
     bare,
-    count_lines,
     has_words,
     holds,
     line_end,
 )
 
+MAX_FILE_LINES = 200  # more is read only in part, or not at all
+MAX_PART_LINES = MAX_FILE_LINES - 14  # a header and the way back take the rest
+GROUP_LINES = 120  # of sections that share a part
 MAX_COMPARED_PAGES = 2_000  # every pair is compared
 MERGE_INTO = "merge into "
 MERGED_KEY = "metadata.merged_from"
-MIN_KNOWN_WORDS = 6  # in lines that stand in another memory by no accident
-KNOWN_SHARE = 0.5  # of the lines; then a memory of the same name is the same topic
 PARTS = "## Parts"
+
+
+def split_lines(lines: Sequence[str]) -> list[list[str]]:
+    """The lines whole if they fit a file, else cut at headings, else between blocks."""
+    if len(lines) <= MAX_PART_LINES:
+        return [trim(lines)]
+    level = _split_level(lines)
+    sections = _cut_at_headings(lines, level) if level else split_blocks(lines)
+    limit = GROUP_LINES if level else MAX_PART_LINES
+    groups: list[list[str]] = []
+    for section in sections:  # neighbours together, so that no part is a scrap
+        if groups and len(groups[-1]) + len(section) <= limit:
+            groups[-1] += section
+        else:
+            groups.append([*section])
+    parts = [part for group in groups for part in (split_lines(group) if level else [trim(group)])]
+    return [part for part in parts if part]
+
+
+def first_heading(lines: Sequence[str]) -> str:
+    return next((heading_text(lines[i]) for i, _ in headings(lines)), "")
+
+
+def _split_level(lines: Sequence[str]) -> int:
+    """The level at which the lines fall into several sections; 0 where there is none."""
+    levels = [level for _, level in headings(lines)]
+    return next((level for level in sorted(set(levels)) if levels.count(level) > 1), 0)
+
+
+def _cut_at_headings(lines: Sequence[str], level: int) -> list[list[str]]:
+    """The sections of this level or above it; the first one may have no heading."""
+    cuts = [0, *(i for i, found in headings(lines) if found <= level and i), len(lines)]
+    sections = [list(lines[start:end]) for start, end in pairwise(cuts)]
+    return [section for section in sections if trim(section)]
+
+
+def split_blocks(lines: Sequence[str]) -> list[list[str]]:
+    """Paragraphs and items, nested lines and blank ones below with them; code and tables whole."""
+    blocks: list[list[str]] = []
+    before, above = "", TEXT
+    for (layer, _), line in zip(layers(lines), lines, strict=True):
+        inside = layer != TEXT and layer == above
+        is_item = item_start(line) >= 0 and line[:1] not in (" ", "\t")
+        # A paragraph that was broken into lines is one thing.
+        flows = not line.strip() or (before.strip() and not is_item and not level_of(line))
+        if not blocks or not (inside or (flows and not level_of(before))):
+            blocks.append([])
+        blocks[-1].append(line)
+        before, above = line, layer
+    return blocks
+
+
+def trim(lines: Sequence[str]) -> list[str]:
+    """Without blank lines and rules at both ends; a rule is no knowledge."""
+    kept = [i for i, line in enumerate(lines) if line.strip() and not _is_rule(line.strip())]
+    return list(lines[kept[0] : kept[-1] + 1]) if kept else []
+
+
+def _is_rule(body: str) -> bool:
+    return len(body) > 2 and body[0] in "-*_" and not body.strip(body[0] + " ")
+
+
+def split_overlong(work: Work) -> dict[str, str]:
+    """Every overlong memory that has headings; gives each new part with what it is a part of."""
+    made: dict[str, str] = {}
+    for path in sorted(work.pages):
+        text = work.pages[path].text
+        if is_overlong(text):
+            parts = _split(work, path)
+            made |= dict.fromkeys(parts, path)
+            if not parts:
+                lines = text.count("\n")
+                work.remarks.append(f"{path} has {lines:,} lines and no headings to split it at")
+    return made
+
+
+def is_overlong(text: str) -> bool:
+    """Longer than what is read at once?"""
+    return text.count("\n") + (not text.endswith("\n")) > MAX_FILE_LINES
+
+
+def _split(work: Work, path: str) -> list[str]:
+    """Cut at headings; the first part leads to the others."""
+    page = work.pages[path]
+    document = page.document
+    end = line_end(document.body)
+    lines = [line.removesuffix("\r") for line in document.body.split("\n")]
+    level = _split_level(lines)
+    sections = _cut_at_headings(lines, level) if level else []
+    # What stands above the sections stays; without such an introduction, a short first section.
+    kept: list[str] = []
+    if sections and (not level_of(sections[0][0]) or len(sections[0]) <= MAX_PART_LINES // 2):
+        kept = trim(sections.pop(0))
+    if not sections:
+        return []
+    label = stem(path)
+    title = label.replace("_", " ").replace("-", " ").capitalize()
+    style = Style(work.given.style.type_key, "_" in label and "-" not in label)
+    fields = [(key, document.values[key]) for key in TYPE_KEYS if key in document.values][:1]
+    for keys in (CREATED_KEYS, MODIFIED_KEYS):
+        fields += [(keys[0], document.get(*keys))] if document.get(*keys) else []
+    fields.append(("metadata.part_of", path))
+    made, links, used = [], [], set[str]()
+    for number, part in enumerate(split_lines([line for each in sections for line in each]), 1):
+        name = title_of(first_heading(part)) or f"part {number}"
+        name = f"{name}, part {number}" if name in used else name
+        used.add(name)
+        file_title = f"{label}{'_' if style.prefix else '-'}{name}"
+        folder = path[: len(path) - len(path.rpartition("/")[2])]
+        new = free_path(file_title, UNKNOWN, work.taken, style, folder)
+        summary = summarize(part)
+        named = [("name", plain_line(f"{title}: {name}")), ("description", summary)]
+        text = memory.write(named + fields, "\n".join(part)).replace("\n", end)
+        work.pages[new] = Page(text, page.clock, page.dated)
+        made.append(new)
+        links.append(write_pointer(name, new.rpartition("/")[2], summary))
+    body = end.join([*kept, "", PARTS, "", *links]) + end
+    head = Document(document.opening, document.lines, document.closing, "").text
+    work.write(path, head + (end if document.lines is not None else "") + body)
+    work.note(SPLIT, path, f"{len(lines):,} lines became {len(made) + 1} files, cut at headings")
+    return made
 
 
 def merge_alike(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
@@ -62,14 +172,23 @@ def merge_alike(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
         if pair.score < MERGE and frozenset(paths) not in wanted:
             continue
         linked = {path for path in paths if _is_linked(work, path, paths)}
-        if len({work.memory(path).type for path in paths} - {UNKNOWN}) > 1:
+        # The type of what was in the index is only a guess.
+        kinds = {work.memory(path).type for path in paths if path in work.given.pages}
+        if len(kinds - {UNKNOWN}) > 1:
             objection = "their types differ"
         elif len(linked) > 1:
             objection = "other memories link to both"
         else:
-            # What others link to stays, else the longer one.
-            size = {path: len(work.pages[path].document.body) for path in paths}
-            stays = max(paths, key=lambda path: (path in linked, size[path], path == first))
+            # What others link to stays, or what was there before, else the longer one.
+            stays = max(
+                paths,
+                key=lambda path: (
+                    path in linked,
+                    path in work.given.pages,
+                    len(work.pages[path].document.body),
+                    path == first,
+                ),
+            )
             _merge(work, stays, second if stays == first else first, pair.score)
             continue
         evidence = (f"{pair.score:.0%} alike, but {objection}",)
@@ -96,13 +215,12 @@ def propose_alike(work: Work) -> None:
         if item.what.startswith(MERGE_INTO)
     }
     for item in find_pairs(work):
-        if {item.first, item.second} in asked:
-            continue
-        message = f"uses much the same words as {item.first}"
-        doubt = "the same thing twice, or does one correct the other?"
-        evidence = (f"{item.score:.0%} alike", doubt)
-        command = retire_command(item.second)
-        work.proposals.append(Proposal(item.second, message, evidence, command))
+        if {item.first, item.second} not in asked:
+            message = f"uses much the same words as {item.first}"
+            doubt = "the same thing twice, or does one correct the other?"
+            evidence = (f"{item.score:.0%} alike", doubt)
+            command = retire_command(item.second)
+            work.proposals.append(Proposal(item.second, message, evidence, command))
 
 
 def retire_command(path: str) -> str:
@@ -122,168 +240,31 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
     mine, theirs = page.document, other.document
     lines = [line.removesuffix("\r") for line in theirs.body.split("\n")]
     new = [
-        block
+        trim(block)
         for block in split_blocks(lines)
         if any(has_words(bare(line)) and not holds(page.text, line) for line in block)
     ]
+    is_file = goes in work.given.pages
     description = theirs.get("description")
-    if description and not holds(page.text, description):
+    if is_file and description and not holds(page.text, description):
         new.insert(0, [description])
-    for key, value in theirs.values.items():
-        if value and key not in ("description", memory.NEST) and not holds(page.text, value):
-            work.account(goes, f"{key}: {value}", f"header of {goes}, which is merged into {stays}")
     kept = [bare(line) for block in new for line in block]
+    counted = count(sum(map(len, new)), "line")
+    if is_file:
+        reason = f"header of {goes}, which is merged into {stays}"
+        for key, value in theirs.values.items():
+            if value and key not in ("description", memory.NEST) and not holds(page.text, value):
+                work.account(goes, f"{key}: {value}", reason)
+        origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
+        work.write(stays, memory.edit(mine, MERGED_KEY, origin).text)
+        work.note(MERGED, stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
+        work.note(MERGED, goes, f"says the same as {stays}; merged into it")
+    else:
+        work.steps = [step for step in work.steps if step.path != goes]
+        work.note(MERGED, stays, f"says what stood in the index; {counted} of it new")
     for line in lines:
         if bare(line) and bare(line) not in kept:
-            work.account(goes, line, f"{stays} says the same")
-    origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
-    work.write(stays, memory.edit(mine, MERGED_KEY, origin).text)
+            work.account(goes if is_file else work.given.index_path, line, f"{stays} says the same")
     for block in new:
         work.append(stays, "\n".join(block))
     del work.pages[goes]
-    counted = count_lines(sum(map(len, new)))
-    work.note(MERGED, stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
-    work.note(MERGED, goes, f"says the same as {stays}; merged into it")
-
-
-def split_blocks(lines: Sequence[str]) -> list[list[str]]:
-    """Paragraphs and items, nested lines with them; code and tables whole."""
-    blocks: list[list[str]] = []
-    before, above = "", TEXT
-    for (layer, _), line in zip(layers(lines), lines, strict=True):
-        inside = layer != TEXT and layer == above
-        is_item = item_start(line) >= 0 and line[:1] not in (" ", "\t")
-        # A paragraph that was broken into lines is one thing.
-        flows = before.strip() and line.strip() and not is_item and not level_of(line)
-        if not blocks or not (inside or (flows and not level_of(before))):
-            blocks.append([])
-        blocks[-1].append(line)
-        before, above = line, layer
-    return [trimmed(block) for block in blocks if any(line.strip() for line in block)]
-
-
-class KnownLines:
-    """The lines of every memory: content of the index that is known makes no second memory."""
-
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        self._lines = {
-            path: {bare(line) for line in page.document.body.split("\n")}
-            for path, page in work.pages.items()
-        }
-
-    def take(self, title: str, lines: Sequence[str]) -> bool:
-        """Does a memory say this already, or nearly so? It then takes the rest of it."""
-        said = [bare(line) for line in lines if not level_of(line)]
-        said = [line for line in said if has_words(line)]
-        if not said or len(" ".join(said).split()) < MIN_KNOWN_WORDS:
-            return False
-        holders = [path for path, known in self._lines.items() if known.issuperset(said)]
-        if not holders:
-            name = names.name_for(title, UNKNOWN, "-")
-            holders = [
-                path
-                for path, known in self._lines.items()
-                if untyped(stem(path)).replace("_", "-").casefold() == name
-                and sum(line in known for line in said) >= KNOWN_SHARE * len(said)
-            ]
-        if holders:
-            self._settle(holders[0], lines)
-        return bool(holders)
-
-    def _settle(self, path: str, lines: Sequence[str]) -> None:
-        work, known = self._work, self._lines[path]
-        new = [
-            block
-            for block in split_blocks(lines)
-            if any(bare(line) not in known and not level_of(line) for line in block)
-        ]
-        kept = {line for block in new for line in block}
-        for line in lines:
-            if line not in kept and has_words(line):
-                work.account(work.given.index_path, line, f"{path} says it already")
-        for block in new:
-            work.append(path, "\n".join(block))
-        count = sum(map(len, new))
-        taken = f"took {count} new of them" if count else "says them all"
-        work.note(MERGED, path, f"has these lines of the index already; {taken}")
-
-
-def split_overlong(work: Work) -> dict[str, str]:
-    """Every overlong memory that has headings; gives each new part with what it is a part of."""
-    made: dict[str, str] = {}
-    for path in sorted(work.pages):
-        text = work.pages[path].text
-        if not is_overlong(text):
-            continue
-        parts = _split(work, path)
-        made |= dict.fromkeys(parts, path)
-        if not parts:
-            lines = text.count("\n")
-            work.remarks.append(f"{path} has {lines:,} lines and no headings to split it at")
-    return made
-
-
-def is_overlong(text: str) -> bool:
-    """Longer than what is read at once?"""
-    return text.count("\n") + (not text.endswith("\n")) > MAX_FILE_LINES
-
-
-def _split(work: Work, path: str) -> list[str]:
-    """Cut at headings; the first part leads to the others."""
-    document = work.pages[path].document
-    end = line_end(document.body)
-    lines = [line.removesuffix("\r") for line in document.body.split("\n")]
-    level = split_level(lines)
-    found = sections(lines, level) if level else []
-    # What stands above the sections stays; without such an introduction, a short first section.
-    stays = bool(found) and (not found[0].title or len(found[0].lines) <= MAX_PART_LINES // 2)
-    first, rest = found[:stays], found[stays:]
-    if not rest:
-        return []
-    title = stem(path).replace("_", " ").replace("-", " ").capitalize()
-    made, links = [], []
-    for part in (part for group in grouped(rest) for part in _split_group(group)):
-        new = _write_part(work, path, title, part, end)
-        made.append(new)
-        pointer = title_of(part.title), new.rpartition("/")[2], summarize(part.lines)
-        links.append(write_pointer(*pointer))
-    kept = trimmed([line for section in first for line in section.lines])
-    body = end.join([*kept, "", PARTS, "", *links]) + end
-    head = Document(document.opening, document.lines, document.closing, "").text
-    work.write(path, head + (end if document.lines is not None else "") + body)
-    work.note(SPLIT, path, f"{len(lines):,} lines became {len(made) + 1} files, cut at headings")
-    return made
-
-
-def _split_group(group: list[Section]) -> list[Section]:
-    """A group as one part, or as several where a section alone is too long."""
-    lines = [line for section in group for line in section.lines]
-    title = next((section.title for section in group if section.title), "")
-    if len(lines) <= MAX_PART_LINES:
-        return [Section(title, tuple(trimmed(lines)))]
-    result = []
-    for number, part in enumerate(split_lines(lines), 1):
-        name = part.title or title
-        name = f"{name}, part {number}" if name == title and number > 1 else name
-        result.append(Section(name, part.lines))
-    return result
-
-
-def _write_part(work: Work, path: str, title: str, part: Section, end: str) -> str:
-    page = work.pages[path]
-    document = page.document
-    folder = path[: len(path) - len(path.rpartition("/")[2])]
-    name = title_of(part.title)
-    style = Style(work.given.style.type_key, "_" in stem(path) and "-" not in stem(path))
-    file_title = f"{stem(path)}{'_' if style.prefix else '-'}{name}"
-    new = free_path(file_title, UNKNOWN, work.taken, style, folder)
-    fields = [("name", plain_line(f"{title}: {name}")), ("description", summarize(part.lines))]
-    key = next((key for key in TYPE_KEYS if key in document.values), "")
-    fields += [(key, document.values[key])] if key else []
-    for keys in (CREATED_KEYS, MODIFIED_KEYS):
-        fields += [(keys[0], document.get(*keys))] if document.get(*keys) else []
-    fields.append(("metadata.part_of", path))
-    text = memory.write(fields, "\n".join(part.lines)).replace("\n", end)
-    work.pages[new] = Page(text, page.clock, page.dated)
-    return new

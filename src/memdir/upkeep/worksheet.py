@@ -182,7 +182,3 @@ def some(paths: list[str]) -> str:
     """The first three by name, the others as a number."""
     more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
-
-
-def count_lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count} lines"

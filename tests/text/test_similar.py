@@ -1,10 +1,23 @@
-"""Two memories are alike where they say the same; near-exact ones may become one."""
+"""Memories and lines are alike where they say the same; near-exact memories may become one."""
+
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.text.similar import MERGE, NEAREST, SHOW, find_alike
+from memdir.hot.memory import decode, read
+from memdir.text.similar import (
+    MAX_NEAREST,
+    MERGE,
+    MIN_LOOSE_WORDS,
+    MIN_WORDS,
+    SAME,
+    SHOW,
+    find_alike,
+    find_twin,
+    words,
+)
 from tests.helpers.data_tables import table
 
 
@@ -84,16 +97,6 @@ def test_the_same_body_about_two_things_is_not_merged():
     assert likeness(staging, production) < MERGE
 
 
-def test_descriptions_that_differ_in_their_order_only_are_not_merged():
-    body = "The lock file and the CI log give the reasons for this choice."
-    one, other = (
-        memory("choice", f"Prefer {good} over {bad} in this repository", body)
-        for good, bad in (("uv", "pip"), ("pip", "uv"))
-    )
-    assert likeness(one, other) < MERGE
-    assert find_alike({"a.md": one, "b.md": other})[0].score < MERGE
-
-
 def test_a_description_alone_is_never_merged_into_a_long_memory():
     bare = memory("packages", "Install packages with uv, never with pip, run uv add", "")
     assert likeness(bare, HANDBOOK) < MERGE
@@ -115,12 +118,6 @@ def test_a_link_to_the_other_makes_them_less_alike():
     assert with_link.score < without.score
 
 
-def test_scripts_without_spaces_are_compared():
-    one = memory("语言", "日常交流使用中文", "日常交流使用中文，代码注释使用英文。")
-    other = memory("注释", "代码注释使用英文", "代码注释和提交信息使用英文。")
-    assert likeness(one, other) > likeness(one, RELEASE)
-
-
 def test_find_alike_names_the_pairs_of_a_store_best_first():
     texts = {"a.md": UV, "b.md": RELEASE, "c.md": UV, "d.md": WAIT, "e.md": CHECK}
     found = find_alike(texts)
@@ -140,12 +137,12 @@ def test_the_candidates_leave_out_no_pair_that_would_be_shown():
 def test_of_many_copies_each_is_named_with_a_few():
     texts = {f"m{at}.md": UV for at in range(60)}
     found = find_alike(texts)
-    assert len(found) <= 60 * NEAREST
+    assert len(found) <= 60 * MAX_NEAREST
     assert {path for one in found for path in (one.first, one.second)} == {*texts}
 
 
 def test_a_store_made_to_be_slow_is_compared_as_far_as_we_can_afford(monkeypatch):
-    monkeypatch.setattr(find_alike.__module__ + ".MOST_WORK", 200)
+    monkeypatch.setattr(find_alike.__module__ + ".MAX_WORK", 200)
     texts = {f"m{at}.md": UV.replace("use-uv", f"uv-{at}") for at in range(20)}
     assert 0 < len(find_alike(texts)) < 20
 
@@ -153,3 +150,60 @@ def test_a_store_made_to_be_slow_is_compared_as_far_as_we_can_afford(monkeypatch
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_two_texts_have_a_likeness_between_0_and_1(one, other):
     assert 0 <= likeness(one, other) <= 1
+
+
+LISTING = table("text", "listing")
+
+
+def twin(text: str, lines: list[str] | None = None) -> str:
+    return find_twin(text, "\n".join(LISTING if lines is None else lines), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), table("text", "the_same_words_in_another_order_are_the_same")
+)
+def test_the_same_words_in_another_order_are_the_same(text, found):
+    assert twin(text) == found
+
+
+def test_few_words_are_alike_by_chance_unless_they_are_the_same():
+    assert twin("Anna owns billing.", ["Anna owns shipping", "anna owns billing"])
+    assert twin("Anna owns billing.", ["Anna owns shipping"]) == ""
+    assert twin("Anna owns billing.", ["Anna owns billing and shipping"]) == ""
+    assert twin("Some text", ["Some text"]) == ""
+
+
+word = st.text("abcdeé日", min_size=1, max_size=3)
+line = st.lists(word, max_size=9).map(" ".join)
+
+
+@given(line, st.lists(line, max_size=6))
+def test_no_twin_is_missed_by_the_quick_look(text, lines):
+    mine = words(text)
+    enough = SAME if len(mine) >= MIN_LOOSE_WORDS else 1 if len(mine) >= MIN_WORDS else 2
+    best = max(
+        [len(mine & words(each)) / len(mine | words(each)) for each in lines if words(each)],
+        default=0,
+    )
+    found = twin(text, lines)
+    assert bool(found) == (best >= enough)
+    if found:
+        assert len(mine & words(found)) / len(mine | words(found)) == best
+
+
+@given(st.text(), st.text())
+def test_any_text_can_be_compared(text, other):
+    twin(text, [other, "İstanbul'da dört kelime var"])
+
+
+def test_distinct_memories_of_the_wild_are_no_twins(shared):
+    def description(side: dict[str, str]) -> str:
+        path = shared / "corpus" / side["repo"].replace("/", "__") / side["file"]
+        return read(decode(path.read_bytes())).get("description")
+
+    rows = (shared / "corpus/pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    pairs = [row for row in map(json.loads, rows) if row["relation"] == "distinct"]
+    texts = [(description(row["a"]), description(row["b"])) for row in pairs]
+    compared = [(one, other) for one, other in texts if one and other]
+    assert len(compared) > 20
+    assert [pair for pair in compared if twin(pair[0], [pair[1]])] == []
