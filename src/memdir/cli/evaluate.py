@@ -14,7 +14,7 @@ from memdir.cli.output import PATIENCE_SECONDS, Answer, Screen
 from memdir.evals.own import evaluate_own
 from memdir.evals.prompt_sets import READERS
 from memdir.evals.recall_sets import DEPTH, evaluate_recall
-from memdir.evals.report import fields, page
+from memdir.evals.report import report_fields, report_lines
 from memdir.store.writer import open_app
 
 OWN, RECALL = "own", "recall"
@@ -48,8 +48,7 @@ def evaluate(
         if name is not None or data is not None or k is not None:
             raise click.UsageError("--set, --data and --k belong to memdir eval recall")
         report = evaluate_own(session.app, say)
-    lines = [] if session.screen.json else page(report, session.screen)
-    return Answer(fields(report), lines)
+    return Answer(report_fields(report), report_lines(report, session.screen))
 
 
 def _teller(screen: Screen) -> Callable[[str], None]:
