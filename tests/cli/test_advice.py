@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.cli.advice import Advice, wrap_steps
+from memdir.cli.output import Advice, wrap_steps
 from tests.helpers.data_tables import table
 from tests.helpers.terminal import Answer, memdir
 
@@ -84,7 +84,7 @@ def test_a_memory_of_another_scope_is_found_by_the_next_step(verb):
     more = ("--pin",) if verb == "edit" else ()
     answer = memdir(verb, "use-uv", *more, "--json")
     assert (answer.code, answer.error["code"]) == (1, "missing")
-    assert answer.error["next"].startswith("it is in the scope user: ")
+    assert answer.error["next"].startswith("it is in the store of the scope user: ")
     assert memdir(*next_step(answer), *more).code == 0
 
 

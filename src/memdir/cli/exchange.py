@@ -16,8 +16,8 @@ from memdir.cli.output import (
     advised,
     diff,
     done_fields,
-    dry_files,
     dry_lines,
+    file_fields,
     finding_lines,
     more_lines,
     pick,
@@ -30,7 +30,7 @@ from memdir.format.draft import SKIPPED, hash_of
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import below
 from memdir.store import changes, look
-from memdir.store.writer import App, Done
+from memdir.store.writer import Done
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import count, line
 
@@ -38,6 +38,7 @@ DEFAULT = "~/memdir-export.zip"  # not here: a checkout is no place for private 
 FEW = 20  # files that are named one by one
 NAMED = 5  # files that are named in passing
 MAX_ORIGIN = 200  # characters of an origin
+CLASH = "clash"
 
 
 @command("import", "memdir import ../old-project/.agents/memory", changes=True, bulk=True)
@@ -52,10 +53,16 @@ def import_(session: Session, source: str, path: str) -> Answer:
     unsafe entry of an archive refuses the whole import. One undo takes it all back.
     """
     app = session.app
-    brought = other_tools.read_sources(session.config, source, path)
-    clashes = _drop_clashes(app, brought)
-    contents = dict(brought.files)
     origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line of the history
+    brought = other_tools.read_sources(session.config, source, path)
+    taken = {path.casefold(): path for path in app.store.files()}
+    for path, data in list(brought.files):
+        other = taken.get(path.casefold(), path)
+        if other != path:
+            message = f"{path}: the store has {other}, the same name on some disks; skipped"
+            brought.skipped.append(Finding(CLASH, path, message, f"rename {path} in the source"))
+            brought.files.remove((path, data))
+    contents = dict(brought.files)
     done = advised(session.screen, changes.bring_in(app, brought.files, origin=origin))
     files = [
         pick(
@@ -65,29 +72,16 @@ def import_(session: Session, source: str, path: str) -> Answer:
         )
         for change in done.changes
     ]
-    files += [file for file in dry_files(done) if file["path"] not in contents]
+    files += [file for file in file_fields(done.diff) if file["path"] not in contents]
     skipped = pick_all(brought.skipped, FINDING)
     fields = {**done_fields(app, done), "files": files, "skipped": skipped}
     lost = any(
         change.kind == SKIPPED and change.hash != hash_of(contents[change.path])
         for change in done.changes
     )
-    broken = any(finding.kind == archive.BROKEN for finding in brought.skipped)
+    broken = any(finding.kind in (archive.BROKEN, CLASH) for finding in brought.skipped)
     lines = _import_lines(session.screen, done, brought)
-    return Answer(fields, lines, int(lost or clashes or broken))
-
-
-def _drop_clashes(app: App, brought: archive.Brought) -> bool:
-    """Take out what would stand beside a memory whose name is the same on some disks."""
-    taken = {path.casefold(): path for path in app.store.files()}
-    files = list(brought.files)
-    for path, data in files:
-        other = taken.get(path.casefold(), path)
-        if other != path:
-            message = f"{path}: the store has {other}, the same name on some disks; skipped"
-            brought.skipped.append(Finding("clash", path, message, f"rename {path} in the source"))
-            brought.files.remove((path, data))
-    return len(brought.files) < len(files)
+    return Answer(fields, lines, int(lost or broken))
 
 
 def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Iterator[str]:

@@ -11,17 +11,19 @@ from memdir.cli.output import (
     SHORT_ID,
     Answer,
     Cell,
+    Fields,
     Screen,
     advised,
     diff_lines,
     done_fields,
     done_lines,
     file_fields,
-    logged_fields,
     moment,
+    pick,
 )
 from memdir.errors import BadInput, Missing
 from memdir.format.names import means
+from memdir.hot import safe
 from memdir.hot.memory import INDEX, RECORD_INDEX
 from memdir.store import look, ports
 from memdir.store.ports import Logged
@@ -32,6 +34,10 @@ NEWEST = 20  # changes that a person gets to see
 SHORTEST_ID = 4  # characters that may stand for a change
 FEW = 30  # files that are named one by one
 INDEXES = (INDEX, RECORD_INDEX)
+LOGGED = (
+    "id time actor=cause.actor verb=cause.verb name=cause.name reason=cause.reason "
+    "batch=cause.batch undoes=cause.undoes paths"
+)
 SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 
 
@@ -59,6 +65,12 @@ def log(session: Session, name: str, number: int) -> Answer:
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
     changes = [{**logged_fields(logged), "scope": scope} for scope, logged in items]
     return Answer({"changes": changes}, lines)
+
+
+def logged_fields(logged: Logged) -> Fields:
+    """One change as the history keeps it."""
+    paths = [{"change": change, "path": path} for change, path in logged.paths]
+    return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
 
 def _row(logged: Logged, *scope: str) -> list[Cell]:

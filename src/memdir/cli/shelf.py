@@ -69,27 +69,17 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer
 
 
 def _list_shelved(session: Session) -> Answer:
-    items = [
-        (scope, item, safe.age_days(item.time, app.now()))
-        for scope, app in session.apps()
-        for item in look.missed(app)
-    ]
-    fields = [
-        pick(
-            item,
-            "path name room time age_days scope",
-            name=stem(item.path),
-            time=safe.iso_time(item.time),
-            age_days=days,
-            scope=scope,
-        )
-        for scope, item, days in items
-    ]
+    fields, rows = [], []
+    for scope, app in session.apps():
+        for item in look.missed(app):
+            days = safe.age_days(item.time, app.now())
+            more = {"time": safe.iso_time(item.time), "age_days": days, "scope": scope}
+            fields.append(pick(item, "path name room", name=stem(item.path), **more))
+            rows.append((item.path, item.room, safe.age_words(days), scope))
     screen, all_scopes = session.screen, session.config.scope.kind == "all"
-    rows = [(item.path, item.room, safe.age_words(days), scope) for scope, item, days in items]
     text = screen.advise("memdir restore NAME", "SCOPE" if all_scopes else "")
     lines = [*screen.table(rows, (40,)), "", *screen.block("Bring one back:", text, "")]
-    return Answer({"memories": fields}, lines if items else ["nothing to restore"])
+    return Answer({"memories": fields}, lines if rows else ["nothing to restore"])
 
 
 @command("purge", "memdir purge --expired --yes", changes=True, bulk=True)
