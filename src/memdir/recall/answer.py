@@ -19,7 +19,6 @@ from memdir.hot.recall import recall as choose
 from memdir.hot.standing import remind
 from memdir.hot.verdicts import Verdicts
 from memdir.store.accept import as_told, source_of
-from memdir.store.look import read_all, survey_index
 from memdir.store.writer import App, cache_folder
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
     looked = 0.0
     for scope, app in apps:
         bodies = [item for item in found.bodies if item.scope == scope]
-        if bodies and anew:
+        if bodies and anew and app.config.code:
             from memdir.claims.verify import refresh_verdicts
 
             start = time.perf_counter()
@@ -169,6 +168,11 @@ def begin_anew(apps: Named, session: str) -> None:
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
     """What the index refers to, as recall would tell it: whole, and as a pointer."""
+    from memdir.store.look import (
+        read_all,
+        survey_index,
+    )  # not for a recall: it takes long to import
+
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
