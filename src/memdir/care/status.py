@@ -15,7 +15,6 @@ from memdir.capture.progress import (
     SAVED,
     Account,
     Entry,
-    Progress,
     balance,
     last_decision,
 )
@@ -78,18 +77,24 @@ def status(app: App) -> Status:
     totals, entries = captures.journal.read()
     plan = captures.plan()
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
-    known = {entry.id for entry in entries}
-    entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in known]
+    ids = {entry.id for entry in entries}
+    entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in ids]
     newest = last_decision(entries, SAVED)
     save, name = _last_save(app)
     if newest and not app.history.on:
         save, name = newest.time, newest.name
-    account = balance(entries, totals)
+    account, waiting = balance(entries, totals), []
+    for entry in account.waiting:
+        known = captures.load(entry.session)
+        reason = known.why or entry.reason
+        waiting.append(Waiting(entry.id, reason, known.after, known.path))
+    ledger = Ledger(config.state_dir, app.now)
+    spent = _known(lambda: ledger.spent(day_of(app.now()), "").day)
     log = _read(os.path.join(config.state_dir, LOG), LOG_BYTES, last=True)
     log_lines = log.decode("utf-8", "replace").splitlines()
     return Status(
         account=account,
-        waiting=tuple(_waiting(captures.load(entry.session), entry) for entry in account.waiting),
+        waiting=tuple(waiting),
         review=_known(open_inbox(app).count),
         set_up=_set_up(config),
         queued=sum(
@@ -99,18 +104,14 @@ def status(app: App) -> Status:
         last_save=save,
         last_saved=name,
         last_recall=_last_told(os.path.join(config.state_dir, SESSIONS)),
-        last_capture=max((one.time for one in captures.sessions()), default=0.0),
+        last_capture=max((session.time for session in captures.sessions()), default=0.0),
         worker=_is_held(os.path.join(config.cache_dir, WORKER_LOCK)),
         last_trouble=log_lines[-1] if log_lines else "",
         day_tokens=config.options.day_tokens,
-        tokens_left=_known(lambda: _tokens_left(app)),
+        tokens_left=None if spent is None else max(0, config.options.day_tokens - spent),
         damaged=tuple(captures.journal.damaged()),
         journal=captures.journal.path,
     )
-
-
-def _waiting(known: Progress, entry: Entry) -> Waiting:
-    return Waiting(entry.id, known.why or entry.reason, known.after, known.path)
 
 
 def _known(look: Callable[[], int]) -> int | None:
@@ -146,7 +147,7 @@ def _last_save(app: App) -> tuple[float, str]:
 def _last_told(folder: str) -> float:
     try:
         with os.scandir(folder) as entries:
-            times = [one.stat().st_mtime for one in entries if not one.name.endswith(SECTION)]
+            times = [item.stat().st_mtime for item in entries if not item.name.endswith(SECTION)]
     except OSError:
         return 0.0
     return max(times, default=0.0)
@@ -178,8 +179,3 @@ def _is_held(path: str) -> bool:
     finally:
         os.close(handle)
     return False
-
-
-def _tokens_left(app: App) -> int:
-    spent = Ledger(app.config.state_dir, app.now).spent(day_of(app.now()), "").day
-    return max(0, app.config.options.day_tokens - spent)
