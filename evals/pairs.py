@@ -16,13 +16,7 @@ from evals.pairs_data import (
     read_singles,
     read_stores,
 )
-from evals.pairs_measure import (
-    Scored,
-    auc,
-    auc_interval,
-    left_out_scores,
-    left_out_verdicts,
-)
+from evals.pairs_measure import Scored, auc, auc_interval, left_out_scores, left_out_verdicts
 from evals.shares import share_figure
 from memdir.evals import report
 from memdir.evals.report import (

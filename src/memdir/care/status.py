@@ -10,14 +10,7 @@ from dataclasses import dataclass
 from memdir.capture.capture import captures_of
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import CLIENT
-from memdir.capture.progress import (
-    RECEIVED,
-    SAVED,
-    Account,
-    Entry,
-    balance,
-    last_decision,
-)
+from memdir.capture.progress import RECEIVED, SAVED, Account, Entry, balance, last_decision
 from memdir.clients.receipt import PLUGIN, Wish
 from memdir.clients.setup import install
 from memdir.config.config import Config

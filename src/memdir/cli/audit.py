@@ -14,7 +14,7 @@ from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
 from memdir.audit.staleness import REVIEW
 from memdir.cli.command import Session, command
-from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, finding_lines, pick
+from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, pick
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.hot.memory import MAX_CHARACTERS
@@ -188,7 +188,7 @@ def _finding_lines(session: Session, report: Report, everything: bool) -> Iterat
         shown = findings if everything else findings[:FEW]
         for number, finding in enumerate(shown, 1):
             bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
-            yield from finding_lines(screen, [bare])
+            yield from screen.finding_lines([bare])
             is_last = number == len(shown)
             if is_last and len(findings) > number:
                 yield f"  … and {len(findings) - number} more: --all"

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from click.core import ParameterSource
 
-from memdir.cli.output import Advice, Answer, Screen, progress
+from memdir.cli.output import Advice, Answer, Screen, done_fields, progress
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.hot import memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS, SCOPE_FORMS
-from memdir.store.writer import App, open_app
+from memdir.store.writer import App, Done, open_app
 from memdir.text.patterns import pattern
 from memdir.text.terminal import count
 
@@ -253,6 +253,14 @@ class Session:
         app = open_app(config, now=time.time, tell=tell, actor=ACTOR, dry_run=dry_run)
         self.opened.append(app)
         return app
+
+    def done_answer(
+        self, app: App, done: Done, *says: str, code: int = 0, **more: object
+    ) -> Answer:
+        """What a change did, as the answer of a command."""
+        done = self.screen.advised(done)
+        fields = {**done_fields(app, done), **more}
+        return Answer(fields, self.screen.done_lines(done, says), code)
 
     def short(self, path: str) -> str:
         """A path as people write it: below their home it starts with `~`."""

@@ -13,13 +13,9 @@ from memdir.cli.output import (
     Answer,
     Fields,
     Screen,
-    advised,
     diff,
     done_fields,
-    dry_lines,
     file_fields,
-    finding_lines,
-    more_lines,
     pick,
     pick_all,
 )
@@ -63,7 +59,7 @@ def import_(session: Session, source: str, path: str) -> Answer:
             brought.skipped.append(Finding(CLASH, path, message, f"rename {path} in the source"))
             brought.files.remove((path, data))
     contents = dict(brought.files)
-    done = advised(session.screen, changes.bring_in(app, brought.files, origin=origin))
+    done = session.screen.advised(changes.bring_in(app, brought.files, origin=origin))
     files = [
         pick(
             change,
@@ -90,7 +86,7 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     head = "would import" if done.dry_run else "imported"
     yield f"{head} {len(taken):,} of {count(len(done.changes), 'memory', 'memories')}"
     yield from (f"  + {line(path)}" for path in taken[:FEW])
-    yield from more_lines(len(taken), FEW, "")
+    yield from screen.more_lines(len(taken), FEW, "")
     left = [change for change in done.changes if not change.changed]
     same = {change.path for change in left if change.hash == hash_of(contents[change.path])}
     yield from screen.blocks("", _some("there already, the same", sorted(same)))
@@ -101,13 +97,13 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     other = sorted(path for path in other if path.rpartition("/")[2] != INDEX)
     yield from screen.blocks("", _some("passed over, no memory", other))
     skipped = [finding for finding in brought.skipped if finding.kind != archive.OTHER]
-    yield from finding_lines(screen, skipped[:FEW])
-    yield from more_lines(len(skipped), FEW, "")
+    yield from screen.finding_lines(skipped[:FEW])
+    yield from screen.more_lines(len(skipped), FEW, "")
     # Memories that are nobody else's may hold a secret; a person should know which.
     secret = sorted(path for path in taken if find_secrets(decode(contents[path])))
     warning = _some("these look as if they held a secret", secret)
     yield from screen.blocks("note:", [*done.remarks, *warning])
-    yield from dry_lines(screen, done) if done.dry_run else ()
+    yield from screen.dry_lines(done) if done.dry_run else ()
 
 
 def _some(text: str, paths: list[str]) -> list[str]:
@@ -149,7 +145,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
     }
     head = "would write" if dry_run else "wrote"
     text = f"{head} {count(len(files), 'file')} to {session.short(target)}"
-    lines = [*session.screen.block("", text, ""), *finding_lines(session.screen, findings)]
+    lines = [*session.screen.block("", text, ""), *session.screen.finding_lines(findings)]
     return Answer(fields, lines, int(bool(findings)))
 
 

@@ -16,19 +16,7 @@ from memdir.capture.pages import write_patches
 from memdir.capture.past_sessions import Chosen
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
 from memdir.cli.command import Session, command, read_moment
-from memdir.cli.output import (
-    CHANGE,
-    DRY_RUN,
-    PROJECT,
-    Answer,
-    Fields,
-    Screen,
-    diff_lines,
-    dry_lines,
-    file_fields,
-    more_lines,
-    pick,
-)
+from memdir.cli.output import CHANGE, DRY_RUN, PROJECT, Answer, Fields, Screen, file_fields, pick
 from memdir.format.draft import first_sentence
 from memdir.hot import safe
 from memdir.text.secrets import before_secrets
@@ -153,7 +141,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
         yield from _group(screen, destination, items, several, dry)
     for patch in made.patches:
         yield from ["", screen.paint(f"For {session.short(patch.root)}", "bold")]
-        yield from diff_lines(screen, patch.text.rstrip("\n"))
+        yield from screen.diff_lines(patch.text.rstrip("\n"))
     waits = [f"session {id}: {reason}" for id, reason in made.waiting.items()][:FEW]
     notes = screen.blocks("waits:", waits, style="yellow")
     notes += screen.blocks("note:", [screen.advise(text) for text in made.remarks[:FEW]])
@@ -164,7 +152,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
         yield from ["", "Next:", *steps] if steps else []
         return
     for done in made.done:
-        yield from dry_lines(screen, done)[:-2]
+        yield from screen.dry_lines(done)[:-2]
     things = Counter(item.session.path for item in made.items)
     rows = [  # by the ids that a run can be given
         (past.id, safe.iso_day(past.modified), count(things[past.path], "thing"))
@@ -172,7 +160,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
     ]
     if rows:
         yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows, (ID,))]
-    yield from [*more_lines(len(made.sessions), FEW), "", DRY_RUN]
+    yield from [*screen.more_lines(len(made.sessions), FEW), "", DRY_RUN]
 
 
 def _headline(made: Extraction, dry: bool) -> str:
@@ -208,7 +196,7 @@ def _group(
             parts = (draft.body, f"Why: {draft.why}" if draft.why else "") if draft else ()
             text = " ".join(" ".join(before_secrets(part).split()) for part in parts).strip()
             yield from screen.block("", f'"{text}"', INDENT)
-    yield from more_lines(len(items), FEW)
+    yield from screen.more_lines(len(items), FEW)
 
 
 def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:

@@ -13,10 +13,7 @@ from memdir.cli.output import (
     Cell,
     Fields,
     Screen,
-    advised,
-    diff_lines,
     done_fields,
-    done_lines,
     file_fields,
     moment,
     pick,
@@ -98,7 +95,7 @@ def diff(session: Session, change: str) -> Answer:
     files = file_fields(versions)
     lines = session.screen.table([_row(logged)])
     for file in files:
-        lines += ["", *diff_lines(session.screen, str(file["diff"]))]
+        lines += ["", *session.screen.diff_lines(str(file["diff"]))]
     return Answer({"changes": [logged_fields(logged)], "files": files}, lines)
 
 
@@ -144,7 +141,7 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     app = _store_of(session, change or "")
     start = None if since is None else read_moment(since, app.now())
 
-    done = advised(session.screen, review.undo(app, change or "", batch or "", start))
+    done = session.screen.advised(review.undo(app, change or "", batch or "", start))
     fields = done_fields(app, done)
     fields.setdefault("files", fields["changes"])
     fields["changes"] = list(map(logged_fields, done.undone))
@@ -157,7 +154,7 @@ def _undone_lines(screen: Screen, done: Done) -> Iterator[str]:
     if not done.changes:
         yield "  the files are as before already; nothing was written"
     elif done.dry_run:
-        yield from ["", *done_lines(screen, done)]
+        yield from ["", *screen.done_lines(done)]
     else:
         for change in done.changes[:FEW]:
             yield f"  {line(change.path)} {change.reason or 'is back as it was'}"

@@ -7,16 +7,7 @@ import os
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import (
-    FINDING,
-    Answer,
-    Cell,
-    Fields,
-    done_answer,
-    finding_lines,
-    pick,
-    pick_all,
-)
+from memdir.cli.output import FINDING, Answer, Cell, Fields, pick, pick_all
 from memdir.errors import Finding, Missing
 from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
@@ -104,7 +95,7 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
         "memories": memories,
         "findings": pick_all(findings, FINDING),
     }
-    lines += ["", *finding_lines(screen, findings)] if findings else []
+    lines += ["", *screen.finding_lines(findings)] if findings else []
     return Answer(fields, lines)
 
 
@@ -207,7 +198,7 @@ def where(session: Session, only_path: bool) -> Answer:
     lines = [*screen.labelled(rows, 15, ""), "", "scopes (* exists):"]
     for scope, path in config.scopes.items():
         lines += screen.block(f"{'*' if scope in existing else ' '} {scope:11}", short(path))
-    lines += ["", *finding_lines(screen, config.findings)] if config.findings else []
+    lines += ["", *screen.finding_lines(config.findings)] if config.findings else []
     return Answer(fields, lines)
 
 
@@ -353,7 +344,7 @@ def _rebuild(session: Session, app: App) -> Answer:
 
     done = changes.rebuild_index(app)
     changed = any(change.changed for change in done.changes)
-    fields, (first, *rest), *_ = done_answer(session, app, done)
+    fields, (first, *rest), *_ = session.done_answer(app, done)
     first = first if changed else "the index is in step with the files"
     survey = _survey_fields(look.survey_index(app))
     return Answer({**fields, **survey, "changed": changed}, [first, *rest])

@@ -214,7 +214,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
 
 
 def _say_error(screen: Screen, error: MemdirError) -> int:
-    from memdir.cli.output import diff, diff_lines
+    from memdir.cli.output import diff
     from memdir.hot.memory import decode
     from memdir.records import refusal
     from memdir.records.refusal import RecordError
@@ -232,7 +232,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
     if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
         lines = ["", "What stands there (-) and what would take its place (+):"]
-        lines += diff_lines(screen, diff(error.path, error.theirs, error.ours))
+        lines += screen.diff_lines(diff(error.path, error.theirs, error.ours))
     if isinstance(error, RecordError) and not screen.json:  # in the form that scripts read
         error.fix = screen.advise(error.fix)
         screen.complain(refusal.form(error).split("\n"))

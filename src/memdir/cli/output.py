@@ -18,7 +18,6 @@ from memdir.text.patterns import pattern
 from memdir.text.terminal import cut, line, pad, visible, width, wrap
 
 if TYPE_CHECKING:
-    from memdir.cli.command import Session
     from memdir.format.draft import Change
     from memdir.store.writer import App, Done
 
@@ -92,12 +91,6 @@ def file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
         for path, old, new in versions
         if old != new
     ]
-
-
-def diff_lines(screen: Screen, text: str) -> list[str]:
-    """A diff with its signs in colour, where there is colour."""
-    lines = visible(text).split("\n") if text else []
-    return [screen.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
 
 
 # Suggested commands name the store that was asked for, so they work when they are pasted.
@@ -291,6 +284,66 @@ class Screen:
             lines.append("  " + "  ".join(painted).rstrip())
         return lines
 
+    def diff_lines(self, text: str) -> list[str]:
+        """A diff with its signs in colour, where there is colour."""
+        lines = visible(text).split("\n") if text else []
+        return [self.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
+
+    def done_lines(self, done: Done, says: Sequence[str] = ()) -> list[str]:
+        """What a command changed, a line per memory; on a dry run with its diff."""
+        would = "would be " if done.dry_run else ""
+        lines = []
+        for change in done.changes:
+            style = "yellow" if change.kind == SKIPPED else "green"
+            name = line(change.path or change.name)
+            lines.append(f"{would}{self.paint(change.kind, style)} {name}".rstrip())
+            lines += self.block("", change.reason) if change.reason else []
+        changed = [change.name for change in done.changes if change.changed]
+        for text in says if changed else ():
+            lines += self.block("", self.advise(text.replace("NAME", quote(changed[0]))))
+        lines += self.blocks("note:", done.remarks)
+        lines += self.dry_lines(done) if done.dry_run else []
+        return lines or [NOTHING]
+
+    def dry_lines(self, done: Done) -> list[str]:
+        """The diff of a dry run."""
+        lines = []
+        for path, old, new in done.diff:
+            if old != new:
+                lines += ["", *self.diff_lines(diff(path, old, new))]
+        return [*lines, "", DRY_RUN]
+
+    def more_lines(
+        self, total: int, shown: int, hint: str = " (all of them with --json)"
+    ) -> list[str]:
+        """How many things are not shown, and how to see them."""
+        return [f"  and {total - shown:,} more{hint}"] if total > shown else []
+
+    def finding_lines(self, findings: Iterable[Finding]) -> list[str]:
+        """Each finding with the way to mend it."""
+        lines = []
+        for finding in findings:
+            place = f"{finding.path}:{finding.line}" if finding.line else finding.path
+            # `docs/a.md` does not name `a.md`.
+            path = rf"(?<![\w./~-]){re.escape(finding.path)}(?![\w/-])"
+            named = finding.message.startswith(finding.path) or (
+                not finding.line and re.search(path, finding.message)
+            )
+            text = finding.message if named else f"{place}: {finding.message}"
+            lines += self.block("!", text, style="yellow")
+            lines += self.block("fix:", self.advise(finding.fix), "    ") if finding.fix else []
+        return lines
+
+    def advised(self, done: Done) -> Done:
+        """The same, its suggestions naming the store that was asked for."""
+        from dataclasses import replace
+
+        changes = tuple(
+            replace(change, reason=self.advise(change.reason)) for change in done.changes
+        )
+        remarks = tuple(self.advise(remark) for remark in done.remarks)
+        return replace(done, changes=changes, remarks=remarks)
+
 
 def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
     """Columns and rows, as `shutil` finds them: it takes long to import."""
@@ -362,70 +415,6 @@ def dry_fields(done: Done) -> Fields:
     """Whether it was a dry run and, if so, the files that would change."""
     files = {"files": file_fields(done.diff)} if done.dry_run else {}
     return {"dry_run": done.dry_run, **files}
-
-
-def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str]:
-    """The same for a person: a line per memory, then what is worth knowing; on a dry run a diff."""
-    would = "would be " if done.dry_run else ""
-    lines = []
-    for change in done.changes:
-        style = "yellow" if change.kind == SKIPPED else "green"
-        name = line(change.path or change.name)
-        lines.append(f"{would}{screen.paint(change.kind, style)} {name}".rstrip())
-        lines += screen.block("", change.reason) if change.reason else []
-    changed = [change.name for change in done.changes if change.changed]
-    for text in says if changed else ():
-        lines += screen.block("", screen.advise(text.replace("NAME", quote(changed[0]))))
-    lines += screen.blocks("note:", done.remarks)
-    lines += dry_lines(screen, done) if done.dry_run else []
-    return lines or [NOTHING]
-
-
-def dry_lines(screen: Screen, done: Done) -> list[str]:
-    """The diff of a dry run."""
-    lines = []
-    for path, old, new in done.diff:
-        if old != new:
-            lines += ["", *diff_lines(screen, diff(path, old, new))]
-    return [*lines, "", DRY_RUN]
-
-
-def more_lines(total: int, shown: int, hint: str = " (all of them with --json)") -> list[str]:
-    """How many things are not shown, and how to see them."""
-    return [f"  and {total - shown:,} more{hint}"] if total > shown else []
-
-
-def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
-    """Each finding with the way to mend it."""
-    lines = []
-    for finding in findings:
-        place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        # `docs/a.md` does not name `a.md`.
-        path = rf"(?<![\w./~-]){re.escape(finding.path)}(?![\w/-])"
-        named = finding.message.startswith(finding.path) or (
-            not finding.line and re.search(path, finding.message)
-        )
-        text = finding.message if named else f"{place}: {finding.message}"
-        lines += screen.block("!", text, style="yellow")
-        lines += screen.block("fix:", screen.advise(finding.fix), "    ") if finding.fix else []
-    return lines
-
-
-def advised(screen: Screen, done: Done) -> Done:
-    """The same, its suggestions naming the store that was asked for."""
-    from dataclasses import replace
-
-    changes = tuple(replace(change, reason=screen.advise(change.reason)) for change in done.changes)
-    remarks = tuple(screen.advise(remark) for remark in done.remarks)
-    return replace(done, changes=changes, remarks=remarks)
-
-
-def done_answer(
-    session: Session, app: App, done: Done, *says: str, code: int = 0, **more: object
-) -> Answer:
-    """What a change did, as the answer of a command."""
-    done = advised(session.screen, done)
-    return Answer({**done_fields(app, done), **more}, done_lines(session.screen, done, says), code)
 
 
 def refused(changes: Sequence[Change]) -> bool:

@@ -15,7 +15,7 @@ from memdir.audit.audit import audit as look_over
 from memdir.audit.inspect import command as write_command
 from memdir.cli.audit import ACTIONS, LOAD, STYLES, bar
 from memdir.cli.command import Session, command
-from memdir.cli.output import CHANGE, Answer, Fields, dry_lines, file_fields, pick, pick_all
+from memdir.cli.output import CHANGE, Answer, Fields, file_fields, pick, pick_all
 from memdir.cli.save import edit_by_hand
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import Change, Wishes
@@ -209,7 +209,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
     would = "would be: " if run.dry else ""
     yield from screen.block("", f"{would}{done}{rest}; ~{saved:,} tokens saved", "")
     if run.dry:
-        yield from dry_lines(screen, run.dry)
+        yield from screen.dry_lines(run.dry)
         return
     if run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from memdir.cli.command import STDIN, Session, command, read_text
-from memdir.cli.output import FINDING, Answer, Fields, Screen, finding_lines, pick, pick_all
+from memdir.cli.output import FINDING, Answer, Fields, Screen, pick, pick_all
 from memdir.hot import inject, safe
 from memdir.hot.behaviour import MODES, TEAM
 from memdir.hot.inject import Recalled
@@ -168,4 +168,4 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
         yield from screen.table(rows, (int(screen.columns * NAME_SHARE),))
         yield from screen.block("", f"A match is sure from {SURE} on. Words are shown as stems.")
     odd = [finding for finding in found.findings if finding.kind != "catalog-made"]
-    yield from ["", *finding_lines(screen, odd)] if odd else []
+    yield from ["", *screen.finding_lines(odd)] if odd else []

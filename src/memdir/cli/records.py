@@ -9,15 +9,7 @@ import click
 
 from memdir.cli.command import STDIN, Session, command, read_text
 from memdir.cli.main import Commands
-from memdir.cli.output import (
-    FINDING,
-    Answer,
-    Fields,
-    Screen,
-    done_answer,
-    finding_lines,
-    pick_all,
-)
+from memdir.cli.output import FINDING, Answer, Fields, Screen, pick_all
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
 from memdir.records import fields, index_md, lifecycle, match, overview, refusal
@@ -208,7 +200,7 @@ def status(session: Session, listed: str | None) -> Answer:
         step = "window" if kind == "window" else "gc"
         text = f"{count(number, 'record')} due ({kind}): memdir records {step} --dry-run"
         lines += ["", *screen.block("", screen.advise(text))] if number else []
-    lines += ["", *finding_lines(screen, findings)] if findings else []
+    lines += ["", *screen.finding_lines(findings)] if findings else []
     return Answer(answer, lines)
 
 
@@ -232,7 +224,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
     app, screen = session.app, session.screen
     if rebuild:
         done = index_md.rebuild(app)
-        fields, (first, *rest), *_ = done_answer(session, app, done)
+        fields, (first, *rest), *_ = session.done_answer(app, done)
         changed = any(change.changed for change in done.changes)
         return Answer(fields, [first if changed else IN_STEP, *rest])
     if health:
@@ -244,7 +236,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
                 text = "; ".join(value) or "none" if isinstance(value, list) else str(value)
                 lines += screen.block("", f"{key.replace('_', ' ')}: {text}", "  ")
         answer = {**report, "findings": pick_all(findings, FINDING)}
-        return Answer(answer, [*lines, *finding_lines(screen, findings)])
+        return Answer(answer, [*lines, *screen.finding_lines(findings)])
     mismatches, findings = index_md.validate(app)
     lines = []
     for kind, path, number in mismatches:
@@ -258,7 +250,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
         "valid": not mismatches,
         "store": app.store.root,
     }
-    lines = [*(lines or [IN_STEP]), *finding_lines(screen, findings)]
+    lines = [*(lines or [IN_STEP]), *screen.finding_lines(findings)]
     return Answer(answer, lines, int(validate and bool(mismatches)))
 
 
@@ -271,7 +263,7 @@ def gc(session: Session) -> Answer:
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
     """
-    return done_answer(session, session.app, lifecycle.tidy(session.app), UNDO)
+    return session.done_answer(session.app, lifecycle.tidy(session.app), UNDO)
 
 
 @record_command("window", "memdir records window --dry-run", changes=True, bulk=True)
@@ -281,4 +273,4 @@ def window(session: Session) -> Answer:
     categories.session_summary.max_retained says how many. It happens by itself after each new
     summary; what only an old one holds is named before it goes.
     """
-    return done_answer(session, session.app, lifecycle.window(session.app), UNDO)
+    return session.done_answer(session.app, lifecycle.window(session.app), UNDO)

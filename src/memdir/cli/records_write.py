@@ -8,19 +8,7 @@ from collections.abc import Sequence
 import click
 
 from memdir.cli.command import Session
-from memdir.cli.output import (
-    CHANGE,
-    FINDING,
-    Answer,
-    Fields,
-    done_answer,
-    done_fields,
-    finding_lines,
-    more_lines,
-    pick,
-    pick_all,
-    refused,
-)
+from memdir.cli.output import CHANGE, FINDING, Answer, Fields, done_fields, pick, pick_all, refused
 from memdir.cli.records import (
     UNDO,
     category_option,
@@ -197,9 +185,9 @@ def import_(session: Session, source: str, from_: str | None) -> Answer:
         lines.append(f"  + {line(change.path)}")
         for text in repairs.get(change.path, ()):
             lines += screen.block("repaired:", text, "      ")
-    lines += more_lines(len(taken), FEW, "")
+    lines += screen.more_lines(len(taken), FEW, "")
     left = [f"{change.path}: {change.reason}" for change in done.changes if not change.changed]
-    lines += [*screen.blocks("!", left, "yellow"), *finding_lines(screen, incoming.refused)]
+    lines += [*screen.blocks("!", left, "yellow"), *screen.finding_lines(incoming.refused)]
     code = int(bool(incoming.refused) or refused(done.changes))
     return Answer({**done_fields(app, done), **more}, lines, code)
 
@@ -306,7 +294,7 @@ def write_(
         raise RecordError(refusal.INPUT, f"{action} needs a target", fix="give --target PATH")
     draft = read_input(session, input_) if action in (CREATE, UPDATE) else {}
     done = write(session.app, Request(action, type, target, draft, hash_, reason))
-    return done_answer(session, session.app, done, UNDO)
+    return session.done_answer(session.app, done, UNDO)
 
 
 @record_command(
@@ -348,12 +336,12 @@ def save_(
     given |= {key: value for key, value in options.items() if value is not None}
     draft = read_fields(given, type, values)
     done = save_record(session.app, type, draft, reason)
-    return done_answer(session, session.app, done, UNDO)
+    return session.done_answer(session.app, done, UNDO)
 
 
 def _change_status(session: Session, names: Sequence[str], action: str, reason: str) -> Answer:
     done = change_status(session.app, names, action, reason)
-    return done_answer(session, session.app, done, UNDO)
+    return session.done_answer(session.app, done, UNDO)
 
 
 @record_command("retire", "memdir records retire old-idea --reason superseded", changes=True)

@@ -8,17 +8,7 @@ from dataclasses import asdict
 import click
 
 from memdir.cli.command import STDIN, Session, command, guess_type, read_day, read_text
-from memdir.cli.output import (
-    CHANGE,
-    Answer,
-    Fields,
-    Screen,
-    advised,
-    dry_fields,
-    dry_lines,
-    more_lines,
-    pick_all,
-)
+from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_fields, pick_all
 from memdir.format.draft import CREATED, RETIRED
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
@@ -61,7 +51,7 @@ def restructure(session: Session, model: bool) -> Answer:
     """
     app, screen = session.app, session.screen
     plan, done = put_in_order(app, model=model)
-    done, work = advised(screen, done), plan.work
+    done, work = screen.advised(done), plan.work
     fields: Fields = {
         "before": asdict(plan.before),
         "after": asdict(plan.after),
@@ -99,7 +89,7 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from ["", f"{lines} no longer there word for word, each with its reason:"]
         texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
         yield from screen.blocks("-", texts)
-        yield from more_lines(len(accounted), FEW)
+        yield from screen.more_lines(len(accounted), FEW)
     # What a person has to decide: shown with the evidence, never acted upon.
     proposals = plan.work.proposals
     yield from ["", "For you to decide:"] if proposals else []
@@ -107,7 +97,7 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         text = f"{proposal.path}: {proposal.what} ({'; '.join(proposal.evidence)})"
         yield from screen.block("?", text, style="yellow")
         yield from [f"    {screen.advise(proposal.command)}"] if proposal.command else []
-    yield from more_lines(len(proposals), FEW)
+    yield from screen.more_lines(len(proposals), FEW)
     yield from _last_lines(screen, plan, done)
 
 
@@ -129,14 +119,14 @@ def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
         yield f"  {SIGNS.get(change.kind, '~')} {line(change.path)}"
         reason = cut(change.reason, MAX_REASON)
         yield from screen.block("", reason, "      ") if reason else []
-    yield from more_lines(len(done.changes), FEW)
+    yield from screen.more_lines(len(done.changes), FEW)
 
 
 def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     """Remarks, then the diff of a dry run or the way back."""
     yield from screen.blocks("note:", (*plan.work.remarks[:FEW], *done.remarks))
     if done.dry_run:
-        yield from dry_lines(screen, done)
+        yield from screen.dry_lines(done)
     elif done.changes:
         yield from ["", "All of it back: " + screen.advise("memdir undo")]
 
@@ -155,7 +145,7 @@ def dream(session: Session, model: bool) -> Answer:
     """
     app, screen = session.app, session.screen
     run = dream_module.run(app, model=model)
-    done, work, oriented = advised(screen, run.done), run.plan.work, run.oriented
+    done, work, oriented = screen.advised(run.done), run.plan.work, run.oriented
     fields: Fields = {
         "before": asdict(run.before),
         "after": asdict(run.plan.after),

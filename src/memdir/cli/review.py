@@ -14,20 +14,7 @@ from memdir.capture.inbox import APPROVED, REJECTED, Held, open_inbox
 from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
 from memdir.cli.command import Session, command, read_text
-from memdir.cli.output import (
-    CHANGE,
-    FINDING,
-    Answer,
-    Fields,
-    Screen,
-    advised,
-    done_lines,
-    file_fields,
-    finding_lines,
-    more_lines,
-    pick,
-    pick_all,
-)
+from memdir.cli.output import CHANGE, FINDING, Answer, Fields, Screen, file_fields, pick, pick_all
 from memdir.cli.save import ANYWAY, edit_copy, read_draft, remove_copy
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.errors import BadInput, MemdirError, Missing
@@ -132,7 +119,7 @@ def _list(session: Session, app: App, rejected: bool) -> Answer:
         "store": app.store.root,
         "sources": _source_fields(sources),
     }
-    return Answer(fields, [*lines, *finding_lines(screen, broken)], int(bool(broken)))
+    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
 
 
 def _list_lines(
@@ -210,7 +197,7 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
             "said by": _speaker(origin),
             "words": origin.quote,
         }
-        change = done_lines(screen, advised(screen, done))
+        change = screen.done_lines(screen.advised(done))
         change = change[:-2] if done.dry_run else change  # nobody asked for a dry run
         lines += [*screen.labelled(rows, 9), "", "Approved, this would happen:", *change, ""]
     fields = {
@@ -219,7 +206,7 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
         "store": app.store.root,
         **_change_fields(items),
     }
-    return Answer(fields, [*lines, *finding_lines(screen, broken)], int(bool(broken)))
+    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
 
 
 def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, str]) -> Answer:
@@ -276,7 +263,7 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
         text = f"{would}{item.how or 'still waits'}: {review_module.title(item.held)}"
         lines += screen.block(item.held.id, text, "", "green" if item.how else "yellow")
         if item.done.changes:
-            change = done_lines(screen, advised(screen, item.done))
+            change = screen.done_lines(screen.advised(item.done))
             lines += [f"  {text}" if text else "" for text in change]
     approved = any(item.how == APPROVED and item.done.changes for item in items)
     if approved and app.history.on and not app.dry_run:  # a no is no change of the store
@@ -366,7 +353,7 @@ def _source_lines(session: Session, source: Source) -> Iterator[str]:
         row = (item.id, item.memory.type, line(item.memory.path), who)
         yield from screen.table([row], (ID_COLUMNS, TYPE_COLUMNS))
         yield from screen.block("", item.memory.description, "    ")
-    yield from more_lines(len(source.waiting), ROWS, "")
+    yield from screen.more_lines(len(source.waiting), ROWS, "")
     steps = f"memdir review show ID, then accept ID or reject ID; {source.id} means all of them"
     yield from screen.block("Next:", screen.advise(steps), "")
 

@@ -20,7 +20,7 @@ from memdir.cli.command import (
     read_day,
     read_text,
 )
-from memdir.cli.output import Answer, done_answer, refused
+from memdir.cli.output import Answer, refused
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import (
     ALLOW_SECRET,
@@ -259,7 +259,7 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
     done = changes.save(app, draft, wishes)
-    return done_answer(session, app, done, *says, code=int(refused(done.changes)), **more)
+    return session.done_answer(app, done, *says, code=int(refused(done.changes)), **more)
 
 
 def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
@@ -325,7 +325,7 @@ def edit(
     wishes = Wishes(secret=allow_secret, offered=OFFERED[1:])
     if not fields and (body_file, why, how) == (None, None, None):
         done, copy = edit_by_hand(app, name, if_hash or "", wishes)
-        answer = done_answer(session, app, done, code=int(bool(copy)))
+        answer = session.done_answer(app, done, code=int(bool(copy)))
         return answer._replace(remark=f"your text is in {copy}" if copy else "")
     limit = app.config.options.max_body_bytes
     body = None if body_file is None else read_text(body_file, limit, "the text")
@@ -341,4 +341,4 @@ def edit(
         body = set_reasons(document.body if body is None else body, why or "", how or "")
     revision = Revision("", fields, body, if_hash or "")
     done = changes.edit(app, name, revision, wishes)
-    return done_answer(session, app, done, code=int(refused(done.changes)))
+    return session.done_answer(app, done, code=int(refused(done.changes)))

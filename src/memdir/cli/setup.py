@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import DRY_RUN, Answer, diff, diff_lines, pick
+from memdir.cli.output import DRY_RUN, Answer, diff, pick
 from memdir.clients import setup as setup_module
 from memdir.clients.receipt import ByHand, Edit, Wish
 from memdir.mcp.stdio import serve
@@ -62,7 +62,7 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
         would = "would be " if dry_run and edit.old != edit.new else ""
         colon = ":" if edit.change == "unchanged" else ""
         text = f"{would}{edit.change}{colon} {line(session.short(edit.path))}"
-        lines += [*screen.block("", text, ""), *diff_lines(screen, _diff(edit))]
+        lines += [*screen.block("", text, ""), *screen.diff_lines(_diff(edit))]
     lines += screen.blocks("note:", remarks)
     if dry_run:
         lines += ["", DRY_RUN]

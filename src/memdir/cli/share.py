@@ -9,19 +9,7 @@ from dataclasses import replace
 import click
 
 from memdir.cli.command import Session, command, read_text
-from memdir.cli.output import (
-    DRY_RUN,
-    Answer,
-    Fields,
-    advised,
-    diff,
-    diff_lines,
-    done_fields,
-    done_lines,
-    file_fields,
-    pick,
-    refused,
-)
+from memdir.cli.output import DRY_RUN, Answer, Fields, diff, done_fields, file_fields, pick, refused
 from memdir.errors import Conflict
 from memdir.format.draft import UPDATED
 from memdir.hot import memory
@@ -62,7 +50,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
         raise
     # Reasons are about the memory here, remarks about the store there.
     remarks = [there(remark) for remark in shared.done.remarks]
-    done = replace(advised(session.screen, shared.done), remarks=tuple(remarks))
+    done = replace(session.screen.advised(shared.done), remarks=tuple(remarks))
     text = "\n".join(diff(path, old, new) for path, old, new in shared.diff)
     fields = {
         **done_fields(target, done),
@@ -76,8 +64,8 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
         where = "would go to the trash here" if done.dry_run else "now in the trash here"
         remarks, says = [f"{where}: {', '.join(shared.moved)}", *remarks], []
     says = [] if done.dry_run else [*says, there("take it back: memdir undo")]
-    lines = [*diff_lines(session.screen, text), ""] if text else []
-    lines += done_lines(session.screen, replace(done, diff=(), remarks=tuple(remarks)), says)
+    lines = [*session.screen.diff_lines(text), ""] if text else []
+    lines += session.screen.done_lines(replace(done, diff=(), remarks=tuple(remarks)), says)
     return Answer(fields, lines, int(refused(done.changes)))
 
 
@@ -118,7 +106,7 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
         dry_run=dry_run,
     )
     screen, lines = session.screen, []
-    lines += diff_lines(screen, text) if dry_run else []
+    lines += screen.diff_lines(text) if dry_run else []
     came, went = count(len(merged.added), "pointer"), len(merged.dropped)
     lines += screen.block("", f"{path}: {came} came, {went} went", "")
     if merged.joined:
@@ -145,7 +133,7 @@ def _install(session: Session) -> Answer:
     fields |= {"commands": commands, "dry_run": dry_run}
     lines = []
     for file in files:
-        lines += [*diff_lines(session.screen, str(file["diff"])), ""]
+        lines += [*session.screen.diff_lines(str(file["diff"])), ""]
     lines += [] if files else ["git merges the indexes here with memdir already", ""]
     lines += [DRY_RUN, ""] if dry_run else []
     lines += ["Commit .gitattributes. In every other clone, once:"]

@@ -7,7 +7,7 @@ import shlex
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import Answer, done_answer, pick
+from memdir.cli.output import Answer, pick
 from memdir.errors import BadInput
 from memdir.hot import safe
 from memdir.hot.memory import stem
@@ -23,7 +23,7 @@ def _retire(session: Session, names: tuple[str, ...], room: str, reason: str) ->
     app = session.app
     back = "to bring it back: memdir restore NAME, or memdir undo"
     done = changes.retire(app, names, room, reason)
-    return done_answer(session, app, done, back)
+    return session.done_answer(app, done, back)
 
 
 @command("retire", "memdir retire old-sprint-plan", changes=True, bulk=True)
@@ -65,7 +65,7 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer
     if show_list or not names:
         return _list_shelved(session)
     app = session.app
-    return done_answer(session, app, changes.restore(app, names))
+    return session.done_answer(app, changes.restore(app, names))
 
 
 def _list_shelved(session: Session) -> Answer:
@@ -104,7 +104,7 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
         )
     says = "the history still has its versions; to remove these, too: memdir purge --help"
     done = changes.purge(app, names, expired)
-    return done_answer(session, app, done, *[says] * app.history.on)
+    return session.done_answer(app, done, *[says] * app.history.on)
 
 
 @command("touch", "memdir touch use-uv", changes=True, bulk=True)
@@ -112,4 +112,4 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
 def touch(session: Session, names: tuple[str, ...]) -> Answer:
     """Say that memories still hold: their age counts from now."""
     app = session.app
-    return done_answer(session, app, changes.touch(app, names))
+    return session.done_answer(app, changes.touch(app, names))
