@@ -118,17 +118,11 @@ ACTOR = "cli"
 # They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
 ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream", "status")
 SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in their answers
-# What a command for Markdown memories is called for records.
-INSTEAD = {
-    **dict.fromkeys(("remember", "save", "capture", "extract", "log-day"), "save"),
-    **dict.fromkeys(("edit", "touch"), "write --action update"),
-    **dict.fromkeys(("forget", "retire"), "retire NAME"),
-    **dict.fromkeys(("purge", "prune", "restructure", "dream"), "gc"),
-    "archive": "archive NAME",
-    "restore": "restore NAME",
-    "index": "index",
-    "import": "import DIR",
-    **dict.fromkeys(("export", "share"), "export DIR"),
+# They work on Markdown; `memdir records` has its own.
+ON_MARKDOWN = {
+    *("remember", "save", "edit", "touch", "capture", "extract", "log-day", "forget", "retire"),
+    *("archive", "restore", "purge", "prune", "restructure", "dream", "index", "import"),
+    *("export", "share"),
 }
 Run = Callable[..., Answer | int]  # an exit code, where it has printed itself
 
@@ -324,11 +318,11 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     config = asked.config()
     session = Session(screen, asked, config)
     screen.advise = screen.advise._replace(home="" if json else config.home)
-    if config.layout == RECORDS and name in INSTEAD and not records:
+    if config.layout == RECORDS and name in ON_MARKDOWN and not records:
         raise BadInput(
             f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records",
             path=config.store,
-            next=f"memdir records {INSTEAD[name]}",
+            next="memdir records --help lists what works on them",
         )
     if name in ON_EXISTING and asked.dir is not None and not os.path.isdir(config.store):
         raise Missing(

@@ -32,7 +32,7 @@ HEADS = {
 }
 STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
 FEW = 12  # of many things, shown one by one
-OUTCOME, FOLDER, ID = 8, 14, 36  # columns
+OUTCOME, FOLDER = 8, 14  # columns
 INDENT = " " * (OUTCOME + 4)
 
 
@@ -158,8 +158,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
         (past.id, safe.iso_day(past.modified), count(things[past.path], "thing"))
         for past in made.sessions[:FEW]
     ]
-    if rows:
-        yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows, (ID,))]
+    yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows)] if rows else []
     yield from [*screen.more_lines(len(made.sessions), FEW), "", DRY_RUN]
 
 

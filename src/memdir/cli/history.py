@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import click
 
 from memdir.cli.command import Session, command, read_moment
@@ -12,7 +10,6 @@ from memdir.cli.output import (
     Answer,
     Cell,
     Fields,
-    Screen,
     done_fields,
     file_fields,
     moment,
@@ -24,8 +21,8 @@ from memdir.hot import safe
 from memdir.hot.memory import INDEX, RECORD_INDEX
 from memdir.store import look, ports
 from memdir.store.ports import Logged
-from memdir.store.writer import App, Done
-from memdir.text.terminal import count, line
+from memdir.store.writer import App
+from memdir.text.terminal import line
 
 NEWEST = 20  # changes that a person gets to see
 SHORTEST_ID = 4  # characters that may stand for a change
@@ -141,25 +138,20 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     app = _store_of(session, change or "")
     start = None if since is None else read_moment(since, app.now())
 
-    done = session.screen.advised(review.undo(app, change or "", batch or "", start))
+    screen = session.screen
+    done = screen.advised(review.undo(app, change or "", batch or "", start))
     fields = done_fields(app, done)
     fields.setdefault("files", fields["changes"])
     fields["changes"] = list(map(logged_fields, done.undone))
-    return Answer(fields, _undone_lines(session.screen, done))
-
-
-def _undone_lines(screen: Screen, done: Done) -> Iterator[str]:
-    yield screen.paint("would undo" if done.dry_run else "undone", "green")
-    yield from screen.table([_row(logged) for logged in done.undone])
+    lines = [screen.paint("would undo" if done.dry_run else "undone", "green")]
+    lines += screen.table([_row(logged) for logged in done.undone])
+    if done.dry_run and done.changes:
+        return Answer(fields, [*lines, "", *screen.done_lines(done)])
     if not done.changes:
-        yield "  the files are as before already; nothing was written"
-    elif done.dry_run:
-        yield from ["", *screen.done_lines(done)]
-    else:
-        for change in done.changes[:FEW]:
-            yield f"  {line(change.path)} {change.reason or 'is back as it was'}"
-        more = len(done.changes) - FEW
-        yield from [f"  and {count(more, 'more file')}"] if more > 0 else []
-        paths = tuple(change.path for change in done.changes)  # their lines have said it
-        remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
-        yield from screen.blocks("note:", remarks)
+        lines.append("  the files are as before already; nothing was written")
+    for item in done.changes[:FEW]:
+        lines.append(f"  {line(item.path)} {item.reason or 'is back as it was'}")
+    lines += screen.more_lines(len(done.changes), FEW)
+    paths = tuple(item.path for item in done.changes)  # their lines have said it
+    remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
+    return Answer(fields, [*lines, *screen.blocks("note:", remarks)])

@@ -91,18 +91,14 @@ def main() -> None:
     """The console script."""
     _open_streams()
     try:
-        if sys.argv[1:2] == ["mcp"] and (code := _serve(sys.argv[2:])) is not None:
-            sys.exit(code)
+        if sys.argv[1:2] == ["mcp"]:  # an agent waits for it; odd words are the command line's
+            from memdir.mcp import stdio
+
+            if (code := stdio.run(sys.argv[2:])) is not None:
+                sys.exit(code)
         sys.exit(run(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)  # before or after the net
-
-
-def _serve(arguments: list[str]) -> int | None:
-    """An agent waits for its MCP server; None for odd words, on which the command line speaks."""
-    from memdir.mcp.stdio import run
-
-    return run(arguments)
 
 
 def _open_streams() -> None:

@@ -20,24 +20,13 @@ from memdir.records.record import read_json
 from memdir.records.refusal import RecordError
 from memdir.text.terminal import count
 
+WRITE = "records_write"
 MODULES = {
-    "save": "records_write",
-    "write": "records_write",
-    "retire": "records_write",
-    "archive": "records_write",
-    "restore": "records_write",
-    "search": "records",
-    "status": "records",
-    "index": "records",
-    "candidate": "records",
-    "triage": "records_write",
-    "prepare": "records_write",
-    "commit": "records_write",
-    "window": "records",
-    "gc": "records",
-    "import": "records_write",
-    "export": "records_write",
-    "schema": "records_write",
+    **dict.fromkeys(("save", "write", "retire", "archive", "restore"), WRITE),
+    **dict.fromkeys(("search", "status", "index", "candidate"), "records"),
+    **dict.fromkeys(("triage", "prepare", "commit"), WRITE),
+    **dict.fromkeys(("window", "gc"), "records"),
+    **dict.fromkeys(("import", "export", "schema"), WRITE),
 }
 
 

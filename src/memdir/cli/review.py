@@ -143,10 +143,7 @@ def _list_lines(
 def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
     origin, age = item.catch.origin, safe.age_words(safe.age_days(item.time, app.now()))
     type = item.catch.draft.type if item.catch.draft else "forget"
-    speaker = _speaker(origin)
-    where = f"{speaker} said it" if speaker else "nobody knows who said it"
-    where = f"{speaker} gave it back" if origin.who == TOOL else where
-    where = "a line of your log" if origin.client == LOG else where
+    where = "a line of your log" if origin.client == LOG else f"from {_speaker(origin)}"
     where += f", session {origin.session[:8]}" if origin.session else ""
     limits = (ID_COLUMNS, len(age), TYPE_COLUMNS)
     lines = screen.table([((item.id, "bold"), age, type, where)], limits)
@@ -160,7 +157,7 @@ def _speaker(origin: Origin) -> str:
     """The speaker, as the person at the screen would say it."""
     if origin.who == TOOL:
         return f"the tool {origin.tool}" if origin.tool else "a tool"
-    return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "")
+    return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "nobody known")
 
 
 def _held_fields(held: Held, **more: object) -> Fields:
