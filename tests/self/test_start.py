@@ -22,7 +22,7 @@ MAX_MODULES = {
     ("--version",): 12,
     ("--help",): 12,
     ("remember", "Use uv, never pip, to install packages."): 50,
-    ("audit", "--deep"): 82,
+    ("audit", "--deep"): 81,
 }
 
 

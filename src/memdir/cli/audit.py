@@ -219,10 +219,8 @@ def dashboard(session: Session, limit: int) -> Answer:
     audits = [(place, look_over(place.app, Wish(brief=True))) for place in places]
     audits.sort(key=lambda pair: (-pair[1].load.total, pair[0].title))
     items = [(place, item) for place, audit in audits for item in audit.memories]
-    alerts = sorted(
-        (pair for pair in items if pair[1].score > REVIEW),
-        key=lambda pair: (-pair[1].score, pair[1].path),
-    )
+    alerts = [pair for pair in items if pair[1].score > REVIEW]
+    alerts.sort(key=lambda pair: (-pair[1].score, pair[1].path))
     longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))[:limit]
     projects = [
         pick(
@@ -266,9 +264,8 @@ def dashboard(session: Session, limit: int) -> Answer:
     if alerts:
         lines += ["", screen.paint(f"worn out (score above {REVIEW})", "cyan")]
         lines += _item_lines(session, alerts[:limit]) + _others(len(alerts) - limit)
-    if longest:
-        lines += ["", screen.paint("longest memories", "cyan")]
-        lines += _item_lines(session, longest[: TOP // 2], tokens=True)
+    lines += ["", screen.paint("longest memories", "cyan")]
+    lines += _item_lines(session, longest[: TOP // 2], tokens=True)
     steps = "memdir audit --all-projects lists the findings · memdir prune works through one store"
     return Answer(fields, [*lines, "", *screen.block("Next:", steps, "")])
 
