@@ -20,7 +20,7 @@ from memdir.cli.output import Screen
 from memdir.config.config import read_config
 from memdir.errors import MemdirError
 from memdir.evals.prompt_sets import READERS
-from memdir.evals.recall_sets import DEPTH, evaluate_recall, rank_all, tabulate
+from memdir.evals.recall_sets import DEPTH, evaluate_recall, rank_all, tabulate_recall
 from memdir.evals.report import Report, Say, Section, report_fields, report_lines
 from memdir.recall.scan import Scan
 from memdir.store.ports import Search, Store
@@ -40,7 +40,7 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
     for name, open_search in kinds.items():
         searches = {key: open_search(store) for key, store in prompts.stores.items()}
         ranked[name] = rank_all(asked, searches, given.k, say)
-    table = tabulate("searches", "search", ranked)
+    table = tabulate_recall("searches", "search", ranked)
     section = Section("Against simple searches, in the same run", tables=(table,))
     report = replace(report, sections=(*report.sections, section))
     return report, report_fields(report)

@@ -15,7 +15,7 @@ from memdir.capture.capture import (
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request, report
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
-from memdir.care.status import status
+from memdir.care.status import read_status
 from memdir.store import changes
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.opened import NOON, Opened
@@ -44,7 +44,7 @@ def memories(opened: Opened) -> list[str]:
 
 
 def balanced(opened: Opened, **counts: int) -> None:
-    account = status(opened.app()).account
+    account = read_status(opened.app()).account
     assert account.balances
     found = {what: getattr(account, what) for what in ("received", "saved", "refused", "held")}
     assert {**found, "waiting": len(account.waiting)} == {**found, "waiting": 0, **counts}
@@ -266,4 +266,4 @@ def test_something_odd_among_the_sessions_hides_no_other(opened, talk, odd):
     talk.say("Remember that we prefer squash merges over merge commits.", "Yes.")
     capture(opened.app(), asked(talk))
     assert len(memories(opened)) == 2
-    assert status(opened.app()).account.balances
+    assert read_status(opened.app()).account.balances

@@ -11,7 +11,7 @@ from memdir.capture.extract import HOLD, SAVE
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, REFUSED, SAVED
-from memdir.care.status import status
+from memdir.care.status import read_status
 from memdir.config.config import read_config
 from memdir.store.writer import open_app
 from tests.helpers.conversing import PERSON, TUESDAY, Conversation
@@ -53,7 +53,7 @@ def test_what_is_to_be_forgotten_after_it_was_said_is_not_saved(opened, talk, te
         "what it takes back was not saved yet",
     ]
     assert outcome.of(HELD) == []
-    assert status(opened.app()).account.balances
+    assert read_status(opened.app()).account.balances
 
 
 @pytest.mark.parametrize("texts", [(FORGET, "Done.", AGAIN, "Yes."), (f"{FORGET} {AGAIN}",)])
@@ -125,7 +125,7 @@ def test_a_lost_place_and_a_long_conversation_are_told(opened, talk, monkeypatch
     with talk.path.open("a") as file:
         file.write(json.dumps(other) + "\n")
     assert run(opened, talk).remarks == (LOST,)
-    assert LOST in status(opened.app()).last_trouble
+    assert LOST in read_status(opened.app()).last_trouble
     monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
     talk.say("Hello. " * 60, "Hi.")
     assert CUT in run(opened, talk).remarks

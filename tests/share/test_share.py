@@ -24,7 +24,7 @@ def opened(tmp_path) -> Opened:
 def share(opened: Opened, *names: str, **options: object):
     dry_run = bool(options.pop("dry_run", False))
     source, target = opened.app(dry_run=dry_run), opened.app(dry_run=dry_run, scope="team")
-    return share_module.share(source, target, names, **options)
+    return share_module.share_memories(source, target, names, **options)
 
 
 def team_log(opened: Opened) -> list[str]:
@@ -182,7 +182,7 @@ def test_what_stands_there_as_a_directory_or_a_link_stops_it_whole(opened, tmp_p
 
 def test_one_store_is_not_shared_with_itself(opened):
     with pytest.raises(BadInput, match="already"):
-        share_module.share(opened.app(scope="team"), opened.app(scope="team"), ["x"])
+        share_module.share_memories(opened.app(scope="team"), opened.app(scope="team"), ["x"])
 
 
 def test_a_link_to_what_stays_private_is_told(opened):
@@ -213,7 +213,9 @@ def test_what_was_changed_meanwhile_is_not_taken_away(opened):
             opened.write("freeze.md", TEXT)
             return lock.held(who, tell)
 
-    shared = share_module.share(source, replace(target, lock=Slow()), ["freeze"], move=True)
+    shared = share_module.share_memories(
+        source, replace(target, lock=Slow()), ["freeze"], move=True
+    )
     assert shared.moved == () and opened.read("freeze.md") == TEXT
     assert any("changed meanwhile" in remark for remark in shared.done.remarks)
 
@@ -225,5 +227,5 @@ def test_where_the_move_fails_the_error_says_what_stands(opened):
 
     source = replace(opened.app(), lock=Taken())
     with pytest.raises(Busy, match="team has it now, but it is still here"):
-        share_module.share(source, opened.app(scope="team"), ["freeze"], move=True)
+        share_module.share_memories(source, opened.app(scope="team"), ["freeze"], move=True)
     assert opened.read("team/freeze.md") == opened.read("freeze.md")

@@ -42,21 +42,21 @@ NOT_SAFE = "what memdir says it saved is not safe here; see the other checks"
 _RUNS = re.compile(r"exec (?:env \S{1,100} )?('[^']{1,4096}'|\S{1,4096}) -I -S ")
 
 
-def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
+def check_store(app: App, trial: App, fix: bool = False) -> list[Check]:
     """Examine, mend where it was asked for and examine again; then prove it in a trial store."""
-    checks = list(examine(app))
+    checks = list(examine_store(app))
     broken = {check.name for check in checks if not check.ok and MENDED in check.fix}
     if fix and broken & {"history", "index"}:
         if "history" in broken:
             with app.lock.held("memdir doctor", app.tell):
                 app.tell(f"the damaged history is kept as {app.history.set_aside()}")
         changes.rebuild_index(app)  # it begins the new history
-        checks = list(examine(app))
+        checks = list(examine_store(app))
     checks += [check for name in clients(app.config.own) for check in _check_client(app, name)]
-    return [*checks, prove(trial)]
+    return [*checks, prove_saving(trial)]
 
 
-def examine(app: App) -> Iterator[Check]:
+def examine_store(app: App) -> Iterator[Check]:
     """Every check of this store, in the order in which one rests on the other."""
     yield Check("python", True, f"Python {'.'.join(map(str, sys.version_info[:3]))}")
     yield _git(shutil.which("git"))
@@ -245,7 +245,7 @@ def version_of(python: str) -> tuple[int, int]:
     return major, minor
 
 
-def prove(trial: App) -> Check:
+def prove_saving(trial: App) -> Check:
     """Save, read back, undo; then lose a memory behind memdir's back and undo that."""
     store, start = trial.store, trial.now()
     wishes = Wishes(anyway=True)

@@ -64,7 +64,7 @@ class Status:
     journal: str = ""
 
 
-def status(app: App) -> Status:
+def read_status(app: App) -> Status:
     """Only looks; works also where something is broken."""
     captures, config = captures_of(app), app.config
     totals, entries = captures.journal.read()

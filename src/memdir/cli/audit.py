@@ -158,7 +158,7 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
         yield from screen.block("Next:", _advise(session, report, " · ".join(steps)), "")
 
 
-def bar(score: int) -> str:
+def score_bar(score: int) -> str:
     """A score as a bar of ten columns."""
     full, part = divmod(score * BAR * 8 // 100, 8)
     return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
@@ -167,7 +167,7 @@ def bar(score: int) -> str:
 def _row(item: Audited, widest: int) -> list[Cell]:
     style = STYLES[item.action]
     return [
-        (f"{bar(item.score)} {item.score:3}", style),
+        (f"{score_bar(item.score)} {item.score:3}", style),
         (item.action, style),
         (cut_middle(line(item.path.removesuffix(".md")), widest), "bold"),
         item.type,
@@ -306,7 +306,7 @@ def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -
     widest = int(session.screen.columns * PROJECT_SHARE)
     rows: list[list[Cell]] = []
     for place, item in items:
-        figure = f"{item.tokens:>6,}" if tokens else f"{bar(item.score)} {item.score:3}"
+        figure = f"{item.tokens:>6,}" if tokens else f"{score_bar(item.score)} {item.score:3}"
         name = cut_middle(line(item.path.removesuffix(".md")), widest)
         style = STYLES[item.action]
         rows.append([(figure, style), (name, "bold"), item.type, _title(session, place)])

@@ -14,7 +14,7 @@ from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
 from memdir.capture.signals import Catch
 from memdir.cli.command import Session, command
-from memdir.cli.output import DRY_RUN, Answer, Fields, Screen, moment, pick
+from memdir.cli.output import DRY_RUN, Answer, Fields, Screen, local_time, pick
 from memdir.config.config import Config
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import RETIRED
@@ -110,7 +110,7 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
             yield from screen.block(label, text, style=style)
             yield from _draft_lines(screen, catch) if dry_run and catch else []
     if outcome.waiting:
-        again = f"; again from {moment(outcome.after)} on" if outcome.after else ""
+        again = f"; again from {local_time(outcome.after)} on" if outcome.after else ""
         yield from screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
 
 

@@ -10,11 +10,10 @@ from dataclasses import replace
 
 import click
 
-from memdir.care.doctor import doctor as check_up
-from memdir.care.status import Status
-from memdir.care.status import status as look
+from memdir.care.doctor import check_store
+from memdir.care.status import Status, read_status
 from memdir.cli.command import ACTOR, Session, command, private_folder
-from memdir.cli.output import Answer, Cell, Fields, Screen, moment, pick
+from memdir.cli.output import Answer, Cell, Fields, Screen, local_time, pick
 from memdir.config.config import is_silent
 from memdir.hot import safe
 from memdir.hot.place import Scope
@@ -139,7 +138,7 @@ def doctor(session: Session, fix: bool) -> Answer:
     try:
         for scope, app in session.apps():
             trial = _trial(app, os.path.join(os.path.realpath(folder), scope.replace("/", "-")))
-            checks += [(scope, check) for check in check_up(app, trial, fix)]
+            checks += [(scope, check) for check in check_store(app, trial, fix)]
     finally:
         rmtree(folder, ignore_errors=True)
     screen, well = session.screen, all(check.ok for _, check in checks)
@@ -189,7 +188,7 @@ def status(session: Session) -> Answer:
     does not come out, the exit code is 1.
     """
     app, options = session.app, session.config.options
-    result = look(app)
+    result = read_status(app)
     hooks = f"set up ({result.set_up})" if result.set_up else "not set up"
     if not options.hooks:
         hooks = "off by hooks.enabled"
@@ -239,7 +238,7 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     yield "captured", f"{count(account.received, 'thing')} = {parts}{verdict}"
     for item in result.waiting[:FEW]:
         later = item.after > time.time()
-        until = f"until {moment(item.after)}" if later else "for the next session"
+        until = f"until {local_time(item.after)}" if later else "for the next session"
         yield "", f"waits {until}: {item.reason or item.id}"
         if item.transcript:
             step = f"memdir capture --transcript {shlex.quote(item.transcript)} --no-model"
@@ -267,7 +266,7 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
 def _ago(seconds: float) -> str:
     if not seconds:
         return "never"
-    return f"{moment(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
+    return f"{local_time(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
 
 
 # eval: how good memory is here, in figures.

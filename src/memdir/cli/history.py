@@ -12,7 +12,7 @@ from memdir.cli.output import (
     Fields,
     done_fields,
     file_fields,
-    moment,
+    local_time,
     pick,
 )
 from memdir.errors import BadInput, Missing
@@ -77,7 +77,7 @@ def _row(logged: Logged, *scope: str) -> list[Cell]:
         named = any(means(cause.name, path) for _, path in logged.paths)
         text = cause.verb if named else f"{cause.verb} {cause.name}".strip()
         text += f" ({cause.reason})" * bool(cause.reason) + ": " * bool(files)
-    where = [*scope, moment(logged.time), cause.actor]
+    where = [*scope, local_time(logged.time), cause.actor]
     return [(logged.id[:SHORT_ID], "cyan"), *where, text + " ".join(files)]
 
 

@@ -203,7 +203,7 @@ class Screen:
     def folded(self, text: str) -> list[str]:
         """The lines of a text, for a person no wider than the screen, for a program as they are."""
         lines = text.split("\n") if text else []
-        return [part for one in lines for part in self.fold(one)] if self.person else lines
+        return [part for text in lines for part in self.fold(text)] if self.person else lines
 
     def fold(self, text: str, indent: int = 0) -> list[str]:
         """One line, in parts where it is wider than the screen."""
@@ -417,12 +417,12 @@ def dry_fields(done: Done) -> Fields:
     return {"dry_run": done.dry_run, **files}
 
 
-def refused(changes: Sequence[Change]) -> bool:
+def is_refused(changes: Sequence[Change]) -> bool:
     """True when something was asked for and not done; what stands there already is done."""
     return any(change.kind == SKIPPED and not change.hash for change in changes)
 
 
-def moment(seconds: float) -> str:
+def local_time(seconds: float) -> str:
     """A time as the clock on the wall shows it."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

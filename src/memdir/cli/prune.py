@@ -13,7 +13,7 @@ import click
 from memdir.audit.audit import Audit, Audited, Wish, candidates, find_lost, index_tokens
 from memdir.audit.audit import audit as look_over
 from memdir.audit.inspect import command as write_command
-from memdir.cli.audit import ACTIONS, LOAD, STYLES, bar
+from memdir.cli.audit import ACTIONS, LOAD, STYLES, score_bar
 from memdir.cli.command import Session, command
 from memdir.cli.output import CHANGE, Answer, Fields, file_fields, pick, pick_all
 from memdir.cli.save import edit_by_hand
@@ -110,7 +110,7 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
     path = item.path
     head = f"[{number}/{len(run.chosen)}] {line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
-    score = screen.paint(f"{bar(item.score)} {item.score} {item.action}", STYLES[item.action])
+    score = screen.paint(f"{score_bar(item.score)} {item.score} {item.action}", STYLES[item.action])
     lines = ["", screen.paint(head, "bold"), f"  {score}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
     with suppress(MemdirError):  # gone or unreadable since: the answer will say so
@@ -200,7 +200,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
         yield "nothing here is worn out: memdir audit shows the scores"
         return
     if run.dry:
-        rows = [(f"{bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
+        rows = [(f"{score_bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
         yield from [*screen.table(rows), ""]
     kinds = Counter(change.kind for change in run.changes)
     done = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "nothing changed"

@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import click
 
 from memdir.cli.command import Session
-from memdir.cli.output import CHANGE, FINDING, Answer, Fields, done_fields, pick, pick_all, refused
+from memdir.cli.output import (
+    CHANGE,
+    FINDING,
+    Answer,
+    Fields,
+    done_fields,
+    is_refused,
+    pick,
+    pick_all,
+)
 from memdir.cli.records import (
     UNDO,
     category_option,
@@ -188,7 +197,7 @@ def import_(session: Session, source: str, from_: str | None) -> Answer:
     lines += screen.more_lines(len(taken), FEW, "")
     left = [f"{change.path}: {change.reason}" for change in done.changes if not change.changed]
     lines += [*screen.blocks("!", left, "yellow"), *screen.finding_lines(incoming.refused)]
-    code = int(bool(incoming.refused) or refused(done.changes))
+    code = int(bool(incoming.refused) or is_refused(done.changes))
     return Answer({**done_fields(app, done), **more}, lines, code)
 
 
@@ -223,7 +232,7 @@ def export(session: Session, target: str, into: str | None, every: bool) -> Answ
         saved = len(done.changes) - len(left)
         lines = [f"{saved:,} of {count(len(files), 'record')} saved in the scope {into}"]
         lines += screen.blocks("!", left, "yellow")
-        return Answer(done_fields(app, done), lines, int(refused(done.changes)))
+        return Answer(done_fields(app, done), lines, int(is_refused(done.changes)))
     place = os.path.abspath(target)
     if os.path.realpath(place) == app.store.root or below(place, app.store.root):
         raise BadInput(f"{place} lies inside the store", next="choose a place outside it")

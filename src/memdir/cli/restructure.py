@@ -107,8 +107,8 @@ def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
     yield f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"
     for name, label in LABELS.items():
         old, new = getattr(before, name), getattr(after, name)
-        if most := max(old, new):
-            bars = ["█" * max(round(value / most * BAR), bool(value)) for value in (old, new)]
+        if largest := max(old, new):
+            bars = ["█" * max(round(value / largest * BAR), bool(value)) for value in (old, new)]
             figures = f"{old:>7,}  {screen.paint(pad(bars[0], BAR), 'dim')}  {new:>7,}"
             yield f"  {pad(label, wide)}  {figures}  {bars[1]}".rstrip()
 

@@ -20,7 +20,7 @@ from memdir.cli.command import (
     read_day,
     read_text,
 )
-from memdir.cli.output import Answer, refused
+from memdir.cli.output import Answer, is_refused
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import (
     ALLOW_SECRET,
@@ -67,7 +67,7 @@ def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Do
         edited = memory.read(memory.decode(new))
         revision = _difference(document, edited, expected or hash_of(old))
         done = changes.edit(app, path, revision, wishes)
-    if refused(done.changes) and new != old:
+    if is_refused(done.changes) and new != old:
         return done, copy
     remove_copy(copy)
     return done, ""
@@ -259,7 +259,7 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
     done = changes.save(app, draft, wishes)
-    return session.done_answer(app, done, *says, code=int(refused(done.changes)), **more)
+    return session.done_answer(app, done, *says, code=int(is_refused(done.changes)), **more)
 
 
 def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
@@ -341,4 +341,4 @@ def edit(
         body = set_reasons(document.body if body is None else body, why or "", how or "")
     revision = Revision("", fields, body, if_hash or "")
     done = changes.edit(app, name, revision, wishes)
-    return session.done_answer(app, done, code=int(refused(done.changes)))
+    return session.done_answer(app, done, code=int(is_refused(done.changes)))

@@ -9,13 +9,22 @@ from dataclasses import replace
 import click
 
 from memdir.cli.command import Session, command, read_text
-from memdir.cli.output import DRY_RUN, Answer, Fields, diff, done_fields, file_fields, pick, refused
+from memdir.cli.output import (
+    DRY_RUN,
+    Answer,
+    Fields,
+    diff,
+    done_fields,
+    file_fields,
+    is_refused,
+    pick,
+)
 from memdir.errors import Conflict
 from memdir.format.draft import UPDATED
 from memdir.hot import memory
 from memdir.share.merge_driver import install_driver, write_merged
 from memdir.share.merge_driver import merge_index as merge
-from memdir.share.share import share as share_out
+from memdir.share.share import share_memories
 from memdir.text.terminal import count
 
 TEAM, LOCAL, PROJECT = "team", "local", "project"
@@ -44,7 +53,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
         by = source.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); agents will not read this")
     try:
-        shared = share_out(source, target, names, move=move)
+        shared = share_memories(source, target, names, move=move)
     except Conflict as error:
         error.next = there(error.next)
         raise
@@ -66,7 +75,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
     says = [] if done.dry_run else [*says, there("take it back: memdir undo")]
     lines = [*session.screen.diff_lines(text), ""] if text else []
     lines += session.screen.done_lines(replace(done, diff=(), remarks=tuple(remarks)), says)
-    return Answer(fields, lines, int(refused(done.changes)))
+    return Answer(fields, lines, int(is_refused(done.changes)))
 
 
 @command("merge-index", "memdir merge-index --install --dry-run", changes=True)

@@ -14,7 +14,7 @@ from memdir.claims import verify
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.errors import Finding, MemdirError
 from memdir.evals.prompt_sets import Query
-from memdir.evals.recall_sets import DEPTH, SCOPE, ask, rank_all, ranks, recalls
+from memdir.evals.recall_sets import DEPTH, SCOPE, ask_store, rank_all, ranks, recalls
 from memdir.evals.report import (
     COUNT,
     SEED,
@@ -164,7 +164,7 @@ def _show_speed(app: App, queries: list[Query]) -> Section:
     spent = []
     for query in queries:
         start = time.perf_counter()
-        ask(app, query)
+        ask_store(app, query)
         spent.append((time.perf_counter() - start) * 1000)
     return Section("How fast, on this machine", tuple(time_figures("recall, ms", spent)))
 

@@ -57,7 +57,7 @@ COVERAGE = (
 
 
 @dataclass(frozen=True)
-class Ranked:
+class Ranking:
     """One prompt: the paths that came back with a positive score, best first, and the time."""
 
     query: Query
@@ -66,7 +66,7 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Told:
+class Injection:
     """One prompt put to one store, and what an agent in a fresh session is given."""
 
     query: Query
@@ -77,7 +77,7 @@ class Told:
 
 def rank_all(
     queries: Iterable[Query], searches: Mapping[str, Search], limit: int, say: Say
-) -> list[Ranked]:
+) -> list[Ranking]:
     """Put each prompt to its store; strict: what has no positive score was not returned."""
     for search in searches.values():
         search.find("warm up", 1)  # it has read the store then: only finding is timed
@@ -89,25 +89,25 @@ def rank_all(
         hits = searches[query.store].find(query.prompt, limit).hits
         spent = (time.perf_counter() - start) * 1000
         paths = tuple(hit.memory.path for hit in hits if hit.score > 0)
-        result.append(Ranked(query, paths[:limit], spent))
+        result.append(Ranking(query, paths[:limit], spent))
     return result
 
 
-def recalls(ranked: Iterable[Ranked], k: int) -> list[float]:
+def recalls(ranked: Iterable[Ranking], k: int) -> list[float]:
     """The share of gold among the first `k`, prompt by prompt."""
     return [report.recall_at(k, item.ranking, item.query.gold) for item in ranked]
 
 
-def ranks(ranked: Iterable[Ranked]) -> list[float]:
+def ranks(ranked: Iterable[Ranking]) -> list[float]:
     """1 over the rank of the first gold, prompt by prompt."""
     return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
-def ask(app: App, query: Query, store: str = "") -> Told:
+def ask_store(app: App, query: Query, store: str = "") -> Injection:
     """What an agent would be told: no index is loaded, nothing was told before."""
     injected = answer.recall([(SCOPE, app)], query.prompt).injected
     shown = tuple(item.memory.path for item in (*injected.bodies, *injected.pointers))
-    return Told(query, store, shown, len(injected.text))
+    return Injection(query, store, shown, len(injected.text))
 
 
 def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Report:
@@ -126,7 +126,7 @@ def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Repor
     return Report(prompts.name, prompts.data, summary, tuple(sections))
 
 
-def _show_ranking(prompts: PromptSet, ranked: list[Ranked], depth: int) -> Section:
+def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Section:
     """The ranking alone: every prompt is answered."""
     goals = GOALS.get(prompts.name, {})
     cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
@@ -137,8 +137,8 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranked], depth: int) -> Secti
         mean_figure("nDCG@10", gains),
         *report.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
     ]
-    groups: dict[str, list[Ranked]] = {}
-    sizes: dict[str, list[Ranked]] = {f"{sign} {SMALL_STORE_FILES} files": [] for sign in "≤>"}
+    groups: dict[str, list[Ranking]] = {}
+    sizes: dict[str, list[Ranking]] = {f"{sign} {SMALL_STORE_FILES} files": [] for sign in "≤>"}
     small, large = sizes.values()
     for item in ranked:
         store = item.query.store
@@ -146,8 +146,10 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranked], depth: int) -> Secti
         is_small = len(prompts.stores[store].files()) <= SMALL_STORE_FILES
         (small if is_small else large).append(item)
     tables = (
-        tabulate("by store size", "store", {name: part for name, part in sizes.items() if part}),
-        tabulate(f"by {prompts.group}", prompts.group, groups),
+        tabulate_recall(
+            "by store size", "store", {name: part for name, part in sizes.items() if part}
+        ),
+        tabulate_recall(f"by {prompts.group}", prompts.group, groups),
     )
     remarks = [FIXED]
     if prompts.left_out:
@@ -158,7 +160,7 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranked], depth: int) -> Secti
     return Section("Ranking, abstention off", tuple(figures), tables, tuple(remarks))
 
 
-def tabulate(name: str, label: str, groups: Mapping[str, list[Ranked]]) -> Table:
+def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) -> Table:
     """A row for each group of prompts."""
     cuts = (1, 5, 20)
     shares = [(f"R@{k}", SHARE) for k in cuts]
@@ -170,26 +172,28 @@ def tabulate(name: str, label: str, groups: Mapping[str, list[Ranked]]) -> Table
 
 
 def _evaluate_injection(
-    prompts: PromptSet, ranked: Sequence[Ranked], app: App, say: Say
+    prompts: PromptSet, ranked: Sequence[Ranking], app: App, say: Say
 ) -> list[Section]:
     """Ask each store its own prompts, then those of every other repository."""
     apps = {
         name: replace(app, store=store, search=Scan(store))
         for name, store in prompts.stores.items()
     }
-    own = [ask(apps[query.store], query, query.store) for query in prompts.queries]
-    others: list[Told] = []
+    own = [ask_store(apps[query.store], query, query.store) for query in prompts.queries]
+    others: list[Injection] = []
     for name, store_app in apps.items():
         say(f"prompts of other repositories put to {name}")
         others += [
-            ask(store_app, query, name)
+            ask_store(store_app, query, name)
             for query in prompts.queries
             if prompts.groups[query.store] != prompts.groups[name]
         ]
     return [_show_abstention(ranked, own, others), _show_coverage(apps, own)]
 
 
-def _show_abstention(ranked: Sequence[Ranked], own: list[Told], others: list[Told]) -> Section:
+def _show_abstention(
+    ranked: Sequence[Ranking], own: list[Injection], others: list[Injection]
+) -> Section:
     silent = {told.query.id for told in own if not told.characters}
     before = recalls(ranked, BODIES)
     after = [
@@ -216,7 +220,7 @@ def _show_abstention(ranked: Sequence[Ranked], own: list[Told], others: list[Tol
     return Section("Abstention on", figures, remarks=(ABSTENTION,))
 
 
-def _show_coverage(apps: Mapping[str, App], own: list[Told]) -> Section:
+def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
     """Each prompt in a fresh session of an agent that has no index loaded."""
     rules = {name: answer.standing([(SCOPE, app)]) for name, app in apps.items()}
     seen = []
