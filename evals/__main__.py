@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from evals.baselines import BASELINES
 from evals.capture import evaluate_capture
@@ -19,8 +20,10 @@ from memdir.cli.output import Screen
 from memdir.config.config import read_config
 from memdir.errors import MemdirError
 from memdir.evals.prompt_sets import READERS
-from memdir.evals.recall_sets import DEPTH, evaluate_recall
-from memdir.evals.report import Report, Say, fields, page
+from memdir.evals.recall_sets import DEPTH, evaluate_recall, rank_all, tabulate_recall
+from memdir.evals.report import Report, Say, Section, report_fields, report_lines
+from memdir.recall.scan import Scan
+from memdir.store.ports import Search, Store
 from memdir.store.writer import open_app
 
 Answer = tuple[Report, dict[str, object]]
@@ -30,8 +33,17 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
     """The product as it is set up here; the test set brings its own stores."""
     app = open_app(read_config(os.environ, os.getcwd()), now=time.time, tell=say)
     prompts = READERS[given.set](given.data)
-    report = evaluate_recall(prompts, given.k, app, say, BASELINES)
-    return report, fields(report)
+    report = evaluate_recall(prompts, given.k, app, say)
+    asked = [query for query in prompts.queries if query.gold]
+    ranked = {}
+    kinds: dict[str, Callable[[Store], Search]] = {"memdir": Scan, **BASELINES}
+    for name, open_search in kinds.items():
+        searches = {key: open_search(store) for key, store in prompts.stores.items()}
+        ranked[name] = rank_all(asked, searches, given.k, say)
+    table = tabulate_recall("searches", "search", ranked)
+    section = Section("Against simple searches, in the same run", tables=(table,))
+    report = replace(report, sections=(*report.sections, section))
+    return report, report_fields(report)
 
 
 BENCHES: dict[str, Callable[[argparse.Namespace, Say], Answer]] = {
@@ -61,7 +73,7 @@ def main(words: list[str]) -> int:
     if given.json:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
-        print("\n".join(page(report, screen)))
+        print("\n".join(report_lines(report, screen)))
     return 0
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evals.shares import share_figure
 from memdir.evals.prompt_sets import bad_data, read_data, read_row
 from memdir.evals.report import (
     COUNT,
@@ -19,9 +20,8 @@ from memdir.evals.report import (
     Report,
     Section,
     Table,
-    fields,
     precision,
-    wilson,
+    report_fields,
 )
 
 MESSAGES = "messages.jsonl"
@@ -80,9 +80,9 @@ def evaluate_capture(data: str) -> tuple[Report, dict[str, object]]:
     asked = sum(one.explicit for one in messages)
     figures = (
         Figure("messages taken for requests", len(taken), COUNT, len(messages)),
-        _share("precision", right, len(taken)),
-        _share("worth a memory (yes or maybe)", worth, len(taken)),
-        _share("recall", right, asked),
+        share_figure("precision", right, len(taken)),
+        share_figure("worth a memory (yes or maybe)", worth, len(taken)),
+        share_figure("recall", right, asked),
     )
     languages = sorted({one.language for one in messages})
     columns = (
@@ -95,7 +95,7 @@ def evaluate_capture(data: str) -> tuple[Report, dict[str, object]]:
     )
     section = Section("Explicit requests", figures, (Table("by language", columns, rows),))
     report = Report("capture", data, f"{len(messages)} messages, {asked} ask for it", (section,))
-    return report, fields(report)
+    return report, report_fields(report)
 
 
 def _read(path: str) -> list[Message]:
@@ -120,7 +120,3 @@ def _row(language: str, messages: Sequence[Message]) -> tuple[str | float | None
     right = sum(one.taken and one.explicit for one in messages)
     shares = precision(right, taken), precision(right, asked)
     return (language, len(messages), asked, taken, right, *shares)
-
-
-def _share(name: str, part: int, whole: int) -> Figure:
-    return Figure(name, precision(part, whole), SHARE, whole, *wilson(part, whole))

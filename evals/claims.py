@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evals.claims_set import ClaimSet, Label, Labelled
+from evals.shares import share_figure, wilson
 from memdir.claims.claim import PATH, STALE, SYMBOL, TRUE, Judged
 from memdir.claims.judge import collect_wanted, judge_claim
 from memdir.claims.verify import verify_claims
@@ -14,7 +15,6 @@ from memdir.evals.report import (
     COUNT,
     SHARE,
     TEXT,
-    Chart,
     Figure,
     Goal,
     Report,
@@ -22,11 +22,10 @@ from memdir.evals.report import (
     Section,
     Table,
     Value,
-    count,
-    fields,
     precision,
-    wilson,
+    report_fields,
 )
+from memdir.text.terminal import count
 
 GONE = ("renamed", "removed", "moved")  # why a label is missing: the past of the repository has it
 EXHAUSTIVE = "exhaustive"  # the sample in which every checkable span of a file is labelled
@@ -84,7 +83,7 @@ def evaluate_claims(data: ClaimSet, say: Say) -> tuple[Report, dict[str, object]
             "n": extraction[0].n,
         },
     }
-    return report, {**fields(report), **top}
+    return report, {**report_fields(report), **top}
 
 
 def _scored(repository: Labelled) -> list[Scored]:
@@ -150,43 +149,29 @@ def _fields(told: Told) -> dict[str, object]:
     }
 
 
-def _share(name: str, part: int, whole: int, goal: Goal | None = None) -> Figure:
-    low, high = wilson(part, whole)
-    return Figure(name, precision(part, whole), SHARE, whole, low, high, goal)
-
-
 def _extraction(scored: Sequence[Scored]) -> tuple[Figure, Figure]:
     whole = [one for one in scored if one.label.sample == EXHAUSTIVE]
     found = sum(one.judged is not None for one in whole)
     strict = sum(one.on_line for one in whole)
     return (
-        _share("extraction recall", found, len(whole), EXTRACTION_GOAL),
-        _share("extraction, on the line", strict, len(whole)),
+        share_figure("extraction recall", found, len(whole), EXTRACTION_GOAL),
+        share_figure("extraction, on the line", strict, len(whole)),
     )
 
 
 def _report(data: ClaimSet, scored: Sequence[Scored]) -> Report:
     told = _told(scored, [one.stale for one in scored])
     figures = (
-        _share("stale recall", told.found, told.gone, STALE_GOAL),
-        _share("stale precision", told.right, told.said),
+        share_figure("stale recall", told.found, told.gone, STALE_GOAL),
+        share_figure("stale precision", told.right, told.said),
         Figure("false alarms", told.alarms, COUNT, len(scored), goal=ALARMS_GOAL),
         *_extraction(scored),
     )
     naive = _told(scored, [one.naive for one in scored])
-    verdicts = Section("Verdicts", figures, (_by_status(scored),), (), (MEANING, KNOWN))
+    verdicts = Section("Verdicts", figures, (_by_status(scored),), (MEANING, KNOWN))
     beside = Section(
         "Against the obvious way, in the same run",
         tables=(_compared({"memdir": told, NAIVE: naive}),),
-        charts=(
-            Chart(
-                "precision of stale",
-                tuple(
-                    (name, precision(one.right, one.said) or 0.0)
-                    for name, one in (("memdir", told), (NAIVE, naive))
-                ),
-            ),
-        ),
     )
     files = count(sum(len(one.texts) for one in data.repositories), "file")
     summary = (

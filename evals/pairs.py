@@ -8,7 +8,6 @@ from evals.baselines import words
 from evals.pairs_against import evaluate_disagreements
 from evals.pairs_data import (
     FAIR,
-    OPPOSED,
     RELATIONS,
     SAME,
     Pair,
@@ -17,35 +16,26 @@ from evals.pairs_data import (
     read_singles,
     read_stores,
 )
-from evals.pairs_measure import (
-    Scored,
-    Share,
-    auc,
-    auc_interval,
-    left_out_scores,
-    left_out_verdicts,
-    share_figure,
-)
+from evals.pairs_measure import Scored, auc, auc_interval, left_out_scores, left_out_verdicts
+from evals.shares import share_figure
 from memdir.evals import report
 from memdir.evals.report import (
     COUNT,
     SHARE,
     TEXT,
-    Chart,
     Figure,
     Goal,
     Report,
     Say,
     Section,
     Table,
-    count,
-    fields,
+    report_fields,
 )
 from memdir.text.similar import MERGE, SHOW, Alike, find_alike
+from memdir.text.terminal import count
 
 GOAL = Goal(0.90)
 SURE = Goal(0.95)  # precision below which nothing is merged without a question
-BINS = 10
 HOW = (
     "Positives are duplicate and subsumed; negatives distinct, contradiction and superseded. "
     "Of overlap either verdict is fair: it is in no AUC and no precision, and counted apart."
@@ -80,7 +70,7 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
         f" with labels, {count(memories, 'memory', 'memories')} around them"
     )
     report = Report("pairs", data, summary, sections)
-    answer = fields(report)
+    answer = report_fields(report)
     figures = {figure.name: figure for figure in report.figures}
     for key, name in (("auc", "AUC, memdir"), ("baseline", "AUC, words in common")):
         one = figures.get(name) or Figure(name, None, n=0)  # no area with labels of one sort only
@@ -95,7 +85,7 @@ def _compare(pair: Pair) -> Alike:
     return find_alike(texts, 0.0)[0]
 
 
-def _wordshare_figure(pair: Pair) -> float:
+def _word_share(pair: Pair) -> float:
     """The baseline: the share of words that two files have in common."""
     mine, theirs = set(words(pair.first.text)), set(words(pair.second.text))
     return len(mine & theirs) / (len(mine | theirs) or 1)
@@ -106,8 +96,7 @@ def _likeness(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
     scored = [_scored(pair, one) for pair, one in judged]
     again = left_out_scores(scored)
     values = [
-        (one.score, _wordshare_figure(pair), new)
-        for (pair, one), new in zip(judged, again, strict=True)
+        (one.score, _word_share(pair), new) for (pair, one), new in zip(judged, again, strict=True)
     ]
     groups = [
         [value for value, one in zip(values, scored, strict=True) if one.positive == side]
@@ -167,30 +156,11 @@ def _spread(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
         for name, held in by_relation.items()
         if held
     )
-    groups = (("the same", SAME), ("part in common", FAIR), ("others", (*OPPOSED, "distinct")))
-    charts = [
-        _histogram(name, [score for relation in group for score in by_relation[relation]])
-        for name, group in groups
-    ]
-    return Section("Scores by relation", (), (Table("relations", columns, rows),), tuple(charts))
+    return Section("Scores by relation", tables=(Table("relations", columns, rows),))
 
 
 def _reached(scores: Sequence[float]) -> int:
     return sum(score >= SHOW for score in scores)
-
-
-def _histogram(name: str, scores: Sequence[float]) -> Chart:
-    bins = [0] * BINS
-    for score in scores:
-        bins[min(int(score * BINS), BINS - 1)] += 1
-    first = next((at for at, held in enumerate(bins) if held), 0)
-    last = max((at for at, held in enumerate(bins) if held), default=0)
-    bars = tuple(
-        (f"{at / BINS:.1f} – {(at + 1) / BINS:.1f}", float(bins[at]))
-        for at in range(first, last + 1)
-    )
-    title = f"{name}: {count(len(scores), 'pair')} by score"
-    return Chart(title, bars if scores else (), COUNT, float(max(bins) or 1))
 
 
 def _thresholds(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -> Section:
@@ -208,25 +178,24 @@ def _thresholds(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -
     found = [one.score for texts, _ in stores.values() for one in find_alike(texts)]
     possible = sum(len(texts) * (len(texts) - 1) // 2 for texts, _ in stores.values())
     figures = (
-        share_figure("precision at SHOW", _right(shown)),
-        share_figure("recall at SHOW", Share(_right(shown).right, positives)),
-        share_figure("precision at MERGE", _right(merged), SURE),
-        share_figure("precision, left out", Share(sum(said), len(said))),
-        share_figure("recall, left out", Share(sum(said), positives)),
+        share_figure("precision at SHOW", *_right(shown)),
+        share_figure("recall at SHOW", _right(shown)[0], positives),
+        share_figure("precision at MERGE", *_right(merged), SURE),
+        share_figure("precision, left out", sum(said), len(said)),
+        share_figure("recall, left out", sum(said), positives),
         Figure("shown in whole directories", len(found), COUNT, possible),
         Figure("merged in whole directories", sum(one >= MERGE for one in found), COUNT, possible),
     )
-    return Section(
-        "Thresholds", figures, (Table("thresholds", columns, tuple(rows)),), (), (NEAR_EXACT,)
-    )
+    table = Table("thresholds", columns, tuple(rows))
+    return Section("Thresholds", figures, (table,), (NEAR_EXACT,))
 
 
-def _right(pairs: Sequence[Pair]) -> Share:
+def _right(pairs: Sequence[Pair]) -> tuple[int, int]:
+    """How many say the same, of those that count."""
     counted = [pair for pair in pairs if _counts(pair)]
-    return Share(sum(pair.relation in SAME for pair in counted), len(counted))
+    return sum(pair.relation in SAME for pair in counted), len(counted)
 
 
 def _row(pairs: Sequence[Pair], positives: int) -> tuple[float | None, ...]:
-    share = _right(pairs)
-    kept = share.right / positives if positives else None
-    return len(pairs), share.right, len(pairs) - share.n, share.n - share.right, kept
+    right, n = _right(pairs)
+    return len(pairs), right, len(pairs) - n, n - right, right / positives if positives else None

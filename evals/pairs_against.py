@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evals.pairs_data import Single, Stores
-from evals.pairs_measure import Share, share_figure
+from evals.shares import share_figure
 from memdir.audit.disagree import MISSING, find_disagreements
 from memdir.evals.report import COUNT, TEXT, Figure, Section, Table
 from memdir.format.pointer import below_store, read_pointers
@@ -35,13 +35,13 @@ def evaluate_disagreements(singles: Sequence[Single], stores: Stores) -> Section
         (kind, sum(one == kind for one in kinds.values()), found) for kind, found in hits.items()
     )
     figures = (
-        share_figure("disagreements found", Share(sum(hits.values()), len(kinds))),
+        share_figure("disagreements found", sum(hits.values()), len(kinds)),
         Figure("alarms on other memories", alarms, COUNT, files - len(kinds)),
         Figure("memories without description", missing, COUNT, files),
     )
     columns = (("kind", TEXT), ("n", COUNT), ("found", COUNT))
     table = Table("kinds", columns, rows)
-    return Section("Description, index line and body", figures, (table,), (), (UNFOUND,))
+    return Section("Description, index line and body", figures, (table,), (UNFOUND,))
 
 
 def _pointer_lines(index: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memdir.evals.report import CONFIDENCE, RESAMPLES, SEED, SHARE, Figure, Goal, quantile, wilson
+from memdir.evals.report import CONFIDENCE, RESAMPLES, SEED, quantile
 
 # The choices a fitted score would have: the weight of the heads, and what a link takes off.
 HEADS, LINKS = (0.3, 0.5, 0.7), (0.0, 0.05, 0.1)
@@ -23,24 +23,6 @@ class Scored:
     head: float
     body: float
     linked: bool
-
-
-@dataclass(frozen=True)
-class Share:
-    """Right out of n, with Wilson's interval; `value` is None where n is 0."""
-
-    right: int
-    n: int
-
-    @property
-    def value(self) -> float | None:
-        """The share."""
-        return self.right / self.n if self.n else None
-
-    @property
-    def interval(self) -> tuple[float | None, float | None]:
-        """Where the true share lies with CONFIDENCE; honest at 0 and at 1 too."""
-        return wilson(self.right, self.n)
 
 
 def auc(positives: Sequence[float], negatives: Sequence[float]) -> float | None:
@@ -110,10 +92,3 @@ def _f1(scored: Sequence[Scored], least: float) -> float:
     right = sum(one.positive for one in said)
     positives = sum(one.positive for one in scored)
     return 2 * right / (len(said) + positives) if positives else 0.0
-
-
-def share_figure(name: str, share: Share, goal: Goal | None = None) -> Figure:
-    """A share as the report shows it."""
-    remark = "" if share.n else "none to measure"
-    goal = goal if share.n else None
-    return Figure(name, share.value, SHARE, share.n, *share.interval, goal, remark)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from evals.shares import share_figure
 from memdir.errors import Missing
 from memdir.evals.report import (
     COUNT,
@@ -15,8 +16,7 @@ from memdir.evals.report import (
     Section,
     Table,
     Value,
-    fields,
-    wilson,
+    report_fields,
 )
 from memdir.hot import memory
 from memdir.hot.memory import UNKNOWN, read_memory
@@ -52,9 +52,9 @@ def evaluate_types(data: str) -> tuple[Report, dict[str, object]]:
     ]
     columns = (("type", TEXT), ("n", COUNT), *((f"guessed {one}", COUNT) for one in guessed))
     figures = (
-        Figure("types guessed right", right / total, SHARE, total, *wilson(right, total)),
+        share_figure("types guessed right", right, total),
         Figure("always the most frequent type", usual / total, SHARE, total),
     )
     section = Section("Guessed types", figures, (Table("by type", columns, tuple(rows)),))
     report = Report("types", data, f"{total} memories with a type", (section,))
-    return report, fields(report)
+    return report, report_fields(report)

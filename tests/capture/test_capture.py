@@ -18,7 +18,7 @@ from memdir.capture.capture import (
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request, report_line
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
-from memdir.care.status import status
+from memdir.care.status import read_status
 from memdir.store import changes
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.opened import Opened
@@ -48,7 +48,7 @@ def memories(opened: Opened) -> list[str]:
 
 
 def balanced(opened: Opened, **counts: int) -> None:
-    account = status(opened.app()).account
+    account = read_status(opened.app()).account
     assert account.balances
     found = {what: getattr(account, what) for what in ("received", "saved", "refused", "held")}
     assert {**found, "waiting": len(account.waiting)} == {**found, "waiting": 0, **counts}
@@ -267,7 +267,7 @@ def test_what_is_to_be_forgotten_after_it_was_said_is_not_saved(opened, talk, te
         "what it takes back was not saved yet",
     ]
     assert outcome.of(HELD) == []
-    assert status(opened.app()).account.balances
+    assert read_status(opened.app()).account.balances
 
 
 @pytest.mark.parametrize("texts", [(FORGET, "Done.", AGAIN, "Yes."), (f"{FORGET} {AGAIN}",)])
@@ -294,7 +294,7 @@ def test_a_lost_place_and_a_long_conversation_are_told(opened, talk, monkeypatch
     with talk.path.open("a") as file:
         file.write(json.dumps(other) + "\n")
     assert capture(opened.app(), asked(talk)).remarks == (LOST,)
-    assert LOST in status(opened.app()).last_trouble
+    assert LOST in read_status(opened.app()).last_trouble
     monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
     talk.say("Hello. " * 60, "Hi.")
     assert CUT in capture(opened.app(), asked(talk)).remarks

@@ -10,7 +10,7 @@ from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
 from memdir.capture.sessions import open_reader
-from memdir.care.status import status
+from memdir.care.status import read_status
 from memdir.models.ledger import Ledger, Limits, day_of
 from memdir.models.model import Usage
 from tests.helpers.conversing import NOTICED, OSLO, Conversation
@@ -52,7 +52,7 @@ class Asking(Opened):
         return sorted(path for path in files if path.endswith(".md") and path != "MEMORY.md")
 
     def counts(self) -> tuple[int, int, int, int, int]:
-        account = status(self.app()).account
+        account = read_status(self.app()).account
         assert account.balances
         decided = account.saved, account.refused, account.held
         return account.received, *decided, len(account.waiting)
@@ -217,7 +217,7 @@ def test_a_bad_answer_lost_what_the_user_said_in_silence(opened, bad):
     assert held.reason.startswith("the model's answer could not be used: ")
     (waits,) = open_inbox(opened.app()).list()
     assert "mock the database" in waits.catch.draft.body
-    assert "the model's answer could not be used" in status(opened.app()).last_trouble
+    assert "the model's answer could not be used" in read_status(opened.app()).last_trouble
     assert opened.counts() == (2, 1, 0, 1, 0)
 
 
@@ -237,7 +237,7 @@ def test_a_model_that_finds_nothing_worth_keeping_is_believed(opened):
     opened.answers({"answer": {"done": True}})
     outcome = opened.capture()
     assert (len(outcome.of(SAVED)), outcome.of(HELD)) == (1, [])
-    assert status(opened.app()).last_trouble == ""
+    assert read_status(opened.app()).last_trouble == ""
 
 
 def test_a_run_without_room_did_not_say_why_no_model_was_asked(tmp_path):

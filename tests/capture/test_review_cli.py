@@ -53,7 +53,7 @@ def test_drafts_with_one_reason_are_listed_below_it_with_two_lines_of_text():
     assert lines[at + 1].startswith("    ") and lines[at + 1].endswith("…")
     assert max(map(len, lines)) <= 80
     assert "    Another thing to know. Why: The disk fills up." in lines
-    assert any("you said it" in text for text in lines)
+    assert any("from you" in text for text in lines)
     assert not any("person" in text for text in lines)
 
 

@@ -73,17 +73,6 @@ def test_a_draft_that_is_not_clear_is_refused(draft, store):
     assert not list(store.glob("*.md"))
 
 
-def test_list_shows_some_of_many_and_says_so(store):
-    store.mkdir(parents=True)
-    for number in range(12):
-        (store / f"m{number:02}.md").write_text(f"---\ndescription: {number}\n---\n")
-    shown = memdir("list", "--limit", "5").text
-    assert "shown: 5 of 12; all of them: --limit 0" in shown
-    assert shown.count("\n  m") == 5
-    assert memdir("list", "--limit", "0").text.count("\n  m") == 12
-    assert len(memdir("list", "--limit", "5", "--json").json["memories"]) == 12
-
-
 def test_show_raw_gives_the_exact_bytes(store):
     store.mkdir(parents=True)
     data = b"---\r\nname: odd\r\n---\r\n\xff\xfe \x1b[2J\x00 no newline"
@@ -172,16 +161,6 @@ def test_undo_brings_back_what_somebody_else_dropped(store):
     assert (newest["actor"], newest["verb"]) == ("outside", "outside")
     assert memdir("undo").code == 0
     assert {path.name: path.read_bytes() for path in store.glob("*.md")} == before
-
-
-def test_undo_takes_back_everything_since_a_moment():
-    save(RULE, "--name", "use-uv")
-    save(FACT, "--name", "staging")
-    assert memdir("undo", "--since", "2000-01-01T00:00Z", "--json").code == 0
-    assert memdir("list", "--json").json["memories"] == []
-    assert memdir("undo", "--since", "soon", "--json").error["code"] == "bad_input"
-    assert memdir("undo", "abcd", "--since", "1h").code == 2
-    assert memdir("undo", "--batch", "none", "--json").error["code"] == "missing"
 
 
 def test_all_scopes_are_read_together_and_never_written(project):

@@ -27,12 +27,3 @@ def test_the_demo_runs_and_is_short(tmp_path, home):
     assert "checked: src/pricing.py renamed to src/billing.py in " in run.stdout
     assert "stale-claim (1)" in run.stdout
     assert tree(tmp_path, home) == before
-
-
-@pytest.mark.slow
-def test_the_demo_fails_where_a_step_fails(tmp_path):
-    broken = DEMO.read_text().replace('demo.memdir("undo")', 'demo.memdir("list")')
-    (tmp_path / "broken.py").write_text(broken)
-    run = subprocess.run([sys.executable, str(tmp_path / "broken.py")], capture_output=True)
-    assert run.returncode == 1
-    assert b"undo did not bring back every byte" in run.stderr

@@ -95,19 +95,6 @@ def test_without_a_terminal_no_editor_for_one_is_started(chosen, editor, tmp_pat
     assert not (tmp_path / "started").exists() and copies(tmp_path) == []
 
 
-def test_visual_comes_before_editor(editor, monkeypatch, store):
-    editor("exit 1")
-    monkeypatch.setenv("VISUAL", os.path.join("/bin", "true"))
-    assert memdir("edit", "use-uv").code == 0
-
-
-def test_a_key_that_is_not_ours_can_be_added_by_hand(editor, store):
-    editor("sed -i '2i owner: ann' \"$2\"")
-    answer = memdir("edit", "use-uv", "--json")
-    assert answer.json["change"] == "updated"
-    assert b"\nowner: ann\n" in (store / "use-uv.md").read_bytes()
-
-
 @pytest.mark.parametrize("line", ['rm "$2"', 'rm -r "$(dirname "$2")"', 'rm "$2"; mkdir "$2"'])
 def test_an_editor_that_leaves_no_file_is_said(line, editor, store):
     editor(line)

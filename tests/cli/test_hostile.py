@@ -134,15 +134,6 @@ def test_no_escape_of_a_memory_reaches_the_terminal(row, store):
     assert row.value in memdir("show", "beta", "--json").json["body"]
 
 
-@pytest.mark.parametrize("row", inputs("terminal escapes", "body") + sample(ESCAPES, "body"))
-def test_a_text_with_escapes_is_stored_as_it_is_and_shown_harmlessly(row, store):
-    answer = memdir("remember", "-", "--name", "odd", stdin=f"Odd: {row.value} end".encode())
-    assert answer.code == 0, answer.stderr
-    assert not COMMANDS.search(answer.text + answer.stderr)
-    assert f"Odd: {row.value} end".encode() in (store / "odd.md").read_bytes()
-    assert not COMMANDS.search(memdir("show", "odd").text)
-
-
 @pytest.mark.parametrize(
     "row", inputs("terminal escapes", "error path") + sample(ESCAPES, "error path")
 )
@@ -222,13 +213,3 @@ def test_endless_input_is_refused_without_reading_on():
     assert (answer.code, answer.error["code"]) == (1, "bad_input")
     assert memdir("edit", "x", "--body-file", "/dev/zero", "--json").code == 1
     assert memdir("import", "/dev/zero", "--json").error["code"] == "bad_input"
-
-
-@pytest.mark.slow
-def test_a_huge_store_is_listed_and_says_how_many_are_shown(store):
-    store.mkdir(parents=True)
-    for number in range(5_000):
-        (store / f"m{number:05}.md").write_bytes(b"---\ndescription: one of many\n---\n")
-    answer = process("list", MEMDIR_HISTORY="0")
-    assert answer.code == 0
-    assert "shown: 200 of 5,000; all of them: --limit 0" in answer.text

@@ -52,13 +52,3 @@ def test_a_program_hears_nothing():
 
 def test_quick_work_is_quiet():
     assert heard("from memdir.cli.main import main\nmain()\n", "retire", "use-uv") == ""
-
-
-def test_where_stderr_is_no_terminal_nothing_is_said():
-    done = subprocess.run([sys.executable, "-c", SHELF, "retire", "use-uv"], capture_output=True)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_an_editor_that_is_open_for_long_is_left_alone(monkeypatch):
-    monkeypatch.setenv("EDITOR", "sh -c 'sleep 1.5'")
-    assert heard("from memdir.cli.main import main\nmain()\n", "edit", "use-uv") == ""

@@ -2,31 +2,11 @@
 
 import pytest
 
-from tests.self.console import Command, Terminal, commands, differences, matches
+from tests.self.console import Terminal, differences, matches
 
 
 def block(text: str, language: str = "console") -> str:
     return f"# Title\n\n```{language}\n{text}\n```\n\nwords\n"
-
-
-def test_commands_are_read_with_their_line_and_output():
-    document = block("$ echo a\na\n\n$ echo \\\n    b\nb\n$ true") + block("$ not run", "text")
-    assert commands(document) == [
-        Command(4, "echo a", ("a", "")),
-        Command(7, "echo \\\n    b", ("b",)),
-        Command(10, "true", ()),
-    ]
-
-
-def test_an_indented_block_is_read():
-    assert commands("1. do\n\n   ```console\n   $ echo a\n   a\n   ```\n") == [
-        Command(4, "echo a", ("a",))
-    ]
-
-
-def test_a_block_without_a_command_is_refused():
-    with pytest.raises(ValueError, match="line 4: a console block begins with"):
-        commands(block("echo a"))
 
 
 @pytest.mark.parametrize(
@@ -72,10 +52,6 @@ def test_a_right_document_passes_and_a_directory_lasts(tmp_path):
 def test_a_wrong_document_is_found(tmp_path, text):
     (found,) = differences(block(text), Terminal(tmp_path))
     assert found.startswith("line 4: $ ")
-
-
-def test_make_is_not_run(tmp_path):
-    assert differences(block("$ make no-such-target\nanything"), Terminal(tmp_path)) == []
 
 
 def test_nothing_of_the_real_home_is_visible(tmp_path, monkeypatch):

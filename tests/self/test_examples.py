@@ -72,10 +72,6 @@ def test_the_agent_knows_what_it_was_told_and_learns(folder, monkeypatch, capsys
     assert "pelican" in Memdir.open(dir=str(folder)).recall("the staging host").text
 
 
-def test_the_agent_has_less_than_60_lines():
-    assert len((EXAMPLES / "agent.py").read_text().splitlines()) < 60
-
-
 @needs_sdk
 def test_recall_runs_beside_the_model_call(folder, monkeypatch, capsys):
     with serve(Reply("Cut it.", wait=0.5)) as script:

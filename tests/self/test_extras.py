@@ -47,10 +47,3 @@ def test_every_package_of_an_extra_is_imported_somewhere(extra):
             continue
         packages = [package, *parts.split(",")] if parts else [package]
         assert [name for name in packages if not is_used(name, used)] == []
-
-
-def test_a_package_that_nobody_imports_is_noticed():
-    used = imported()
-    assert is_used("pydantic-ai-slim", used)
-    assert not is_used("numpy", used)
-    assert not is_used("hypothesis", used)  # installed here, and imported by tests only

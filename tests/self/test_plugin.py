@@ -185,13 +185,6 @@ def test_a_python_that_is_gone_is_looked_for_again(root, programs):
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
 
 
-def test_what_cannot_be_remembered_is_looked_for_each_time(root, programs):
-    python(programs)
-    (root / "memdir/hot/__pycache__").write_text("a file stands there")
-    assert hook(root, programs) == (0, "True 1 prompt\n", "")
-    assert hook(root, programs) == (0, "True 1 prompt\n", "")
-
-
 def test_a_python_of_the_current_directory_is_not_run(root, programs):
     put(root.parent / "python3", "#!/bin/sh\necho planted\n")
     assert hook(root, programs, PATH=f".:{programs}") == (0, "", "")
@@ -262,15 +255,6 @@ def test_a_note_that_others_could_have_written_is_not_believed(root, programs, w
     change({"folder": note.parent, "note": note, "interpreter": planted}[which])
     assert hook(root, programs) == (0, "", "")
     assert not (root.parent / "ran").exists()
-
-
-def test_nothing_is_noted_where_others_could_change_it(root, programs):
-    python(programs)
-    folder = note_of(root).parent
-    folder.mkdir(parents=True)
-    folder.chmod(0o777)
-    assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
-    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
@@ -372,10 +356,6 @@ def tools(programs) -> Path:
     return programs
 
 
-def test_the_command_is_a_program():
-    assert (PLUGIN / "bin/memdir").stat().st_mode & stat.S_IXUSR
-
-
 def test_the_command_runs_the_code_of_the_plugin(tools):
     python(tools)
     code, out, _ = command(tools, "--version")
@@ -407,3 +387,12 @@ def test_a_home_in_a_repository_brings_no_python_for_the_command(tools, tmp_path
         code, out, err = command(tools, *words, **planted)
         assert (code, out) == (1, "") and "Python 3.11 or newer" in err
     assert not list(clone.rglob("ran"))
+
+
+def test_nothing_is_noted_where_others_could_change_it(root, programs):
+    python(programs)
+    folder = note_of(root).parent
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
+    assert list(folder.iterdir()) == []

@@ -37,11 +37,6 @@ def test_every_make_target_in_the_documents_exists(path: Path):
     assert set(made(path.read_text(encoding="utf-8"))) <= targets()
 
 
-def test_a_target_that_does_not_exist_is_found():
-    assert made("```console\n$ make planted\n```\n or `make other X=1`") == ["planted", "other"]
-    assert not {"planted", "other"} & targets()
-
-
 def test_the_first_command_stands_near_the_top():
     top = README.read_text(encoding="utf-8").splitlines()[:FIRST_LINES]
     assert any(line.lstrip().startswith("$ ") for line in top)

@@ -105,12 +105,6 @@ def test_git_merges_indexes_with_it(base, ours, theirs, wanted, repository):
     assert repository.git("status", "--porcelain") == ""
 
 
-def test_windows_line_ends_stay(repository):
-    texts = [(HEAD + text).replace("\n", "\r\n") for text in (A, A + B, A + C, A + B + C)]
-    repository.git("config", "core.autocrlf", "false")
-    assert merged(repository, *texts[:3]) == (0, texts[3].encode())
-
-
 def test_prose_that_both_rewrote_is_a_conflict_that_git_shows(repository):
     ours, theirs = HEAD.replace("What we know", "Ours"), HEAD.replace("What we know", "Theirs")
     code, text = merged(repository, HEAD + A, ours + A + B, theirs + A + C)
@@ -142,11 +136,6 @@ def test_branches_that_were_merged_into_each_other_merge_again(repository):
         repository.commit({PATH: index + D if line == D else index.replace(A, A2)})
     repository.git("merge", "-q", "--no-edit", "one")
     assert sorted((repository.folder / PATH).read_text().splitlines(True)) == sorted([A2, B, C, D])
-
-
-def test_the_index_of_an_agent_is_merged_as_well(repository):
-    path = ".claude/agent-memory/reviewer/MEMORY.md"
-    assert "merge: memdir-index" in repository.git("check-attr", "merge", "--", path)
 
 
 @pytest.fixture
@@ -209,15 +198,6 @@ def test_ours_that_is_a_link_is_not_written_through(three):
     assert (three / "kept").read_text() == A + B
 
 
-def test_install_leaves_the_settings_of_the_user_alone(tmp_path, home, monkeypatch):
-    (home / ".gitconfig").write_text("[user]\n\tname = Ann\n")
-    checkout = Checkout((tmp_path / "repo").resolve())
-    monkeypatch.chdir(checkout.folder)
-    memdir("merge-index", "--install")
-    assert (home / ".gitconfig").read_text() == "[user]\n\tname = Ann\n"
-    assert not (home / ".config/git").exists()
-
-
 def test_install_reaches_a_worktree_and_its_main_repository(tmp_path, monkeypatch):
     checkout = Checkout((tmp_path / "repo").resolve())
     checkout.commit({"x": "x"})
@@ -260,3 +240,12 @@ def test_an_index_in_its_place_has_another_writer(tmp_path, monkeypatch):
     assert answer.code == 1
     assert "nothing was written" in answer.error["message"]
     assert Path("MEMORY.md").read_text() == "- [A](a.md) — MEMORY.md\n"
+
+
+def test_install_leaves_the_settings_of_the_user_alone(tmp_path, home, monkeypatch):
+    (home / ".gitconfig").write_text("[user]\n\tname = Ann\n")
+    checkout = Checkout((tmp_path / "repo").resolve())
+    monkeypatch.chdir(checkout.folder)
+    memdir("merge-index", "--install")
+    assert (home / ".gitconfig").read_text() == "[user]\n\tname = Ann\n"
+    assert not (home / ".config/git").exists()

@@ -24,7 +24,7 @@ def opened(tmp_path) -> Opened:
 def share(opened: Opened, *names: str, **options: object):
     dry_run = bool(options.pop("dry_run", False))
     source, target = opened.app(dry_run=dry_run), opened.app(dry_run=dry_run, scope="team")
-    return share_module.share(source, target, names, **options)
+    return share_module.share_memories(source, target, names, **options)
 
 
 def team_log(opened: Opened) -> list[str]:
@@ -131,16 +131,16 @@ def test_a_name_that_is_the_same_on_some_disks_is_refused(there, opened):
     assert there in change.reason and not (opened.root / "team/freeze.md").exists()
 
 
-def test_too_big_for_a_memory_is_refused_with_the_figure(opened):
-    opened.write("big.md", memory("big", body="word " * 220_000, type="project"))
-    (change,) = share(opened, "big").done.changes
-    assert "limit: 65,536" in change.reason
+BIG = memory("big", body="word " * 220_000, type="project").encode()
 
 
-def test_what_is_no_text_is_refused(opened):
-    opened.write("binary.md", TEXT.encode() + b"\0\x01\x02")
-    (change,) = share(opened, "binary").done.changes
-    assert "NUL" in change.reason
+@pytest.mark.parametrize(
+    ("data", "reason"), [(TEXT.encode() + b"\0\x01", "NUL"), (BIG, "limit: 65,536")]
+)
+def test_what_is_no_text_or_too_big_is_refused(data, reason, opened):
+    opened.write("odd.md", data)
+    (change,) = share(opened, "odd").done.changes
+    assert reason in change.reason
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,6 @@ def test_a_name_cannot_lead_out_of_the_store(name, opened):
     with pytest.raises(Missing):
         share(opened, name)
     assert opened.files() == before
-
-
-def test_all_names_are_known_or_nothing_is_shared(opened):
-    with pytest.raises(Missing):
-        share(opened, "freeze", "nothing-of-that-name")
-    assert not (opened.root / "team").exists()
 
 
 def test_a_team_directory_that_is_a_link_is_not_followed(opened, tmp_path):
@@ -186,15 +180,9 @@ def test_what_stands_there_as_a_directory_or_a_link_stops_it_whole(opened, tmp_p
         place.rmdir() if place.is_dir() else place.unlink()
 
 
-def test_a_memory_that_cannot_be_read_is_named(opened):
-    (opened.root / "odd.md").symlink_to("nowhere")
-    with pytest.raises(Unwritable, match=r"odd\.md"):
-        share(opened, "odd")
-
-
 def test_one_store_is_not_shared_with_itself(opened):
     with pytest.raises(BadInput, match="already"):
-        share_module.share(opened.app(scope="team"), opened.app(scope="team"), ["x"])
+        share_module.share_memories(opened.app(scope="team"), opened.app(scope="team"), ["x"])
 
 
 def test_a_link_to_what_stays_private_is_told(opened):
@@ -225,7 +213,9 @@ def test_what_was_changed_meanwhile_is_not_taken_away(opened):
             opened.write("freeze.md", TEXT)
             return lock.held(who, tell)
 
-    shared = share_module.share(source, replace(target, lock=Slow()), ["freeze"], move=True)
+    shared = share_module.share_memories(
+        source, replace(target, lock=Slow()), ["freeze"], move=True
+    )
     assert shared.moved == () and opened.read("freeze.md") == TEXT
     assert any("changed meanwhile" in remark for remark in shared.done.remarks)
 
@@ -237,5 +227,5 @@ def test_where_the_move_fails_the_error_says_what_stands(opened):
 
     source = replace(opened.app(), lock=Taken())
     with pytest.raises(Busy, match="team has it now, but it is still here"):
-        share_module.share(source, opened.app(scope="team"), ["freeze"], move=True)
+        share_module.share_memories(source, opened.app(scope="team"), ["freeze"], move=True)
     assert opened.read("team/freeze.md") == opened.read("freeze.md")

@@ -9,7 +9,7 @@ from memdir.audit import ages
 from memdir.config.config import read_config
 from memdir.format.draft import Draft, Wishes
 from memdir.recall import answer
-from memdir.share.share import share
+from memdir.share.share import share_memories
 from memdir.store import changes, look
 from memdir.store.writer import App, open_app
 from tests.helpers.repositories import Checkout
@@ -97,7 +97,7 @@ def test_a_memory_that_git_leaves_out_is_told_for_the_scope_that_is_shared(opene
 def test_what_an_agent_learned_can_be_shared_with_the_team(opened):
     agent, team = opened("agent:reviewer@user"), opened("team")
     save(agent)
-    shared = share(agent, team, ["migrations"])
+    shared = share_memories(agent, team, ["migrations"])
     assert [change.kind for change in shared.done.changes] == ["created"]
     assert shared.diff[0][0] == "team/migrations.md"
     assert ages.list_memories(team)[0][0].memory.path == "migrations.md"

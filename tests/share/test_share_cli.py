@@ -55,23 +55,6 @@ def test_it_says_when_git_leaves_it_out(how, line, checkout):
     assert "git check-ignore -v" in said
 
 
-def test_nothing_is_said_where_git_takes_it_all(checkout):
-    checkout.commit({".gitignore": "build/\n"})
-    for scope in ("local", "project", "user"):
-        words = (
-            "Tags are signed.",
-            "--name",
-            "tags",
-            "--type",
-            "project",
-            "--why",
-            "w",
-            "--how",
-            "h",
-        )
-        assert memdir("remember", *words, "--scope", scope, "--json").json["remarks"] == []
-
-
 def test_without_git_it_says_that_nobody_gets_it(project, monkeypatch):
     (project / ".git").rmdir()
     answer = memdir("share", "freeze", "--to", "local", "--json")
@@ -89,29 +72,7 @@ def test_the_next_step_names_the_directory_that_was_named(tmp_path):
     assert f"memdir retire --dir {folder} freeze" in said
 
 
-def test_a_link_below_a_named_directory_is_not_followed(tmp_path):
-    folder, outside = tmp_path / "named", tmp_path / "outside"
-    outside.mkdir()
-    place = ("--dir", str(folder))
-    memdir("remember", "No merges in March.", "--name", "freeze", "--type", "project", *place)
-    (folder / "team").symlink_to(outside)
-    answer = memdir("share", "freeze", *place, "--json")
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-    assert list(outside.iterdir()) == []
-
-
-def test_scope_all_is_no_place_to_share_from():
-    answer = memdir("share", "freeze", "--scope", "all", "--json")
-    assert answer.code == 1 and "one" in answer.error["message"]
-
-
 def test_both_indexes_reach_the_agent_once_there_is_a_team():
     memdir("share", "freeze", "--move")
     told = memdir("prompt", "--json").json
     assert told["mode"] == "team" and "(freeze.md)" in told["text"] and "(ann.md)" in told["text"]
-
-
-def test_a_memory_that_is_off_is_shared_with_a_word_about_it(monkeypatch):
-    monkeypatch.setenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1")
-    answer = memdir("share", "freeze")
-    assert answer.code == 0 and "switched off" in answer.stderr

@@ -30,7 +30,7 @@ def opened(tmp_path):
 
 def check_up(opened: Opened, fix: bool = False) -> dict[str, Check]:
     trial: App = Opened(opened.top / "trial").app()
-    return {check.name: check for check in doctor.doctor(opened.app(), trial, fix)}
+    return {check.name: check for check in doctor.check_store(opened.app(), trial, fix)}
 
 
 def objects(opened: Opened, oid: str) -> Path:

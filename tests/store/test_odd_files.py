@@ -4,7 +4,7 @@ import pytest
 
 from memdir.audit import ages
 from memdir.capture import review
-from memdir.care.doctor import examine
+from memdir.care.doctor import examine_store
 from memdir.hot.layout import Markdown
 from memdir.store import changes, look
 from memdir.store.in_memory import InMemory
@@ -20,7 +20,7 @@ def opened(tmp_path):
 
 
 def said_by_doctor(opened: Opened) -> list[str]:
-    checks = examine(opened.app())
+    checks = examine_store(opened.app())
     return [check.message for check in checks if check.name == "memories" and not check.ok]
 
 

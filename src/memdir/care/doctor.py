@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from memdir.capture import review
-from memdir.clients.receipt import Edit
-from memdir.clients.setup import PLUGIN, Plan, Wish, install_client, is_set_up, list_clients
+from memdir.clients.setup import PLUGIN, Wish, install_client, is_set_up, list_clients
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
 from memdir.format.draft import Draft, Wishes, hash_of
@@ -45,22 +44,21 @@ NOT_SAFE = "what memdir says it saved is not safe here; see the other checks"
 _RUNS = re.compile(r"exec (?:env \S{1,100} )?('[^']{1,4096}'|\S{1,4096}) -I -S ")
 
 
-def doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
+def check_store(app: App, trial: App, fix: bool = False) -> list[Check]:
     """Examine, mend where it was asked for and examine again; then prove it in a trial store."""
-    checks = list(examine(app))
+    checks = list(examine_store(app))
     broken = {check.name for check in checks if not check.ok and MENDED in check.fix}
     if fix and broken & {"history", "index"}:
         if "history" in broken:
             with app.lock.held("memdir doctor", app.tell):
                 app.tell(f"the damaged history is kept as {app.history.set_aside()}")
         changes.rebuild_index(app)  # it begins the new history
-        checks = list(examine(app))
-    checks.append(_tried("setup", lambda: _claude_code(app)))
-    checks += [check for name in list_clients(app.config.own) for check in _client(app, name)]
-    return [*checks, prove(trial)]
+        checks = list(examine_store(app))
+    checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
+    return [*checks, prove_saving(trial)]
 
 
-def examine(app: App) -> Iterator[Check]:
+def examine_store(app: App) -> Iterator[Check]:
     """Every check of this store, in the order in which one rests on the other."""
     yield Check("python", True, f"Python {'.'.join(map(str, sys.version_info[:3]))}")
     yield _git(shutil.which("git"))
@@ -192,49 +190,42 @@ def _trash(shelf: Shelf) -> Check:
     return Check("trash", True, f"{trash:,} in the trash, {archive:,} archived", fix * bool(trash))
 
 
-def _claude_code(app: App) -> Check:
-    """Whether the client runs us, once, as we are now; not at all is no failure."""
-    mend = f"run: memdir setup {CLIENT}"
-    plan = install_client(app.config, CLIENT, Wish(), dry_run=True)
-    edit = plan.edits[0]
-    ours = edit.old != edit.clean  # something of ours stands in the settings
-    if plan.way == PLUGIN and edit.new == edit.clean:  # the client's own doing
-        if ours:
-            return Check("setup", False, "Claude Code: the plugin and hooks in the settings", mend)
-        return _plugin()
-    if not ours:
-        return Check("setup", True, f"Claude Code: not set up (memdir setup {CLIENT})", mend)
-    if not edit.is_current:
-        message = f"Claude Code: set up by another memdir or Python, in {edit.path}"
-        return Check("setup", False, message + _gone(edit), mend)
-    if plan.way == PLUGIN:
-        return _plugin()
-    return _hooks(
-        "setup", plan, "Claude Code: hooks", f"Claude Code: by hooks in {edit.path}", mend
-    )
-
-
-def _client(app: App, client: str) -> Iterator[Check]:
-    """Another client by its name; one that is not set up is none of our business."""
-    if client == CLIENT:
-        return
+def _check_client(app: App, client: str) -> Iterator[Check]:
+    """Whether a client runs us, once, as we are now; not at all is no failure."""
+    name, title = (client, "") if client != CLIENT else ("setup", "Claude Code: ")
     mend = f"run: memdir setup {client}"
     try:
         plan = install_client(app.config, client, Wish(), dry_run=True)
     except MemdirError as error:
-        if is_set_up(app.config, client):
-            yield Check(client, False, error.message, error.next)
+        if client == CLIENT or is_set_up(app.config, client):
+            yield Check(name, False, error.message, error.next)
         return
     ours = [edit for edit in plan.edits if edit.old is not None and edit.old != edit.clean]
     changed = [edit for edit in plan.edits if not edit.is_current]
-    if ours and changed:
-        message = f"set up by another memdir or Python, or only in part: {changed[0].path}"
-        yield Check(client, False, message + _gone(changed[0]), mend)
+    is_plugin = plan.way == PLUGIN and all(edit.new == edit.clean for edit in plan.edits)
+    if is_plugin and ours:
+        yield Check(name, False, f"{title}the plugin and hooks in the settings", mend)
+    elif is_plugin or (plan.way == PLUGIN and ours and not changed):
+        yield _check_plugin()
+    elif ours and changed:
+        message = f"{title}set up by another memdir or Python, or in part: {changed[0].path}"
+        pythons = set(_RUNS.findall((changed[0].old or b"").decode("utf-8", "replace")))
+        lost = sorted(path for path in pythons if version_of(path.strip("'")) < OLDEST)
+        yield Check(name, False, message + (f"; {lost[0]} does not run" if lost else ""), mend)
     elif ours:
-        yield _hooks(client, plan, "hooks", f"set up in {ours[0].path}", mend)
+        python = next(iter(_RUNS.findall(" ".join(plan.hooks.values()))), "")
+        version = version_of(python.strip("'"))
+        number = ".".join(map(str, version)) if any(version) else "none that runs"
+        if version < OLDEST:
+            message = f"{title}hooks run with {python}, which is {number}"
+            yield Check(name, False, message, f"{INSTALL}, then {mend}")
+        else:
+            yield Check(name, True, f"{title}set up in {ours[0].path}, with Python {number}")
+    elif client == CLIENT:
+        yield Check(name, True, f"{title}not set up (memdir setup {client})", mend)
 
 
-def _plugin() -> Check:
+def _check_plugin() -> Check:
     """The plugin looks for a Python itself."""
     for python in filter(None, map(shutil.which, NAMES)):
         if version_of(python) >= OLDEST:
@@ -243,24 +234,6 @@ def _plugin() -> Check:
     oldest = ".".join(map(str, OLDEST))
     message = f"Claude Code: by the plugin, but no Python from {oldest} on is on the PATH"
     return Check("setup", False, message, f"{INSTALL}; until then it is silent")
-
-
-def _hooks(name: str, plan: Plan, hooks: str, fine: str, mend: str) -> Check:
-    """Whether the Python in the command lines of the hooks can run them."""
-    (python, *_) = [*_RUNS.findall(" ".join(plan.hooks.values())), ""]
-    version = version_of(python.strip("'"))
-    number = ".".join(map(str, version)) if any(version) else "none that runs"
-    if version < OLDEST:
-        message = f"{hooks} run with {python}, which is {number}"
-        return Check(name, False, message, f"{INSTALL}, then {mend}")
-    return Check(name, True, f"{fine}, with Python {number}")
-
-
-def _gone(edit: Edit) -> str:
-    """What of it does not run any more."""
-    pythons = set(_RUNS.findall((edit.old or b"").decode("utf-8", "replace")))
-    lost = sorted(python for python in pythons if version_of(python.strip("'")) < OLDEST)
-    return f"; {lost[0]} does not run" if lost else ""
 
 
 def version_of(python: str) -> tuple[int, int]:
@@ -274,7 +247,7 @@ def version_of(python: str) -> tuple[int, int]:
     return major, minor
 
 
-def prove(trial: App) -> Check:
+def prove_saving(trial: App) -> Check:
     """Save, read back, undo; then lose a memory behind memdir's back and undo that."""
     store, start = trial.store, trial.now()
     wishes = Wishes(anyway=True)

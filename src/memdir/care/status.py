@@ -10,14 +10,7 @@ from dataclasses import dataclass
 from memdir.capture.capture import open_captures
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import CLIENT
-from memdir.capture.progress import (
-    RECEIVED,
-    SAVED,
-    Account,
-    Entry,
-    Progress,
-    balance_journal,
-)
+from memdir.capture.progress import RECEIVED, SAVED, Account, Entry, balance_journal
 from memdir.clients.setup import PLUGIN, Wish, install_client
 from memdir.config.config import Config
 from memdir.errors import MemdirError
@@ -70,24 +63,30 @@ class Status:
     journal: str = ""
 
 
-def status(app: App) -> Status:
+def read_status(app: App) -> Status:
     """Only looks; works also where something is broken."""
     captures, config = open_captures(app), app.config
     totals, entries = captures.journal.read()
     plan = captures.plan()
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
-    known = {entry.id for entry in entries}
-    entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in known]
+    ids = {entry.id for entry in entries}
+    entries += [Entry(id, RECEIVED, 0.0) for id in planned if id not in ids]
     newest = next((entry for entry in reversed(entries) if entry.what == SAVED), None)
     save, name = _last_save(app)
     if newest and not app.history.on:
         save, name = newest.time, newest.name
-    account = balance_journal(entries, totals)
+    account, waiting = balance_journal(entries, totals), []
+    for entry in account.waiting:
+        known = captures.load(entry.session)
+        reason = known.why or entry.reason
+        waiting.append(Waiting(entry.id, reason, known.after, known.path))
+    ledger = Ledger(config.state_dir, app.now)
+    spent = _known(lambda: ledger.spent(day_of(app.now()), "").day)
     log = _read(os.path.join(config.state_dir, LOG), LOG_BYTES, last=True)
     log_lines = log.decode("utf-8", "replace").splitlines()
     return Status(
         account=account,
-        waiting=tuple(_waiting(captures.load(entry.session), entry) for entry in account.waiting),
+        waiting=tuple(waiting),
         review=_known(open_inbox(app).count),
         set_up=_set_up(config),
         queued=sum(
@@ -97,18 +96,14 @@ def status(app: App) -> Status:
         last_save=save,
         last_saved=name,
         last_recall=_last_told(os.path.join(config.state_dir, SESSIONS)),
-        last_capture=max((one.time for one in captures.sessions()), default=0.0),
+        last_capture=max((session.time for session in captures.sessions()), default=0.0),
         worker=_is_held(os.path.join(config.cache_dir, WORKER_LOCK)),
         last_trouble=log_lines[-1] if log_lines else "",
         day_tokens=config.options.day_tokens,
-        tokens_left=_known(lambda: _tokens_left(app)),
+        tokens_left=None if spent is None else max(0, config.options.day_tokens - spent),
         damaged=tuple(captures.journal.damaged()),
         journal=captures.journal.path,
     )
-
-
-def _waiting(known: Progress, entry: Entry) -> Waiting:
-    return Waiting(entry.id, known.why or entry.reason, known.after, known.path)
 
 
 def _known(look: Callable[[], int]) -> int | None:
@@ -144,7 +139,7 @@ def _last_save(app: App) -> tuple[float, str]:
 def _last_told(folder: str) -> float:
     try:
         with os.scandir(folder) as entries:
-            times = [one.stat().st_mtime for one in entries if not one.name.endswith(SECTION)]
+            times = [item.stat().st_mtime for item in entries if not item.name.endswith(SECTION)]
     except OSError:
         return 0.0
     return max(times, default=0.0)
@@ -176,8 +171,3 @@ def _is_held(path: str) -> bool:
     finally:
         os.close(handle)
     return False
-
-
-def _tokens_left(app: App) -> int:
-    spent = Ledger(app.config.state_dir, app.now).spent(day_of(app.now()), "").day
-    return max(0, app.config.options.day_tokens - spent)

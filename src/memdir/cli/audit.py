@@ -5,30 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import click
 
 from memdir.audit.ages import REVIEW
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
-from memdir.cli.advice import Advice
 from memdir.cli.command import Session, command
-from memdir.cli.output import (
-    FINDING,
-    Answer,
-    Cell,
-    Fields,
-    Screen,
-    finding_lines,
-    pick,
-)
+from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, pick
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.hot.memory import MAX_CHARACTERS
 from memdir.store.writer import App
-from memdir.text.terminal import count, cut_middle, line, width
+from memdir.text.terminal import count, cut_middle, line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,20 +37,10 @@ BAR = 10  # columns for 100 points
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NAME_SHARE = 0.3  # of the line
 HEADINGS = ("stale", "", "memory", "type", "age", "tokens")
-REASON_INDENT = " " * 6
 NO_STORE = "there is no store yet: memdir remember TEXT makes one"
 LOAD = "index prompt total memories"
 MEMORY = "path type age_days score action tokens claims reasons store"
-
-
-@dataclass(frozen=True)
-class Report:
-    """The audit of one store of a run; without a scope it is one of many."""
-
-    title: str
-    scope: str
-    app: App
-    audit: Audit
+Report = tuple[str, str, App, Audit]  # title, scope (of one of many stores: none), store, result
 
 
 @command("audit", "memdir audit --deep", bulk=True)
@@ -79,9 +60,35 @@ def audit(
     """
     wish = Wish(deep, online, session.config.options.private_urls)
     reports = list(_audit_projects(session, wish) if all_projects else _audit_here(session, wish))
-    findings = any(report.audit.findings for report in reports)
-    lines = _audit_lines(session, reports, everything, all_projects)
-    return Answer(_audit_fields(session, reports), lines, int(check and findings))
+    loads = [result.load for *_, result in reports]
+    sums = [sum(getattr(load, key) for load in loads) for key in ("index", "prompt", "memories")]
+    memories, findings, stores = [], [], []
+    remarks: list[str] = []
+    lines: list[str] = []
+    for report in reports:
+        title, _, app, result = report
+        root = app.store.root
+        for item in result.memories:
+            claims = pick(item.claims, "checked stale unknown")
+            memories.append(pick(item, MEMORY, claims=claims, store=root))
+        for finding in result.findings:
+            fix = _advise(session, report, finding.fix)
+            findings.append(pick(finding, FINDING, fix=fix, store=root))
+        stores.append({"title": title, "store": root, "tokens": pick(result.load, LOAD)})
+        remarks += result.remarks
+        lines += [*[""][: len(lines)], *_report_lines(session, report, everything)]
+    fields: Fields = {
+        "store": session.config.store,
+        "memories": memories,
+        "findings": findings,
+        "tokens": pick(Load(*sums), LOAD),
+        "stores": stores,
+        "actions": {action: sum(r.count(action) for *_, r in reports) for action in ACTIONS},
+        "remarks": list(dict.fromkeys(remarks)),
+    }
+    if all_projects and reports:
+        lines += ["", "Next: memdir prune --dir STORE works through one of them"]
+    return Answer(fields, lines or [NO_STORE], int(check and bool(findings)))
 
 
 def _audit_here(session: Session, wish: Wish) -> Iterator[Report]:
@@ -91,83 +98,34 @@ def _audit_here(session: Session, wish: Wish) -> Iterator[Report]:
         # The settings are those of all scopes; once is enough.
         findings = tuple(finding for finding in result.findings if finding not in known)
         known.update(app.config.findings)
-        yield Report(scope, scope, app, replace(result, findings=findings))
+        yield scope, scope, app, replace(result, findings=findings)
 
 
 def _audit_projects(session: Session, wish: Wish) -> Iterator[Report]:
     from memdir.audit.projects import open_projects
 
-    tell = session.screen.tell
-    for place in open_projects(session.config, time.time, tell):
-        result = look_over(place.app, wish, tell)
+    for place in open_projects(session.config, time.time, session.screen.tell):
+        result = look_over(place.app, wish, session.screen.tell)
         result = replace(result, findings=(*place.findings, *result.findings))
-        yield Report(session.short(place.title), "", place.app, result)
-
-
-def _audit_fields(session: Session, reports: Sequence[Report]) -> Fields:
-    loads = [report.audit.load for report in reports]
-    sums = [sum(getattr(load, key) for load in loads) for key in ("index", "prompt", "memories")]
-    memories = [(report, item) for report in reports for item in report.audit.memories]
-    return {
-        "store": session.config.store,
-        "memories": [
-            pick(
-                item,
-                MEMORY,
-                claims=pick(item.claims, "checked stale unknown"),
-                store=report.app.store.root,
-            )
-            for report, item in memories
-        ],
-        "findings": [
-            pick(
-                finding,
-                FINDING,
-                fix=_advise(session, report, finding.fix),
-                store=report.app.store.root,
-            )
-            for report in reports
-            for finding in report.audit.findings
-        ],
-        "tokens": pick(Load(*sums), LOAD),
-        "stores": [
-            pick(report, "title store=app.store.root tokens", tokens=pick(report.audit.load, LOAD))
-            for report in reports
-        ],
-        "actions": {action: sum(i.action == action for _, i in memories) for action in ACTIONS},
-        "remarks": list(dict.fromkeys(text for one in reports for text in one.audit.remarks)),
-    }
+        yield session.short(place.title), "", place.app, result
 
 
 def _advise(session: Session, report: Report, text: str) -> str:
     """A suggestion that names its store, where that is not the one asked for."""
-    advise = session.screen.advise
-    if report.scope:
-        return advise(text, report.scope)
-    return Advice(advise.commands, report.app.store.root, home=advise.home)(text)
-
-
-def _audit_lines(
-    session: Session, reports: Sequence[Report], everything: bool, all_projects: bool
-) -> Iterator[str]:
-    if not reports:
-        yield NO_STORE
-        return
-    for number, report in enumerate(reports):
-        yield from [""] if number else []
-        yield from _report_lines(session, report, everything)
-    if all_projects:
-        yield from ["", "Next: memdir prune --dir STORE works through one of them"]
+    advise, (_, scope, app, _) = session.screen.advise, report
+    if scope:
+        return advise(text, scope)
+    return Advice(advise.commands, app.store.root, home=advise.home)(text)
 
 
 def _report_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
     """A store for a person: the sum, the memories, the findings, what it costs, what to do."""
-    screen, result, load = session.screen, report.audit, report.audit.load
-    root = report.app.store.root
-    actions = [f"{number} {action}" for action in ACTIONS if (number := result.count(action))]
-    total = count(len(result.memories), "memory", "memories")
-    parts = " · ".join([total, *actions, count(len(result.findings), "finding")])
-    for text in screen.block("", f"{report.title}: {parts}", ""):
+    screen, (title, scope, app, result) = session.screen, report
+    root, load = app.store.root, result.load
+    parts = [count(len(result.memories), "memory", "memories")]
+    parts += [f"{number} {action}" for action in ACTIONS if (number := result.count(action))]
+    parts.append(count(len(result.findings), "finding"))
+    for text in screen.block("", f"{title}: {' · '.join(parts)}", ""):
         yield screen.paint(text, "bold")
     yield from screen.block("in", session.short(root))
     shown = [item for item in result.memories if everything or item.action != "keep"]
@@ -179,7 +137,7 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
         for item, row in zip(shown, table[1:], strict=True):
             yield row
             for reason in item.reasons[1:]:  # the first says the age, which the row has
-                yield from screen.block("", reason, REASON_INDENT)
+                yield from screen.block("", reason, " " * 6)
         left = len(result.memories) - len(shown)
         yield from [f"  and {count(left, 'other')}: --all shows them"] if left else []
     yield from _finding_lines(session, report, everything)
@@ -194,13 +152,13 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
     steps = ["memdir prune"] if result.count("prune") else []
     steps += ["memdir touch NAME for what still holds"] if result.count("review") else []
     checked = any(item.claims.checked or item.claims.unknown for item in result.memories)
-    if report.app.config.code and not checked:
+    if app.config.code and not checked:
         steps.append("memdir audit --deep checks them against the code")
-    if steps and result.memories and report.scope:  # of many stores, the last line says it once
-        yield from _next_lines(screen, [_advise(session, report, step) for step in steps])
+    if steps and result.memories and scope:  # of many stores, the last line says it once
+        yield from screen.block("Next:", _advise(session, report, " · ".join(steps)), "")
 
 
-def bar(score: int) -> str:
+def score_bar(score: int) -> str:
     """A score as a bar of ten columns."""
     full, part = divmod(score * BAR * 8 // 100, 8)
     return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
@@ -209,7 +167,7 @@ def bar(score: int) -> str:
 def _row(item: Audited, widest: int) -> list[Cell]:
     style = STYLES[item.action]
     return [
-        (f"{bar(item.score)} {item.score:3}", style),
+        (f"{score_bar(item.score)} {item.score:3}", style),
         (item.action, style),
         (cut_middle(line(item.path.removesuffix(".md")), widest), "bold"),
         item.type,
@@ -221,7 +179,7 @@ def _row(item: Audited, widest: int) -> list[Cell]:
 def _finding_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
     """Findings by kind: a few of each, and the way to mend the first, or all with theirs."""
     screen, kinds = session.screen, dict[str, list[Finding]]()
-    for finding in report.audit.findings:
+    for finding in report[3].findings:
         kinds.setdefault(finding.kind, []).append(finding)
     # What can do harm first, then what there is most of.
     order = sorted(kinds.items(), key=lambda pair: (pair[0] not in SERIOUS, -len(pair[1]), pair[0]))
@@ -230,35 +188,21 @@ def _finding_lines(session: Session, report: Report, everything: bool) -> Iterat
         shown = findings if everything else findings[:FEW]
         for number, finding in enumerate(shown, 1):
             bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
-            yield from finding_lines(screen, [bare])
-            more = len(findings) - number
-            if more and number == len(shown):
-                yield f"  … and {more} more: --all"
-            alike = number < len(shown) and (not everything or shown[number].fix == finding.fix)
-            if finding.fix and not alike:
-                fix = finding.fix if everything else findings[0].fix
+            yield from screen.finding_lines([bare])
+            is_last = number == len(shown)
+            if is_last and len(findings) > number:
+                yield f"  … and {len(findings) - number} more: --all"
+            fix = finding.fix if everything else findings[0].fix * is_last
+            if fix and (is_last or shown[number].fix != fix):
                 yield from screen.block("fix:", _advise(session, report, fix), "    ")
-
-
-def _next_lines(screen: Screen, steps: Sequence[str]) -> Iterator[str]:
-    """What to type next, on one line, or each on its own."""
-    label, text = "Next:", " · ".join(steps)
-    if width(f"{label} {text}") <= screen.columns:
-        yield from screen.block(label, text, "")
-        return
-    yield from screen.block(label, steps[0], "")
-    for step in steps[1:]:
-        yield from screen.block("", step, " " * len(label + " "))
 
 
 # dashboard: every project at a glance.
 
 TOP = 10  # projects, alerts and consumers that a person is shown
-STRIPE = 20  # columns of the longest bar
 PROJECT_SHARE = 0.42  # of the line
 PROJECT = "title store=app.store.root gone memories types actions alerts index_findings tokens"
 CONSUMER = "store title path type score action age_days tokens"
-Project = tuple["Place", Audit]
 Item = tuple["Place", Audited]
 
 
@@ -272,119 +216,81 @@ def dashboard(session: Session, limit: int) -> Answer:
     from memdir.audit.projects import open_projects
 
     places = open_projects(session.config, time.time, session.screen.tell)
-    projects = [(place, look_over(place.app, Wish(brief=True))) for place in places]
-    projects.sort(key=lambda project: (-project[1].load.total, project[0].title))
-    items = [(place, item) for place, audit in projects for item in audit.memories]
-    alerts = [(place, item) for place, item in items if item.score > REVIEW]
+    audits = [(place, look_over(place.app, Wish(brief=True))) for place in places]
+    audits.sort(key=lambda pair: (-pair[1].load.total, pair[0].title))
+    items = [(place, item) for place, audit in audits for item in audit.memories]
+    alerts = [pair for pair in items if pair[1].score > REVIEW]
     alerts.sort(key=lambda pair: (-pair[1].score, pair[1].path))
-    longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))
+    longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))[:limit]
+    projects = [
+        pick(
+            place,
+            PROJECT,
+            gone=_is_gone(place),
+            memories=len(audit.memories),
+            types=Counter(item.type for item in audit.memories),
+            actions=Counter(item.action for item in audit.memories),
+            alerts=sum(item.score > REVIEW for item in audit.memories),
+            # Of files and index alone: what an audit finds in the texts is not looked for here.
+            index_findings=len(audit.findings) + len(place.findings),
+            tokens=pick(audit.load, LOAD),
+        )
+        for place, audit in audits
+    ]
+    loads = [audit.load for _, audit in audits]
     types = Counter(item.type for _, item in items)
-    loads = [audit.load for _, audit in projects]
-    fields = {
-        "projects": [_project_fields(place, audit) for place, audit in projects],
+    fields: Fields = {
+        "projects": projects,
         "counts": {
             "projects": len(projects),
             "memories": len(items),
-            "index_findings": sum(len(a.findings) + len(p.findings) for p, a in projects),
+            "index_findings": sum(len(a.findings) + len(p.findings) for p, a in audits),
             "types": dict(sorted(types.items())),
             "actions": Counter(item.action for _, item in items),
         },
         "alerts": _item_fields(alerts),
         "tokens": {key: sum(getattr(load, key) for load in loads) for key in LOAD.split()},
-        "top": _item_fields(longest[:limit]),
+        "top": _item_fields(longest),
     }
-    return Answer(fields, _dashboard_lines(session, projects, alerts, longest, types, limit))
+    if not projects:
+        return Answer(fields, [NO_STORE])
+    screen = session.screen
+    parts = [count(len(projects), "store"), count(len(items), "memory", "memories")]
+    lines = [screen.paint(" · ".join([*parts, count(len(alerts), "alert")]), "bold")]
+    lines += screen.block("", ", ".join(f"{n:,} {name}" for name, n in types.most_common()))
+    rows = [_project_row(session, *pair) for pair in audits[:limit]]
+    headings = ("store", "tokens a session", "memories", "alerts")
+    lines += ["", *screen.table(rows, headings=headings), *_others(len(projects) - limit)]
+    if alerts:
+        lines += ["", screen.paint(f"worn out (score above {REVIEW})", "cyan")]
+        lines += _item_lines(session, alerts[:limit]) + _others(len(alerts) - limit)
+    lines += ["", screen.paint("longest memories", "cyan")]
+    lines += _item_lines(session, longest[: TOP // 2], tokens=True)
+    steps = "memdir audit --all-projects lists the findings · memdir prune works through one store"
+    return Answer(fields, [*lines, "", *screen.block("Next:", steps, "")])
 
 
 def _is_gone(place: Place) -> bool:
-    from memdir.audit.projects import GONE
-
-    return any(finding.kind == GONE for finding in place.findings)
+    return any(finding.kind == "project-gone" for finding in place.findings)
 
 
-def _project_fields(place: Place, audit: Audit) -> Fields:
-    return pick(
-        place,
-        PROJECT,
-        gone=_is_gone(place),
-        memories=len(audit.memories),
-        types=Counter(item.type for item in audit.memories),
-        actions=Counter(item.action for item in audit.memories),
-        alerts=sum(item.score > REVIEW for item in audit.memories),
-        # Of files and index alone: what an audit finds in the texts is not looked for here.
-        index_findings=len(audit.findings) + len(place.findings),
-        tokens=pick(audit.load, LOAD),
-    )
+def _project_row(session: Session, place: Place, audit: Audit) -> list[Cell]:
+    gone = " (gone)" if _is_gone(place) else ""
+    alerts = sum(item.score > REVIEW for item in audit.memories)
+    is_over = audit.load.index * 4 >= MAX_CHARACTERS
+    widest = int(session.screen.columns * PROJECT_SHARE) - len(gone)
+    return [
+        (cut_middle(line(_title(session, place)), widest) + gone, "bold"),
+        (f"{audit.load.total:>16,}", "red" if is_over else "green"),
+        f"{len(audit.memories):>8}",
+        (f"{alerts}", "yellow" if alerts else "dim"),
+    ]
 
 
 def _item_fields(items: Sequence[Item]) -> list[Fields]:
     return [
         pick(item, CONSUMER, store=place.app.store.root, title=place.title) for place, item in items
     ]
-
-
-def _dashboard_lines(
-    session: Session,
-    projects: Sequence[Project],
-    alerts: Sequence[Item],
-    longest: Sequence[Item],
-    types: Counter[str],
-    limit: int,
-) -> Iterator[str]:
-    screen = session.screen
-    if not projects:
-        yield NO_STORE
-        return
-    parts = [count(len(projects), "store"), count(len(longest), "memory", "memories")]
-    yield screen.paint(" · ".join([*parts, count(len(alerts), "alert")]), "bold")
-    yield ""
-    most = max(types.values(), default=0)
-    rows = [
-        (name, (_stripe(n, most, STRIPE), "green"), f"{n:,}") for name, n in types.most_common()
-    ]
-    yield from screen.table(rows)
-    yield ""
-    yield from _project_lines(session, projects, limit)
-    if alerts:
-        yield from ["", screen.paint(f"worn out (score above {REVIEW})", "cyan")]
-        yield from _item_lines(session, alerts, limit, lambda i: f"{bar(i.score)} {i.score:3}")
-    if longest:
-        yield from ["", screen.paint("longest memories", "cyan")]
-        most = longest[0][1].tokens
-        top = longest[: min(limit, TOP // 2)]
-        yield from _item_lines(
-            session, top, limit, lambda i: f"{_stripe(i.tokens, most)} {i.tokens:>6,}"
-        )
-    yield ""
-    list_all = "memdir audit --all-projects lists the findings"
-    yield from _next_lines(screen, (list_all, "memdir prune works through one store"))
-
-
-def _stripe(number: int, most: int, columns: int = TOP) -> str:
-    """A bar as long as its share of the longest."""
-    length = round(number * columns / most) if most else 0
-    return ("█" * max(length, int(number > 0))).ljust(columns)
-
-
-def _project_lines(session: Session, projects: Sequence[Project], limit: int) -> Iterator[str]:
-    screen, most = session.screen, max(audit.load.total for _, audit in projects)
-    widest = int(screen.columns * PROJECT_SHARE)
-    rows: list[list[Cell]] = []
-    for place, audit in projects[:limit]:
-        gone = " (gone)" if _is_gone(place) else ""
-        alerts = sum(item.score > REVIEW for item in audit.memories)
-        over = audit.load.index * 4 >= MAX_CHARACTERS
-        load = f"{_stripe(audit.load.total, most)} {audit.load.total:>6,}"
-        rows.append(
-            [
-                (cut_middle(line(_title(session, place)), widest - len(gone)) + gone, "bold"),
-                (load, "red" if over else "green"),
-                f"{len(audit.memories):>3}",
-                (f"{alerts}", "yellow" if alerts else "dim"),
-            ]
-        )
-    yield from screen.table(rows, headings=("store", "tokens a session", "n", "alerts"))
-    yield from _others(len(projects) - limit)
 
 
 def _others(number: int) -> list[str]:
@@ -396,18 +302,12 @@ def _title(session: Session, place: Place) -> str:
     return session.short(place.title) if os.path.isabs(place.title) else place.title
 
 
-def _item_lines(
-    session: Session, items: Sequence[Item], limit: int, show: Callable[[Audited], str]
-) -> Iterator[str]:
+def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -> list[str]:
     widest = int(session.screen.columns * PROJECT_SHARE)
-    rows: list[list[Cell]] = [
-        [
-            (show(item), STYLES[item.action]),
-            (cut_middle(line(item.path.removesuffix(".md")), widest), "bold"),
-            item.type,
-            _title(session, place),
-        ]
-        for place, item in items[:limit]
-    ]
-    yield from session.screen.table(rows)
-    yield from _others(len(items) - limit)
+    rows: list[list[Cell]] = []
+    for place, item in items:
+        figure = f"{item.tokens:>6,}" if tokens else f"{score_bar(item.score)} {item.score:3}"
+        name = cut_middle(line(item.path.removesuffix(".md")), widest)
+        style = STYLES[item.action]
+        rows.append([(figure, style), (name, "bold"), item.type, _title(session, place)])
+    return session.screen.table(rows)

@@ -15,7 +15,7 @@ from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
 from memdir.capture.sessions import find_project, open_reader
 from memdir.capture.signals import Catch
 from memdir.cli.command import Session, command
-from memdir.cli.output import DRY_RUN, Fields, Screen, moment, pick
+from memdir.cli.output import DRY_RUN, Answer, Fields, Screen, local_time, pick
 from memdir.config.config import Config
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import RETIRED
@@ -32,7 +32,9 @@ MAX_COLUMNS = 400  # of a text that a dry run shows
 @click.option("--client", metavar="CLIENT", default=CLIENT, help=f"Who wrote it ({CLIENT}).")
 @click.option("--model", metavar="MODEL", help="Ask this one, within the budget.")
 @click.option("--no-model", is_flag=True, help="Ask none, whatever the settings say.")
-def learn(session: Session, transcript: str, client: str, model: str | None, no_model: bool) -> int:
+def learn(
+    session: Session, transcript: str, client: str, model: str | None, no_model: bool
+) -> Answer:
     """Learn from a conversation what is new since the last time.
 
     What a person asked to remember is saved at once; what was only noticed is held for a review,
@@ -51,15 +53,18 @@ def learn(session: Session, transcript: str, client: str, model: str | None, no_
     chosen = _where_it_was_said(session, request)
     app = replace(chosen.app, actor=ACTOR)
     outcome = capture(app, request, open_reader(app, client, path))
-    fields = _fields(outcome) | {"dry_run": app.dry_run, "store": app.store.root}
     lines = [*_lines(session.screen, outcome, app.dry_run)]
     lines += session.screen.blocks("note:", outcome.remarks)
     if outcome.received or chosen is not session:
         lines += session.screen.block("project", session.short(_project(chosen.config)))
-    session.screen.answer(fields, lines)
-    if app.dry_run:
-        session.screen.tell(DRY_RUN)
-    return int(outcome.unreadable)
+    entries = {
+        kind: [_entry(entry, outcome.things.get(entry.id)) for entry in outcome.of(kind)]
+        for kind in (SAVED, REFUSED, HELD)
+    }
+    declared = f"received {SAVED} {REFUSED} {HELD} waiting tokens reason remarks"
+    more = {"dry_run": app.dry_run, "store": app.store.root}
+    fields = pick(outcome, declared, **entries, **more)
+    return Answer(fields, lines, int(outcome.unreadable), DRY_RUN if app.dry_run else "")
 
 
 def _where_it_was_said(session: Session, request: Request) -> Session:
@@ -78,15 +83,6 @@ def _project(config: Config) -> str:
     """The directory whose memories these are; a store that somebody named has none."""
     own = config.scope.kind == "project" and not config.foreign
     return config.project_root if own else config.store
-
-
-def _fields(outcome: Outcome) -> Fields:
-    entries = {
-        kind: [_entry(entry, outcome.things.get(entry.id)) for entry in outcome.of(kind)]
-        for kind in (SAVED, REFUSED, HELD)
-    }
-    declared = f"received {SAVED} {REFUSED} {HELD} waiting tokens reason remarks"
-    return pick(outcome, declared, **entries)
 
 
 def _entry(entry: Entry, catch: Catch | None) -> Fields:
@@ -115,7 +111,7 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
             yield from screen.block(label, text, style=style)
             yield from _draft_lines(screen, catch) if dry_run and catch else []
     if outcome.waiting:
-        again = f"; again from {moment(outcome.after)} on" if outcome.after else ""
+        again = f"; again from {local_time(outcome.after)} on" if outcome.after else ""
         yield from screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
 
 

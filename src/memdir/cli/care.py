@@ -1,24 +1,23 @@
-"""Doctor, status, budget."""
+"""Doctor, status, budget, eval."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import click
 
-from memdir.care.doctor import doctor as check_up
-from memdir.care.status import Status
-from memdir.care.status import status as look
+from memdir.care.doctor import check_store
+from memdir.care.status import Status, read_status
 from memdir.cli.command import ACTOR, Session, command, private_folder
-from memdir.cli.output import Answer, Cell, Fields, Screen, moment, pick
+from memdir.cli.output import Answer, Cell, Fields, Screen, local_time, pick
 from memdir.config.config import is_silent
 from memdir.config.scope import Scope
 from memdir.hot import safe
-from memdir.models.ledger import Call, Spending, read_spending
+from memdir.models.ledger import Call, read_spending
 from memdir.store.writer import App, open_app
 from memdir.text.terminal import count
 from memdir.upkeep.worksheet import Check
@@ -51,45 +50,38 @@ def budget(session: Session, limit: int) -> Answer:
     MEMDIR_SESSION.
     """
     name = session.config.environ.get(SESSION_VARIABLE, "").strip()
-    result = read_spending(session.app, name)
+    result, screen = read_spending(session.app, name), session.screen
+    limits, spent = result.limits, result.spent
     cached = sum(call.usage.cached_tokens for call in result.today)
     known = [call.usage.cost for call in result.today if call.usage.cost is not None]
     cost = sum(known) if known else None
-    of_session = {"session": result.spent.session} if result.session else {}
+    of_session = {"session": spent.session} if result.session else {}
     fields = pick(
         result,
         "limits spent day session entries",
-        limits=pick(result.limits, "run session day"),
-        spent={**of_session, "day": result.spent.day, "cached": cached, "cost": cost},
+        limits=pick(limits, "run session day"),
+        spent={**of_session, "day": spent.day, "cached": cached, "cost": cost},
         entries=[pick(call, CALL, time=safe.iso_time(call.time)) for call in result.calls],
     )
-    return Answer(fields, _budget_lines(session, result, cached, cost, limit))
-
-
-def _budget_lines(
-    session: Session, result: Spending, cached: int, cost: float | None, limit: int
-) -> Iterator[str]:
-    screen, limits, spent = session.screen, result.limits, result.spent
-    yield _budget_bar(screen, "today", spent.day, limits.day)
+    lines = [_budget_bar(screen, "today", spent.day, limits.day)]
     if result.session:
-        yield _budget_bar(screen, "session", spent.session, limits.session)
+        lines.append(_budget_bar(screen, "session", spent.session, limits.session))
     else:
-        yield f"  {'session':8}at most {limits.session:,} tokens"
-    yield f"  {'run':8}at most {limits.run or 0:,} tokens"
+        lines.append(f"  {'session':8}at most {limits.session:,} tokens")
+    lines.append(f"  {'run':8}at most {limits.run or 0:,} tokens")
     parts = [f"{count(len(result.today), 'call')} today"]
     parts += [f"{cached:,} tokens from caches"] if cached else []
     parts += [f"about {_dollars(cost)}"] if cost is not None else []
-    yield from ["", "  " + ", ".join(parts)]
+    lines += ["", "  " + ", ".join(parts)]
     if not session.config.options.model:
         text = "No model is set, so none is asked: set model.name in config.toml."
-        yield from ["", *screen.block("", text)]
-    shown = result.calls[:limit] if limit else result.calls
-    if shown:
-        rows = [_call_row(call, result.day) for call in shown]
-        yield from ["", *screen.table(rows, COLUMNS, HEADINGS)]
-    if len(shown) < len(result.calls):
-        total = len(result.calls)
-        yield from ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
+        lines += ["", *screen.block("", text)]
+    shown, total = result.calls[: limit or None], len(result.calls)
+    rows = [_call_row(call, result.day) for call in shown]
+    lines += ["", *screen.table(rows, COLUMNS, HEADINGS)] if rows else []
+    if len(shown) < total:
+        lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
+    return Answer(fields, lines)
 
 
 def _budget_bar(screen: Screen, name: str, used: int, limit: int) -> str:
@@ -145,31 +137,20 @@ def doctor(session: Session, fix: bool) -> Answer:
     try:
         for scope, app in session.apps():
             trial = _trial(app, os.path.join(os.path.realpath(folder), scope.replace("/", "-")))
-            checks += [(scope, check) for check in check_up(app, trial, fix)]
+            checks += [(scope, check) for check in check_store(app, trial, fix)]
     finally:
         rmtree(folder, ignore_errors=True)
-    well, advise = all(check.ok for _, check in checks), session.screen.advise
-    fields: Fields = {
-        "ok": well,
-        "checks": [
-            pick(check, "name ok message fix", fix=advise(check.fix, scope), scope=scope)
-            for scope, check in checks
-        ],
-    }
-    return Answer(fields, _doctor_lines(session, checks, well), int(not well))
-
-
-def _doctor_lines(
-    session: Session, checks: Sequence[tuple[str, Check]], well: bool
-) -> Iterator[str]:
-    screen = session.screen
+    screen, well = session.screen, all(check.ok for _, check in checks)
+    fields: list[Fields] = []
+    lines: list[str] = []
     for scope, check in checks:
+        step = screen.advise(check.fix, scope)
+        fields.append(pick(check, "name ok message fix", fix=step, scope=scope))
         mark, style = ("ok", "green") if check.ok else ("!!", "red")
-        text = session.short(check.message)
-        yield from screen.block(f"{mark} {check.name:10}", text, "", style)
-        if check.fix and not check.ok:
-            yield from screen.block("fix:", screen.advise(check.fix, scope), " " * 14)
-    yield from ["", "all is well" if well else "not all is well: see the lines with !!"]
+        lines += screen.block(f"{mark} {check.name:10}", session.short(check.message), "", style)
+        lines += screen.block("fix:", step, " " * 14) if step and not check.ok else []
+    lines += ["", "all is well" if well else "not all is well: see the lines with !!"]
+    return Answer({"ok": well, "checks": fields}, lines, int(not well))
 
 
 def _trial(app: App, folder: str) -> App:
@@ -206,7 +187,7 @@ def status(session: Session) -> Answer:
     does not come out, the exit code is 1.
     """
     app, options = session.app, session.config.options
-    result = look(app)
+    result = read_status(app)
     hooks = f"set up ({result.set_up})" if result.set_up else "not set up"
     if not options.hooks:
         hooks = "off by hooks.enabled"
@@ -230,25 +211,22 @@ def status(session: Session) -> Answer:
         model=options.capture_model or options.model,
         store=app.store.root,
     )
-    return Answer(fields, _status_lines(session, result, hooks), int(not result.account.balances))
+    lines = []
+    for label, text in _status_rows(session, result, hooks):
+        style = "bold" if label else ""
+        lines += session.screen.block(f"{label:{LABEL}}", text, "", style)
+    lines += [f"  {problem}" for problem in result.account.problems[:FEW]]
+    if result.damaged:  # a broken line hides no other, but somebody should know of it
+        numbers = ", ".join(map(str, result.damaged[:FEW])) + ", …" * (len(result.damaged) > FEW)
+        noun = "line" if len(result.damaged) == 1 else "lines"
+        path = session.short(result.journal)
+        text = f"{noun} {numbers} of {path} cannot be read; the others count"
+        lines += session.screen.block("note:", text)
+    return Answer(fields, lines, int(not result.account.balances))
 
 
 def _time(seconds: float) -> str | None:
     return safe.iso_time(seconds) if seconds else None
-
-
-def _status_lines(session: Session, result: Status, hooks: str) -> Iterator[str]:
-    screen, account = session.screen, result.account
-    for label, text in _status_rows(session, result, hooks):
-        yield from screen.block(f"{label:{LABEL}}", text, "", style="bold" if label else "")
-    yield from (f"  {problem}" for problem in account.problems[:FEW])
-    if result.damaged:  # a broken line hides no other, but somebody should know of it
-        numbers = ", ".join(map(str, result.damaged[:FEW]))
-        numbers += ", …" if len(result.damaged) > FEW else ""
-        noun = "line" if len(result.damaged) == 1 else "lines"
-        path = session.short(result.journal)
-        text = f"{noun} {numbers} of {path} cannot be read; the others count"
-        yield from screen.block("note:", text)
 
 
 def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple[str, str]]:
@@ -259,7 +237,7 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     yield "captured", f"{count(account.received, 'thing')} = {parts}{verdict}"
     for item in result.waiting[:FEW]:
         later = item.after > time.time()
-        until = f"until {moment(item.after)}" if later else "for the next session"
+        until = f"until {local_time(item.after)}" if later else "for the next session"
         yield "", f"waits {until}: {item.reason or item.id}"
         if item.transcript:
             step = f"memdir capture --transcript {shlex.quote(item.transcript)} --no-model"
@@ -287,4 +265,46 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
 def _ago(seconds: float) -> str:
     if not seconds:
         return "never"
-    return f"{moment(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
+    return f"{local_time(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
+
+
+# eval: how good memory is here, in figures.
+
+OWN, RECALL = "own", "recall"
+SETS = ("corpus", "locomo", "longmemeval")
+DEPTH, DEEPEST = 20, 1_000  # memories per prompt
+
+
+@command("eval", "memdir eval recall --set corpus --data ../corpus")
+@click.argument("what", type=click.Choice((OWN, RECALL)), default=OWN)
+@click.option("--set", "name", type=click.Choice(SETS), help="The test set (corpus).")
+@click.option("--data", metavar="PATH", help="Where the test set lies.")
+@click.option("--k", type=click.IntRange(1, DEEPEST), help=f"Memories per prompt ({DEPTH}).")
+def evaluate(
+    session: Session, what: str, name: str | None, data: str | None, k: int | None
+) -> Answer:
+    """Measure memory: your own store, or recall on a test set.
+
+    `own` asks your store its own descriptions and links, and looks at duplicates, ages, the
+    index and what every session carries. `recall` puts the prompts of a test set to memdir.
+    Offline; nothing is written.
+    """
+    from memdir.evals.own import evaluate_own
+    from memdir.evals.prompt_sets import READERS
+    from memdir.evals.recall_sets import evaluate_recall
+    from memdir.evals.report import report_fields, report_lines
+
+    say = session.screen.report
+    if what == RECALL:
+        if data is None:
+            raise click.UsageError("recall needs --data PATH, the test set")
+        prompts = READERS[name or SETS[0]](os.path.expanduser(data))
+        # The product as it is set up here; the test set brings its own stores.
+        config = session.asked.config("project")
+        app = open_app(config, now=time.time, tell=session.screen.tell)
+        report = evaluate_recall(prompts, k or DEPTH, app, say)
+    else:
+        if name is not None or data is not None or k is not None:
+            raise click.UsageError("--set, --data and --k belong to memdir eval recall")
+        report = evaluate_own(session.app, say)
+    return Answer(report_fields(report), report_lines(report, session.screen))

@@ -8,8 +8,8 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from click.core import ParameterSource
 
-from memdir.cli.advice import Advice
-from memdir.cli.output import Answer, Screen, progress
+from memdir.cli.output import Advice, Answer, Screen, done_fields, progress
 from memdir.config.config import Config, read_config
 from memdir.config.scope import SCOPE_FORMS
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.hot import memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS
-from memdir.store.writer import App, open_app
+from memdir.store.writer import App, Done, open_app
 from memdir.text import pattern
 from memdir.text.terminal import count
 
@@ -120,19 +119,13 @@ ACTOR = "cli"
 # They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
 ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream", "status")
 SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in their answers
-# What a command for Markdown memories is called for records.
-INSTEAD = {
-    **dict.fromkeys(("remember", "save", "capture", "extract", "log-day"), "save"),
-    **dict.fromkeys(("edit", "touch"), "write --action update"),
-    **dict.fromkeys(("forget", "retire"), "retire NAME"),
-    **dict.fromkeys(("purge", "prune", "restructure", "dream"), "gc"),
-    "archive": "archive NAME",
-    "restore": "restore NAME",
-    "index": "index",
-    "import": "import DIR",
-    **dict.fromkeys(("export", "share"), "export DIR"),
+# They work on Markdown; `memdir records` has its own.
+ON_MARKDOWN = {
+    *("remember", "save", "edit", "touch", "capture", "extract", "log-day", "forget", "retire"),
+    *("archive", "restore", "purge", "prune", "restructure", "dream", "index", "import"),
+    *("export", "share"),
 }
-Run = Callable[..., Any]  # gives an Answer, or an exit code where it has printed itself
+Run = Callable[..., Answer | int]  # an exit code, where it has printed itself
 
 
 @dataclass(frozen=True)
@@ -225,27 +218,21 @@ class Session:
             )
         return matches[0][1:]
 
-    @contextmanager
-    def looking_further(self, verb: str, options: Mapping[str, object]) -> Iterator[None]:
-        """Where something was not found, say where else it is."""
-        try:
-            yield
-        except Missing as error:
-            given = options.get("names") or (options.get("name"), options.get("change"))
-            names = [name for name in cast(Iterable[object], given) if isinstance(name, str)]
-            with suppress(MemdirError):  # a second trouble would hide the first
-                error.next = self._find_elsewhere(verb, names) or error.next
-            raise
-
-    def _find_elsewhere(self, verb: str, names: Sequence[str]) -> str:
-        """The next step for the first of these that is somewhere else; empty when none is."""
-        here = self.app
-        missing = [name for name in names if name.strip() and not _has(verb, name, here)]
-        others = [*self._others()] if missing else []
-        for name in missing:
-            for scope, app in [("", here), *others]:
-                if step := _step(verb, name, app, scope):
-                    return self.screen.advise(step, scope)
+    def find_elsewhere(self, verb: str, options: Mapping[str, object]) -> str:
+        """The next step for what is somewhere else; empty where it is nowhere."""
+        given = options.get("names") or (options.get("name"), options.get("change"))
+        for name in cast(Iterable[object], given):
+            if not isinstance(name, str) or not name.strip():
+                continue
+            places = [("", *_locate(verb, name, self.app))]
+            if places[0][2] == verb:
+                continue  # another one is missing
+            places += [(scope, *_locate(verb, name, app)) for scope, app in self._others()]
+            for scope, place, step in places:
+                if step:
+                    of_scope = f" of the scope {scope}" if scope else ""
+                    text = f"it is {place}{of_scope}: memdir {step} {quote(name)}"
+                    return self.screen.advise(text, scope)
         return ""
 
     def _others(self) -> Iterator[tuple[str, App]]:
@@ -261,6 +248,14 @@ class Session:
         app = open_app(config, now=time.time, tell=tell, actor=ACTOR, dry_run=dry_run)
         self.opened.append(app)
         return app
+
+    def done_answer(
+        self, app: App, done: Done, *says: str, code: int = 0, **more: object
+    ) -> Answer:
+        """What a change did, as the answer of a command."""
+        done = self.screen.advised(done)
+        fields = {**done_fields(app, done), **more}
+        return Answer(fields, self.screen.done_lines(done, says), code)
 
     def short(self, path: str) -> str:
         """A path as people write it: below their home it starts with `~`."""
@@ -291,14 +286,20 @@ def command(
         ) -> int:
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
             session = _begin(name, asked, json, records)
-            with progress(session.screen, bulk), session.looking_further(name, options):
-                result: Answer | int | None = run(session, **options)
-                if isinstance(result, Answer):
-                    session.screen.answer(result.fields, result.lines)
-                    result = result.code
+            with progress(session.screen, bulk):
+                try:
+                    answer: Answer | int = run(session, **options)
+                    if isinstance(answer, Answer):
+                        session.screen.answer(answer.fields, answer.lines)
+                except Missing as error:
+                    with suppress(MemdirError):  # a second trouble would hide the first
+                        error.next = session.find_elsewhere(name, options) or error.next
+                    raise
+            if isinstance(answer, Answer) and answer.remark:
+                session.screen.tell(answer.remark)
             for app in () if changes else session.opened:
                 app.snapshot()  # whoever looks at a store also protects it
-            return result or 0
+            return answer.code if isinstance(answer, Answer) else answer
 
         text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
         own = getattr(call, "__click_params__", [])[::-1]
@@ -313,16 +314,16 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     context = click.get_current_context()
     commands = cast(click.Group, context.find_root().command).list_commands(context)
     screen: Screen = context.obj
-    screen.json, screen.begun = json, True
+    screen.json, screen.begun, screen.records = json, True, records
     screen.advise = Advice(commands, asked.dir, asked.project, asked.scope)
     config = asked.config()
     session = Session(screen, asked, config)
     screen.advise = screen.advise._replace(home="" if json else config.home)
-    if config.layout == RECORDS and name in INSTEAD and not records:
+    if config.layout == RECORDS and name in ON_MARKDOWN and not records:
         raise BadInput(
             f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records",
             path=config.store,
-            next=f"memdir records {INSTEAD[name]}",
+            next="memdir records --help lists what works on them",
         )
     if name in ON_EXISTING and asked.dir is not None and not os.path.isdir(config.store):
         raise Missing(
@@ -370,54 +371,21 @@ def _shared(changes: bool, records: bool) -> list[click.Parameter]:
     return options
 
 
-# What was not found here may be on a shelf or in another scope.
-
-FROM_SHELF = ("restore", "purge")
-OF_HISTORY = ("diff", "undo")
-
-
-def _has(verb: str, name: str, app: App) -> bool:
-    if verb in OF_HISTORY:
-        return _is_change(name, app)
-    return bool(_room(name, app)) if verb in FROM_SHELF else _is_memory(name, app)
-
-
-def _step(verb: str, name: str, app: App, scope: str) -> str:
-    """What to type for a thing that this store has; empty when it has it not."""
-    word, of_scope = quote(name), f" of the scope {scope}" if scope else ""
-    if verb in OF_HISTORY or "@" in name:
-        known = bool(scope) and _is_change(name.rpartition("@")[2], app)
-        return f"it is a change{of_scope}: memdir {verb} {word}" if known else ""
-    room = _room(name, app)
-    if verb in FROM_SHELF:
-        if room:
-            return f"it is in the {room}{of_scope}: memdir {verb} {word}"
-        stands = not scope and _is_memory(name, app)
-        return f"it was not put away, so it is in the store: memdir show {word}" if stands else ""
-    if _is_memory(name, app):
-        return f"it is in the scope {scope}: memdir {verb} {word}"
-    return f"it is in the {room}{of_scope}: memdir restore {word}" if room else ""
-
-
-def _is_memory(name: str, app: App) -> bool:
-    from memdir.format.names import find
-
-    with suppress(MemdirError):
-        return bool(find(name, app.store.scan().memories))
-    return False
-
-
-def _room(name: str, app: App) -> str:
-    """The shelf that holds the newest memory of that name."""
-    from memdir.format.names import means
+def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
+    """Where this store has a thing of that name, and the command that finds it; else nothing."""
+    from memdir.format.names import find, means
     from memdir.store.look import list_shelved
 
     with suppress(MemdirError):
-        return next((item.room for item in list_shelved(app) if means(name, item.path)), "")
-    return ""
-
-
-def _is_change(name: str, app: App) -> bool:
-    with suppress(MemdirError):
-        return bool(app.history.find(name))
-    return False
+        if verb in ("diff", "undo") or "@" in name:
+            known = app.history.find(name.rpartition("@")[2])
+            return ("in the history", verb) if known else ("", "")
+        room = next((item.room for item in list_shelved(app) if means(name, item.path)), "")
+        is_memory = False
+        with suppress(Missing):
+            is_memory = bool(find(name, app.store.scan().memories))
+        if room and (verb in ("restore", "purge") or not is_memory):
+            return f"in the {room}", verb if verb == "purge" else "restore"
+        if is_memory:
+            return "in the store", "show" if verb in ("restore", "purge") else verb
+    return "", ""

@@ -13,13 +13,9 @@ from memdir.cli.output import (
     Answer,
     Fields,
     Screen,
-    advised,
     diff,
     done_fields,
-    dry_files,
-    dry_lines,
-    finding_lines,
-    more_lines,
+    file_fields,
     pick,
     pick_all,
 )
@@ -30,7 +26,7 @@ from memdir.format.draft import SKIPPED, hash_of
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import is_below
 from memdir.store import changes, look
-from memdir.store.writer import App, Done
+from memdir.store.writer import Done
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import count, line
 
@@ -38,6 +34,7 @@ DEFAULT = "~/memdir-export.zip"  # not here: a checkout is no place for private 
 FEW = 20  # files that are named one by one
 NAMED = 5  # files that are named in passing
 MAX_ORIGIN = 200  # characters of an origin
+CLASH = "clash"
 
 
 @command("import", "memdir import ../old-project/.agents/memory", changes=True, bulk=True)
@@ -52,11 +49,17 @@ def import_(session: Session, source: str, path: str) -> Answer:
     unsafe entry of an archive refuses the whole import. One undo takes it all back.
     """
     app = session.app
-    brought = other_tools.read_memories(session.config, source, path)
-    clashes = _drop_clashes(app, brought)
-    contents = dict(brought.files)
     origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line of the history
-    done = advised(session.screen, changes.bring_in(app, brought.files, origin=origin))
+    brought = other_tools.read_memories(session.config, source, path)
+    taken = {path.casefold(): path for path in app.store.files()}
+    for path, data in list(brought.files):
+        other = taken.get(path.casefold(), path)
+        if other != path:
+            message = f"{path}: the store has {other}, the same name on some disks; skipped"
+            brought.skipped.append(Finding(CLASH, path, message, f"rename {path} in the source"))
+            brought.files.remove((path, data))
+    contents = dict(brought.files)
+    done = session.screen.advised(changes.bring_in(app, brought.files, origin=origin))
     files = [
         pick(
             change,
@@ -65,29 +68,16 @@ def import_(session: Session, source: str, path: str) -> Answer:
         )
         for change in done.changes
     ]
-    files += [file for file in dry_files(done) if file["path"] not in contents]
+    files += [file for file in file_fields(done.diff) if file["path"] not in contents]
     skipped = pick_all(brought.skipped, FINDING)
     fields = {**done_fields(app, done), "files": files, "skipped": skipped}
     lost = any(
         change.kind == SKIPPED and change.hash != hash_of(contents[change.path])
         for change in done.changes
     )
-    broken = any(finding.kind == archive.BROKEN for finding in brought.skipped)
+    broken = any(finding.kind in (archive.BROKEN, CLASH) for finding in brought.skipped)
     lines = _import_lines(session.screen, done, brought)
-    return Answer(fields, lines, int(lost or clashes or broken))
-
-
-def _drop_clashes(app: App, brought: archive.Brought) -> bool:
-    """Take out what would stand beside a memory whose name is the same on some disks."""
-    taken = {path.casefold(): path for path in app.store.files()}
-    files = list(brought.files)
-    for path, data in files:
-        other = taken.get(path.casefold(), path)
-        if other != path:
-            message = f"{path}: the store has {other}, the same name on some disks; skipped"
-            brought.skipped.append(Finding("clash", path, message, f"rename {path} in the source"))
-            brought.files.remove((path, data))
-    return len(brought.files) < len(files)
+    return Answer(fields, lines, int(lost or broken))
 
 
 def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Iterator[str]:
@@ -96,7 +86,7 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     head = "would import" if done.dry_run else "imported"
     yield f"{head} {len(taken):,} of {count(len(done.changes), 'memory', 'memories')}"
     yield from (f"  + {line(path)}" for path in taken[:FEW])
-    yield from more_lines(len(taken), FEW, "")
+    yield from screen.more_lines(len(taken), FEW, "")
     left = [change for change in done.changes if not change.changed]
     same = {change.path for change in left if change.hash == hash_of(contents[change.path])}
     yield from screen.blocks("", _some("there already, the same", sorted(same)))
@@ -107,13 +97,13 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     other = sorted(path for path in other if path.rpartition("/")[2] != INDEX)
     yield from screen.blocks("", _some("passed over, no memory", other))
     skipped = [finding for finding in brought.skipped if finding.kind != archive.OTHER]
-    yield from finding_lines(screen, skipped[:FEW])
-    yield from more_lines(len(skipped), FEW, "")
+    yield from screen.finding_lines(skipped[:FEW])
+    yield from screen.more_lines(len(skipped), FEW, "")
     # Memories that are nobody else's may hold a secret; a person should know which.
     secret = sorted(path for path in taken if find_secrets(decode(contents[path])))
     warning = _some("these look as if they held a secret", secret)
     yield from screen.blocks("note:", [*done.remarks, *warning])
-    yield from dry_lines(screen, done) if done.dry_run else ()
+    yield from screen.dry_lines(done) if done.dry_run else ()
 
 
 def _some(text: str, paths: list[str]) -> list[str]:
@@ -155,7 +145,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
     }
     head = "would write" if dry_run else "wrote"
     text = f"{head} {count(len(files), 'file')} to {session.short(target)}"
-    lines = [*session.screen.block("", text, ""), *finding_lines(session.screen, findings)]
+    lines = [*session.screen.block("", text, ""), *session.screen.finding_lines(findings)]
     return Answer(fields, lines, int(bool(findings)))
 
 

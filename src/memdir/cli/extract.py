@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import click
@@ -17,20 +15,8 @@ from memdir.capture.extract import extract as learn
 from memdir.capture.pages import write_patches
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
 from memdir.capture.sessions import Chosen
-from memdir.cli.advice import PROJECT
 from memdir.cli.command import Session, command, read_moment
-from memdir.cli.output import (
-    DRY_RUN,
-    Answer,
-    Fields,
-    Screen,
-    change_fields,
-    diff_lines,
-    dry_files,
-    dry_lines,
-    more_lines,
-    pick,
-)
+from memdir.cli.output import CHANGE, DRY_RUN, PROJECT, Answer, Fields, Screen, file_fields, pick
 from memdir.format.draft import first_sentence
 from memdir.hot import safe
 from memdir.text.secrets import before_secrets
@@ -46,9 +32,8 @@ HEADS = {
 }
 STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
 FEW = 12  # of many things, shown one by one
-OUTCOME, FOLDER, ID = 8, 14, 36  # columns
+OUTCOME, FOLDER = 8, 14  # columns
 INDENT = " " * (OUTCOME + 4)
-PROGRESS_SECONDS = 1.0  # between two words about how far it is
 
 
 @command("extract", "memdir extract --last 5 --dry-run", changes=True)
@@ -86,45 +71,16 @@ def extract(
     app = session.app
     moment = read_moment(since, app.now()) if since else None
     chosen = Chosen(sessions, moment, last or 0, client, all_projects, model, yes)
-    made = learn(app, chosen, _under_way(session.screen))
+    screen = session.screen
+    made = learn(app, chosen, lambda read, total: screen.report(f"session {read:,} of {total:,}"))
     files = _write_patches(made, patches) if patches and not app.dry_run else {}
     left = any(item.outcome == LEFT for item in made.items)
-    fields = _fields(made, app.dry_run, files)
-    return Answer(fields, _lines(session, made, files), int(bool(made.lost) or left))
-
-
-def _under_way(screen: Screen) -> Callable[[int, int], None]:
-    """Say how far it is, once a second, to a person who waits."""
-    silent = screen.json or not sys.stderr.isatty()
-    last = time.monotonic()
-
-    def say(read: int, total: int) -> None:
-        nonlocal last
-        if not silent and time.monotonic() - last >= PROGRESS_SECONDS:
-            last = time.monotonic()
-            screen.tell(f"session {read:,} of {total:,} …")
-
-    return say
-
-
-def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
-    """The file of each patch, by its place in the list."""
-    names: Counter[str] = Counter()
-    texts = {}
-    for patch in made.patches:
-        names[patch.file] += 1
-        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # projects of one name
-        texts[again + patch.file] = patch.text
-    return dict(enumerate(write_patches(folder, texts)))
-
-
-def _fields(made: Extraction, dry_run: bool, files: dict[int, str]) -> Fields:
     things = Counter(item.session.path for item in made.items)
-    return {
+    fields: Fields = {
         "before": made.before,
         "after": made.after,
-        "changes": [{**change_fields(change), "store": store} for store, change in made.changes],
-        "batch": made.batch if made.changes and not dry_run else "",
+        "changes": [pick(change, CHANGE, store=store) for store, change in made.changes],
+        "batch": made.batch if made.changes and not app.dry_run else "",
         "lost": made.lost,
         "routed": [_item_fields(item) for item in made.items],
         "patches": [
@@ -139,9 +95,21 @@ def _fields(made: Extraction, dry_run: bool, files: dict[int, str]) -> Fields:
         "waiting": [{"session": id, "reason": reason} for id, reason in made.waiting.items()],
         "tokens": made.tokens,
         "remarks": made.remarks,
-        "dry_run": dry_run,
-        "files": [file for done in made.done for file in dry_files(done)],
+        "dry_run": app.dry_run,
+        "files": [file for done in made.done for file in file_fields(done.diff)],
     }
+    return Answer(fields, _lines(session, made, files), int(bool(made.lost) or left))
+
+
+def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
+    """The file of each patch, by its place in the list."""
+    names: Counter[str] = Counter()
+    texts = {}
+    for patch in made.patches:
+        names[patch.file] += 1
+        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # projects of one name
+        texts[again + patch.file] = patch.text
+    return dict(enumerate(write_patches(folder, texts)))
 
 
 def _item_fields(item: Item) -> Fields:
@@ -173,31 +141,25 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
         yield from _group(screen, destination, items, several, dry)
     for patch in made.patches:
         yield from ["", screen.paint(f"For {session.short(patch.root)}", "bold")]
-        yield from diff_lines(screen, patch.text.rstrip("\n"))
+        yield from screen.diff_lines(patch.text.rstrip("\n"))
     waits = [f"session {id}: {reason}" for id, reason in made.waiting.items()][:FEW]
     notes = screen.blocks("waits:", waits, style="yellow")
     notes += screen.blocks("note:", [screen.advise(text) for text in made.remarks[:FEW]])
     notes += screen.blocks("lost:", made.lost, style="red")
     yield from ["", screen.paint("Worth knowing", "bold"), *notes] if notes else []
-    if dry:
-        for done in made.done:
-            yield from dry_lines(screen, done)[:-2]
-        yield from _session_lines(screen, made)
-        yield from ["", DRY_RUN]
-    elif steps := [*_next(session, made, files)]:
-        yield from ["", "Next:", *steps]
-
-
-def _session_lines(screen: Screen, made: Extraction) -> Iterator[str]:
-    """The sessions by the ids that a run can be given."""
+    if not dry:
+        steps = [*_next(session, made, files)]
+        yield from ["", "Next:", *steps] if steps else []
+        return
+    for done in made.done:
+        yield from screen.dry_lines(done)[:-2]
     things = Counter(item.session.path for item in made.items)
-    rows = [
+    rows = [  # by the ids that a run can be given
         (past.id, safe.iso_day(past.modified), count(things[past.path], "thing"))
         for past in made.sessions[:FEW]
     ]
-    if rows:
-        yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows, (ID,))]
-    yield from more_lines(len(made.sessions), FEW)
+    yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows)] if rows else []
+    yield from [*screen.more_lines(len(made.sessions), FEW), "", DRY_RUN]
 
 
 def _headline(made: Extraction, dry: bool) -> str:
@@ -233,40 +195,39 @@ def _group(
             parts = (draft.body, f"Why: {draft.why}" if draft.why else "") if draft else ()
             text = " ".join(" ".join(before_secrets(part).split()) for part in parts).strip()
             yield from screen.block("", f'"{text}"', INDENT)
-    yield from more_lines(len(items), FEW)
+    yield from screen.more_lines(len(items), FEW)
 
 
 def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
     """What a person may want to do now, as commands that can be pasted."""
+
+    def word(path: str) -> str:
+        """A path for the shell, which expands a `~` that stands outside the quotes."""
+        short = session.short(path)
+        return "~/" + shlex.quote(short[2:]) if short.startswith("~/") else shlex.quote(path)
+
+    def command_for(verb: str, store: str) -> str:
+        """For the store of a project, which may not be the one that was asked for."""
+        root = roots[store]
+        here = root in (session.config.project_root, session.config.checkout)
+        return f"memdir {verb}" if here else f"memdir {verb} --project {word(root)}"
+
     steps = []
     roots = {item.store: item.root for item in made.items}
     held = Counter(item.store for item in made.items if item.outcome == HOLD)
     for store, number in held.items():
         text = f"{number:,} {'waits' if number == 1 else 'wait'} for you"
-        steps.append((text, _command(session, "review", roots[store])))
+        steps.append((text, command_for("review", store)))
     for number, patch in enumerate(made.patches):
         if number in files:
-            file = _word(session, os.path.abspath(files[number]))
-            step = f"git -C {_word(session, patch.root)} apply {file}"
+            step = f"git -C {word(patch.root)} apply {word(os.path.abspath(files[number]))}"
             steps.append((f"Change {patch.path}", step))
     if made.patches and not files:
         steps.append(("The patches as files", "memdir extract --patches DIR"))
     for store in dict.fromkeys(store for store, _ in made.changes):
-        undo = _command(session, "undo", roots[store])
-        steps.append(("All of it back", f"{undo} --batch {made.batch}"))
+        undo = f"{command_for('undo', store)} --batch {made.batch}"
+        steps.append(("All of it back", undo))
     for text, step in steps:
         step = line(session.screen.advise(step))
         fits = len(text) + len(step) + 4 <= session.screen.columns
         yield from [f"  {text}: {step}"] if fits else [f"  {text}:", f"    {step}"]
-
-
-def _command(session: Session, verb: str, root: str) -> str:
-    """The command for the store of a project, which may not be the one that was asked for."""
-    here = root in (session.config.project_root, session.config.checkout)
-    return f"memdir {verb}" if here else f"memdir {verb} --project {_word(session, root)}"
-
-
-def _word(session: Session, path: str) -> str:
-    """A path for the shell, which expands a `~` that stands outside the quotes."""
-    short = session.short(path)
-    return "~/" + shlex.quote(short[2:]) if short.startswith("~/") else shlex.quote(path)

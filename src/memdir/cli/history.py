@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import click
 
 from memdir.cli.command import Session, command, read_moment
@@ -11,27 +9,29 @@ from memdir.cli.output import (
     SHORT_ID,
     Answer,
     Cell,
-    Screen,
-    advised,
-    diff_lines,
+    Fields,
     done_fields,
-    done_lines,
     file_fields,
-    logged_fields,
-    moment,
+    local_time,
+    pick,
 )
 from memdir.errors import BadInput, Missing
 from memdir.format.names import means
+from memdir.hot import safe
 from memdir.hot.memory import INDEX, RECORD_INDEX
 from memdir.store import look, ports
 from memdir.store.ports import Logged
-from memdir.store.writer import App, Done
-from memdir.text.terminal import count, line
+from memdir.store.writer import App
+from memdir.text.terminal import line
 
 NEWEST = 20  # changes that a person gets to see
 SHORTEST_ID = 4  # characters that may stand for a change
 FEW = 30  # files that are named one by one
 INDEXES = (INDEX, RECORD_INDEX)
+LOGGED = (
+    "id time actor=cause.actor verb=cause.verb name=cause.name reason=cause.reason "
+    "batch=cause.batch undoes=cause.undoes paths"
+)
 SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 
 
@@ -61,6 +61,12 @@ def log(session: Session, name: str, number: int) -> Answer:
     return Answer({"changes": changes}, lines)
 
 
+def logged_fields(logged: Logged) -> Fields:
+    """One change as the history keeps it."""
+    paths = [{"change": change, "path": path} for change, path in logged.paths]
+    return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
+
+
 def _row(logged: Logged, *scope: str) -> list[Cell]:
     # The index moves with nearly every change; it is only worth a word where it moved alone.
     paths = [(c, path) for c, path in logged.paths if path not in INDEXES] or logged.paths
@@ -71,7 +77,7 @@ def _row(logged: Logged, *scope: str) -> list[Cell]:
         named = any(means(cause.name, path) for _, path in logged.paths)
         text = cause.verb if named else f"{cause.verb} {cause.name}".strip()
         text += f" ({cause.reason})" * bool(cause.reason) + ": " * bool(files)
-    where = [*scope, moment(logged.time), cause.actor]
+    where = [*scope, local_time(logged.time), cause.actor]
     return [(logged.id[:SHORT_ID], "cyan"), *where, text + " ".join(files)]
 
 
@@ -86,7 +92,7 @@ def diff(session: Session, change: str) -> Answer:
     files = file_fields(versions)
     lines = session.screen.table([_row(logged)])
     for file in files:
-        lines += ["", *diff_lines(session.screen, str(file["diff"]))]
+        lines += ["", *session.screen.diff_lines(str(file["diff"]))]
     return Answer({"changes": [logged_fields(logged)], "files": files}, lines)
 
 
@@ -132,25 +138,20 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     app = _store_of(session, change or "")
     start = None if since is None else read_moment(since, app.now())
 
-    done = advised(session.screen, review.undo_changes(app, change or "", batch or "", start))
+    screen = session.screen
+    done = screen.advised(review.undo_changes(app, change or "", batch or "", start))
     fields = done_fields(app, done)
     fields.setdefault("files", fields["changes"])
     fields["changes"] = list(map(logged_fields, done.undone))
-    return Answer(fields, _undone_lines(session.screen, done))
-
-
-def _undone_lines(screen: Screen, done: Done) -> Iterator[str]:
-    yield screen.paint("would undo" if done.dry_run else "undone", "green")
-    yield from screen.table([_row(logged) for logged in done.undone])
+    lines = [screen.paint("would undo" if done.dry_run else "undone", "green")]
+    lines += screen.table([_row(logged) for logged in done.undone])
+    if done.dry_run and done.changes:
+        return Answer(fields, [*lines, "", *screen.done_lines(done)])
     if not done.changes:
-        yield "  the files are as before already; nothing was written"
-    elif done.dry_run:
-        yield from ["", *done_lines(screen, done)]
-    else:
-        for change in done.changes[:FEW]:
-            yield f"  {line(change.path)} {change.reason or 'is back as it was'}"
-        more = len(done.changes) - FEW
-        yield from [f"  and {count(more, 'more file')}"] if more > 0 else []
-        paths = tuple(change.path for change in done.changes)  # their lines have said it
-        remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
-        yield from screen.blocks("note:", remarks)
+        lines.append("  the files are as before already; nothing was written")
+    for item in done.changes[:FEW]:
+        lines.append(f"  {line(item.path)} {item.reason or 'is back as it was'}")
+    lines += screen.more_lines(len(done.changes), FEW)
+    paths = tuple(item.path for item in done.changes)  # their lines have said it
+    remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
+    return Answer(fields, [*lines, *screen.blocks("note:", remarks)])

@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
 
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import (
-    FINDING,
-    Answer,
-    Cell,
-    Fields,
-    Screen,
-    advised,
-    done_fields,
-    done_lines,
-    finding_lines,
-    pick,
-    pick_all,
-)
+from memdir.cli.output import FINDING, Answer, Cell, Fields, pick, pick_all
 from memdir.errors import Finding, Missing
 from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
@@ -64,23 +51,21 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
     from memdir.audit.ages import list_memories
     from memdir.store.accept import waiting_paths
 
-    stores: list[tuple[str, App, list[Listed], frozenset[str]]] = []
-    findings: list[Finding] = list(session.config.findings)
-    for scope, app in session.apps():
-        listed, broken = list_memories(app)
-        items = [item for item in listed if type is None or item.memory.type == type]
-        stores.append((scope, app, items, waiting_paths(app)))
-        findings += broken
     if type is not None:
         from memdir.format.draft import check_type
 
         check_type(type)
-    first = stores[0][1].store if stores else None
-    fields: Fields = {
-        "store": session.config.store,
-        "layout": first.layout if first else "markdown",
-        "shape": first.shape if first else "no directory",
-        "memories": [
+    screen, first = session.screen, None
+    memories: list[Fields] = []
+    findings: list[Finding] = list(session.config.findings)
+    lines: list[str] = []
+    for scope, app in session.apps():
+        first = first or app.store
+        listed, broken = list_memories(app)
+        findings += broken
+        items = [item for item in listed if type is None or item.memory.type == type]
+        waiting, total = waiting_paths(app), len(items)
+        memories += [
             pick(
                 item,
                 LISTED,
@@ -89,37 +74,29 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
                 store=app.store.root,
                 accepted=item.memory.path not in waiting,
             )
-            for scope, app, items, waiting in stores
             for item in items
-        ],
-        "findings": pick_all(findings, FINDING),
-    }
-    return Answer(fields, _list_lines(session, stores, findings, limit))
-
-
-def _list_lines(
-    session: Session,
-    stores: list[tuple[str, App, list[Listed], frozenset[str]]],
-    findings: list[Finding],
-    limit: int,
-) -> Iterator[str]:
-    screen = session.screen
-    for number, (scope, app, items, waiting) in enumerate(stores):
-        total = len(items)
+        ]
         title = f"{scope}: {count(total, 'memory', 'memories')} in {session.short(app.store.root)}"
-        yield from [""] if number else []
-        yield from screen.block("", title, "")
-        shown = items[:limit] if limit > 0 else items
+        lines += [*[""][: len(lines)], *screen.block("", title, "")]
+        shown = items[:limit] if limit else items
         if shown:
             widest = int(screen.columns * NAME_SHARE)
             rows = [_row(item, widest, waiting) for item in shown]
-            yield from ["", *screen.table(rows, headings=HEADINGS)]
+            lines += ["", *screen.table(rows, headings=HEADINGS)]
         if len(shown) < total:
-            yield from ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
+            lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
         if not total:
-            first = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
-            yield from ["", *screen.block("Save the first one:", screen.advise(first, scope))]
-    yield from ["", *finding_lines(screen, findings)] if findings else []
+            step = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
+            lines += ["", *screen.block("Save the first one:", screen.advise(step, scope))]
+    fields = {
+        "store": session.config.store,
+        "layout": first.layout if first else "markdown",
+        "shape": first.shape if first else "no directory",
+        "memories": memories,
+        "findings": pick_all(findings, FINDING),
+    }
+    lines += ["", *screen.finding_lines(findings)] if findings else []
+    return Answer(fields, lines)
 
 
 def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
@@ -160,29 +137,24 @@ def types_(session: Session, type: str | None) -> Answer:
     use_types(session.config.own, session.screen.tell)
     check_type(type or UNKNOWN)
     known = [types.get(name) for name in types.names() if type in (None, name)]
-    names = " ".join(sorted(types.Type.__annotations__))
-    return Answer({"types": pick_all(known, names)}, _type_lines(session.screen, known, type))
-
-
-def _type_lines(screen: Screen, known: Iterable[types.Type], chosen: str | None) -> Iterator[str]:
+    screen, lines = session.screen, []
     for item in known:
-        if not chosen:
-            yield from screen.block(f"{item.name:16}", item.purpose, "", "bold")
+        if not type:
+            lines += screen.block(f"{item.name:16}", item.purpose, "", "bold")
             continue
-        yield screen.paint(item.name, "bold")
-        rows = (
-            ("for", item.purpose),
-            ("save it", item.when_to_save),
-            ("use it", item.how_to_use),
-            ("its text", item.body),
-            ("shared", item.scope_lean),
-            ("half-life", f"{item.half_life_days} days: then its score is 50"),
-        )
-        for label, text in rows:
-            yield from screen.block(f"{label + ':':10}", text)
-        yield from ["", "  An example:", ""]
-        yield from (("  " + text).rstrip() for text in item.example.split("\n"))
-    yield from ["", f"Choose one: memdir remember TEXT --type {chosen or 'TYPE'}"]
+        rows = {
+            "for": item.purpose,
+            "save it": item.when_to_save,
+            "use it": item.how_to_use,
+            "its text": item.body,
+            "shared": item.scope_lean,
+            "half-life": f"{item.half_life_days} days: then its score is 50",
+        }
+        lines += [screen.paint(item.name, "bold"), *screen.labelled(rows, 10)]
+        lines += ["", "  An example:", ""]
+        lines += [("  " + text).rstrip() for text in item.example.split("\n")]
+    lines += ["", f"Choose one: memdir remember TEXT --type {type or 'TYPE'}"]
+    return Answer({"types": pick_all(known, " ".join(sorted(types.Type.__annotations__)))}, lines)
 
 
 # where: which directory is used, and which rule said so.
@@ -200,39 +172,34 @@ def where(session: Session, only_path: bool) -> Answer:
 
     Also whether memory is on, and where the other scopes are.
     """
-    config = session.config
+    config, screen, short = session.config, session.screen, session.short
     existing = [scope for scope, path in config.scopes.items() if os.path.isdir(path)]
+    exists, state = os.path.isdir(config.store), state_folder(config)
     fields = pick(
         config,
         WHERE,
         scope=str(config.scope),
-        exists=os.path.isdir(config.store),
+        exists=exists,
         scopes=dict(config.scopes),
         existing=existing,
-        state=state_folder(config),
+        state=state,
         findings=pick_all(config.findings, FINDING),
     )
-    lines = [visible(config.store)] if only_path else _where_lines(session, existing)
-    return Answer(fields, lines)
-
-
-def _where_lines(session: Session, existing: list[str]) -> Iterator[str]:
-    config, screen, short = session.config, session.screen, session.short
-    missing = "" if os.path.isdir(config.store) else "  (not there yet)"
-    rows = (
-        ("store", short(config.store) + missing),
-        ("decided by", config.step),
-        ("project", f"{config.project_name} ({short(config.project_root)})"),
-        ("memory is", f"{'on' if config.enabled else 'off'} (by {config.enabled_by})"),
-        ("history, trash", short(state_folder(config))),
-        ("settings", short(config.config_file)),
-    )
-    for name, value in rows:
-        yield from screen.block(f"{name + ':':15}", value, "")
-    yield from ["", "scopes (* exists):"]
+    if only_path:
+        return Answer(fields, [visible(config.store)])
+    rows = {
+        "store": short(config.store) + ("" if exists else "  (not there yet)"),
+        "decided by": config.step,
+        "project": f"{config.project_name} ({short(config.project_root)})",
+        "memory is": f"{'on' if config.enabled else 'off'} (by {config.enabled_by})",
+        "history, trash": short(state),
+        "settings": short(config.config_file),
+    }
+    lines = [*screen.labelled(rows, 15, ""), "", "scopes (* exists):"]
     for scope, path in config.scopes.items():
-        yield from screen.block(f"{'*' if scope in existing else ' '} {scope:11}", short(path))
-    yield from ["", *finding_lines(screen, config.findings)] if config.findings else []
+        lines += screen.block(f"{'*' if scope in existing else ' '} {scope:11}", short(path))
+    lines += ["", *screen.finding_lines(config.findings)] if config.findings else []
+    return Answer(fields, lines)
 
 
 # show, load, index: one memory, and what an agent gets to see.
@@ -245,7 +212,7 @@ SHOWN = "path name type description metadata header body hash store accepted"
 @command("show", "memdir show use-uv")
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
-def show(session: Session, name: str, raw: bool) -> Answer | None:
+def show(session: Session, name: str, raw: bool) -> Answer | int:
     """Show a memory, as it is or as a change left it.
 
     The ids of changes: memdir log NAME.
@@ -258,7 +225,7 @@ def show(session: Session, name: str, raw: bool) -> Answer | None:
     app, (path, data, document) = session.only(name, lambda app: show(app, name), none)
     if raw:
         session.screen.raw(data)
-        return None
+        return 0
     facts, screen = app.store.facts(path), session.screen
     item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
     waits = path in waiting_paths(app)
@@ -291,7 +258,7 @@ def show(session: Session, name: str, raw: bool) -> Answer | None:
 @click.option("--full", is_flag=True, help="Also the text of every memory it refers to.")
 @click.option("--section", is_flag=True, help="Framed, with the standing rules and ages.")
 @click.option("--session", "session_id", metavar="ID", help="With --section: the same each time.")
-def load(session: Session, full: bool, section: bool, session_id: str | None) -> Answer | None:
+def load(session: Session, full: bool, section: bool, session_id: str | None) -> Answer:
     """Print the index as an agent gets it, cut to its limits.
 
     The limits are 200 lines and 25,000 characters. With --section it is what a session of a client
@@ -312,10 +279,9 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
     for scope, loaded in stores.items():
         lines += [f"# scope {scope}", ""] if len(stores) > 1 else []
         lines += visible(str(loaded["text"])).split("\n") if loaded["text"] else []
-    session.screen.answer({**fields, "scopes": stores} if len(stores) > 1 else fields, lines)
-    if not fields["text"]:
-        session.screen.tell("there is no index yet: memdir remember TEXT makes one")
-    return None
+    remark = "" if fields["text"] else "there is no index yet: memdir remember TEXT makes one"
+    more = {"scopes": stores} if len(stores) > 1 else {}
+    return Answer({**fields, **more}, lines, remark=remark)
 
 
 def _load(app: App, full: bool) -> Fields:
@@ -350,34 +316,41 @@ def index(session: Session, check: bool, rebuild: bool) -> Answer:
         raise click.UsageError("Give --check or --rebuild.", click.get_current_context())
     if rebuild:
         return _rebuild(session, session.app)
-    surveys = {scope: (app, survey_index(app)) for scope, app in session.apps()}
-    if not surveys:
-        return Answer(survey_fields(Survey()), ["there is no store yet"])
-    fields = {scope: survey_fields(survey) for scope, (_, survey) in surveys.items()}
+    screen, broken = session.screen, False
+    scopes: dict[str, Fields] = {}
     lines: list[str] = []
-    for scope, (app, survey) in surveys.items():
+    for scope, app in session.apps():
+        survey = survey_index(app)
+        scopes[scope] = _survey_fields(survey)
         title = f"{scope}: {session.short(app.store.root)}/{app.store.index_path}"
-        lines += [""] if lines else []
-        lines += session.screen.block("", title, "")
-        lines += _survey_lines(session.screen, survey, scope)
-    more = {"scopes": fields} if len(fields) > 1 else {}
-    broken = any(_problems(survey) for _, survey in surveys.values())
-    return Answer({**next(iter(fields.values())), **more}, lines, int(check and broken))
+        lines += [*[""][: len(lines)], *screen.block("", title, "")]
+        characters = f"{survey.characters:,} of {MAX_CHARACTERS:,} characters"
+        lines.append(f"  {survey.lines:,} of {MAX_LINES} lines, {characters}")
+        for problem, places in _problems(survey):
+            broken = True
+            more = f" and {len(places) - FEW} more" if len(places) > FEW else ""
+            text = f"{problem}: {', '.join(places[:FEW])}{more}"
+            lines += screen.block("!", text, style="yellow")
+        if survey.orphans or survey.dangling:
+            lines += screen.block("Repair:", screen.advise("memdir index --rebuild", scope))
+    fields = next(iter(scopes.values()), _survey_fields(Survey()))
+    more_fields = {"scopes": scopes} if len(scopes) > 1 else {}
+    lines = lines or ["there is no store yet"]
+    return Answer({**fields, **more_fields}, lines, int(check and broken))
 
 
 def _rebuild(session: Session, app: App) -> Answer:
     from memdir.store import changes, look
 
-    done = advised(session.screen, changes.rebuild_index(app))
+    done = changes.rebuild_index(app)
     changed = any(change.changed for change in done.changes)
-    lines = done_lines(session.screen, done)
-    if not changed:
-        lines[0] = "the index is in step with the files"
-    survey = survey_fields(look.survey_index(app))
-    return Answer({**done_fields(app, done), **survey, "changed": changed}, lines)
+    fields, (first, *rest), *_ = session.done_answer(app, done)
+    first = first if changed else "the index is in step with the files"
+    survey = _survey_fields(look.survey_index(app))
+    return Answer({**fields, **survey, "changed": changed}, [first, *rest])
 
 
-def survey_fields(survey: Survey) -> Fields:
+def _survey_fields(survey: Survey) -> Fields:
     """An index for a program: paths, targets, and numbers of lines."""
     return pick(
         survey,
@@ -401,15 +374,3 @@ def _problems(survey: Survey) -> list[tuple[str, list[str]]]:
         ("over the limit of what an agent sees", [size] if over else []),
     ]
     return [(problem, places) for problem, places in problems if places]
-
-
-def _survey_lines(screen: Screen, survey: Survey, scope: str) -> Iterator[str]:
-    """An index for a person: its size against the limits, then what to repair."""
-    characters = f"{survey.characters:,} of {MAX_CHARACTERS:,} characters"
-    yield f"  {survey.lines:,} of {MAX_LINES} lines, {characters}"
-    for problem, places in _problems(survey):
-        more = f" and {len(places) - FEW} more" if len(places) > FEW else ""
-        text = f"{problem}: {', '.join(places[:FEW])}{more}"
-        yield from screen.block("!", text, style="yellow")
-    if survey.orphans or survey.dangling:
-        yield from screen.block("Repair:", screen.advise("memdir index --rebuild", scope))

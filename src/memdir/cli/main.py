@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import click
 
 from memdir import __version__
-from memdir.cli.advice import wrap_steps
-from memdir.cli.output import Fields, ReaderGone, Screen, drop_output
-from memdir.errors import Conflict, MemdirError
+from memdir.cli.output import Fields, ReaderGone, Screen, delivered, drop_output, wrap_steps
+from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
 from memdir.text.terminal import line, wrap
 
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell counts signals
@@ -26,7 +25,10 @@ SECTIONS = {
         "capture": ("capture", "Learn from a conversation what is new since the last time."),
         "review": ("review", "Decide on what waits for a yes: list, show, approve, accept,..."),
         "extract": ("extract", "Learn from past sessions: each thing goes where it belongs,..."),
-        "log-day": ("dream", "Append TEXT to the log of today; `-` reads it from standard input."),
+        "log-day": (
+            "restructure",
+            "Append TEXT to the log of today; `-` reads it from standard input.",
+        ),
     },
     "Recall": {
         "recall": ("recall", "Print exactly what an agent would be told for PROMPT (`-` reads..."),
@@ -62,12 +64,15 @@ SECTIONS = {
         "dashboard": ("audit", "Show every project: how much it remembers, what is worn out,..."),
         "prune": ("prune", "Work through the memories that are worn out, one by one."),
         "restructure": ("restructure", "Make the index short: its content becomes memories."),
-        "dream": ("dream", "Bring logs and memories together: save, merge, date, put away,..."),
-        "verify": ("recall", "Check what memories say of the code: paths, symbols, commands,..."),
+        "dream": (
+            "restructure",
+            "Bring logs and memories together: save, merge, date, put away,...",
+        ),
+        "verify": ("verify", "Check what memories say of the code: paths, symbols, commands,..."),
         "budget": ("care", "Show what models may cost and what they did: limits, bars, calls."),
         "doctor": ("care", "Check what saving rests on, and prove that it works."),
         "status": ("care", "Show what was captured, saved and told, what waits, and what..."),
-        "eval": ("evaluate", "Measure memory: your own store, or recall on a test set."),
+        "eval": ("care", "Measure memory: your own store, or recall on a test set."),
         "import": ("exchange", "Take over memories from a directory, a zip or a tar, or from..."),
         "export": ("exchange", "Write all memories into a zip or a directory."),
     },
@@ -86,18 +91,14 @@ def main() -> None:
     """The console script."""
     _open_streams()
     try:
-        if sys.argv[1:2] == ["mcp"] and (code := _serve(sys.argv[2:])) is not None:
-            sys.exit(code)
+        if sys.argv[1:2] == ["mcp"]:  # an agent waits for it; odd words are the command line's
+            from memdir.mcp import stdio
+
+            if (code := stdio.run(sys.argv[2:])) is not None:
+                sys.exit(code)
         sys.exit(run(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)  # before or after the net
-
-
-def _serve(arguments: list[str]) -> int | None:
-    """An agent waits for its MCP server; None for odd words, on which the command line speaks."""
-    from memdir.mcp.stdio import run
-
-    return run(arguments)
 
 
 def _open_streams() -> None:
@@ -112,19 +113,25 @@ def _open_streams() -> None:
 
 
 class Commands(click.Group):
-    """Imports a command when it is called; lists all by what they are for."""
+    """Imports a command when it is called."""
+
+    modules = MODULES
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command, in the order of the help."""
-        return list(MODULES)
+        return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, if there is one."""
-        if cmd_name not in MODULES:
+        if cmd_name not in self.modules:
             return None
-        module = importlib.import_module(f"memdir.cli.{MODULES[cmd_name]}")
+        module = importlib.import_module(f"memdir.cli.{self.modules[cmd_name]}")
         declared = [value for value in vars(module).values() if isinstance(value, click.Command)]
         return next(command for command in declared if command.name == cmd_name)
+
+
+class Sections(Commands):
+    """Lists the commands by what they are for."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One short line per command, below the section it belongs to."""
@@ -134,7 +141,7 @@ class Commands(click.Group):
 
 
 @click.group(
-    cls=Commands,
+    cls=Sections,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -192,8 +199,9 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
     except ReaderGone:
         raise
     except Exception as error:
-        if isinstance(error, OSError) and not screen.begun:
-            screen.unheard(error)
+        if isinstance(error, OSError) and not screen.begun:  # help, which click prints itself
+            with delivered("nothing was changed"):
+                raise
         report = _write_report(error)
         message = f"this should not have happened: {type(error).__name__}, a mistake in memdir"
         next = f"please report it with {report}" if report else "please report it"
@@ -202,10 +210,15 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
 
 
 def _say_error(screen: Screen, error: MemdirError) -> int:
-    from memdir.cli.output import diff, diff_lines
+    from memdir.cli.output import diff
     from memdir.hot.memory import decode
-    from memdir.records.refusal import RecordError, form
+    from memdir.records import refusal
+    from memdir.records.refusal import RecordError
 
+    if screen.records and not screen.json and not isinstance(error, RecordError):
+        kinds = {Busy: refusal.LOCK_TIMEOUT, Missing: refusal.READ, BadInput: refusal.INPUT}
+        if code := next((code for kind, code in kinds.items() if isinstance(error, kind)), ""):
+            error = RecordError(code, error.message, fix=error.next, path=error.path)
     fields: Fields = {"code": error.code, "message": error.message, "next": error.next}
     if error.path:
         fields["path"] = error.path
@@ -215,10 +228,10 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
     if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
         lines = ["", "What stands there (-) and what would take its place (+):"]
-        lines += diff_lines(screen, diff(error.path, error.theirs, error.ours))
+        lines += screen.diff_lines(diff(error.path, error.theirs, error.ours))
     if isinstance(error, RecordError) and not screen.json:  # in the form that scripts read
         error.fix = screen.advise(error.fix)
-        screen.complain(form(error).split("\n"))
+        screen.complain(refusal.form(error).split("\n"))
     else:
         _say(screen, fields, lines)
     return error.exit_code

@@ -6,46 +6,43 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
-from memdir.cli.advice import Advice, wrap_steps
 from memdir.errors import Finding, Unwritable
 from memdir.hot import memory, safe
+from memdir.text import pattern
 from memdir.text.terminal import cut, line, pad, visible, width, wrap
 
 if TYPE_CHECKING:
-    from memdir.cli.command import Session
     from memdir.format.draft import Change
-    from memdir.store.ports import Logged
     from memdir.store.writer import App, Done
 
 Fields = dict[str, object]
 Cell = str | tuple[str, str]  # a text, or a text and its style
+Version = tuple[str, bytes | None, bytes | None]  # path, old and new content
 
 
 class Answer(NamedTuple):
-    """What a command returns: `fields` for a program, `lines` for a person, the exit code.
+    """What a command returns: `fields` for a program, `lines` for a person.
 
-    Lines that come from a generator are made only when somebody reads them.
+    Lines that come from a generator are made only when somebody reads them; a remark goes to
+    stderr.
     """
 
     fields: Mapping[str, object]
     lines: Iterable[str]
     code: int = 0
+    remark: str = ""
 
 
 # Fields are declared as words: `key`, or `key=attribute` where the names differ.
 
 CHANGE = "change=kind name path hash reason"
 FINDING = "kind path line message fix"
-LOGGED = (
-    "id time actor=cause.actor verb=cause.verb name=cause.name reason=cause.reason "
-    "batch=cause.batch undoes=cause.undoes paths"
-)
 
 
 def pick(value: object, declared: str, **computed: object) -> Fields:
@@ -62,22 +59,6 @@ def pick_all(values: Iterable[object], declared: str) -> list[Fields]:
     return [pick(value, declared) for value in values]
 
 
-def change_fields(change: Change) -> Fields:
-    """One change of one memory."""
-    return pick(change, CHANGE)
-
-
-def finding_fields(finding: Finding) -> Fields:
-    """One finding."""
-    return pick(finding, FINDING)
-
-
-def logged_fields(logged: Logged) -> Fields:
-    """One change as the history keeps it."""
-    paths = [{"change": change, "path": path} for change, path in logged.paths]
-    return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
-
-
 # Two versions as a unified diff.
 
 ABSENT = "/dev/null"
@@ -89,22 +70,17 @@ def diff(path: str, old: bytes | None, new: bytes | None) -> str:
     """A unified diff of one file; a side that is None was or will be absent."""
     from difflib import unified_diff
 
-    before, after = _split_lines(old), _split_lines(new)
+    # Lines between line feeds only: other separators are part of a line.
+    before, after = (
+        memory.decode(data).removesuffix("\n").split("\n") if data else [] for data in (old, new)
+    )
     names = (f"a/{path}" if old is not None else ABSENT, f"b/{path}" if new is not None else ABSENT)
     if before and after and len(before) + len(after) > MAX_DIFF_LINES:
         return f"--- {names[0]}\n+++ {names[1]}\n(too long to compare line by line)"
     return "\n".join(unified_diff(before, after, *names, lineterm=""))
 
 
-def _split_lines(data: bytes | None) -> list[str]:
-    """Lines between line feeds only: other separators are part of a line."""
-    text = memory.decode(data or b"")
-    return text.removesuffix("\n").split("\n") if text else []
-
-
-def file_fields(
-    versions: Iterable[tuple[str, bytes | None, bytes | None]], root: str = ""
-) -> list[Fields]:
+def file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
     """Each file that changes, with what happens to it and its diff; `root` is left off there."""
     return [
         {
@@ -117,21 +93,77 @@ def file_fields(
     ]
 
 
-def dry_files(done: Done) -> list[Fields]:
-    """The files that a dry run would change."""
-    return file_fields(done.diff)
+# Suggested commands name the store that was asked for, so they work when they are pasted.
+
+PROJECT, TEAM, RECORDS = "project", "team", "records"
+UNBROKEN = "\0"  # stands for a blank of a command; no text that is shown holds it
+_QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
+_WITH_VALUE = "dir|root|project|scope|batch|file|type|to|action|target"
+_VALUE = rf"--(?:{_WITH_VALUE}) (?:{_QUOTED}|[^\s;,]{{1,300}})"
+_FLAG = r"--?[a-z-]{0,30}(?![\w-])"
+_NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w"
+# A command up to where prose may begin: options, then names that look like no word of prose.
+_COMMAND = pattern(
+    rf"\bmemdir (?:records )?[a-z][a-z-]{{0,20}}(?: (?:{_VALUE}|{_FLAG}|{_QUOTED}|{_NAME})){{0,12}}"
+)
 
 
-def diff_lines(screen: Screen, text: str) -> list[str]:
-    """A diff with its signs in colour, where there is colour."""
-    lines = visible(text).split("\n") if text else []
-    return [screen.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
+class Advice(NamedTuple):
+    """Completes the commands in a text with the options that say where."""
+
+    commands: Sequence[str] = ()
+    dir: str | None = None
+    project: str | None = None
+    scope: str = PROJECT
+    home: str = ""  # a person's: paths below it start with `~`, which their shell expands
+
+    def __call__(self, text: str, scope: str = "") -> str:
+        """The text with each command naming its store; `scope` is the one it is about."""
+        place = self._place(scope or self.scope)
+        if not place or not self.commands:
+            return text
+        # `pid 7 (memdir save)` says what a process does; a command may name its place already.
+        names = "|".join(name for name in self.commands if name != RECORDS)
+        given = r"(?!-| --(?:dir|root|project|scope)\b)"
+        known = rf"(?<!\d \()\bmemdir (?:{RECORDS} [a-z-]{{1,20}}|{names})\b{given}"
+        root = self.dir if self.scope == RECORDS else None  # the scope of records is known
+        ours = self._options([("--project", self.project), ("--root", root)])
+        start = f"memdir {RECORDS} "
+        return re.sub(known, lambda m: m[0] + (ours if m[0].startswith(start) else place), text)
+
+    def _place(self, scope: str) -> str:
+        given = [("--project", self.project)]
+        if self.dir:  # says where alone: a scope beside it is refused, or is a folder of it
+            given.append(("--dir", f"{self.dir.rstrip('/')}/{TEAM}" if scope == TEAM else self.dir))
+        if scope == RECORDS or (scope != PROJECT and not self.dir):
+            given.append(("--scope", scope))
+        return self._options(given)
+
+    def _options(self, given: Iterable[tuple[str, str | None]]) -> str:
+        """The options, each with a space before it."""
+        return "".join(f" {name} {self._word(value)}" for name, value in sorted(given) if value)
+
+    def _word(self, value: str) -> str:
+        """A value for the shell; a quoted `~` would be a name like any other."""
+        home = self.home.rstrip("/")
+        below = home and value.startswith(home + "/")
+        return "~/" + quote(value[len(home) + 1 :]) if below else quote(value)
+
+
+def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
+    """Lines of whole words and whole commands; a command is never moved from its label."""
+    words = _COMMAND.sub(lambda match: match[0].replace(" ", UNBROKEN), text)
+    if first.strip() and _COMMAND.match(text):
+        indent = first[: len(first) - len(first.lstrip())]
+        words, first = first.lstrip().replace(" ", UNBROKEN) + words, indent
+    return [part.replace(UNBROKEN, " ") for part in wrap(words, columns, first, rest)]
 
 
 # Where answers go; remarks go to stderr.
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
 ROWS = 24  # where nobody says how many
+PATIENCE_SECONDS = 1.0
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -146,12 +178,14 @@ class Screen:
         self.json = False
         self.advise = Advice()  # a command may tell it more
         self.begun = False  # a command runs; until then only help is printed
+        self.records = False  # it is one of `memdir records`
         self.answered = False  # a program gets one object, so a late error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.person = sys.stdout.isatty()  # somebody looks at it; else a program reads it
         self.colour = self.person and not plain
         columns, self.rows = _terminal_size(environ)
         self.columns = min(max(columns, NARROWEST), WIDEST)
+        self._reported = time.monotonic()
 
     def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
         """The answer of a command, out of our hands when this returns."""
@@ -162,14 +196,14 @@ class Screen:
             lines = [dumps(fields, indent=2)]
         text = "".join(part + "\n" for part in lines)
         self.answered = True
-        with _delivered():
+        with delivered():
             sys.stdout.write(text)
             sys.stdout.flush()
 
     def folded(self, text: str) -> list[str]:
         """The lines of a text, for a person no wider than the screen, for a program as they are."""
         lines = text.split("\n") if text else []
-        return [part for one in lines for part in self.fold(one)] if self.person else lines
+        return [part for text in lines for part in self.fold(text)] if self.person else lines
 
     def fold(self, text: str, indent: int = 0) -> list[str]:
         """One line, in parts where it is wider than the screen."""
@@ -179,7 +213,7 @@ class Screen:
     def raw(self, data: bytes) -> None:
         """These very bytes."""
         self.answered = True
-        with _delivered():
+        with delivered():
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
@@ -187,6 +221,17 @@ class Screen:
     def tell(self, text: str) -> None:
         """A remark beside the answer."""
         self.complain(wrap_steps(line(self.advise(text)), self.columns, "memdir: ", "  "))
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Somebody at a terminal waits for the answer."""
+        return not self.json and sys.stderr.isatty()
+
+    def report(self, text: str) -> None:
+        """What is under way, to a person who waits, once a second."""
+        if self.is_waited_for and time.monotonic() - self._reported >= PATIENCE_SECONDS:
+            self._reported = time.monotonic()
+            self.tell(f"{text} …")
 
     def complain(self, lines: Sequence[str]) -> None:
         """Lines for stderr, as they are; that nobody can hear them must not stop a change."""
@@ -209,6 +254,11 @@ class Screen:
         """A block for each text, all with the same label."""
         return [part for text in texts for part in self.block(label, text, style=style)]
 
+    def labelled(self, texts: Mapping[str, str], columns: int, indent: str = "  ") -> list[str]:
+        """A labelled block for each text that says something."""
+        pairs = ((f"{label + ':':{columns}}", text) for label, text in texts.items() if text)
+        return [part for label, text in pairs for part in self.block(label, text, indent)]
+
     def table(
         self,
         rows: Sequence[Sequence[Cell]],
@@ -221,25 +271,78 @@ class Screen:
         rows = [[(text, "dim") for text in headings], *rows] if headings else rows
         cells = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
         shown = [[(line(text), style) for text, style in row] for row in cells]
+        limits = [*limits, *[self.columns] * len(shown[0])]
         sizes = [
-            min(limit, max(width(row[column][0]) for row in shown))
-            for column, limit in enumerate(
-                [*limits, *[self.columns] * len(shown[0])][: len(shown[0])]
-            )
+            min(limits[i], max(width(row[i][0]) for row in shown)) for i in range(len(shown[0]))
         ]
         sizes[-1] = max(self.columns - sum(sizes[:-1]) - 2 * len(sizes), 8)
-        return [self._row(row, sizes) for row in shown]
+        lines = []
+        for row in shown:
+            texts = [pad(cut(text, size), size) for (text, _), size in zip(row, sizes, strict=True)]
+            texts[-1] = texts[-1].rstrip()
+            painted = [self.paint(t, s) for t, (_, s) in zip(texts, row, strict=True) if t]
+            lines.append("  " + "  ".join(painted).rstrip())
+        return lines
 
-    def _row(self, cells: Sequence[tuple[str, str]], sizes: Sequence[int]) -> str:
-        texts = [pad(cut(text, size), size) for (text, _), size in zip(cells, sizes, strict=True)]
-        texts[-1] = texts[-1].rstrip()
-        painted = [self.paint(t, s) for t, (_, s) in zip(texts, cells, strict=True) if t]
-        return "  " + "  ".join(painted).rstrip()
+    def diff_lines(self, text: str) -> list[str]:
+        """A diff with its signs in colour, where there is colour."""
+        lines = visible(text).split("\n") if text else []
+        return [self.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
 
-    def unheard(self, error: OSError) -> NoReturn:
-        """Help, which click prints itself, could not be written."""
-        with _delivered("nothing was changed", "write it where there is room"):
-            raise error
+    def done_lines(self, done: Done, says: Sequence[str] = ()) -> list[str]:
+        """What a command changed, a line per memory; on a dry run with its diff."""
+        would = "would be " if done.dry_run else ""
+        lines = []
+        for change in done.changes:
+            style = "yellow" if change.kind == SKIPPED else "green"
+            name = line(change.path or change.name)
+            lines.append(f"{would}{self.paint(change.kind, style)} {name}".rstrip())
+            lines += self.block("", change.reason) if change.reason else []
+        changed = [change.name for change in done.changes if change.changed]
+        for text in says if changed else ():
+            lines += self.block("", self.advise(text.replace("NAME", quote(changed[0]))))
+        lines += self.blocks("note:", done.remarks)
+        lines += self.dry_lines(done) if done.dry_run else []
+        return lines or [NOTHING]
+
+    def dry_lines(self, done: Done) -> list[str]:
+        """The diff of a dry run."""
+        lines = []
+        for path, old, new in done.diff:
+            if old != new:
+                lines += ["", *self.diff_lines(diff(path, old, new))]
+        return [*lines, "", DRY_RUN]
+
+    def more_lines(
+        self, total: int, shown: int, hint: str = " (all of them with --json)"
+    ) -> list[str]:
+        """How many things are not shown, and how to see them."""
+        return [f"  and {total - shown:,} more{hint}"] if total > shown else []
+
+    def finding_lines(self, findings: Iterable[Finding]) -> list[str]:
+        """Each finding with the way to mend it."""
+        lines = []
+        for finding in findings:
+            place = f"{finding.path}:{finding.line}" if finding.line else finding.path
+            # `docs/a.md` does not name `a.md`.
+            path = rf"(?<![\w./~-]){re.escape(finding.path)}(?![\w/-])"
+            named = finding.message.startswith(finding.path) or (
+                not finding.line and re.search(path, finding.message)
+            )
+            text = finding.message if named else f"{place}: {finding.message}"
+            lines += self.block("!", text, style="yellow")
+            lines += self.block("fix:", self.advise(finding.fix), "    ") if finding.fix else []
+        return lines
+
+    def advised(self, done: Done) -> Done:
+        """The same, its suggestions naming the store that was asked for."""
+        from dataclasses import replace
+
+        changes = tuple(
+            replace(change, reason=self.advise(change.reason)) for change in done.changes
+        )
+        remarks = tuple(self.advise(remark) for remark in done.remarks)
+        return replace(done, changes=changes, remarks=remarks)
 
 
 def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
@@ -262,10 +365,8 @@ def drop_output() -> None:
 
 
 @contextmanager
-def _delivered(
-    stands: str = "what was changed stands", next: str = "memdir log shows what was changed"
-) -> Iterator[None]:
-    """Turn a failed write to stdout into what it means; what was changed by then stands."""
+def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[None]:
+    """Turn a failed write to stdout into what it means."""
     try:
         yield
     except OSError as error:
@@ -273,127 +374,13 @@ def _delivered(
         if isinstance(error, BrokenPipeError):
             raise ReaderGone from None
         message = f"the answer cannot be written: {error.strerror}; {stands}"
-        raise Unwritable(message, next=next) from None
-
-
-# What a change of the store did.
-
-SHORT_ID = 8  # characters of a change's id that people see and may type
-SKIPPED = "skipped"
-DRY_RUN = "dry run: nothing was written"
-
-
-def done_fields(app: App, done: Done) -> Fields:
-    """What a command changed: the first change on top, all of them below."""
-    changes = pick_all(done.changes, CHANGE)
-    nothing = {"change": SKIPPED, "name": "", "path": "", "hash": ""}
-    first = changes[0] if changes else {**nothing, "reason": "there was nothing to do"}
-    fields = {**first, "changes": changes, "remarks": done.remarks}
-    return fields | {"store": app.store.root} | dry_fields(done)
-
-
-def dry_fields(done: Done) -> Fields:
-    """Whether it was a dry run and, if so, the files that would change."""
-    files = {"files": dry_files(done)} if done.dry_run else {}
-    return {"dry_run": done.dry_run, **files}
-
-
-def done_lines(screen: Screen, done: Done, says: Sequence[str] = ()) -> list[str]:
-    """The same for a person: a line per memory, then what is worth knowing; on a dry run a diff."""
-    would = "would be " if done.dry_run else ""
-    lines = []
-    for change in done.changes:
-        style = "yellow" if change.kind == SKIPPED else "green"
-        name = line(change.path or change.name)
-        lines.append(f"{would}{screen.paint(change.kind, style)} {name}".rstrip())
-        lines += screen.block("", change.reason) if change.reason else []
-    changed = [change.name for change in done.changes if change.changed]
-    for text in says if changed else ():
-        lines += screen.block("", screen.advise(text.replace("NAME", quote(changed[0]))))
-    lines += screen.blocks("note:", done.remarks)
-    if done.dry_run:
-        lines += dry_lines(screen, done)
-    return lines or ["there was nothing to do"]
-
-
-def dry_lines(screen: Screen, done: Done) -> list[str]:
-    """The diff of a dry run."""
-    lines = []
-    for path, old, new in done.diff:
-        if old != new:
-            lines += ["", *diff_lines(screen, diff(path, old, new))]
-    return [*lines, "", DRY_RUN]
-
-
-def more_lines(total: int, shown: int, hint: str = " (all of them with --json)") -> list[str]:
-    """How many things are not shown, and how to see them."""
-    return [f"  and {total - shown:,} more{hint}"] if total > shown else []
-
-
-def finding_lines(screen: Screen, findings: Iterable[Finding]) -> list[str]:
-    """Each finding with the way to mend it."""
-    lines = []
-    for finding in findings:
-        place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        # `docs/a.md` does not name `a.md`.
-        path = rf"(?<![\w./~-]){re.escape(finding.path)}(?![\w/-])"
-        named = finding.message.startswith(finding.path) or (
-            not finding.line and re.search(path, finding.message)
-        )
-        text = finding.message if named else f"{place}: {finding.message}"
-        lines += screen.block("!", text, style="yellow")
-        lines += screen.block("fix:", screen.advise(finding.fix), "    ") if finding.fix else []
-    return lines
-
-
-def advised(screen: Screen, done: Done) -> Done:
-    """The same, its suggestions naming the store that was asked for."""
-    from dataclasses import replace
-
-    changes = tuple(replace(change, reason=screen.advise(change.reason)) for change in done.changes)
-    remarks = tuple(screen.advise(remark) for remark in done.remarks)
-    return replace(done, changes=changes, remarks=remarks)
-
-
-def done_answer(
-    session: Session, app: App, done: Done, *says: str, more: Mapping[str, object] = {}
-) -> Answer:
-    """What a change did, as the answer of a command."""
-    done = advised(session.screen, done)
-    return Answer({**done_fields(app, done), **more}, done_lines(session.screen, done, says))
-
-
-def tell_done(
-    session: Session, app: App, more: Fields | None = None, *says: str
-) -> Callable[[Done], None]:
-    """For a change that wants to be told: print what it did."""
-
-    def tell(done: Done) -> None:
-        session.screen.answer(*done_answer(session, app, done, *says, more=more or {})[:2])
-
-    return tell
-
-
-def refused(changes: Sequence[Change]) -> bool:
-    """True when something was asked for and not done; what stands there already is done."""
-    return any(change.kind == SKIPPED and not change.hash for change in changes)
-
-
-def moment(seconds: float) -> str:
-    """A time as the clock on the wall shows it."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
-    except (OverflowError, ValueError, OSError):
-        return safe.iso_time(seconds)
-
-
-PATIENCE_SECONDS = 1.0
+        raise Unwritable(message, next="write it where there is room") from None
 
 
 @contextmanager
 def progress(screen: Screen, bulk: bool) -> Iterator[None]:
     """Speak once after a second, to a person at a terminal; a program hears nothing."""
-    if not bulk or screen.json or not sys.stderr.isatty():
+    if not bulk or not screen.is_waited_for:
         yield
         return
     from threading import Timer
@@ -405,3 +392,39 @@ def progress(screen: Screen, bulk: bool) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+# What a change of the store did.
+
+SHORT_ID = 8  # characters of a change's id that people see and may type
+SKIPPED = "skipped"
+DRY_RUN = "dry run: nothing was written"
+NOTHING = "there was nothing to do"
+
+
+def done_fields(app: App, done: Done) -> Fields:
+    """What a command changed: the first change on top, all of them below."""
+    changes = pick_all(done.changes, CHANGE)
+    nothing = {"change": SKIPPED, "name": "", "path": "", "hash": "", "reason": NOTHING}
+    first = changes[0] if changes else nothing
+    fields = {**first, "changes": changes, "remarks": done.remarks}
+    return fields | {"store": app.store.root} | dry_fields(done)
+
+
+def dry_fields(done: Done) -> Fields:
+    """Whether it was a dry run and, if so, the files that would change."""
+    files = {"files": file_fields(done.diff)} if done.dry_run else {}
+    return {"dry_run": done.dry_run, **files}
+
+
+def is_refused(changes: Sequence[Change]) -> bool:
+    """True when something was asked for and not done; what stands there already is done."""
+    return any(change.kind == SKIPPED and not change.hash for change in changes)
+
+
+def local_time(seconds: float) -> str:
+    """A time as the clock on the wall shows it."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    except (OverflowError, ValueError, OSError):
+        return safe.iso_time(seconds)

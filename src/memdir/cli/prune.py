@@ -13,9 +13,9 @@ import click
 from memdir.audit.audit import Audit, Audited, Wish, count_index_tokens, find_candidates, find_lost
 from memdir.audit.audit import audit as look_over
 from memdir.audit.inspect import write_command
-from memdir.cli.audit import ACTIONS, LOAD, STYLES, bar
+from memdir.cli.audit import ACTIONS, LOAD, STYLES, score_bar
 from memdir.cli.command import Session, command
-from memdir.cli.output import CHANGE, Answer, Fields, dry_files, dry_lines, pick, pick_all
+from memdir.cli.output import CHANGE, Answer, Fields, file_fields, pick, pick_all
 from memdir.cli.save import edit_by_hand
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import Change, Wishes
@@ -54,11 +54,6 @@ class Run:
     changes: list[Change] = field(default_factory=list)
     dry: Done | None = None
 
-    def add(self, done: Done) -> None:
-        """Add what one decision did."""
-        self.changes += done.changes
-        self.dry = done if done.dry_run else None
-
 
 @command("prune", "memdir prune --dry-run", changes=True)
 @click.option("--all", "review", is_flag=True, help="Also what wants a look, from 50 points on.")
@@ -80,64 +75,53 @@ def prune(
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
     before = look_over(app, Wish(deep=deep), session.screen.tell)
     run = Run(app, before, find_candidates(before, review))
+    is_asked = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     interrupted = False
     if to_trash or yes or to_archive or session.asked.dry_run:
-        _prune_all(run, ARCHIVE if to_archive else TRASH)
-    elif run.chosen and (session.screen.json or not _at_terminal()):
+        # Every candidate in one change; what is pinned, or is the index itself, stays.
+        pinned = {item.path for item in app.store.scan().memories if item.pinned}
+        stays = {*pinned, app.store.index_path}
+        run.chosen = [item for item in run.chosen if item.path not in stays]
+        if paths := [item.path for item in run.chosen]:
+            done = changes.retire(app, paths, ARCHIVE if to_archive else TRASH, "prune")
+            run.changes += done.changes
+            run.dry = done if done.dry_run else None
+    elif run.chosen and (session.screen.json or not is_asked):
         many = count(len(run.chosen), "memory", "memories")
         raise BadInput(
             f"{many} could go, but nobody is here to be asked; nothing was changed",
             next="memdir prune --dry-run lists them; memdir prune --retire puts all into the trash",
         )
     else:
-        interrupted = not _ask_for_each(session, run)
+        try:
+            for number, item in enumerate(run.chosen, 1):
+                click.echo("\n".join(_question_lines(session, run, item, number)))
+                if _ask(session, run, item) == "quit":
+                    break
+        except KeyboardInterrupt:  # what was answered by then is told all the same
+            click.echo()
+            interrupted = True
     answer = _answer(session, run, deep)
     return answer._replace(code=INTERRUPTED) if interrupted else answer
 
 
-def _at_terminal() -> bool:
-    return bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
-
-
-def _prune_all(run: Run, room: str) -> None:
-    """Every candidate in one change; what is pinned, or is the index itself, stays."""
-    pinned = {item.path for item in run.app.store.scan().memories if item.pinned}
-    stays = {*pinned, run.app.store.index_path}
-    run.chosen = [item for item in run.chosen if item.path not in stays]
-    if run.chosen:
-        run.add(changes.retire(run.app, [item.path for item in run.chosen], room, "prune"))
-
-
-def _ask_for_each(session: Session, run: Run) -> bool:
-    """False when it was interrupted: what was answered by then is told all the same."""
-    for number, item in enumerate(run.chosen, 1):
-        click.echo("\n".join(_question_lines(session, run, item, number)))
-        try:
-            answer = _ask(session, run, item)
-        except KeyboardInterrupt:
-            click.echo()
-            return False
-        if answer == "quit":
-            break
-    return True
-
-
 def _question_lines(session: Session, run: Run, item: Audited, number: int) -> list[str]:
     screen = session.screen
-    head = f"[{number}/{len(run.chosen)}] {line(item.path)}"
+    path = item.path
+    head = f"[{number}/{len(run.chosen)}] {line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
-    score = screen.paint(f"{bar(item.score)} {item.score} {item.action}", STYLES[item.action])
+    score = screen.paint(f"{score_bar(item.score)} {item.score} {item.action}", STYLES[item.action])
     lines = ["", screen.paint(head, "bold"), f"  {score}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
     with suppress(MemdirError):  # gone or unreadable since: the answer will say so
-        text = visible(look.show(run.app, item.path)[1].decode("utf-8", "surrogateescape"))
+        text = visible(look.show(run.app, path)[1].decode("utf-8", "surrogateescape"))
         paragraphs = text.strip("\n").split("\n")
-        body = [part for one in paragraphs for part in screen.fold(one, len(EDGE))]
+        body = [part for item in paragraphs for part in screen.fold(item, len(EDGE))]
         fit = min(MAX_LINES, max(screen.rows - AROUND - len(lines), MIN_LINES))
         lines += ["", *[EDGE + part for part in body[:fit]]]
         more = count(len(body) - fit, "more line")
-        show = screen.advise(write_command("show", item.path))
-        lines += [f"{EDGE}… {more}: {show}"] if len(body) > fit else []
+        step = screen.advise(write_command("show", path))
+        lines += [f"{EDGE}… {more}: {step}"] if len(body) > fit else []
     return [*lines, ""]
 
 
@@ -155,7 +139,7 @@ def _ask(session: Session, run: Run, item: Audited) -> str:
             click.echo("\n".join(session.screen.block("", HELP)))
             continue
         try:
-            run.add(_carry_out(session, run.app, choice, item.path))
+            run.changes += _carry_out(session, run.app, choice, item.path).changes
             click.echo(f"  {DONE[choice]}")
             return choice
         except MemdirError as error:
@@ -189,7 +173,7 @@ def _answer(session: Session, run: Run, deep: bool) -> Answer:
         "candidates": pick_all(run.chosen, "path score action tokens reasons"),
         "dry_run": session.asked.dry_run,
         "store": run.app.store.root,
-        "files": dry_files(run.dry) if run.dry else [],
+        "files": file_fields(run.dry.diff) if run.dry else [],
     }
     return Answer(fields, _lines(session, run, saved, lost), int(bool(lost)))
 
@@ -216,7 +200,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
         yield "nothing here is worn out: memdir audit shows the scores"
         return
     if run.dry:
-        rows = [(f"{bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
+        rows = [(f"{score_bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
         yield from [*screen.table(rows), ""]
     kinds = Counter(change.kind for change in run.changes)
     done = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "nothing changed"
@@ -225,7 +209,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
     would = "would be: " if run.dry else ""
     yield from screen.block("", f"{would}{done}{rest}; ~{saved:,} tokens saved", "")
     if run.dry:
-        yield from dry_lines(screen, run.dry)
+        yield from screen.dry_lines(run.dry)
         return
     if run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")

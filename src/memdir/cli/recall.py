@@ -1,22 +1,20 @@
-"""Recall, prompt, verify."""
+"""Recall, prompt."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 
 import click
 
-from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
 from memdir.cli.command import STDIN, Session, command, read_text
-from memdir.cli.output import FINDING, Answer, Fields, Screen, finding_lines, pick, pick_all
+from memdir.cli.output import FINDING, Answer, Fields, Screen, pick, pick_all
 from memdir.hot import inject, safe
 from memdir.hot.behaviour import MODES, TEAM
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.recall import SURE
-from memdir.text.terminal import count, cut_middle, line, visible
+from memdir.text.terminal import count, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ PROJECT, ALL = "project", "all"
     "--mode", type=click.Choice(MODES), help="Default: team if there is one, else normal."
 )
 @click.option("--behaviour", is_flag=True, help="Without the index: some clients load it.")
-def prompt(session: Session, mode: str | None, behaviour: bool) -> None:
+def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
     """Print what tells an agent how to use its memory.
 
     Where it lies, what to save and what not, how, when to use it and how far to trust it; then
@@ -51,9 +49,8 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> None:
             apps[FOLDER] = session.at(scope=FOLDER).app
     answer = make_prompt([*apps.items()], mode or "", indexes=not behaviour)
     lines = session.screen.folded(visible(answer.text))
-    session.screen.answer(pick(answer, "text tokens mode"), lines)
-    if not answer.text:
-        session.screen.tell(f"memory is off (by {session.config.enabled_by}): memdir where")
+    remark = f"memory is off (by {session.config.enabled_by}): memdir where"
+    return Answer(pick(answer, "text tokens mode"), lines, remark="" if answer.text else remark)
 
 
 # recall: what an agent would be told for a prompt, and why.
@@ -85,7 +82,7 @@ def recall(
     always: bool,
     model: bool,
     no_verify: bool,
-) -> None:
+) -> Answer:
     """Print exactly what an agent would be told for PROMPT (`-` reads standard input).
 
     The memories that fit come whole, the next best as one line each, or nothing where none fits.
@@ -117,15 +114,9 @@ def recall(
     lines = screen.folded(visible(answer.text))
     if explain:
         lines += [*[""][: len(lines)], *_explain(screen, answer)]
-    screen.answer(_recall_fields(answer, apps[0][1].now() if apps else 0.0), lines)
-    if not answer.text and not explain:
-        screen.tell(f"nothing to tell: {answer.reason}; see --explain and --always")
-
-
-def _recall_fields(answer: Recall, now: float) -> Fields:
     injected, found = answer.injected, answer.found
-    whole = {id(item) for item in injected.bodies}
-    return {
+    now, whole = apps[0][1].now() if apps else 0.0, {id(item) for item in injected.bodies}
+    fields: Fields = {
         "memories": [_memory_fields(item, id(item) in whole, now) for item in answer.chosen],
         "pointers": [_memory_fields(item, False, now) for item in injected.pointers],
         "abstained": found.abstained,
@@ -139,6 +130,8 @@ def _recall_fields(answer: Recall, now: float) -> Fields:
         "milliseconds": round(answer.milliseconds, 2),
         "findings": pick_all(found.findings, FINDING),
     }
+    remark = f"nothing to tell: {answer.reason}; see --explain and --always"
+    return Answer(fields, lines, remark="" if answer.text or explain else remark)
 
 
 def _memory_fields(item: Recalled, whole: bool, now: float) -> Fields:
@@ -164,104 +157,15 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
     yield from screen.block("", f"{searched} searched in {answer.milliseconds:.1f} ms", "")
     if found.abstained:
         yield from screen.block("", f"nothing told: {answer.reason}", "")
+    items = [("whole", item) for item in injected.bodies]
+    items += [("line", item) for item in injected.pointers]
+    items += [("no", item) for item in found.near]
     rows = [HEADINGS]
-    for given, items in (
-        ("whole", injected.bodies),
-        ("line", injected.pointers),
-        ("no", found.near),
-    ):
-        for item in items:
-            words = ", ".join(list(item.words)[:WORDS_SHOWN]) or "none: a rule for any task"
-            rows.append((item.memory.path, f"{item.score:.2f}", f"{item.sure:.2f}", given, words))
-    if len(rows) > 1:
+    for given, item in items:
+        words = ", ".join(list(item.words)[:WORDS_SHOWN]) or "none: a rule for any task"
+        rows.append((item.memory.path, f"{item.score:.2f}", f"{item.sure:.2f}", given, words))
+    if items:
         yield from screen.table(rows, (int(screen.columns * NAME_SHARE),))
         yield from screen.block("", f"A match is sure from {SURE} on. Words are shown as stems.")
     odd = [finding for finding in found.findings if finding.kind != "catalog-made"]
-    yield from ["", *finding_lines(screen, odd)] if odd else []
-
-
-# verify: what memories say of the code, against the code.
-
-STYLES = {STALE: "red", UNKNOWN: "yellow", TRUE: "green", NOT_A_CLAIM: "dim"}
-LABELS = {STALE: "stale", UNKNOWN: "unknown", TRUE: "true", NOT_A_CLAIM: "no claim"}
-ORDER = tuple(LABELS)  # the worst first
-FEW = 5  # line numbers of one claim
-LABEL = 9  # columns of a verdict
-SPAN_SHARE = 0.7  # of the line that the text of a claim may take
-CLAIM = (
-    "path line=claim.line text=claim.text kind=claim.kind verdict reason place "
-    "column=claim.column scope"
-)
-Checked = list[tuple[str, str, list[Judged]]]  # scope, path, its claims
-
-
-@command("verify", "memdir verify auth-flow --check", bulk=True)
-@click.argument("names", metavar="[NAME]...", nargs=-1)
-@click.option("--all", "whole", is_flag=True, help="List every claim, not only stale ones.")
-@click.option("--check", is_flag=True, help="Exit code 1 when a claim is stale.")
-def verify(session: Session, names: tuple[str, ...], whole: bool, check: bool) -> Answer:
-    """Check what memories say of the code: paths, symbols, commands, branches, commits.
-
-    `stale` needs evidence that it once was true: a removed or renamed file, a symbol that left
-    the code. What is merely not found is `unknown`. Files that a memory names are compared with
-    the names that git tracks, never opened. URLs are not visited.
-    """
-    from memdir.claims.verify import verify as check_claims
-
-    apps = [(str(session.config.scope), session.app)] if names else session.apps()
-    results = [(scope, check_claims(app, names)) for scope, app in apps]
-    memories = [
-        (scope, path, claims)
-        for scope, result in results
-        for path, claims in result.memories.items()
-    ]
-    counts = Counter(claim.verdict for *_, claims in memories for claim in claims)
-    remarks = list(dict.fromkeys(text for _, result in results for text in result.remarks))
-    fields: Fields = {
-        "claims": [
-            pick(claim, CLAIM, path=path, scope=scope)
-            for scope, path, claims in memories
-            for claim in claims
-        ],
-        "counts": {verdict: counts[verdict] for verdict in ORDER},
-        "files": len(memories),
-        "remarks": remarks,
-    }
-    lines = _verify_lines(session.screen, memories, counts, remarks, whole or bool(names))
-    return Answer(fields, lines, int(check and counts[STALE] > 0))
-
-
-def _verify_lines(
-    screen: Screen, memories: Checked, counts: Counter[str], remarks: list[str], whole: bool
-) -> Iterator[str]:
-    scoped = len({scope for scope, *_ in memories}) > 1
-    shown = []
-    for scope, path, claims in memories:
-        stale = [claim for claim in claims if claim.verdict == STALE]
-        if stale or (whole and claims):
-            title = f"{scope}: {path}" if scoped else path
-            shown.append((not stale, path, title, claims if whole else stale))
-    for _, _, title, claims in sorted(shown, key=lambda item: item[:2]):
-        yield from (screen.paint(text, "bold") for text in screen.block("", title, ""))
-        yield from _claim_lines(screen, claims)
-        yield ""
-    total, files = count(sum(counts.values()), "claim"), count(len(memories), "file")
-    parts = ", ".join(f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items())
-    yield from screen.block("", f"{total} in {files}: {parts}", "")
-    for text in remarks:
-        yield from screen.block("remark:", text, "", "yellow")
-
-
-def _claim_lines(screen: Screen, claims: list[Judged]) -> Iterator[str]:
-    """The worst first; what is said several times stands once, with all of its lines."""
-    places: dict[tuple[int, str, str], list[int]] = {}
-    for item in claims:
-        key = ORDER.index(item.verdict), item.claim.text, item.reason
-        places.setdefault(key, []).append(item.claim.line)
-    order = sorted(places.items(), key=lambda pair: (pair[0][0], pair[1]))
-    for (verdict, text, reason), lines in order:
-        label = f"{LABELS[ORDER[verdict]]:{LABEL}}"
-        numbers = ", ".join(map(str, dict.fromkeys(lines[:FEW]))) + (" …" if lines[FEW:] else "")
-        span = cut_middle(line(text), int(screen.columns * SPAN_SHARE))
-        style = STYLES[ORDER[verdict]]
-        yield from screen.block(label, f"{numbers}: {span} – {reason}", style=style)
+    yield from ["", *screen.finding_lines(odd)] if odd else []

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
 from memdir.cli.command import Session
 from memdir.cli.output import (
+    CHANGE,
+    FINDING,
+    Answer,
     Fields,
-    Screen,
-    change_fields,
     done_fields,
-    finding_fields,
-    finding_lines,
-    tell_done,
+    is_refused,
+    pick,
+    pick_all,
 )
 from memdir.cli.records import (
+    UNDO,
     category_option,
     input_option,
     read_input,
@@ -39,7 +40,6 @@ from memdir.records.folders import open_store
 from memdir.records.handover import triage_transcript
 from memdir.records.record import parse_type
 from memdir.records.refusal import RecordError
-from memdir.records.triage import Score
 from memdir.records.write import (
     CREATE,
     UPDATE,
@@ -51,11 +51,11 @@ from memdir.records.write import (
 )
 from memdir.store import changes
 from memdir.store import look as look_module
-from memdir.store.writer import Done, open_app
 from memdir.text.terminal import count, line, visible
 
 # triage, prepare, commit: from a conversation to records, with a model only in between.
 
+SCORE = "category=type score threshold"
 session_option = click.option(
     "--session", "session_id", metavar="ID", default="", help="Whose private directory."
 )
@@ -68,7 +68,7 @@ intents_option = click.option(
 @click.option("--transcript", metavar="FILE", required=True, help="What the client wrote down.")
 @click.option("--last", metavar="TEXT", default="", help="A reply that is not in it yet.")
 @session_option
-def triage(session: Session, transcript: str, last: str, session_id: str) -> int:
+def triage(session: Session, transcript: str, last: str, session_id: str) -> Answer:
     """Say what of a conversation may be worth a record.
 
     A summary and <triage_data>; nothing where no category reaches its threshold. The contexts lie
@@ -78,111 +78,87 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> int
     result = triage_transcript(app, transcript, session_id, last)
     for warning in result.findings:
         session.screen.tell(f"{warning.message}; {warning.fix}")
-    answer: Fields = {
-        "triggered": [_score_fields(it) for it in result.scored.triggered],
-        "scores": [_score_fields(it) for it in result.scored.scores],
-        "contexts": result.contexts,
-        "drafts": result.drafts,
-        "text": result.text,
-        "findings": [finding_fields(it) for it in result.findings],
-        "dry_run": app.dry_run,
-    }
-    lines = visible(result.text).rstrip("\n").split("\n") if result.text else []
-    session.screen.answer(answer, lines)
-    return 0
-
-
-def _score_fields(item: Score) -> Fields:
-    return {"category": item.type, "score": item.score, "threshold": item.threshold}
+    answer = pick(
+        result,
+        "triggered scores contexts drafts text findings",
+        triggered=pick_all(result.scored.triggered, SCORE),
+        scores=pick_all(result.scored.scores, SCORE),
+        findings=pick_all(result.findings, FINDING),
+        dry_run=app.dry_run,
+    )
+    return Answer(answer, visible(result.text).rstrip("\n").split("\n") if result.text else [])
 
 
 @record_command("prepare", "memdir records prepare --input - < intents.json")
 @intents_option
 @session_option
-def prepare(session: Session, input_: str, session_id: str) -> int:
+def prepare(session: Session, input_: str, session_id: str) -> Answer:
     """Check the intents of a model and say what would be done; write nothing.
 
     Drafts are read from the private directory of a session only. The answer holds the intents
     again, with hashes: commit them, and only what was checked is saved.
     """
-    return _run(session, input_, session_id, dry=True)
+    return _carry_out(session, input_, session_id, dry=True)
 
 
 @record_command("commit", "memdir records commit --input - < prepared.json", changes=True)
 @intents_option
 @session_option
-def commit(session: Session, input_: str, session_id: str) -> int:
+def commit(session: Session, input_: str, session_id: str) -> Answer:
     """Carry intents out: create, update or retire, all in one change.
 
     Each is decided by the table of mechanics and model; a refusal stops no other. Exit code 1
     where one was refused.
     """
-    return _run(session, input_, session_id, dry=session.asked.dry_run)
+    return _carry_out(session, input_, session_id, dry=session.asked.dry_run)
 
 
-def _run(session: Session, given: str, session_id: str, dry: bool) -> int:
+def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> Answer:
     contexts = Contexts(session.config.state_dir)
     asked = read_input(session, given)
     intents = read_intents(asked, lambda path: contexts.read_draft(path, session_id))
     results, done = (batch.prepare_intents if dry else batch.commit_intents)(session.app, intents)
-    refused = any(it.outcome == REFUSED for it in results)
-    pairs = zip(asked["intents"], results, strict=True)
+    lines, pinned = [], []
+    for intent, result in zip(asked["intents"], results, strict=True):
+        type = result.intent.type if result.intent else "?"
+        text = f"{result.action} {type} {line(result.path)}".rstrip()
+        text += f": {result.reason}" if result.reason else ""
+        if result.error:
+            text = f"{type}: {result.error.record_code}: {result.error.message}"
+        style = "red" if result.outcome == REFUSED else "green"
+        lines += session.screen.block(result.outcome, text, "", style)
+        # The intent as it was looked at: what is committed later must be the same.
+        if result.intent and result.outcome != REFUSED:
+            intent = {**intent, **result.intent.pinned}
+            intent |= {"target": result.path, "hash": result.hash} if result.hash else {}
+        pinned.append(intent)
     answer: Fields = {
-        "results": [_result_fields(it) for it in results],
-        "intents": [_pinned_intent(intent, result) for intent, result in pairs],
+        "results": [_result_fields(result) for result in results],
+        "intents": pinned,
         "remarks": list(done.remarks),
         "store": session.config.store,
         "dry_run": done.dry_run,
     }
-    lines = [text for it in results for text in _result_lines(session.screen, it)]
     lines = lines or ["there was nothing to do"]
     if dry:  # "done" is what a commit would say
         lines += ["", "nothing was written yet; to do this: memdir records commit"]
-    session.screen.answer(answer, lines)
-    if session_id and not dry and not refused:
+    failed = any(result.outcome == REFUSED for result in results)
+    if session_id and not dry and not failed:
         contexts.drop(session_id)
-    return int(refused)
-
-
-def _pinned_intent(given: Fields, result: Result) -> Fields:
-    """The intent as it was looked at: what is committed later must be the same."""
-    if result.intent is None or result.outcome == REFUSED:
-        return given
-    pinned = {**given, **result.intent.pinned}
-    return pinned | {"target": result.path, "hash": result.hash} if result.hash else pinned
+    return Answer(answer, lines, int(failed))
 
 
 def _result_fields(result: Result) -> Fields:
     answer, error, intent = result.answer or {}, result.error, result.intent
-    problem = error and {
-        "record_code": error.record_code,
-        "code": error.code,
-        "message": error.message,
-        "next": error.fix,
-    }
     return {
         "category": intent.type if intent else None,
         "asked": intent.action if intent else None,
         "mechanics": answer.get("structural_cud"),
         "vetoes": answer.get("vetoes", []),
-        "outcome": result.outcome,
-        "action": result.action,
-        "path": result.path,
-        "reason": result.reason,
-        "changes": [change_fields(change) for change in result.changes],
-        "error": problem,
+        **pick(result, "outcome action path reason"),
+        "changes": pick_all(result.changes, CHANGE),
+        "error": error and pick(error, "record_code code message next=fix"),
     }
-
-
-def _result_lines(screen: Screen, result: Result) -> list[str]:
-    type = result.intent.type if result.intent else "?"
-    text = f"{result.action} {type} {line(result.path)}".rstrip()
-    if result.error:
-        text = f"{type}: {result.error.record_code}: {result.error.message}"
-    elif result.reason:
-        text += f": {result.reason}"
-    style = "red" if result.outcome == REFUSED else "green"
-    return screen.block(result.outcome, text, "", style)
 
 
 # import, export, schema: records from elsewhere, to elsewhere, and what they must look like.
@@ -194,38 +170,39 @@ HERE = (".claude/memory", "")
 @record_command("import", "memdir records import ../old-project", changes=True, bulk=True)
 @click.argument("source", required=False, default="")
 @click.option("--from", "from_", type=click.Choice(MAIN_SCOPES), help="Markdown memories of ours.")
-def import_(session: Session, source: str, from_: str | None) -> int:
+def import_(session: Session, source: str, from_: str | None) -> Answer:
     """Take over records: of another project, of an older version, or as Markdown.
 
     Without a source, the records of this very store are brought into today's form. Each repair is
     told. Nothing is overwritten, and one undo takes it all back.
     """
-    app = session.app
+    app, screen = session.app, session.screen
     if source and from_:
         raise click.UsageError("Give a source or --from.", click.get_current_context())
     if not source and not from_:
         incoming, done = exchange.upgrade_records(app)
     else:
-        incoming = _read(session, source, from_ or "", app.now())
+        incoming = _read_source(session, source, from_ or "", app.now())
         done = exchange.import_records(app, incoming)
-    fields_of = done_fields(app, done)
-    answer = {
-        **fields_of,
-        "repairs": {path: said for path, said in incoming.repairs.items() if said},
-        "refused": [finding_fields(it) for it in incoming.refused],
-    }
-    session.screen.answer(answer, _exchanging_lines(session.screen, incoming, done))
-    lost = any(not it.changed and not it.hash for it in done.changes)
-    return int(bool(incoming.refused) or lost)
+    repairs = {path: texts for path, texts in incoming.repairs.items() if texts}
+    more = {"repairs": repairs, "refused": pick_all(incoming.refused, FINDING)}
+    taken = [change for change in done.changes if change.changed]
+    head = "would import" if done.dry_run else "imported"
+    lines = [f"{head} {len(taken):,} of {count(len(incoming.records), 'record')}"]
+    for change in taken[:FEW]:
+        lines.append(f"  + {line(change.path)}")
+        for text in repairs.get(change.path, ()):
+            lines += screen.block("repaired:", text, "      ")
+    lines += screen.more_lines(len(taken), FEW, "")
+    left = [f"{change.path}: {change.reason}" for change in done.changes if not change.changed]
+    lines += [*screen.blocks("!", left, "yellow"), *screen.finding_lines(incoming.refused)]
+    code = int(bool(incoming.refused) or is_refused(done.changes))
+    return Answer({**done_fields(app, done), **more}, lines, code)
 
 
-def _read(session: Session, source: str, scope: str, now: float) -> Source:
+def _read_source(session: Session, source: str, scope: str, now: float) -> Source:
     if scope:
-        other = open_app(
-            replace(session.asked, dir=None).config(scope),
-            now=lambda: now,
-            tell=session.screen.tell,
-        )
+        other = session.at(dir=None, scope=scope).app
         return exchange.read_memories(look_module.read_all(other)[0], now)
     for folder in HERE:
         top = os.path.abspath(os.path.join(source, folder) if folder else source)
@@ -234,93 +211,65 @@ def _read(session: Session, source: str, scope: str, now: float) -> Source:
     return exchange.read_memories(archive_module.read_source(source).files, now)
 
 
-def _exchanging_lines(screen: Screen, incoming: Source, done: Done) -> list[str]:
-    taken = [change for change in done.changes if change.changed]
-    head = "would import" if done.dry_run else "imported"
-    lines = [f"{head} {len(taken):,} of {count(len(incoming.records), 'record')}"]
-    for change in taken[:FEW]:
-        lines.append(f"  + {line(change.path)}")
-        for said in incoming.repairs.get(change.path, ()):
-            lines += screen.block("repaired:", said, "      ")
-    lines += [f"  and {len(taken) - FEW:,} more"] if len(taken) > FEW else []
-    for change in done.changes:
-        if not change.changed:
-            lines += screen.block("!", f"{change.path}: {change.reason}", style="yellow")
-    return lines + finding_lines(screen, incoming.refused)
-
-
 @record_command("export", "memdir records export ~/records-as-markdown", changes=True, bulk=True)
 @click.argument("target", required=False, default="")
 @click.option("--to", "into", type=click.Choice(MAIN_SCOPES), help="Into a store of ours.")
 @click.option("--all", "every", is_flag=True, help="Also retired and archived records.")
-def export(session: Session, target: str, into: str | None, every: bool) -> int:
+def export(session: Session, target: str, into: str | None, every: bool) -> Answer:
     """Write records as Markdown memories, from which they can be read again.
 
     The target is a directory or a zip, or with --to one of the scopes.
     """
     if bool(target) == bool(into):
         raise click.UsageError("Give a target or --to.", click.get_current_context())
-    app = session.app
+    app, screen = session.app, session.screen
     files = exchange.export_memories(app, every=every)
     if into:
-        return _save(session, into, files)
+        app = session.at(dir=None, scope=into).app
+        done = changes.bring_in(app, files)
+        left = [f"{change.path}: {change.reason}" for change in done.changes if not change.changed]
+        saved = len(done.changes) - len(left)
+        lines = [f"{saved:,} of {count(len(files), 'record')} saved in the scope {into}"]
+        lines += screen.blocks("!", left, "yellow")
+        return Answer(done_fields(app, done), lines, int(is_refused(done.changes)))
     place = os.path.abspath(target)
     if os.path.realpath(place) == app.store.root or is_below(place, app.store.root):
         raise BadInput(f"{place} lies inside the store", next="choose a place outside it")
     dry = session.asked.dry_run
     check_target(place, False) if dry else write_export(place, files, False)
-    head = "would write" if dry else "wrote"
     answer: Fields = {
         "path": place,
         "change": "created",
         "files": [{"path": path, "change": "created", "diff": ""} for path, _ in files],
         "dry_run": dry,
     }
+    head = "would write" if dry else "wrote"
     text = f"{head} {count(len(files), 'file')} to {session.short(place)}"
-    session.screen.answer(answer, session.screen.block("", text, ""))
-    return 0
-
-
-def _save(session: Session, scope: str, files: Sequence[tuple[str, bytes]]) -> int:
-    asked = replace(session.asked, dir=None, scope=scope)
-    other = Session(session.screen, asked, asked.config())
-    app = other.app
-    done = changes.bring_in(app, files)
-    taken = [change for change in done.changes if change.changed]
-    lines = [f"{len(taken):,} of {count(len(files), 'record')} saved in the scope {scope}"]
-    for change in done.changes:
-        if not change.changed:
-            text = f"{change.path}: {change.reason}"
-            lines += session.screen.block("!", text, style="yellow")
-    session.screen.answer(done_fields(app, done), lines)
-    return int(any(not it.changed and not it.hash for it in done.changes))
+    return Answer(answer, screen.block("", text, ""))
 
 
 @record_command("schema", "memdir records schema decision")
 @click.argument("category", required=False, default="")
-def schema(session: Session, category: str) -> None:
+def schema(session: Session, category: str) -> Answer:
     """Print the JSON Schema of a category, or the fields of all."""
     if category:
         type = parse_type(category)
-        session.screen.answer(
-            validate.schema(type), validate.schema_text(type).rstrip("\n").split("\n")
-        )
-        return
+        text = validate.schema_text(type)
+        return Answer(validate.schema(type), text.rstrip("\n").split("\n"))
     lines: list[str] = []
     for type, known in fields.CONTENT.items():
         lines += [type]
         for field in known:
-            must = "*" if field.required else " "
-            said = f": {', '.join(field.choices)}" if field.choices else ""
-            lines += session.screen.block(must, f"{field.name} ({field.kind}{said})")
+            choices = f": {', '.join(field.choices)}" if field.choices else ""
+            text = f"{field.name} ({field.kind}{choices})"
+            lines += session.screen.block("*" if field.required else " ", text)
     answer = {type: validate.schema(type) for type in fields.TYPES}
-    session.screen.answer(answer, [*lines, "", "* must be there"])
+    return Answer(answer, [*lines, "", "* must be there"])
 
 
 # write, save, retire, archive, restore: what changes records.
 
 ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
-UNDO = "Undo: memdir undo"
 
 
 @record_command(
@@ -342,19 +291,18 @@ def write_(
     input_: str,
     hash_: str,
     reason: str,
-) -> None:
+) -> Answer:
     """Create, update, retire (delete), archive or bring back one record.
 
     A create never overwrites, an update never revives. With --hash an update is only made on the
     version that was read.
     """
-    app = session.app
     type = parse_type(category) if category else ""
     if action != CREATE and not target:
         raise RecordError(refusal.INPUT, f"{action} needs a target", fix="give --target PATH")
     draft = read_input(session, input_) if action in (CREATE, UPDATE) else {}
-    done = write(app, Request(action, type, target, draft, hash_, reason))
-    tell_done(session, app, None, UNDO)(done)
+    done = write(session.app, Request(action, type, target, draft, hash_, reason))
+    return session.done_answer(session.app, done, UNDO)
 
 
 @record_command(
@@ -384,44 +332,45 @@ def save_(
     values: Sequence[str],
     input_: str,
     reason: str,
-) -> None:
+) -> Answer:
     """Save a record: a new one, or a change of the one that has this title.
 
     Fields of a list are given once for each item. The fields of a category: memdir records schema.
     """
-    app = session.app
     type = parse_type(category) if category else ""
     given: Record = read_input(session, input_) if input_ else {}
-    given |= {"title": title} if title else {}
-    given |= {"tags": list(tags)} if tags else {}
-    given |= {"related_files": list(files)} if files else {}
-    given |= {"confidence": confidence} if confidence is not None else {}
+    options = {"title": title or None, "tags": list(tags) or None, "confidence": confidence}
+    options["related_files"] = list(files) or None
+    given |= {key: value for key, value in options.items() if value is not None}
     draft = read_fields(given, type, values)
-    tell_done(session, app, None, UNDO)(save_record(app, type, draft, reason))
+    done = save_record(session.app, type, draft, reason)
+    return session.done_answer(session.app, done, UNDO)
+
+
+def _change_status(session: Session, names: Sequence[str], action: str, reason: str) -> Answer:
+    done = change_status(session.app, names, action, reason)
+    return session.done_answer(session.app, done, UNDO)
 
 
 @record_command("retire", "memdir records retire old-idea --reason superseded", changes=True)
 @click.argument("names", nargs=-1, required=True)
 @reason_option
-def retire(session: Session, names: Sequence[str], reason: str) -> None:
+def retire(session: Session, names: Sequence[str], reason: str) -> Answer:
     """Retire records: out of the index and of recall, restorable for the grace period."""
-    app = session.app
-    tell_done(session, app, None, UNDO)(change_status(app, names, "delete", reason))
+    return _change_status(session, names, "delete", reason)
 
 
 @record_command("archive", "memdir records archive old-idea", changes=True)
 @click.argument("names", nargs=-1, required=True)
 @reason_option
-def archive(session: Session, names: Sequence[str], reason: str) -> None:
+def archive(session: Session, names: Sequence[str], reason: str) -> Answer:
     """Archive records: out of the index and of recall, kept for ever."""
-    app = session.app
-    tell_done(session, app, None, UNDO)(change_status(app, names, "archive", reason))
+    return _change_status(session, names, "archive", reason)
 
 
 @record_command("restore", "memdir records restore old-idea", changes=True)
 @click.argument("names", nargs=-1, required=True)
 @reason_option
-def restore(session: Session, names: Sequence[str], reason: str) -> None:
+def restore(session: Session, names: Sequence[str], reason: str) -> Answer:
     """Bring retired or archived records back."""
-    app = session.app
-    tell_done(session, app, None, UNDO)(change_status(app, names, "", reason))
+    return _change_status(session, names, "", reason)

@@ -1,4 +1,4 @@
-"""Restructure: an overgrown index becomes a short one, what it held becomes memories."""
+"""Restructure, dream, log-day: what grew on the way is brought into order."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from dataclasses import asdict
 
 import click
 
-from memdir.cli.command import Session, command
-from memdir.cli.output import (
-    CHANGE,
-    Answer,
-    Fields,
-    Screen,
-    advised,
-    dry_fields,
-    dry_lines,
-    more_lines,
-    pick_all,
-)
+from memdir.cli.command import STDIN, Session, command, guess_type, read_day, read_text
+from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_fields, pick_all
 from memdir.format.draft import CREATED, RETIRED
-from memdir.store.writer import App, Done
+from memdir.store import logs
+from memdir.store.logs import LONGEST_BYTES
+from memdir.store.writer import Done
 from memdir.text.terminal import count, cut, line, pad
+from memdir.upkeep import dream as dream_module
 from memdir.upkeep.proof import Figures
 from memdir.upkeep.restructure import Plan
 from memdir.upkeep.restructure import restructure as put_in_order
+
+# restructure: content of the index becomes memories.
 
 FEW = 12  # of many things, shown one by one
 MAX_REASON = 240  # characters of what was done to one file
@@ -54,16 +49,10 @@ def restructure(session: Session, model: bool) -> Answer:
     files are split at headings, memories that say the same are merged. No line of knowledge is
     lost, or nothing is written. One undo takes it all back.
     """
-    app = session.app
+    app, screen = session.app, session.screen
     plan, done = put_in_order(app, model=model)
-    done = advised(session.screen, done)
-    code = int(not all(check.ok for check in plan.checks))
-    return Answer(_fields(app, plan, done), _lines(session.screen, plan, done), code)
-
-
-def _fields(app: App, plan: Plan, done: Done) -> Fields:
-    work = plan.work
-    return {
+    done, work = screen.advised(done), plan.work
+    fields: Fields = {
         "before": asdict(plan.before),
         "after": asdict(plan.after),
         "changes": pick_all(done.changes, CHANGE),
@@ -76,16 +65,18 @@ def _fields(app: App, plan: Plan, done: Done) -> Fields:
         "store": app.store.root,
         **dry_fields(done),
     }
+    code = int(not all(check.ok for check in plan.checks))
+    return Answer(fields, _restructure_lines(screen, plan, done), code)
 
 
-def _lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
+def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.changes:
         would = "would restructure" if done.dry_run else "restructured"
         files = count(plan.before.files, "memory", "memories")
         subject = f"{files} and the index" if plan.before.files else "the index"
         yield f"{would} {subject}: {plan.title}"
         yield from ["", *_table(screen, plan.before, plan.after), ""]
-        yield from change_lines(screen, done)
+        yield from _change_lines(screen, done)
     else:
         yield "nothing to restructure: the index and its memories are in order"
     yield from ["", "Checked:"]
@@ -98,13 +89,16 @@ def _lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from ["", f"{lines} no longer there word for word, each with its reason:"]
         texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
         yield from screen.blocks("-", texts)
-        yield from more_lines(len(accounted), FEW)
-    yield from _decisions(screen, plan)
-    yield from screen.blocks("note:", (*plan.work.remarks[:FEW], *done.remarks))
-    if done.dry_run:
-        yield from dry_lines(screen, done)
-    elif done.changes:
-        yield from ["", "All of it back: " + screen.advise("memdir undo")]
+        yield from screen.more_lines(len(accounted), FEW)
+    # What a person has to decide: shown with the evidence, never acted upon.
+    proposals = plan.work.proposals
+    yield from ["", "For you to decide:"] if proposals else []
+    for proposal in proposals[:FEW]:
+        text = f"{proposal.path}: {proposal.what} ({'; '.join(proposal.evidence)})"
+        yield from screen.block("?", text, style="yellow")
+        yield from [f"    {screen.advise(proposal.command)}"] if proposal.command else []
+    yield from screen.more_lines(len(proposals), FEW)
+    yield from _last_lines(screen, plan, done)
 
 
 def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
@@ -113,27 +107,118 @@ def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
     yield f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"
     for name, label in LABELS.items():
         old, new = getattr(before, name), getattr(after, name)
-        if most := max(old, new):
-            bars = ["█" * max(round(value / most * BAR), bool(value)) for value in (old, new)]
+        if largest := max(old, new):
+            bars = ["█" * max(round(value / largest * BAR), bool(value)) for value in (old, new)]
             figures = f"{old:>7,}  {screen.paint(pad(bars[0], BAR), 'dim')}  {new:>7,}"
             yield f"  {pad(label, wide)}  {figures}  {bars[1]}".rstrip()
 
 
-def change_lines(screen: Screen, done: Done) -> Iterator[str]:
+def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
     """The files that changed, each with its reason."""
     for change in done.changes[:FEW]:
         yield f"  {SIGNS.get(change.kind, '~')} {line(change.path)}"
         reason = cut(change.reason, MAX_REASON)
         yield from screen.block("", reason, "      ") if reason else []
-    yield from more_lines(len(done.changes), FEW)
+    yield from screen.more_lines(len(done.changes), FEW)
 
 
-def _decisions(screen: Screen, plan: Plan) -> Iterator[str]:
-    """What a person has to decide: shown with the evidence, never acted upon."""
-    proposals = plan.work.proposals
-    yield from ["", "For you to decide:"] if proposals else []
-    for proposal in proposals[:FEW]:
-        text = f"{proposal.path}: {proposal.what} ({'; '.join(proposal.evidence)})"
+def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
+    """Remarks, then the diff of a dry run or the way back."""
+    yield from screen.blocks("note:", (*plan.work.remarks[:FEW], *done.remarks))
+    if done.dry_run:
+        yield from screen.dry_lines(done)
+    elif done.changes:
+        yield from ["", "All of it back: " + screen.advise("memdir undo")]
+
+
+# dream: logs and memories brought together, in one batch that one undo takes back.
+
+
+@command("dream", "memdir dream --dry-run", changes=True, bulk=True)
+@click.option("--model", is_flag=True, help="Let a model find better titles and merges; it costs.")
+def dream(session: Session, model: bool) -> Answer:
+    """Bring logs and memories together: save, merge, date, put away, index.
+
+    What the logs say to remember is saved. Memories that say the same become one, dates are
+    written out, the index is put in order. What is old and contradicted by the code
+    goes into the trash. Nothing is deleted; one undo takes all of it back.
+    """
+    app, screen = session.app, session.screen
+    run = dream_module.run(app, model=model)
+    done, work, oriented = screen.advised(run.done), run.plan.work, run.oriented
+    fields: Fields = {
+        "before": asdict(run.before),
+        "after": asdict(run.plan.after),
+        "changes": pick_all(done.changes, CHANGE),
+        "batch": "" if done.dry_run else run.batch,
+        "lost": run.lost,
+        "accounted": list(map(asdict, run.accounted)),
+        "log_entries": oriented.logs.entries,
+        "log_silent": oriented.logs.silent,
+        "held": run.held,
+        "old": oriented.old,
+        "proposals": list(map(asdict, work.proposals)),
+        "remarks": [*work.remarks, *done.remarks],
+        "store": app.store.root,
+        **dry_fields(done),
+    }
+    lines = ["nothing to do: logs, memories and index are in order"]
+    if done.changes:
+        would = "would change" if done.dry_run else "changed"
+        lines = [f"{would} {count(len(done.changes), 'file')}:", *_change_lines(screen, done)]
+    if doubts := [*_doubts(screen, run)]:
+        lines += ["", *doubts]
+    lines += [f"  lost: {line(path)}" for path in run.lost]
+    return Answer(fields, [*lines, *_last_lines(screen, run.plan, done)], int(bool(run.lost)))
+
+
+def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
+    """What a person should look at: shown, never acted upon."""
+    logs, old = run.oriented.logs, run.oriented.old
+    if logs.entries:
+        parts = [f"{count(len(logs.saved), 'thing')} to remember"] * bool(logs.saved)
+        parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] * bool(logs.held)
+        silent = count(logs.silent, "entry", "entries")
+        parts += [f"{silent} with nothing to keep"] * bool(logs.silent)
+        text = f"{count(logs.entries, 'new entry', 'new entries')}: {', '.join(parts)}"
+        yield from screen.block("logs:", screen.advise(text))
+    if old:
+        many = count(len(old), "memory", "memories")
+        yield from screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
+    if doubts := len(run.plan.work.proposals):
+        text = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")
-        yield from [f"    {screen.advise(proposal.command)}"] if proposal.command else []
-    yield from more_lines(len(proposals), FEW)
+
+
+# log-day: a line for today's log.
+
+
+@command(
+    "log-day", 'memdir log-day "The staging cluster moves on Friday."', changes=True, dashes=True
+)
+@click.argument("text")
+@click.option("--type", metavar="TYPE", help="See: memdir types. Default: from the wording.")
+@click.option("--date", metavar="DAY", help="The day `yesterday` in the text counts from.")
+def log_day(session: Session, text: str, type: str | None, date: str | None) -> Answer:
+    """Append TEXT to the log of today; `-` reads it from standard input.
+
+    Logs are for what is learned on the way. They are only ever added to, by as many writers as
+    there are, and no agent reads them; memdir dream makes memories of what they say to remember.
+    """
+    app = session.app
+    if text == STDIN:
+        text = read_text(STDIN, LONGEST_BYTES, "the text")
+    day = read_day(date) if date is not None else None
+    added = logs.log_day(app, text, guess_type(text) if type is None else type, day)
+    entry = logs.write_entry(added.entry)
+    fields = {
+        "change": CREATED,
+        "path": added.path,
+        "entry": entry,
+        "remarks": added.remarks,
+        "dry_run": app.dry_run,
+    }
+    would = "would be logged in" if app.dry_run else "logged in"
+    lines = [f"{would} {line(session.short(added.path))}"]
+    lines += [f"  {line(text)}" for text in entry.rstrip("\n").split("\n")]
+    return Answer(fields, [*lines, *session.screen.blocks("note:", added.remarks)])

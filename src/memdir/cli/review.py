@@ -1,8 +1,10 @@
-"""Review: the drafts that wait for a person's yes."""
+"""Review: what waits for a person's yes: drafts, and memories of a repository or a team."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 
 import click
@@ -11,37 +13,30 @@ from memdir.capture import review as review_module
 from memdir.capture.inbox import APPROVED, REJECTED, Held, open_inbox
 from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
-from memdir.cli import accept
 from memdir.cli.command import Session, command, read_text
-from memdir.cli.output import (
-    CHANGE,
-    FINDING,
-    Answer,
-    Fields,
-    Screen,
-    advised,
-    done_lines,
-    dry_files,
-    finding_lines,
-    pick,
-    pick_all,
-)
-from memdir.cli.save import ANYWAY, edit_text, read_draft
+from memdir.cli.output import CHANGE, FINDING, Answer, Fields, Screen, file_fields, pick, pick_all
+from memdir.cli.save import ANYWAY, edit_copy, read_draft, remove_copy
 from memdir.clients.conversation import AGENT, PERSON, TOOL
-from memdir.errors import BadInput, Finding
+from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import ANYWAY as INSIST
 from memdir.format.draft import HELD, Draft, Wishes, set_reasons
-from memdir.hot import memory, safe
+from memdir.hot import acceptance, memory, safe
+from memdir.store.accept import Source, Waiting, find_source, record_decision
 from memdir.store.writer import App
-from memdir.text.terminal import count, cut
+from memdir.text.terminal import count, cut, line, visible
 
 LIST, SHOW, APPROVE, EDIT = "list", "show", "approve", "edit"
 ACCEPT, REJECT, RESTORE = "accept", "reject", "restore"
 ACTIONS = (LIST, SHOW, APPROVE, ACCEPT, EDIT, REJECT, RESTORE)
 ID_COLUMNS, TYPE_COLUMNS = 12, 10
 TEXT_LINES = 2  # of a draft in the list
+ROWS = 50  # memories of a source
+SHORTEST_ID = 4
 LOG = "log"  # the client of what a log says
+NOTHING = "nothing waits for a review"
 HELD_DRAFT = "id time draft forget=catch.forget origin reason"
+SOURCE = "id scope from=app.config.origin store=app.store.root memories"
+WAITING = "id path=memory.path type=memory.type description=memory.description author"
 
 
 @command("review", "memdir review approve 3f9c2ab41d07", changes=True)
@@ -87,13 +82,14 @@ def review(
         raise click.UsageError(f"Which one? memdir review {action} ID, or --all.")
     if action == LIST and not ids:
         return _list(session, app, rejected)
-    if answer := accept.answer(session, action, ids, every and yes):
-        return answer
-    wishes = Wishes(anyway, offered=(INSIST,))
+    if action == ACCEPT or (action in (SHOW, REJECT) and ids):
+        sources = _choose_sources(session, action, ids, every and yes)
+        if sources or action == ACCEPT:
+            return _decide(session, action, sources)
     find = review_module.find_held
     if action == RESTORE or rejected:
         find = review_module.find_rejected
-    chosen = find(app, ids, every)
+    chosen, wishes = find(app, ids, every), Wishes(anyway, offered=(INSIST,))
     if action in (LIST, SHOW):
         return _show(session, app, chosen, wishes)
     if action == EDIT:
@@ -107,31 +103,61 @@ def review(
     return _settled(session, app, settle(app, chosen))
 
 
+# Drafts.
+
+
 def _list(session: Session, app: App, rejected: bool) -> Answer:
     screen, (held, broken) = session.screen, open_inbox(app).look()
     chosen = review_module.find_rejected(app, (), every=True) if rejected else held
-    sources = accept.find_sources(session, rejected=rejected)
+    sources = _find_sources(session, rejected=rejected)
     lines = [*_list_lines(screen, app, chosen, rejected)] if chosen or not sources else []
-    lines += [*[""][: len(lines)], *accept.source_lines(session, sources)] if sources else []
-    fields = {**_list_fields(app, chosen, broken), **accept.source_fields(sources)}
-    return Answer(fields, [*lines, *finding_lines(screen, broken)], int(bool(broken)))
-
-
-def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
-    """Each with what approving it would change."""
-    screen, broken = session.screen, open_inbox(app).look()[1]
-    items = [Settled(held, "", review_module.preview_draft(app, held, wishes)) for held in chosen]
-    fields = _list_fields(app, chosen, broken) | _change_fields(items)
-    lines = [text for item in items for text in _whole_lines(screen, app, item)]
-    return Answer(fields, [*lines, *finding_lines(screen, broken)], int(bool(broken)))
-
-
-def _list_fields(app: App, chosen: Sequence[Held], broken: Sequence[Finding]) -> Fields:
-    return {
-        "held": [_held_fields(held) for held in chosen],
+    for source in sources:
+        lines += [*[""][: len(lines)], *_source_lines(session, source)]
+    fields = {
+        "held": [_held_fields(item) for item in chosen],
         "findings": pick_all(broken, FINDING),
         "store": app.store.root,
+        "sources": _source_fields(sources),
     }
+    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
+
+
+def _list_lines(
+    screen: Screen, app: App, held: Sequence[Held], rejected: bool = False
+) -> Iterator[str]:
+    """The drafts by the reason why they wait, each with its first words."""
+    if not held:
+        yield "nothing was rejected of late" if rejected else NOTHING
+        return
+    state = "that you rejected in the last 30 days" if rejected else "for you to decide on"
+    yield f"{count(len(held), 'draft')} {state}"
+    for reason in dict.fromkeys(item.reason for item in held):
+        yield from ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
+        for item in held:
+            yield from _draft_lines(screen, app, item) if item.reason == reason else ()
+    step = "memdir review show ID, then approve, edit or reject"
+    step = "memdir review restore ID lets one wait again" if rejected else step
+    yield from ["", *screen.block("Next:", screen.advise(step), "")]
+
+
+def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
+    origin, age = item.catch.origin, safe.age_words(safe.age_days(item.time, app.now()))
+    type = item.catch.draft.type if item.catch.draft else "forget"
+    where = "a line of your log" if origin.client == LOG else f"from {_speaker(origin)}"
+    where += f", session {origin.session[:8]}" if origin.session else ""
+    limits = (ID_COLUMNS, len(age), TYPE_COLUMNS)
+    lines = screen.table([((item.id, "bold"), age, type, where)], limits)
+    text = screen.block("", review_module.draft_text(item), "    ")
+    if len(text) > TEXT_LINES:
+        text = [*text[: TEXT_LINES - 1], cut(f"{text[TEXT_LINES - 1]} …", screen.columns)]
+    return lines + text
+
+
+def _speaker(origin: Origin) -> str:
+    """The speaker, as the person at the screen would say it."""
+    if origin.who == TOOL:
+        return f"the tool {origin.tool}" if origin.tool else "a tool"
+    return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "nobody known")
 
 
 def _held_fields(held: Held, **more: object) -> Fields:
@@ -139,16 +165,45 @@ def _held_fields(held: Held, **more: object) -> Fields:
     draft = held.catch.draft
     day = draft.day.isoformat() if draft and draft.day else ""
     values = {**asdict(draft), "day": day, "extra": dict(draft.extra)} if draft else None
-    origin = asdict(held.catch.origin)
-    when = safe.iso_time(held.time)
+    origin, when = asdict(held.catch.origin), safe.iso_time(held.time)
     return pick(held, HELD_DRAFT, time=when, draft=values, origin=origin, **more)
 
 
 def _change_fields(items: Sequence[Settled]) -> Fields:
     return {
         "changes": pick_all((change for item in items for change in item.done.changes), CHANGE),
-        "files": [file for item in items for file in dry_files(item.done)],
+        "files": [file for item in items for file in file_fields(item.done.diff)],
     }
+
+
+def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
+    """Each with all that is known of it, and what approving it would change."""
+    screen, broken = session.screen, open_inbox(app).look()[1]
+    items, lines = [], []
+    for held in chosen:
+        done = review_module.preview_draft(app, held, wishes)
+        items.append(Settled(held, "", done))
+        origin, age = held.catch.origin, safe.age_words(safe.age_days(held.time, app.now()))
+        lines += screen.block(held.id, review_module.draft_title(held), "", "bold")
+        rows = {
+            "held": f"{safe.iso_time(held.time)} ({age})",
+            "because": held.reason,
+            "client": origin.client,
+            "session": origin.session,
+            "message": origin.message,
+            "said by": _speaker(origin),
+            "words": origin.quote,
+        }
+        change = screen.done_lines(screen.advised(done))
+        change = change[:-2] if done.dry_run else change  # nobody asked for a dry run
+        lines += [*screen.labelled(rows, 9), "", "Approved, this would happen:", *change, ""]
+    fields = {
+        "held": [_held_fields(held) for held in chosen],
+        "findings": pick_all(broken, FINDING),
+        "store": app.store.root,
+        **_change_fields(items),
+    }
+    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
 
 
 def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, str]) -> Answer:
@@ -179,16 +234,17 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
     head = [("name", draft.name), ("description", draft.description), ("type", draft.type)]
     fields = [(key, value) for key, value in head if value] + list(draft.extra)
     text = memory.encode(memory.write(fields, set_reasons(draft.body, draft.why, draft.how)))
-    edited = edit_text(f"{id}.md", text, app.config.options.max_file_bytes)
-    if edited == text:
-        return draft
-    read, _ = read_draft(memory.decode(edited), "the edited draft")
-    return replace(read, source=draft.source, day=draft.day, expected=draft.expected)
+    with edit_copy(f"{id}.md", text, app.config.options.max_file_bytes) as (edited, copy):
+        if edited != text:
+            new, _ = read_draft(memory.decode(edited), "the edited draft")
+            draft = replace(new, source=draft.source, day=draft.day, expected=draft.expected)
+    remove_copy(copy)
+    return draft
 
 
 def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
-    """What became of each, then what of it still waits."""
-    changes = _change_fields(items)
+    """What became of each, then what of it still waits, and how to take it back."""
+    screen, changes = session.screen, _change_fields(items)
     fields: Fields = {
         "held": [_held_fields(item.held, change=item.how or HELD) for item in items],
         "changes": changes["changes"],
@@ -198,85 +254,106 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
         "dry_run": app.dry_run,
         "files": changes["files"],
     }
-    lines = [*_settled_lines(session.screen, app, items)] or ["nothing waits for a review"]
-    return Answer(fields, lines, int(any(not item.how for item in items)))
-
-
-def _settled_lines(screen: Screen, app: App, items: Sequence[Settled]) -> Iterator[str]:
-    """Each with its change; then how to take it back: an approval is a change, a no is none."""
+    lines: list[str] = []
     for item in items:
         would = "would be " if app.dry_run and item.how else ""
         text = f"{would}{item.how or 'still waits'}: {review_module.draft_title(item.held)}"
-        yield from screen.block(item.held.id, text, "", "green" if item.how else "yellow")
-        for change in done_lines(screen, advised(screen, item.done)) if item.done.changes else ():
-            yield f"  {change}" if change else ""
-    if app.dry_run:
-        return
-    if app.history.on and any(item.how == APPROVED and item.done.changes for item in items):
-        yield from screen.block("Take it back:", screen.advise("memdir undo"), "")
-    if rejected := [item.held.id for item in items if item.how == REJECTED]:
+        lines += screen.block(item.held.id, text, "", "green" if item.how else "yellow")
+        if item.done.changes:
+            change = screen.done_lines(screen.advised(item.done))
+            lines += [f"  {text}" if text else "" for text in change]
+    approved = any(item.how == APPROVED and item.done.changes for item in items)
+    if approved and app.history.on and not app.dry_run:  # a no is no change of the store
+        lines += screen.block("Take it back:", screen.advise("memdir undo"), "")
+    rejected = [item.held.id for item in items if item.how == REJECTED]
+    if rejected and not app.dry_run:
         id = rejected[0] if len(rejected) == 1 else "ID"
-        yield from screen.block("Put it back:", screen.advise(f"memdir review restore {id}"), "")
+        lines += screen.block("Put it back:", screen.advise(f"memdir review restore {id}"), "")
+    return Answer(fields, lines or [NOTHING], int(any(not item.how for item in items)))
 
 
-def _list_lines(
-    screen: Screen, app: App, held: Sequence[Held], rejected: bool = False
-) -> Iterator[str]:
-    """The drafts by the reason why they wait, each with its first words."""
-    if not held:
-        yield "nothing was rejected of late" if rejected else "nothing waits for a review"
-        return
-    state = "that you rejected in the last 30 days" if rejected else "for you to decide on"
-    yield f"{count(len(held), 'draft')} {state}"
-    for reason in dict.fromkeys(item.reason for item in held):
-        yield from ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
-        for item in held:
-            yield from _draft_lines(screen, app, item) if item.reason == reason else ()
-    step = "memdir review show ID, then approve, edit or reject"
-    step = "memdir review restore ID lets one wait again" if rejected else step
-    yield from ["", *screen.block("Next:", screen.advise(step), "")]
+# Memories of a repository or a team.
 
 
-def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
-    origin, age = item.catch.origin, safe.age_words(safe.age_days(item.time, app.now()))
-    type = item.catch.draft.type if item.catch.draft else "forget"
-    speaker = _speaker(origin)
-    where = f"{speaker} said it" if speaker else "nobody knows who said it"
-    where = f"{speaker} gave it back" if origin.who == TOOL else where
-    where = "a line of your log" if origin.client == LOG else where
-    where += f", session {origin.session[:8]}" if origin.session else ""
-    limits = (ID_COLUMNS, len(age), TYPE_COLUMNS)
-    lines = screen.table([((item.id, "bold"), age, type, where)], limits)
-    text = screen.block("", review_module.draft_text(item), "    ")
-    if len(text) > TEXT_LINES:
-        text = [*text[: TEXT_LINES - 1], cut(f"{text[TEXT_LINES - 1]} …", screen.columns)]
-    return lines + text
+def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:
+    """Each repository or team that something waits of; of one scope where one was named."""
+    asked, known = session.asked, session.config.scopes
+    everywhere = asked.scope == "project" and asked.dir is None
+    sources: dict[tuple[str, str], Source] = {}
+    for name in known if everywhere else [str(session.config.scope)]:
+        if everywhere and not os.path.isdir(known[name]):
+            continue
+        with suppress(MemdirError):  # a store that cannot be opened is reported elsewhere
+            app = session.at(scope=name).app
+            source = find_source(name, app, rejected=rejected) if app.config.origin else None
+            if source and source.waiting:
+                sources.setdefault((app.store.root, app.config.layout), source)
+    return list(sources.values())
 
 
-def _speaker(origin: Origin) -> str:
-    """The speaker, as the person at the screen would say it."""
-    if origin.who == TOOL:
-        return f"the tool {origin.tool}" if origin.tool else "a tool"
-    return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "")
+def _choose_sources(session: Session, action: str, ids: Sequence[str], every: bool) -> list[Source]:
+    """What these ids mean, each with its source; none where they are drafts."""
+    known = _find_sources(session)
+    if action == ACCEPT and every:
+        return known
+    if action == ACCEPT and not ids:
+        raise BadInput("--all means everything that waits", next="memdir review accept --all --yes")
+    known += _find_sources(session, rejected=True) if action != REJECT else []
+    chosen: dict[int, list[Waiting]] = {}
+    for id in ids:
+        matches = [
+            (number, item)
+            for number, source in enumerate(known)
+            for item in source.waiting
+            if len(id) >= SHORTEST_ID and (item.id.startswith(id) or source.id.startswith(id))
+        ]
+        if not matches and action == ACCEPT:
+            raise Missing(
+                f"nothing of a repository or a team waits as {id[:40]!r}",
+                next="memdir review shows what waits; an id changes with what it stands for",
+            )
+        if not matches and chosen:
+            raise BadInput("decide on drafts and on memories of others one after the other")
+        for number, item in matches:
+            chosen.setdefault(number, []).append(item)
+    return [replace(known[n], waiting=tuple(dict.fromkeys(some))) for n, some in chosen.items()]
 
 
-def _whole_lines(screen: Screen, app: App, item: Settled) -> Iterator[str]:
-    """One draft with all that is known of it, and the change that it would make."""
-    held, origin = item.held, item.held.catch.origin
-    age = safe.age_words(safe.age_days(held.time, app.now()))
-    yield from screen.block(held.id, review_module.draft_title(held), "", "bold")
-    rows = {
-        "held": f"{safe.iso_time(held.time)} ({age})",
-        "because": held.reason,
-        "client": origin.client,
-        "session": origin.session,
-        "message": origin.message,
-        "said by": _speaker(origin),
-        "words": origin.quote,
-    }
-    for label, text in rows.items():
-        yield from screen.block(f"{label + ':':9}", text) if text else ()
-    yield from ["", "Approved, this would happen:"]
-    lines = done_lines(screen, advised(screen, item.done))
-    yield from lines[:-2] if item.done.dry_run else lines  # nobody asked for a dry run
-    yield ""
+def _decide(session: Session, action: str, chosen: Sequence[Source]) -> Answer:
+    fields: Fields = {"held": [], "store": session.config.store, "sources": _source_fields(chosen)}
+    items = [(source, item) for source in chosen for item in source.waiting]
+    lines: list[str] = []
+    if action == SHOW:
+        for _, item in items:
+            who = f" · by {line(item.author)}" if item.author else ""
+            lines += [f"{item.id} · {item.scope} · {line(item.memory.path)}{who}", ""]
+            lines += [*visible(item.memory.head).strip("\n").split("\n"), ""]
+        return Answer(fields, lines)
+    decision = acceptance.ACCEPTED if action == ACCEPT else acceptance.REJECTED
+    for source in chosen:
+        record_decision(source.app, source.waiting, decision)
+    dry_run = session.asked.dry_run
+    would = "would be " if dry_run else ""
+    lines = [f"{would}{decision}: {line(item.memory.path)}" for _, item in items]
+    return Answer({**fields, "decision": decision, "dry_run": dry_run}, lines or [NOTHING])
+
+
+def _source_lines(session: Session, source: Source) -> Iterator[str]:
+    """The memories that wait, and how to decide."""
+    screen = session.screen
+    many = count(len(source.waiting), "memory", "memories")
+    root = session.short(source.app.store.root)
+    text = f"{many} from {source.app.config.origin} ({root}) that no agent is told:"
+    yield from screen.block(source.id, text, "", "bold")
+    for item in source.waiting[:ROWS]:
+        who = f"by {item.author}" if item.author else "author unknown"
+        row = (item.id, item.memory.type, line(item.memory.path), who)
+        yield from screen.table([row], (ID_COLUMNS, TYPE_COLUMNS))
+        yield from screen.block("", item.memory.description, "    ")
+    yield from screen.more_lines(len(source.waiting), ROWS, "")
+    steps = f"memdir review show ID, then accept ID or reject ID; {source.id} means all of them"
+    yield from screen.block("Next:", screen.advise(steps), "")
+
+
+def _source_fields(sources: Sequence[Source]) -> list[Fields]:
+    return [pick(s, SOURCE, memories=pick_all(s.waiting, WAITING)) for s in sources]

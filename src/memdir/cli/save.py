@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import click
@@ -18,7 +20,7 @@ from memdir.cli.command import (
     read_day,
     read_text,
 )
-from memdir.cli.output import Answer, done_answer, refused
+from memdir.cli.output import Answer, is_refused
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import (
     ALLOW_SECRET,
@@ -60,53 +62,45 @@ def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Do
     from memdir.store.look import show
 
     path, old, document = show(app, name)
-    copy = _copy(os.path.basename(path), old)
-    try:
-        _run_editor(copy)
-        new = _read(copy, app.config.options.max_file_bytes + 1)
+    limit = app.config.options.max_file_bytes
+    with edit_copy(os.path.basename(path), old, limit) as (new, copy):
         edited = memory.read(memory.decode(new))
         revision = _difference(document, edited, expected or hash_of(old))
         done = changes.edit(app, path, revision, wishes)
-    except MemdirError as error:
-        if _is_changed(copy, old):
-            error.next += f"; your text is kept: memdir save --file {copy}"
-        else:
-            _remove(copy)
-        raise
-    if refused(done.changes) and _is_changed(copy, old):
+    if is_refused(done.changes) and new != old:
         return done, copy
-    _remove(copy)
+    remove_copy(copy)
     return done, ""
 
 
-def edit_text(name: str, data: bytes, limit: int) -> bytes:
-    """What comes out of the editor for a text that is no memory yet."""
-    copy = _copy(name, data)
+@contextmanager
+def edit_copy(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
+    """What comes out of the editor for a private copy, and its path; a changed one is kept."""
+    copy = os.path.join(private_folder("memdir-edit-"), name)
     try:
+        _write_copy(copy, old)
         _run_editor(copy)
-        return _read(copy, limit + 1)
-    finally:
-        _remove(copy)
+        yield _read_copy(copy, limit + 1), copy
+    except MemdirError as error:
+        text = old
+        with suppress(MemdirError):
+            text = _read_copy(copy, limit + 1)
+        if text != old:
+            error.next += f"; your text is kept: memdir save --file {copy}"
+        else:
+            remove_copy(copy)
+        raise
 
 
-def _copy(name: str, data: bytes) -> str:
-    """A copy that only its owner can read."""
-    path = os.path.join(private_folder("memdir-edit-"), name)
+def _write_copy(copy: str, data: bytes) -> None:
     try:
-        with open(path, "wb") as file:
+        with open(copy, "wb") as file:
             file.write(data)
     except OSError as error:
-        raise failure(error, path, "no copy can be made for the editor") from None
-    return path
+        raise failure(error, copy, "no copy can be made for the editor") from None
 
 
-def _remove(copy: str) -> None:
-    from shutil import rmtree
-
-    rmtree(os.path.dirname(copy), ignore_errors=True)
-
-
-def _read(copy: str, limit: int) -> bytes:
+def _read_copy(copy: str, limit: int) -> bytes:
     try:
         with open(copy, "rb") as file:
             return file.read(limit)
@@ -118,12 +112,11 @@ def _read(copy: str, limit: int) -> bytes:
         ) from None
 
 
-def _is_changed(copy: str, old: bytes) -> bool:
-    try:
-        with open(copy, "rb") as file:
-            return file.read() != old
-    except OSError:
-        return False
+def remove_copy(copy: str) -> None:
+    """With the private folder that it is in."""
+    from shutil import rmtree
+
+    rmtree(os.path.dirname(copy), ignore_errors=True)
 
 
 def _run_editor(copy: str) -> None:
@@ -265,12 +258,8 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
     if not app.config.enabled:
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
-    return _saved(session, app, changes.save(app, draft, wishes), *says, **more)
-
-
-def _saved(session: Session, app: App, done: Done, *says: str, **more: str) -> Answer:
-    code = int(refused(done.changes))
-    return done_answer(session, app, done, *says, more=more)._replace(code=code)
+    done = changes.save(app, draft, wishes)
+    return session.done_answer(app, done, *says, code=int(is_refused(done.changes)), **more)
 
 
 def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
@@ -321,7 +310,7 @@ def edit(
     body_file: str | None,
     if_hash: str | None,
     allow_secret: bool,
-) -> Answer | int:
+) -> Answer:
     """Change a memory, by options or else in your editor.
 
     The editor is $VISUAL or $EDITOR. Only the lines that you change are written. With
@@ -336,10 +325,8 @@ def edit(
     wishes = Wishes(secret=allow_secret, offered=OFFERED[1:])
     if not fields and (body_file, why, how) == (None, None, None):
         done, copy = edit_by_hand(app, name, if_hash or "", wishes)
-        session.screen.answer(*_saved(session, app, done)[:2])
-        if copy:
-            session.screen.tell(f"your text is in {copy}")
-        return int(bool(copy))
+        answer = session.done_answer(app, done, code=int(bool(copy)))
+        return answer._replace(remark=f"your text is in {copy}" if copy else "")
     limit = app.config.options.max_body_bytes
     body = None if body_file is None else read_text(body_file, limit, "the text")
     for key, text in (("why", why), ("how", how)):
@@ -353,4 +340,5 @@ def edit(
         if_hash = if_hash or hash_of(old)
         body = set_reasons(document.body if body is None else body, why or "", how or "")
     revision = Revision("", fields, body, if_hash or "")
-    return _saved(session, app, changes.edit(app, name, revision, wishes))
+    done = changes.edit(app, name, revision, wishes)
+    return session.done_answer(app, done, code=int(is_refused(done.changes)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import DRY_RUN, Answer, Screen, diff, diff_lines, pick
+from memdir.cli.output import DRY_RUN, Answer, diff, pick
 from memdir.clients import setup as setup_module
 from memdir.clients.receipt import ByHand, Edit
-from memdir.clients.setup import Plan, Wish
+from memdir.clients.setup import Wish
 from memdir.mcp.stdio import serve_client
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import line
@@ -41,7 +39,11 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
     try:
         plan = setup_module.install_client(session.config, client, wish, dry_run=dry_run)
     except ByHand as error:
-        _show_by_hand(session.screen, error)
+        # For a person the lines stand on the screen as they are to be typed.
+        if error.lines and session.screen.json:
+            error.next = f"{error.next}: {error.lines}"
+        elif error.lines:
+            session.screen.complain([*error.lines.split("\n"), ""])
         raise
     remarks = list(plan.remarks)
     if not remove and (place := setup_module.find_temporary_place()):
@@ -56,7 +58,23 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
         remarks=remarks,
         dry_run=dry_run,
     )
-    return Answer(fields, _lines(session, client, plan, remarks, remove))
+    screen, lines = session.screen, []
+    for edit in plan.edits:
+        would = "would be " if dry_run and edit.old != edit.new else ""
+        colon = ":" if edit.change == "unchanged" else ""
+        text = f"{would}{edit.change}{colon} {line(session.short(edit.path))}"
+        lines += [*screen.block("", text, ""), *screen.diff_lines(_diff(edit))]
+    lines += screen.blocks("note:", remarks)
+    if dry_run:
+        lines += ["", DRY_RUN]
+    elif all(edit.old == edit.new for edit in plan.edits):
+        lines.append("nothing of memdir was there" if remove else "all of it was there already")
+    else:
+        option = plan.way if remove else "remove"
+        back = f"memdir setup {client}" + f" --{option}" * bool(option)
+        text = "put it back" if remove else "it works from the next session on; take it out"
+        lines += screen.block("", f"{text}: {back}", "")
+    return Answer(fields, lines)
 
 
 def _diff(edit: Edit) -> str:
@@ -64,37 +82,7 @@ def _diff(edit: Edit) -> str:
     if edit.old == edit.new:
         return ""
     lines = diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")
-    return "\n".join(one[:1] + HIDDEN if find_secrets(one) else one for one in lines)
-
-
-def _lines(
-    session: Session, client: str, plan: Plan, remarks: list[str], remove: bool
-) -> Iterator[str]:
-    screen, dry_run = session.screen, session.asked.dry_run
-    for edit in plan.edits:
-        would = "would be " if dry_run and edit.old != edit.new else ""
-        colon = ":" if edit.change == "unchanged" else ""
-        path = line(session.short(edit.path))
-        yield from screen.block("", f"{would}{edit.change}{colon} {path}", "")
-        yield from diff_lines(screen, _diff(edit))
-    yield from screen.blocks("note:", remarks)
-    if dry_run:
-        yield from ["", DRY_RUN]
-    elif all(edit.old == edit.new for edit in plan.edits):
-        yield "nothing of memdir was there" if remove else "all of it was there already"
-    else:
-        way = plan.way if remove else "remove"
-        back = f"memdir setup {client}" + f" --{way}" * bool(way)
-        text = "put it back" if remove else "it works from the next session on; take it out"
-        yield from screen.block("", f"{text}: {back}", "")
-
-
-def _show_by_hand(screen: Screen, error: ByHand) -> None:
-    """For a person the lines stand on the screen as they are to be typed."""
-    if error.lines and screen.json:
-        error.next = f"{error.next}: {error.lines}"
-    elif error.lines:
-        screen.complain([*error.lines.split("\n"), ""])
+    return "\n".join(text[:1] + HIDDEN if find_secrets(text) else text for text in lines)
 
 
 # mcp: the memories as tools for an agent.

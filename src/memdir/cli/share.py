@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 import click
 
-from memdir.cli.advice import Advice
 from memdir.cli.command import Session, command, read_text
 from memdir.cli.output import (
     DRY_RUN,
     Answer,
     Fields,
-    Screen,
-    advised,
     diff,
-    diff_lines,
     done_fields,
-    done_lines,
     file_fields,
+    is_refused,
     pick,
-    refused,
 )
 from memdir.errors import Conflict
 from memdir.format.draft import UPDATED
-from memdir.format.index_merge import Merged
 from memdir.hot import memory
 from memdir.share.merge_driver import install_driver, write_merged
 from memdir.share.merge_driver import merge_index as merge
-from memdir.share.share import Shared
-from memdir.share.share import share as share_out
+from memdir.share.share import share_memories
 from memdir.text.terminal import count
 
 TEAM, LOCAL, PROJECT = "team", "local", "project"
@@ -61,36 +53,29 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
         by = source.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); agents will not read this")
     try:
-        shared = share_out(source, target, names, move=move)
+        shared = share_memories(source, target, names, move=move)
     except Conflict as error:
         error.next = there(error.next)
         raise
     # Reasons are about the memory here, remarks about the store there.
-    remarks = tuple(there(remark) for remark in shared.done.remarks)
-    shared = replace(shared, done=replace(advised(session.screen, shared.done), remarks=remarks))
+    remarks = [there(remark) for remark in shared.done.remarks]
+    done = replace(session.screen.advised(shared.done), remarks=tuple(remarks))
     text = "\n".join(diff(path, old, new) for path, old, new in shared.diff)
     fields = {
-        **done_fields(target, shared.done),
+        **done_fields(target, done),
         "diff": text,
         "from": str(source.config.scope),
         "to": str(target.config.scope),
         "moved": shared.moved,
     }
-    lines = _share_lines(session.screen, shared, text, there)
-    return Answer(fields, lines, int(refused(shared.done.changes)))
-
-
-def _share_lines(screen: Screen, shared: Shared, text: str, there: Advice) -> list[str]:
-    done, says = replace(shared.done, diff=()), []
+    says = ["yours stays as it was; memdir retire NAME if one is enough"]
     if shared.moved:
         where = "would go to the trash here" if done.dry_run else "now in the trash here"
-        remarks = (f"{where}: {', '.join(shared.moved)}", *done.remarks)
-        done = replace(done, remarks=remarks)
-    elif not done.dry_run:
-        says += ["yours stays as it was; memdir retire NAME if one is enough"]
-    says += [] if done.dry_run else [there("take it back: memdir undo")]
-    lines = [*diff_lines(screen, text), ""] if text else []
-    return lines + done_lines(screen, done, says)
+        remarks, says = [f"{where}: {', '.join(shared.moved)}", *remarks], []
+    says = [] if done.dry_run else [*says, there("take it back: memdir undo")]
+    lines = [*session.screen.diff_lines(text), ""] if text else []
+    lines += session.screen.done_lines(replace(done, diff=(), remarks=tuple(remarks)), says)
+    return Answer(fields, lines, int(is_refused(done.changes)))
 
 
 @command("merge-index", "memdir merge-index --install --dry-run", changes=True)
@@ -129,21 +114,18 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
         diff=text,
         dry_run=dry_run,
     )
-    lines = diff_lines(session.screen, text) if dry_run else []
-    lines += _merge_lines(session.screen, path, merged)
-    return Answer(fields, lines, int(bool(merged.conflicts)))
-
-
-def _merge_lines(screen: Screen, path: str, merged: Merged) -> Iterator[str]:
-    came, went = len(merged.added), len(merged.dropped)
-    yield from screen.block("", f"{path}: {count(came, 'pointer')} came, {went} went", "")
+    screen, lines = session.screen, []
+    lines += screen.diff_lines(text) if dry_run else []
+    came, went = count(len(merged.added), "pointer"), len(merged.dropped)
+    lines += screen.block("", f"{path}: {came} came, {went} went", "")
     if merged.joined:
         text = "changed by both sides, the words of both stay: "
-        yield from screen.block("note:", text + ", ".join(merged.joined))
+        lines += screen.block("note:", text + ", ".join(merged.joined))
     if merged.conflicts:
         places = count(merged.conflicts, "place")
         text = f"both sides rewrote the text in {places}; look for <<<<<<< in it"
-        yield from screen.block("!", text, style="yellow")
+        lines += screen.block("!", text, style="yellow")
+    return Answer(fields, lines, int(bool(merged.conflicts)))
 
 
 def _install(session: Session) -> Answer:
@@ -160,7 +142,7 @@ def _install(session: Session) -> Answer:
     fields |= {"commands": commands, "dry_run": dry_run}
     lines = []
     for file in files:
-        lines += [*diff_lines(session.screen, str(file["diff"])), ""]
+        lines += [*session.screen.diff_lines(str(file["diff"])), ""]
     lines += [] if files else ["git merges the indexes here with memdir already", ""]
     lines += [DRY_RUN, ""] if dry_run else []
     lines += ["Commit .gitattributes. In every other clone, once:"]

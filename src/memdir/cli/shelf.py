@@ -7,7 +7,7 @@ import shlex
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import Answer, done_answer, pick
+from memdir.cli.output import Answer, pick
 from memdir.errors import BadInput
 from memdir.hot import safe
 from memdir.hot.memory import stem
@@ -23,7 +23,7 @@ def _retire(session: Session, names: tuple[str, ...], room: str, reason: str) ->
     app = session.app
     back = "to bring it back: memdir restore NAME, or memdir undo"
     done = changes.retire(app, names, room, reason)
-    return done_answer(session, app, done, back)
+    return session.done_answer(app, done, back)
 
 
 @command("retire", "memdir retire old-sprint-plan", changes=True, bulk=True)
@@ -65,31 +65,21 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer
     if show_list or not names:
         return _list_shelved(session)
     app = session.app
-    return done_answer(session, app, changes.restore(app, names))
+    return session.done_answer(app, changes.restore(app, names))
 
 
 def _list_shelved(session: Session) -> Answer:
-    items = [
-        (scope, item, safe.age_days(item.time, app.now()))
-        for scope, app in session.apps()
-        for item in look.list_missed(app)
-    ]
-    fields = [
-        pick(
-            item,
-            "path name room time age_days scope",
-            name=stem(item.path),
-            time=safe.iso_time(item.time),
-            age_days=days,
-            scope=scope,
-        )
-        for scope, item, days in items
-    ]
+    fields, rows = [], []
+    for scope, app in session.apps():
+        for item in look.list_missed(app):
+            days = safe.age_days(item.time, app.now())
+            more = {"time": safe.iso_time(item.time), "age_days": days, "scope": scope}
+            fields.append(pick(item, "path name room", name=stem(item.path), **more))
+            rows.append((item.path, item.room, safe.age_words(days), scope))
     screen, all_scopes = session.screen, session.config.scope.kind == "all"
-    rows = [(item.path, item.room, safe.age_words(days), scope) for scope, item, days in items]
     text = screen.advise("memdir restore NAME", "SCOPE" if all_scopes else "")
     lines = [*screen.table(rows, (40,)), "", *screen.block("Bring one back:", text, "")]
-    return Answer({"memories": fields}, lines if items else ["nothing to restore"])
+    return Answer({"memories": fields}, lines if rows else ["nothing to restore"])
 
 
 @command("purge", "memdir purge --expired --yes", changes=True, bulk=True)
@@ -114,7 +104,7 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
         )
     says = "the history still has its versions; to remove these, too: memdir purge --help"
     done = changes.purge(app, names, expired)
-    return done_answer(session, app, done, *[says] * app.history.on)
+    return session.done_answer(app, done, *[says] * app.history.on)
 
 
 @command("touch", "memdir touch use-uv", changes=True, bulk=True)
@@ -122,4 +112,4 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
 def touch(session: Session, names: tuple[str, ...]) -> Answer:
     """Say that memories still hold: their age counts from now."""
     app = session.app
-    return done_answer(session, app, changes.touch(app, names))
+    return session.done_answer(app, changes.touch(app, names))

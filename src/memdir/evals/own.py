@@ -13,24 +13,20 @@ from memdir.audit.ages import Listed
 from memdir.claims import verify
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.errors import Finding, MemdirError
-from memdir.evals import report
 from memdir.evals.prompt_sets import Query
-from memdir.evals.recall_sets import DEPTH, SCOPE, ask, rank, ranks, recalls
+from memdir.evals.recall_sets import DEPTH, SCOPE, ask_store, rank_all, ranks, recalls
 from memdir.evals.report import (
     COUNT,
-    MS,
     SEED,
-    SHARE,
     TEXT,
-    Chart,
     Figure,
     Goal,
     Report,
     Say,
     Section,
     Table,
-    count,
     mean_figure,
+    time_figures,
 )
 from memdir.format import index as index_module
 from memdir.format.outline import Lookup
@@ -43,15 +39,17 @@ from memdir.store import look
 from memdir.store.writer import App
 from memdir.text import markdown
 from memdir.text.similar import find_alike
+from memdir.text.terminal import count
 
 MAX_QUERIES = 300  # of a kind; a larger store is sampled, always the same way
 MIN_WORDS = 2  # of a question; less could mean anything
 CHUNK_CHARACTERS = 4  # that stand for a word where words have no spaces between them
 MAX_ROWS = 20  # of a table; the figure above it counts all
 TOKEN_CHARACTERS = 4  # a usual estimate for English
-# Upper ends of the bands of ages, in whole days.
-BANDS = {7: "up to a week", 30: "up to a month", 90: "up to three months", 365: "up to a year"}
-OLDER = "older"
+ACTIONS, VERDICTS = ("keep", "review", "prune"), (TRUE, STALE, UNKNOWN)
+SEE_AUDIT = "Which ones: memdir audit."
+SEE_VERIFY = "Which ones: memdir verify."
+SEE_LIST = "Which ones: memdir list. A score labels, it never hides: old is not wrong."
 LATER = (
     "Past prompts with the memories that were then used: not measured yet; comes with capture.",
     "Time of the hook in a process of its own: not measured yet; `make bench` measures it.",
@@ -76,35 +74,30 @@ def evaluate_own(app: App, say: Say) -> Report:
     linked, dangling = ask_links(texts, {memory.name: memory.path for memory in memories})
     described = ask_descriptions(memories)
     say(f"asking {len(described):,} descriptions and {len(linked):,} links")
-    summary = f"{count(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
     sections = (
-        _show_recall(app, described, linked, len(dangling)),
+        _show_recall(app, described, linked, len(dangling), say),
         _show_speed(app, described),
         _show_load(app),
         _show_index(app),
-        _show_pairs(texts),
-        _show_claims(app),
-        _show_ages(listed),
+        *_show_state(app, listed, texts),
         _show_hygiene(findings, dangling),
         Section("Not measured yet", remarks=LATER),
     )
+    summary = f"{count(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
     return Report("own", app.store.root, summary, sections)
 
 
 def ask_descriptions(memories: Iterable[Memory]) -> list[Query]:
-    """Each description, paraphrased, should find its memory."""
-    asked = [(item.path, _paraphrase(item.description, item.path)) for item in memories]
-    return _sample([Query(path, text, "", (path,)) for path, text in asked if text])
-
-
-def _paraphrase(text: str, seed: str) -> str:
-    """The text without its stop words and every third word, in another order, always the same."""
-    words = [
-        part for word in split_words(text) for part in _chunks(word) if part.lower() not in STOP
-    ]
-    kept = [word for number, word in enumerate(words, 1) if number % 3]
-    random.Random(f"{SEED} {seed}").shuffle(kept)
-    return " ".join(kept) if len(kept) >= MIN_WORDS else ""
+    """Each description should find its memory: without its stop words and every third word."""
+    queries = []
+    for item in memories:
+        words = [part for word in split_words(item.description) for part in _chunks(word)]
+        words = [word for word in words if word.lower() not in STOP]
+        kept = [word for number, word in enumerate(words, 1) if number % 3]
+        random.Random(f"{SEED} {item.path}").shuffle(kept)  # the same in every run
+        if len(kept) >= MIN_WORDS:
+            queries.append(Query(item.path, " ".join(kept), "", (item.path,)))
+    return _sample(queries)
 
 
 def _chunks(word: str) -> list[str]:
@@ -145,14 +138,16 @@ def _sample(queries: list[Query]) -> list[Query]:
     return random.Random(SEED).sample(queries, MAX_QUERIES)
 
 
-def _show_recall(app: App, described: list[Query], linked: list[Query], dangling: int) -> Section:
+def _show_recall(
+    app: App, described: list[Query], linked: list[Query], dangling: int, say: Say
+) -> Section:
     """Does a memory come back when its own words, or those around a link to it, are said?"""
     searches = {"": app.search}
-    asked = rank(described, searches, DEPTH)
+    asked = rank_all(described, searches, DEPTH, say)
     # The memory with the link in it is no answer to its own question.
     around = [
         replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
-        for item in rank(_sample(linked), searches, DEPTH)
+        for item in rank_all(_sample(linked), searches, DEPTH, say)
     ]
     figures = (
         mean_figure("self-recall R@1", recalls(asked, 1)),
@@ -169,13 +164,9 @@ def _show_speed(app: App, queries: list[Query]) -> Section:
     spent = []
     for query in queries:
         start = time.perf_counter()
-        ask(app, query)
+        ask_store(app, query)
         spent.append((time.perf_counter() - start) * 1000)
-    figures = (
-        Figure("recall, ms, median", report.median(spent), MS, len(spent)),
-        Figure("recall, ms, p95", report.p95(spent), MS, len(spent)),
-    )
-    return Section("How fast, on this machine", figures)
+    return Section("How fast, on this machine", tuple(time_figures("recall, ms", spent)))
 
 
 def _show_load(app: App) -> Section:
@@ -188,8 +179,8 @@ def _show_load(app: App) -> Section:
     sizes = [len(text) / TOKEN_CHARACTERS for text in (index, standing)]
     names = ("index, tokens", "standing rules, tokens", "per session, tokens")
     pairs = zip(names, [*sizes, sum(sizes)], strict=True)
-    figures = tuple(Figure(name, size, COUNT) for name, size in pairs)
     remark = f"Tokens are estimated as characters / {TOKEN_CHARACTERS}."
+    figures = tuple(Figure(name, size, COUNT) for name, size in pairs)
     return Section("Carried by every session", figures, remarks=(remark,))
 
 
@@ -216,39 +207,23 @@ def _show_index(app: App) -> Section:
     return Section("Index", figures, remarks=advice)
 
 
-def _show_pairs(texts: Mapping[str, str]) -> Section:
-    """Memories that say the same cost twice and drift apart."""
-    alike = find_alike(texts)
-    rows = tuple((pair.first, pair.second, pair.score) for pair in alike[:MAX_ROWS])
-    columns = (("memory", TEXT), ("may say the same as", TEXT), ("alike", SHARE))
-    figure = Figure("near-duplicate pairs", len(alike), COUNT, len(texts))
-    return Section("Near-duplicates", (figure,), (Table("pairs", columns, rows),))
-
-
-def _show_claims(app: App) -> Section:
-    """What memories say of the code, against the code."""
+def _show_state(
+    app: App, listed: Sequence[Listed], texts: Mapping[str, str]
+) -> tuple[Section, Section, Section]:
+    """Memories that say the same, what they say of the code, and how old they are."""
+    pairs = len(find_alike(texts))
+    alike = Figure("near-duplicate pairs", pairs, COUNT, len(texts))
     checked = verify.verify(app)
-    judged = [(path, item) for path, items in checked.memories.items() for item in items]
-    counts = Counter(item.verdict for _, item in judged)
-    verdicts = (TRUE, STALE, UNKNOWN)
-    asked = sum(counts[verdict] for verdict in verdicts)
-    figures = tuple(Figure(f"claims {name}", counts[name], COUNT, asked) for name in verdicts)
-    rows = [(path, item.claim.text, item.reason) for path, item in judged if item.verdict == STALE]
-    columns = (("memory", TEXT), ("claim", TEXT), ("what became of it", TEXT))
-    table = Table("stale claims", columns, tuple(rows[:MAX_ROWS]))
-    return Section("Claims", figures, (table,), remarks=checked.remarks)
-
-
-def _show_ages(listed: Sequence[Listed]) -> Section:
-    """A score labels, it never hides: old is not wrong."""
-    counts = dict.fromkeys((*BANDS.values(), OLDER), 0.0)
-    for item in listed:
-        counts[next((name for last, name in BANDS.items() if item.age_days <= last), OLDER)] += 1
+    verdicts = Counter(item.verdict for items in checked.memories.values() for item in items)
+    asked = sum(verdicts[name] for name in VERDICTS)
+    claims = (Figure(f"claims {name}", verdicts[name], COUNT, asked) for name in VERDICTS)
     actions = Counter(item.action for item in listed)
-    names = ("keep", "review", "prune")
-    figures = tuple(Figure(f"to {name}", actions[name], COUNT, len(listed)) for name in names)
-    chart = Chart("memories by age", tuple(counts.items()), COUNT, max(1.0, *counts.values()))
-    return Section("Staleness", figures, charts=(chart,) if listed else ())
+    stale = (Figure(f"to {name}", actions[name], COUNT, len(listed)) for name in ACTIONS)
+    return (
+        Section("Near-duplicates", (alike,), remarks=(SEE_AUDIT,) * bool(pairs)),
+        Section("Claims", tuple(claims), remarks=(*checked.remarks, SEE_VERIFY)),
+        Section("Staleness", tuple(stale), remarks=(SEE_LIST,)),
+    )
 
 
 def _show_hygiene(findings: Sequence[Finding], dangling: Sequence[tuple[str, str]]) -> Section:
@@ -257,9 +232,6 @@ def _show_hygiene(findings: Sequence[Finding], dangling: Sequence[tuple[str, str
     links = dict.fromkeys(dangling)
     rows += [("dangling-link", path, f"[[{target}]] leads nowhere") for path, target in links]
     columns = (("kind", TEXT), ("memory", TEXT), ("finding", TEXT))
-    return Section(
-        "Hygiene",
-        (Figure("findings", len(rows), COUNT),),
-        (Table("findings", columns, tuple(rows[:MAX_ROWS])),),
-        remarks=(f"Shown: {MAX_ROWS} of {len(rows):,}.",) if len(rows) > MAX_ROWS else (),
-    )
+    table = Table("findings", columns, tuple(rows[:MAX_ROWS]))
+    remarks = (f"Shown: {MAX_ROWS} of {len(rows):,}.",) if len(rows) > MAX_ROWS else ()
+    return Section("Hygiene", (Figure("findings", len(rows), COUNT),), (table,), remarks)

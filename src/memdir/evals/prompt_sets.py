@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from memdir.errors import BadInput, Missing
@@ -19,9 +19,9 @@ MAX_BYTES = 512 * 1024 * 1024  # of one file of a test set
 ADVERSARIAL = 5  # LoCoMo's category of questions whose answer is not in the dialogue
 UNANSWERABLE = "_abs"  # how the ids of LongMemEval's questions without an answer end
 GET_CORPUS = "name the directory that holds queries.jsonl with --data"
-GET_LOCOMO = "name LoCoMo's json file (locomo10.json of snap-research/locomo) with --data"
-GET_LONGMEMEVAL = (
-    "name LongMemEval's file (longmemeval_oracle.json) with --data; it is not part of memdir"
+GET_DIALOGUES = (
+    "name the set's json file (locomo10.json, longmemeval_oracle.json) with --data; "
+    "it is not part of memdir"
 )
 _SESSION = re.compile(r"session_\d+")
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` names two, `D:11:26` is a slip
@@ -38,17 +38,17 @@ class Query:
     ok: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class PromptSet:
     """Stores by name, each with the repository (or dialogue) it belongs to, and the prompts."""
 
     name: str
     data: str
-    stores: dict[str, Store]
-    groups: dict[str, str]  # store -> repository
-    queries: tuple[Query, ...]
     group: str = "repository"  # what a group is called
-    left_out: tuple[str, ...] = ()  # what of the data was not used, and why
+    stores: dict[str, Store] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)  # store -> repository
+    queries: list[Query] = field(default_factory=list)
+    left_out: int = 0  # questions without an answer in the data
 
 
 def read_data(path: str, next: str) -> str:
@@ -60,8 +60,6 @@ def read_data(path: str, next: str) -> str:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         raise Missing(f"{path}: there is no such file", path=path, next=next) from None
-    except UnicodeDecodeError as error:
-        raise bad_data(path, 0, f"byte {error.start} is no UTF-8") from None
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"{path}: {cause}", path=path, next=next) from None
@@ -94,9 +92,8 @@ def read_corpus(data: str) -> PromptSet:
     Every line must be right: a prompt that is dropped quietly would change the figures.
     """
     path = os.path.join(data, "queries.jsonl")
-    stores: dict[str, Store] = {}
-    groups: dict[str, str] = {}
-    queries: dict[str, Query] = {}
+    result = PromptSet("corpus", data)
+    ids = set()
     for number, line in enumerate(read_data(path, GET_CORPUS).split("\n"), 1):
         if not line.strip():
             continue
@@ -106,134 +103,102 @@ def read_corpus(data: str) -> PromptSet:
             if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
                 raise bad_data(path, number, f"the field {key!r} is not a list of paths")
         name = f"{row['repo']}/{row['root']}"
-        if name not in stores:
-            stores[name] = _open_store(path, number, data, row["repo"], row["root"])
-            groups[name] = row["repo"]
+        if name not in result.stores:
+            # Nothing outside the data is read.
+            parts = [row["repo"].replace("/", "__"), *row["root"].split("/")]
+            if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+                raise bad_data(path, number, f"{name!r} is no directory below the data")
+            folder = os.path.join(data, *parts)
+            if not os.path.isdir(folder):
+                raise bad_data(path, number, f"there is no directory {folder}")
+            result.stores[name], result.groups[name] = Markdown(folder), row["repo"]
         for item in gold:
-            if item not in stores[name].files():
+            if item not in result.stores[name].files():
                 raise bad_data(path, number, f"gold {item!r} is no memory of {name}")
-        if row["id"] in queries:
+        if row["id"] in ids:
             raise bad_data(path, number, f"the id {row['id']!r} was there before")
-        queries[row["id"]] = Query(row["id"], row["prompt"], name, tuple(gold), tuple(ok))
-    if not queries:
+        ids.add(row["id"])
+        result.queries.append(Query(row["id"], row["prompt"], name, tuple(gold), tuple(ok)))
+    if not ids:
         raise bad_data(path, 0, "no prompt in it")
-    return PromptSet("corpus", data, stores, groups, tuple(queries.values()))
+    return result
 
 
-def _open_store(path: str, number: int, data: str, repo: str, root: str) -> Store:
-    """The memory directory of a repository, below the data; nothing outside it is read."""
-    parts = [repo.replace("/", "__"), *root.split("/")]
-    if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
-        raise bad_data(path, number, f"{repo!r} with {root!r} is no directory below the data")
-    folder = os.path.join(data, *parts)
-    if not os.path.isdir(folder):
-        raise bad_data(path, number, f"there is no directory {folder}")
-    return Markdown(folder)
+# A dialogue as a store: its name, its group, its turns by path, and what is asked about them
+# (id, question, paths of the turns that answer it).
+Dialogue = tuple[str, str, dict[str, str], list[tuple[str, str, list[str]]]]
+
+
+def _read_locomo(row: Any, number: int) -> Dialogue:
+    """A long dialogue; each question names the turns that answer it."""
+
+    def paths(text: str) -> list[str]:
+        return [f"d{int(session)}-{int(turn)}.md" for session, turn in _EVIDENCE.findall(text)]
+
+    name, conversation = str(row.get("sample_id", number)), row["conversation"]
+    turns, questions = {}, []
+    for key in filter(_SESSION.fullmatch, conversation):
+        for turn in conversation[key]:
+            picture = turn.get("blip_caption", "")
+            shown = f"\n(shows a picture: {picture})" if picture else ""
+            text = f"{turn['speaker']}: {turn['text']}{shown}"
+            day = conversation.get(f"{key}_date_time", "")
+            turns[paths(turn["dia_id"])[0]] = f"{text}\n({day})\n"
+    for i, asked in enumerate(row["qa"]):
+        evidence = [path for text in asked.get("evidence", []) for path in paths(text)]
+        gold = [] if asked["category"] == ADVERSARIAL else evidence
+        questions.append((f"{name}:{i}", str(asked["question"]), gold))
+    return name, name, turns, questions
+
+
+def _read_longmemeval(row: Any, number: int) -> Dialogue:
+    """A question with sessions of its own, whose turns say whether they answer it."""
+    name, days = str(row["question_id"]), row.get("haystack_dates", [])
+    turns, gold = {}, []
+    for i, session in enumerate(row["haystack_sessions"]):
+        day = days[i] if i < len(days) else ""
+        for j, turn in enumerate(session):
+            turns[f"s{i}-{j}.md"] = f"{turn['role']}: {turn['content']}\n({day})\n"
+            if turn.get("has_answer") and not name.endswith(UNANSWERABLE):
+                gold.append(f"s{i}-{j}.md")
+    kind = str(row.get("question_type", "all"))
+    return name, kind, turns, [(name, str(row["question"]), gold)]
+
+
+def _read_dialogues(result: PromptSet, read: Callable[[Any, int], Dialogue]) -> PromptSet:
+    """A JSON list of dialogues; each becomes a store with a memory for each turn."""
+    path = result.data
+    try:
+        rows = json.loads(read_data(path, GET_DIALOGUES))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise bad_data(path, getattr(error, "lineno", 0), f"not JSON: {error}") from None
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], 1):
+        try:
+            name, group, turns, questions = read(row, number)
+            store = InMemory(name)
+            for file, body in turns.items():
+                fields = [("name", file), ("type", "project")]
+                store.put(file, memory.encode(memory.write(fields, body)))
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            problem = f"item {number} has not the form of {result.name}: {error}"
+            raise bad_data(path, 0, problem) from None
+        for id, question, evidence in questions:
+            gold = tuple(file for file in dict.fromkeys(evidence) if file in turns)
+            if gold:
+                result.queries.append(Query(id, question, name, gold))
+                result.stores[name], result.groups[name] = store, group
+            result.left_out += not gold
+    if not result.queries:
+        raise bad_data(path, 0, "no question with a turn that answers it")
+    return result
 
 
 def read_locomo(data: str) -> PromptSet:
-    """Long dialogues; each turn is a memory, each question names the turns that answer it."""
-    stores: dict[str, Store] = {}
-    queries: list[Query] = []
-    adversarial = without = 0
-    for i, dialogue in _read_list(data, GET_LOCOMO, "dialogue"):
-        try:
-            name = str(dialogue.get("sample_id", i))
-            stores[name] = store = InMemory(name)
-            for id, body in _read_turns(dialogue["conversation"]):
-                _put_turn(store, _turn_paths(id)[0], id, body)
-            known = set(store.files())
-            for number, asked in enumerate(dialogue["qa"]):
-                evidence = [
-                    path for text in asked.get("evidence", []) for path in _turn_paths(text)
-                ]
-                gold = tuple(path for path in dict.fromkeys(evidence) if path in known)
-                if asked["category"] == ADVERSARIAL:
-                    adversarial += 1
-                elif not gold:
-                    without += 1
-                else:
-                    queries.append(Query(f"{name}:{number}", str(asked["question"]), name, gold))
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
-            raise bad_data(data, 0, f"dialogue {i + 1} has not LoCoMo's form: {error}") from None
-    if not queries:
-        raise bad_data(data, 0, "no question with evidence in it")
-    left_out = (
-        f"{adversarial} adversarial questions (their answer is not in the dialogue)",
-        f"{without} questions that name no turn of their dialogue as evidence",
-    )
-    groups = {name: name for name in stores}
-    return PromptSet("locomo", data, stores, groups, tuple(queries), "dialogue", left_out)
-
-
-def _read_turns(conversation: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each turn of each session: its id, and who said what on which day."""
-    for key, turns in conversation.items():
-        day = conversation.get(f"{key}_date_time", "")
-        for turn in turns if _SESSION.fullmatch(key) else ():
-            picture = turn.get("blip_caption", "")
-            shown = f"\n(shows a picture: {picture})" if picture else ""
-            yield turn["dia_id"], f"{turn['speaker']}: {turn['text']}{shown}\n({day})\n"
-
-
-def _turn_paths(text: str) -> list[str]:
-    return [f"d{int(session)}-{int(turn)}.md" for session, turn in _EVIDENCE.findall(text)]
-
-
-def _put_turn(store: Store, path: str, name: str, body: str) -> None:
-    fields = [("name", name), ("type", "project")]
-    store.put(path, memory.encode(memory.write(fields, body)))
-
-
-def _read_list(path: str, get_it: str, item: str) -> Iterator[tuple[int, Any]]:
-    try:
-        data = json.loads(read_data(path, get_it))
-    except json.JSONDecodeError as error:
-        raise bad_data(path, error.lineno, f"not JSON: {error.msg}") from None
-    except RecursionError:
-        raise bad_data(path, 0, "not JSON that can be read: nested too deep") from None
-    if not isinstance(data, list) or not data:
-        raise bad_data(path, 0, f"not a list of {item}s")
-    return enumerate(data)
+    return _read_dialogues(PromptSet("locomo", data, "dialogue"), _read_locomo)
 
 
 def read_longmemeval(data: str) -> PromptSet:
-    """Each question has sessions of its own, one store; each turn is a memory.
-
-    A row has `question_id`, `question`, `haystack_sessions` (lists of turns with `role`, `content`
-    and, on evidence, `has_answer`) and `haystack_dates`. The oracle file and the longer ones fit.
-    """
-    stores: dict[str, Store] = {}
-    groups: dict[str, str] = {}
-    queries: list[Query] = []
-    left_out = 0
-    for i, row in _read_list(data, GET_LONGMEMEVAL, "question"):
-        try:
-            name = str(row["question_id"])
-            days, gold = row.get("haystack_dates", []), []
-            store = InMemory(name)
-            for number, turns in enumerate(row["haystack_sessions"]):
-                day = days[number] if number < len(days) else ""
-                for at, turn in enumerate(turns):
-                    body = f"{turn['role']}: {turn['content']}\n({day})\n"
-                    _put_turn(store, f"s{number}-{at}.md", f"{number}:{at}", body)
-                    gold += [f"s{number}-{at}.md"] if turn.get("has_answer") else []
-            if name.endswith(UNANSWERABLE) or not gold:
-                left_out += 1
-                continue
-            stores[name], groups[name] = store, str(row.get("question_type", "all"))
-            queries.append(Query(name, str(row["question"]), name, tuple(gold)))
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
-            problem = f"question {i + 1} has not LongMemEval's form: {error}"
-            raise bad_data(data, 0, problem) from None
-    if not queries:
-        raise bad_data(data, 0, "no question with a turn that answers it")
-    why = (f"{left_out} questions without an answer in their sessions",)
-    return PromptSet("longmemeval", data, stores, groups, tuple(queries), "kind of question", why)
+    return _read_dialogues(PromptSet("longmemeval", data, "kind of question"), _read_longmemeval)
 
 
-READERS: dict[str, Callable[[str], PromptSet]] = {
-    "corpus": read_corpus,
-    "locomo": read_locomo,
-    "longmemeval": read_longmemeval,
-}
+READERS = {"corpus": read_corpus, "locomo": read_locomo, "longmemeval": read_longmemeval}

@@ -1,4 +1,4 @@
-"""Figures with intervals, tables and charts; one page of a terminal, or fields for a program."""
+"""Figures with intervals and tables: one report, as a page of a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-Z = 1.959964  # standard deviations that hold 95 %
 RESAMPLES = 1_000
 SEED = 20_260_302
 CONFIDENCE = 0.95
 SHARE, MS, COUNT, TEXT = "share", "ms", "count", "text"  # units
-NAME_COLUMNS = 30
-BAR_COLUMNS = 28
-FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
+TEXT_COLUMNS = 30  # at most, of a column that is not the last
 
 Value = str | float | None
 Cell = str | tuple[str, str]
-Say = Callable[[str], None]  # who waits is told what is under way
+Say = Callable[[str], None]  # reports what is under way
 
 
 @dataclass(frozen=True)
 class Goal:
-    """At least `value`, or at most; `aim` is what we would like beyond it."""
+    """At least `value`, or at most."""
 
     value: float
     at_most: bool = False
-    aim: float | None = None
 
     def met(self, value: float | None) -> bool:
         if value is None:
@@ -62,29 +58,16 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Chart:
-    """One bar per label; `most` is the value of a full bar."""
-
-    name: str
-    bars: tuple[tuple[str, float], ...]
-    unit: str = SHARE
-    most: float = 1.0
-
-
-@dataclass(frozen=True)
 class Section:
-    """What belongs together."""
-
     title: str
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
-    charts: tuple[Chart, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Report:
-    """A whole evaluation: of what (`kind`), where the data lies, and what came of it."""
+    """A whole evaluation: its kind, the path of its data, and the results."""
 
     kind: str
     subject: str
@@ -99,22 +82,9 @@ class Report:
 class Paper(Protocol):
     """What the page is written on; the command line's screen is one."""
 
-    columns: int
-
     def paint(self, text: str, style: str) -> str: ...
     def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]: ...
-    def table(self, rows: Sequence[Sequence[Cell]], most: Sequence[int] = ()) -> list[str]: ...
-
-
-def wilson(part: int, whole: int) -> tuple[float | None, float | None]:
-    """Wilson's interval of `part` out of `whole`: within 0 and 1, and fit for small counts."""
-    if not whole:
-        return None, None
-    share, square = part / whole, Z * Z / whole
-    middle = share + square / 2
-    spread = Z * math.sqrt(share * (1 - share) / whole + square / (4 * whole))
-    low, high = (middle - spread) / (1 + square), (middle + spread) / (1 + square)
-    return max(low, 0.0), min(high, 1.0)
+    def table(self, rows: Sequence[Sequence[Cell]], limits: Sequence[int] = ()) -> list[str]: ...
 
 
 def recall_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
@@ -155,25 +125,21 @@ def mean_figure(name: str, values: Sequence[float], goal: Goal | None = None) ->
 
 def quantile(ordered: Sequence[float], share: float) -> float:
     """The value that `share` of these sorted values do not exceed; between two, in proportion."""
-    at = share * (len(ordered) - 1)
-    below = math.floor(at)
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (at - below)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
 def median(values: Sequence[float]) -> float | None:
-    """The middle one; None of nothing."""
     return quantile(sorted(values), 0.5) if values else None
 
 
-def p95(values: Sequence[float]) -> float | None:
-    """What 95 % do not exceed; None of nothing."""
-    return quantile(sorted(values), 0.95) if values else None
-
-
-def count(number: int, singular: str, plural: str = "") -> str:
-    """`1 store`, `2 stores`, `3 memories`."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+def time_figures(name: str, milliseconds: Sequence[float]) -> list[Figure]:
+    """Median and 95th percentile."""
+    p95 = quantile(sorted(milliseconds), 0.95) if milliseconds else None
+    pairs = (("median", median(milliseconds)), ("p95", p95))
+    return [Figure(f"{name}, {what}", value, MS, len(milliseconds)) for what, value in pairs]
 
 
 def spell(value: Value, unit: str) -> str:
@@ -187,142 +153,90 @@ def spell(value: Value, unit: str) -> str:
     return f"{value:,.2f}" if unit == MS else f"{value:,.0f}"
 
 
-def _spell_goal(figure: Figure) -> str:
-    """The goal and whether it is met; a remark where there is none."""
-    goal = figure.goal
-    if goal is None:
-        return figure.remark
-    value, aim = (
-        "" if number is None else f"{number:,.0f}" if number >= 10 else f"{number:g}"
-        for number in (goal.value, goal.aim)
-    )
-    verdict = "met" if goal.met(figure.value) else "missed"
-    return f"{'≤' if goal.at_most else '≥'} {value} {verdict}" + (f" (aim {aim})" if aim else "")
-
-
-def fields(report: Report) -> dict[str, object]:
+def report_fields(report: Report) -> dict[str, object]:
     """The report for a program: figures by name, tables by name, each row an object."""
+    figures = {}
+    for figure in report.figures:
+        goal, fields = figure.goal, asdict(figure)
+        del fields["name"], fields["goal"]
+        remark = fields.pop("remark")
+        figures[figure.name] = fields | {
+            "goal": goal and goal.value,
+            "goal_is": goal and ("at most" if goal.at_most else "at least"),
+            "met": goal and goal.met(figure.value),
+            "remark": remark,
+        }
+    tables = {
+        table.name: [
+            {name: value for (name, _), value in zip(table.columns, row, strict=True)}
+            for row in table.rows
+        ]
+        for section in report.sections
+        for table in section.tables
+    }
     return {
         "set": report.kind,
         "data": report.subject,
         "summary": report.summary,
-        "figures": {figure.name: _figure_fields(figure) for figure in report.figures},
-        "tables": {
-            table.name: [
-                {name: value for (name, _), value in zip(table.columns, row, strict=True)}
-                for row in table.rows
-            ]
-            for section in report.sections
-            for table in section.tables
-        },
+        "figures": figures,
+        "tables": tables,
         "remarks": [text for section in report.sections for text in section.remarks],
     }
 
 
-def _figure_fields(figure: Figure) -> dict[str, object]:
-    goal = figure.goal
-    judged = {
-        "goal": goal and goal.value,
-        "goal_is": goal and ("at most" if goal.at_most else "at least"),
-        "aim": goal and goal.aim,
-        "met": goal and goal.met(figure.value),
-    }
-    measured = asdict(figure)
-    remark = {"remark": measured.pop("remark")}
-    del measured["name"], measured["goal"]
-    return {**measured, **judged, **remark}
-
-
-def page(report: Report, paper: Paper) -> list[str]:
-    """The lines of the page."""
+def report_lines(report: Report, paper: Paper) -> list[str]:
+    """The report for a person."""
     lines = paper.block(f"memdir eval {report.kind}:", report.summary, "", "bold")
     lines += paper.block("", report.subject, "")
     for section in report.sections:
-        lines += ["", *_section(section, paper)]
+        lines += ["", *(paper.paint(text, "bold") for text in paper.block("", section.title, ""))]
+        lines += _figure_lines(section.figures, paper) if section.figures else []
+        for table in section.tables:
+            columns = [
+                (heading, unit, [spell(row[i], unit) for row in table.rows])
+                for i, (heading, unit) in enumerate(table.columns)
+            ]
+            if table.rows:
+                lines += ["", *paper.block("", table.name), *_grid(columns, paper)]
+        lines += [""] if section.remarks and section.figures else []
+        for text in section.remarks:
+            lines += paper.block("", text)
     return lines
 
 
-def _section(section: Section, paper: Paper) -> list[str]:
-    lines = [paper.paint(text, "bold") for text in paper.block("", section.title, "")]
-    lines += _figures(section.figures, paper)
-    for table in section.tables:
-        lines += ["", *paper.block("", table.name), *_table(table, paper)] if table.rows else []
-    for chart in section.charts:
-        lines += ["", *paper.block("", chart.name), *_chart(chart, paper)] if chart.bars else []
-    lines += [""] if section.remarks and len(lines) > 1 else []
-    for text in section.remarks:
-        lines += paper.block("", text)
-    return lines
-
-
-def _figures(figures: Sequence[Figure], paper: Paper) -> list[str]:
+def _figure_lines(figures: Sequence[Figure], paper: Paper) -> list[str]:
     """Name and value; interval, n and goal where any of these figures has one."""
-    if not figures:
-        return []
+    goals = []
+    for item in figures:
+        text = item.remark
+        if item.goal:
+            limit = item.goal.value
+            verdict = "met" if item.goal.met(item.value) else "missed"
+            text = f"{limit:,.0f} {verdict}" if limit >= 10 else f"{limit:g} {verdict}"
+            text = f"{'≤' if item.goal.at_most else '≥'} {text}"
+        goals.append(text)
     intervals = [
         "" if item.low is None else f"{spell(item.low, item.unit)}–{spell(item.high, item.unit)}"
         for item in figures
     ]
-    columns: list[tuple[str, list[str]]] = [
-        ("", [item.name for item in figures]),
-        ("value", [spell(item.value, item.unit) for item in figures]),
-        ("95 %", intervals),
-        ("n", ["" if item.n is None else f"{item.n:,}" for item in figures]),
-        ("goal", [_spell_goal(item) for item in figures]),
+    columns = [
+        ("", TEXT, [item.name for item in figures]),
+        ("value", COUNT, [spell(item.value, item.unit) for item in figures]),
+        ("95 %", TEXT, intervals),
+        ("n", COUNT, ["" if item.n is None else f"{item.n:,}" for item in figures]),
+        ("goal", TEXT, goals),
     ]
-    shown = [column for column in columns if any(column[1])]
-    texts = [_align(head, cells, head in ("value", "n")) for head, cells in shown]
-    rows = _rows(texts, is_last_text=shown[-1][0] == "goal")
-    for row, item in zip(rows[1:], figures, strict=True):
-        if item.goal:
-            row[-1] = (str(row[-1]), "green" if item.goal.met(item.value) else "red")
-    return paper.table(rows, (NAME_COLUMNS,))
+    return _grid([column for column in columns if any(column[2])], paper)
 
 
-def _align(head: str, cells: Sequence[str], right: bool) -> list[str]:
-    texts = [head, *cells]
-    size = max(map(len, texts))
-    return [text.rjust(size) for text in texts] if right else texts
-
-
-def _rows(texts: list[list[str]], *, is_last_text: bool) -> list[list[Cell]]:
-    """Columns as rows below a dim head. A last column may be cut; a number must not be."""
-    columns = texts if is_last_text else [*texts, [""] * len(texts[0])]
-    rows: list[list[Cell]] = [list(row) for row in zip(*columns, strict=True)]
-    rows[0] = [(str(text), "dim") for text in rows[0]]
-    return rows
-
-
-def _table(table: Table, paper: Paper) -> list[str]:
+def _grid(columns: Sequence[tuple[str, str, list[str]]], paper: Paper) -> list[str]:
+    """Columns of heading, unit and cells below a dim head; numbers stand to the right."""
     texts = []
-    for i, (head, unit) in enumerate(table.columns):
-        cells = [spell(row[i], unit) for row in table.rows]
-        texts.append(_align(head, cells, unit != TEXT))
-    is_text = table.columns[-1][1] == TEXT
-    rows = _rows(texts, is_last_text=is_text)
-    return paper.table(rows, _limits(table, texts + [[""]] * (not is_text), paper.columns))
-
-
-def _limits(table: Table, texts: list[list[str]], columns: int) -> list[int]:
-    """Numbers take what they need; the columns of text share the rest."""
-    units = [unit for _, unit in table.columns]
-    needed = [max(map(len, column)) for column in texts[: len(units)]]
-    free = columns - sum(size for size, unit in zip(needed, units, strict=True) if unit != TEXT)
-    share = max((free - 2 * len(texts) - 2) // max(units.count(TEXT), 1), 12)
-    return [share if unit == TEXT else columns for unit in units]
-
-
-def _chart(chart: Chart, paper: Paper) -> list[str]:
-    values = [spell(value, chart.unit) for _, value in chart.bars]
-    size = max(map(len, values))
-    rows: list[list[Cell]] = [
-        [label, text.rjust(size), (bar(value / chart.most if chart.most else 0), "cyan")]
-        for (label, value), text in zip(chart.bars, values, strict=True)
-    ]
-    return paper.table(rows, (NAME_COLUMNS,))
-
-
-def bar(share: float, columns: int = BAR_COLUMNS) -> str:
-    """A bar of blocks; the last one may be a part of a block."""
-    eighths = round(min(max(share, 0.0), 1.0) * columns * 8)
-    return (FULL * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
+    for heading, unit, cells in columns:
+        size = 0 if unit == TEXT else max(map(len, (heading, *cells)))
+        texts.append([cell.rjust(size) for cell in (heading, *cells)])
+    if columns[-1][1] != TEXT:  # a last column may be cut; a number must not be
+        texts.append([""] * len(texts[0]))
+    rows: list[list[Cell]] = [list(row) for row in zip(*texts, strict=True)]
+    rows[0] = [(str(text), "dim") for text in rows[0]]
+    return paper.table(rows, [TEXT_COLUMNS] * (len(texts) - 1))

@@ -42,16 +42,12 @@ class Installed:
 
 def merge_index(base: str, ours: str, theirs: str) -> Merged:
     """Three versions of an index, by their texts."""
-    for what, text in (("base", base), ("ours", ours), ("theirs", theirs)):
-        if "\0" in text:
+    for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+        if "\0" in text or text.count("\n") > MAX_LINES:
             raise BadInput(
-                f"{what} holds a NUL byte, so it is no index; nothing was merged",
+                f"{name} is no index: it holds a NUL byte or more than {MAX_LINES:,} lines; "
+                "nothing was merged",
                 next="choose one side: git checkout --ours, or --theirs",
-            )
-        if text.count("\n") > MAX_LINES:
-            raise BadInput(
-                f"{what} has more than {MAX_LINES:,} lines; nothing was merged",
-                next="merge it by hand, or take one side and run memdir index --rebuild",
             )
     return merge_indexes(base, ours, theirs)
 
@@ -107,25 +103,24 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
 
 def _settings(started: str = "") -> dict[str, str]:
     """What to set; `started` is how memdir was called, for where it is not on the path."""
-    named = os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM)
-    inner = os.path.abspath(started).replace("'", "'\\''") if named else ""
-    program = f"'{inner}'" if named else PROGRAM
+    program = PROGRAM
+    if os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM):
+        program = "'" + os.path.abspath(started).replace("'", "'\\''") + "'"
     section = f"merge.{DRIVER}"
     return {f"{section}.name": LABEL, f"{section}.driver": f"{program} {ARGUMENTS}"}
 
 
 def _read(folder: str, name: str) -> bytes | None:
+    path = os.path.join(folder, name)
     try:
         data = Disk(folder).read(name, MAX_ATTRIBUTES_BYTES + 1)[0]
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise failure(error, os.path.join(folder, name), "cannot be read") from None
+        raise failure(error, path, "cannot be read") from None
     if len(data) > MAX_ATTRIBUTES_BYTES:
-        path = os.path.join(folder, name)
-        raise BadInput(
-            f"{path} has more than {MAX_ATTRIBUTES_BYTES:,} bytes", path=path, next="shorten it"
-        )
+        message = f"{path} has more than {MAX_ATTRIBUTES_BYTES:,} bytes"
+        raise BadInput(message, path=path, next="shorten it")
     return data
 
 

@@ -38,7 +38,7 @@ class Shared:
     moved: tuple[str, ...] = ()
 
 
-def share(source: App, target: App, names: Sequence[str], *, move: bool = False) -> Shared:
+def share_memories(source: App, target: App, names: Sequence[str], *, move: bool = False) -> Shared:
     """Find them, adopt each, bring the index in step; to move them, retire them where they were."""
     _check_places(source, target)
     wanted = expand_wildcards(names, source.store.files())

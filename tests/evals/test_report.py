@@ -1,0 +1,132 @@
+"""Every figure against a value worked out by hand; the same report on a page and for a program."""
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+from evals.shares import wilson
+from memdir.cli.output import Screen
+from memdir.evals import report
+from memdir.evals.report import COUNT, MS, SHARE, TEXT, Figure, Goal, Report, Section, Table
+from memdir.text.terminal import width
+
+RANKING = ["a", "b", "c", "d"]
+GOLD = ("b", "d", "z")
+HOSTILE = (
+    "<script>alert(1)</script>\"'&<img src=https://example.com/x> \x1b[2J\u202e\udc80"
+    + "日本語の長い名前" * 20
+)
+
+
+@pytest.mark.parametrize(("k", "share"), [(1, 0), (2, 1 / 3), (3, 1 / 3), (4, 2 / 3), (20, 2 / 3)])
+def test_recall_is_the_share_of_the_gold_among_the_first(k, share):
+    assert report.recall_at(k, RANKING, GOLD) == pytest.approx(share)
+    assert report.recall_at(5, ["a", "a"], ["a", "a", "b"]) == 0.5
+
+
+@pytest.mark.parametrize(("gold", "value"), [(("a",), 1), (GOLD, 0.5), (("d",), 0.25), (("z",), 0)])
+def test_the_reciprocal_rank_is_that_of_the_first_gold(gold, value):
+    assert report.reciprocal_rank(RANKING, gold) == value
+
+
+def test_ndcg_discounts_by_the_logarithm_of_the_rank():
+    gain = 1 / math.log2(3) + 1 / math.log2(5)  # ranks 2 and 4
+    ideal = 1 + 1 / math.log2(3) + 1 / math.log2(4)  # three gold memories on top
+    assert report.ndcg_at(10, RANKING, GOLD) == pytest.approx(gain / ideal)
+    assert report.ndcg_at(10, ["z", "d", "b"], GOLD) == 1
+    assert report.ndcg_at(2, ["b", "d"], GOLD) == 1
+    assert report.ndcg_at(10, [], GOLD) == 0
+
+
+@pytest.mark.parametrize(("share", "value"), [(0, 1), (0.5, 2.5), (0.95, 3.85), (1, 4), (1 / 3, 2)])
+def test_a_quantile_lies_between_its_neighbours_in_proportion(share, value):
+    assert report.quantile([1, 2, 3, 4], share) == pytest.approx(value)
+
+
+def test_nothing_has_no_mean_median_or_precision():
+    assert report.median([3, 1, 2]) == 2 and report.median([]) is None
+    assert [figure.value for figure in report.time_figures("ms", [])] == [None, None]
+    assert report.precision(3, 4) == 0.75 and report.precision(0, 0) is None
+    assert report.mean_figure("x", []).remark == "there was nothing to measure"
+
+
+def test_a_mean_has_its_n_and_the_same_interval_every_time():
+    values = [1.0, 0.0] * 50
+    figure = report.mean_figure("x", values)
+    assert (figure.value, figure.n) == (0.5, 100)
+    # The normal approximation: 1.96 × sqrt(0.25 / 100) on either side.
+    assert figure.low == pytest.approx(0.402, abs=0.03)
+    assert figure.high == pytest.approx(0.598, abs=0.03)
+    assert report.mean_figure("x", values) == figure
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "low", "high"),
+    [(0, 0, None, None), (17, 17, 0.816, 1.0), (14, 19, 0.512, 0.882), (0, 10, 0.0, 0.278)],
+)
+def test_the_interval_of_a_share_is_wilsons(part, whole, low, high):
+    assert wilson(part, whole) == (
+        low if low is None else pytest.approx(low, abs=1e-3),
+        high if high is None else pytest.approx(high, abs=1e-3),
+    )
+
+
+@pytest.fixture
+def hostile() -> Report:
+    columns = (("name", TEXT), ("n", COUNT), ("R@5", SHARE), ("ms", MS))
+    wide = (("kind", TEXT), ("memory", TEXT), ("finding", TEXT))
+    section = Section(
+        HOSTILE,
+        (
+            Figure("R@5", 0.8604, SHARE, 80, 0.79, 0.92, Goal(0.848)),
+            Figure("MRR", 0.7, SHARE, 80, 0.6, 0.8, Goal(0.787)),
+            Figure(HOSTILE, 1234567, COUNT, 1, goal=Goal(4000, at_most=True)),
+            Figure("absent", None, MS, 0, remark=HOSTILE),
+        ),
+        (
+            Table("by " + HOSTILE, columns, ((HOSTILE, 12, 0.5, 1.234), ("b", 1, None, None))),
+            Table("findings", wide, ((HOSTILE, HOSTILE, HOSTILE),)),
+        ),
+        (HOSTILE,),
+    )
+    return Report("own", "/tmp/" + HOSTILE, HOSTILE, (section, Section("empty")))
+
+
+def lines(shown: Report) -> list[str]:
+    return report.report_lines(shown, Screen({"NO_COLOR": "1"}))
+
+
+def test_the_page_fits_80_columns_and_shows_what_is_hidden(hostile):
+    shown = lines(hostile)
+    assert [line for line in shown if width(line) > 80 and len(line.split()) > 1] == []
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]", "".join(shown))
+
+
+def test_the_page_has_value_interval_n_goal_and_verdict(hostile):
+    section = hostile.sections[0]
+    tame = replace(section, figures=section.figures[:2])
+    shown = [*lines(replace(hostile, sections=(tame,))), *lines(hostile)]
+    text = "\n".join(" ".join(line.split()) for line in shown)
+    assert "R@5 0.860 0.790–0.920 80 ≥ 0.848 met" in text
+    assert "MRR 0.700 0.600–0.800 80 ≥ 0.787 missed" in text
+    assert "1,234,567 1 ≤ 4,000 missed" in text
+    assert "b 1 – –" in text
+
+
+def test_the_fields_carry_every_figure_by_its_name(hostile):
+    given = report.report_fields(hostile)
+    figures, tables = given["figures"], given["tables"]
+    measured = {"value": 0.8604, "unit": "share", "n": 80, "low": 0.79, "high": 0.92}
+    judged = {"goal": 0.848, "goal_is": "at least", "met": True, "remark": ""}
+    assert figures["R@5"] == measured | judged
+    assert figures["absent"]["met"] is None
+    assert tables["findings"] == [{"kind": HOSTILE, "memory": HOSTILE, "finding": HOSTILE}]
+
+
+def test_what_prints_alike_is_judged_alike():
+    assert report.spell(0.8476, SHARE) == "0.848" and Goal(0.848).met(0.8476)
+    assert not Goal(0.848).met(0.8474)
+    assert Goal(0.02, at_most=True).met(0.0204) and not Goal(0.02, at_most=True).met(0.0206)
+    assert not Goal(0).met(None)
