@@ -100,7 +100,7 @@ def tidy(app: App) -> Done:
 
 
 def window(app: App) -> Done:
-    return lifecycle.window(app)
+    return lifecycle.roll_window(app)
 
 
 def summary(app: App) -> Done:

@@ -165,7 +165,7 @@ def test_a_rebuild_heals_also_what_the_index_lists_already(root):
     left_by_a_rename(root)
     records = checker.look(str(root)).memories
     (root / BELOW / "index.md").write_text(checker.rendered(records))
-    next_command(root, driver.index_md.rebuild)
+    next_command(root, driver.index_md.rebuild_index)
     assert USED not in checker.look(str(root)).files
 
 

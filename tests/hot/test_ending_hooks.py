@@ -263,7 +263,7 @@ def test_one_works_and_one_waits_and_a_third_goes(inside, monkeypatch):
     with worker._turn(str(inside.cache)) as first:
         assert first
         waiting = os.open(inside.cache / worker.NEXT, os.O_RDWR)
-        worker.fcntl.flock(waiting, worker.fcntl.LOCK_EX)
+        fcntl.flock(waiting, fcntl.LOCK_EX)
         with worker._turn(str(inside.cache)) as third:
             assert not third
         os.close(waiting)
