@@ -275,11 +275,15 @@ class Fts:
 
     def _ask(self, prompt: str, limit: int, *, again: bool = False) -> Found | None:
         """The answer of the catalog; None where the store has changed since it was written."""
-        try:
-            facts = os.lstat(self.path)
-        except FileNotFoundError:
-            raise FileNotFoundError(errno.ENOENT, "there was none", self.path) from None
-        if not stat.S_ISREG(facts.st_mode):
+        modes = []
+        for path in (f"{self.path}-journal", self.path):
+            try:
+                facts = os.lstat(path)
+                modes.append(facts.st_mode)
+            except FileNotFoundError:
+                if path == self.path:
+                    raise FileNotFoundError(errno.ENOENT, "there was none", path) from None
+        if not all(map(stat.S_ISREG, modes)):
             raise Damaged("it is no file")  # to open a pipe would wait for ever
         if facts.st_size % PAGE_BYTES:  # SQLite itself notices when whole pages are missing
             raise Damaged("a part of it is missing")
