@@ -164,13 +164,13 @@ def test_records_are_told_without_heavy_modules(tmp_path):
     accept(client.state, client.project / ".claude/memory", "records")
     given = client.event(EVENTS["prompt"], prompt=ASKED, session_id="")
     command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), "prompt"]
-    for _ in range(2):  # the first one decides on the place and makes the catalog
+    for _ in range(3):  # the first one decides on the place, its worker makes the catalog
         time.sleep(SETTLED)
         run = subprocess.run(command, input=given, capture_output=True, env=client.env)
+        client.wait()
     said, _, held = run.stdout.decode().strip().rpartition("\n")
     assert WHY in said
     assert set(held.split()) & NOT_FOR_A_HOOK == set()
-    client.wait()
 
 
 @pytest.mark.parametrize("type", CONTENTS)
