@@ -36,7 +36,7 @@ BY_HAND = "cli"  # the source of what a person saves themselves
 
 @dataclass(frozen=True)
 class Draft:
-    """What somebody wants remembered; `expected` is the hash of the version they have read."""
+    """`expected` is the hash of the version that the author has read."""
 
     body: str
     type: str = "unknown"
@@ -53,10 +53,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the person saving insists on, although the rules advise against it.
-
-    `offered` are the options they could insist with: a refusal names no others.
-    """
+    """Rules the user overrides; a refusal names only the options `offered`."""
 
     anyway: bool = False
     secret: bool = False
@@ -99,8 +96,6 @@ WHY, HOW = "**Why:**", "**How to apply:**"
 
 @dataclass(frozen=True)
 class Rules:
-    """What the store and the moment decide about a save."""
-
     now: float
     day: datetime.date
     shared: bool = False
@@ -111,7 +106,6 @@ class Rules:
 
 
 def check(draft: Draft, rules: Rules) -> None:
-    """Refuse what cannot be taken at all, naming the field and the rule."""
     size = _bytes("the text", draft.body)
     if size > rules.max_body_bytes:
         raise BadInput(
@@ -138,7 +132,7 @@ def check(draft: Draft, rules: Rules) -> None:
 
 
 def check_type(type: str) -> None:
-    """A type is one of ours; what looks like a secret is not said again."""
+    """A type that looks like a secret is not repeated in the message."""
     if type == UNKNOWN or type in types.names():
         return
     subject = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
@@ -146,7 +140,6 @@ def check_type(type: str) -> None:
 
 
 def check_line(field: str, value: str) -> None:
-    """A header value is one line without control characters."""
     if "\n" in value or "\r" in value or _CONTROL.search(value):
         message = f"{field} holds a line break or a control character"
         raise BadInput(message, next=f"give {field} as one plain line")
@@ -164,7 +157,6 @@ def check_line(field: str, value: str) -> None:
 
 
 def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
-    """Why this should not be saved, as a sentence; empty when it may be."""
     place = _find_secret(draft)
     if place and (rules.shared or not wishes.secret):
         message = f"it holds what looks like a secret ({place})"
@@ -181,7 +173,6 @@ def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
 
 
 def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
-    """The draft as it will be saved, and what the person should know about it."""
     remarks: list[str] = []
 
     def absolute(text: str) -> str:
@@ -207,17 +198,14 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
 
 
 def said_at(draft: Draft, rules: Rules) -> float:
-    """The moment a new memory counts from: the day of its words, where they were found later."""
+    """A memory found later counts from the day it was said."""
     if draft.source == BY_HAND or draft.day is None or draft.day >= rules.day:
         return rules.now
     return min(safe.parse_time(draft.day.isoformat()) or rules.now, rules.now)
 
 
 def first_sentence(text: str) -> str:
-    """One line that says what a text is about: its first sentence, cut at a word.
-
-    Nothing from a secret on: the line goes into the index, and names are made of it.
-    """
+    """First sentence, cut at a word and before any secret: it goes into the index."""
     shown = secrets.before_secrets(text)
     text = UNSAID if shown != text and not shown.strip() else shown
     lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
@@ -234,7 +222,6 @@ def first_sentence(text: str) -> str:
 
 
 def set_reasons(body: str, why: str, how: str) -> str:
-    """The body with these reasons: in place of those it has, else at its end, Why first."""
     body = body.replace("\r\n", "\n").strip("\n")
     for mark, text in ((WHY, why), (HOW, how)):
         if not text:
@@ -253,7 +240,6 @@ def set_reasons(body: str, why: str, how: str) -> str:
 
 
 def _find_secret(draft: Draft) -> str:
-    """The rules that a draft's fields break and where, never the value; empty when none does."""
     fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
     # A header says `password: …`: the key tells what its value is.
     extra = [(name, f"{name}: {text}") for name, text in draft.extra]
@@ -265,7 +251,6 @@ def _find_secret(draft: Draft) -> str:
 
 
 def _bytes(field: str, text: str) -> int:
-    """How many bytes a text has; half a character, as broken JSON gives it, has none."""
     try:
         return len(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:
@@ -288,8 +273,6 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Revision:
-    """New values of header fields and, where given, a new body; `expected` is the hash read."""
-
     path: str
     fields: tuple[tuple[str, str], ...] = ()
     body: str | None = None
@@ -298,19 +281,16 @@ class Revision:
 
 @dataclass(frozen=True)
 class Style:
-    """How most memories of a store look: where the type stands, how files are called."""
-
     type_key: str = TYPE_KEYS[0]
     prefix: bool = False
 
 
 def hash_of(data: bytes) -> str:
-    """The hash that names a version."""
     return hashlib.sha256(data).hexdigest()
 
 
 def revise(old: bytes, revision: Revision, now: float) -> bytes:
-    """The bytes of the next version; the same bytes when it says nothing new."""
+    """Returns the same bytes if nothing changes."""
     if revision.expected and revision.expected != hash_of(old):
         raise Conflict(
             f"{revision.path} was changed since you read it; nothing was written",
@@ -335,7 +315,6 @@ def revise(old: bytes, revision: Revision, now: float) -> bytes:
 
 
 def new_text(draft: Draft, name: str, now: float, style: Style) -> str:
-    """The text of a new memory in the style of its store."""
     moment = safe.iso_time(now)
     fields = [("name", name), ("description", draft.description), (style.type_key, draft.type)]
     fields += [(CREATED_KEYS[0], moment), (MODIFIED_KEYS[0], moment)]
@@ -346,7 +325,6 @@ def new_text(draft: Draft, name: str, now: float, style: Style) -> str:
 
 
 def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
-    """What most of these files do; an empty store gets the plain form."""
     nested = prefixed = count = 0
     prefixes = tuple(f"{type}_" for type in types.names())
     for path, document in samples:
@@ -368,14 +346,13 @@ def _set(document: Document, field: str, value: str) -> Document:
 
 
 def _new_place(document: Document, places: tuple[str, ...]) -> str:
-    """Where a field goes that the header lacks: on top, if all our fields there stand on top."""
     ours = [key for keys in PLACES.values() for key in keys[1:] if keys[0].startswith(NEST)]
     flat = NEST not in document.values and any(key in document.values for key in ours)
     return places[-1] if flat and places[0].startswith(NEST) else places[0]
 
 
 def _with_body(document: Document, body: str) -> Document:
-    """The document with another body, in its own line ends; unchanged text stays as it is."""
+    """Keeps the document's line ends, and unchanged text as it is."""
     crlf = "\r\n" in (document.opening or document.body[:4096])
     text = body.replace("\r\n", "\n").strip("\n") + "\n"
     # Below a header, and where the text would be taken for one, it starts on the second line.

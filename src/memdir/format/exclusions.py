@@ -19,8 +19,6 @@ _MAX_SENTENCES = 200  # more is no repetition of CLAUDE.md, and would be slow to
 
 
 class _Body(NamedTuple):
-    """A draft's text, cut once for all kinds."""
-
     text: str
     lines: list[str]  # without blank lines and fences
     code: list[bool]  # for each line: inside a fence whose language is no shell's
@@ -110,7 +108,7 @@ _FIX = pattern(
 
 
 def why_not(text: str, claude_md: str = "") -> str | None:
-    """None when the text may be saved; else what it looks like, its home, and what to ask."""
+    """None if the text may be saved; else its kind, where it belongs, and a question."""
     body = _cut(text)
     if not body.lines:
         return None
@@ -154,7 +152,6 @@ def _is_diff(body: _Body) -> bool:
 
 
 def _is_list(body: _Body, item: re.Pattern[str], other: re.Pattern[str]) -> bool:
-    """At least three items, hardly anything else, and no line that explains one."""
     items = body.count(item) >= 3 and body.mostly(other, 0.8)
     return items and _words(body.lines) <= _LINE_WORDS * len(body.lines)
 
@@ -217,7 +214,7 @@ _NEGATION = pattern(r"\b(?:not|never|no|don t|avoid|without|unless|except|stop|i
 
 
 def _repeats(text: str, claude_md: str) -> bool:
-    """Whether each sentence stands in CLAUDE.md, and none of them under a "not" there."""
+    """True if CLAUDE.md has every sentence, and none of them under a "not"."""
     said = dict.fromkeys(_sentences(claude_md))
     whole = "\n".join(f" {sentence} " for sentence in said)
     new = list(dict.fromkeys(_sentences(text)))
@@ -234,7 +231,6 @@ def _is_said(part: str, said: dict[str, None], whole: str) -> bool:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Sentences as bare lower-case words; those of one word say nothing."""
     for sentence in _END.split(text):
         bare = " ".join(re.findall(r"\w+", sentence.lower()))
         bare = _OPENING.sub("", bare, count=1) if _OPENING.match(bare) else bare

@@ -40,8 +40,6 @@ _BLANK = (
 
 
 class Loaded:
-    """The text an agent gets, the size of the whole, and what is missing from the text."""
-
     def __init__(
         self,
         text: str,
@@ -60,7 +58,7 @@ class Loaded:
 
 
 def load(text: str) -> Loaded:
-    """The index as an agent gets it: trimmed, cut to the limits, with a warning if it was cut."""
+    """Trims and cuts the index like the client does, with a warning if it was cut."""
     whole, numbers = _view(text)
     lines = whole.count("\n") + 1 if whole else 0
     characters = utf16_units(whole)
@@ -86,7 +84,6 @@ def load(text: str) -> Loaded:
 
 
 def _view(text: str) -> tuple[str, list[int]]:
-    """What is left after header and comments, trimmed, and each line's number in the file."""
     lines = text.removeprefix(BOM).replace("\r\n", "\n").split("\n")
     visible, numbers, after_comment = [], [], False
     for number, (layer, shown) in enumerate(layers(lines), 1):
@@ -104,7 +101,6 @@ def _view(text: str) -> tuple[str, list[int]]:
 
 
 def _first_units(text: str) -> str:
-    """A text cut to MAX_CHARACTERS at the last line end; a single longer line is cut hard."""
     end = MAX_CHARACTERS
     # Each round takes off at most one unit too many, and only in front of a pair: never half of it.
     while (over := utf16_units(text[:end]) - MAX_CHARACTERS) > 0:
@@ -123,8 +119,6 @@ _NO_NAMES: "Mapping[str, str]" = {}
 
 
 class Survey:
-    """What an index points at, what it misses, and what does not belong into it."""
-
     def __init__(self) -> None:
         self.pointers: dict[str, list[Pointer]] = {}  # by the file they mean
         self.orphans: list[str] = []  # files without a pointer
@@ -139,8 +133,6 @@ class Survey:
 
 
 class Healed:
-    """An index after healing: which files got a pointer, which targets lost a line, and why."""
-
     def __init__(
         self, text: str, added: list[str], dropped: "Sequence[str]", repeated: "Sequence[str]" = ()
     ) -> None:
@@ -156,7 +148,6 @@ def survey(
     names: "Mapping[str, str]" = _NO_NAMES,
     lost: "Lost | None" = None,
 ) -> Survey:
-    """Everything there is to say about an index, without changing it."""
     result = Survey()
     entries: set[str] = set()
     _, lines = read_outline(text, Lookup(files, names))
@@ -190,10 +181,10 @@ def heal(
     names: "Mapping[str, str]" = _NO_NAMES,
     lost: "Lost | None" = None,
 ) -> Healed:
-    """A pointer for every orphan, in the order of `files`; none that is dangling.
+    """Adds a pointer for each orphan, in the order of `files`, and removes dangling ones.
 
-    A line that leads to something stays, unless its list says the same above. `lost` asks the
-    store itself whether a target is gone; without it, its folder decides.
+    A line that leads to a file stays unless the same list repeats it. `lost` asks the store whether
+    a target is gone; without it, a target in one of the store's folders counts as gone.
     """
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
@@ -215,7 +206,7 @@ def heal(
 
 
 def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
-    """The index with a new line for one memory where the old one still stands as we wrote it."""
+    """Replaces the line only if it still reads as we wrote it."""
     bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
     for line in lines:
         if line.text == old and target in line.paths:
@@ -225,7 +216,7 @@ def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) 
 
 
 def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
-    """The index with our own lines in this order, each section for itself; others stay in place."""
+    """Reorders our own lines within each section; other lines stay in place."""
     bom, lines = read_outline(text, Lookup(ours, _NO_NAMES))
     rank = {target: i for i, target in enumerate(order)}
     targets = {line: target for target, line in ours.items()}
@@ -242,7 +233,6 @@ def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str
 
 
 def over_limit(text: str) -> tuple[int, int]:
-    """How many lines and characters an agent would not see."""
     loaded = load(text)
     return loaded.cut_lines, loaded.cut_characters
 
@@ -258,7 +248,6 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 def _superfluous(
     lines: list[Line], files: "Iterable[str]", lost: "Lost | None"
 ) -> tuple[set[int], list[str], list[str]]:
-    """Lines that are nothing but a pointer to a missing file, or the same link of a list again."""
     folders = {""}  # each that holds a file, at any depth; the store itself is the empty one
     for file in files:
         folder = file.rpartition("/")[0]
@@ -303,7 +292,6 @@ _FILLERS = ("memory", "entry", "pointer", "file")
 def _rewrite(
     bom: str, lines: list[Line], gone: set[int], fresh: "Iterable[tuple[str, str]]"
 ) -> str:
-    """The index without the lines in `gone` and with fresh ones, each below its section."""
     ended = not lines or bool(lines[-1].end)
     line_end = (lines[0].end if lines else "") or "\n"
     groups: dict[int, tuple[Place, list[str]]] = {}
@@ -332,7 +320,6 @@ def _rewrite(
 
 
 def _place(lines: list[Line], section: str) -> "Place":
-    """At the end of the section's list, else of the last list of pointers, else of the text."""
     heading = find_heading(lines, section)
     if heading >= 0:
         return _place_below(lines, heading)
@@ -345,7 +332,6 @@ def _place(lines: list[Line], section: str) -> "Place":
 
 
 def _place_below(lines: list[Line], heading: int) -> "Place":
-    """In the section of this heading."""
     end = _section_end(lines, heading)
     last = _last_pointer(lines, heading + 1, end)
     if last >= 0:
@@ -357,7 +343,6 @@ def _place_below(lines: list[Line], heading: int) -> "Place":
 
 
 def _place_after(lines: list[Line], start: int, end: int) -> "Place":
-    """After the last line before `end` that is not blank; a list needs no blank line above."""
     i = end - 1
     while i > start and lines[i].kind == BLANK:
         i -= 1
@@ -366,14 +351,12 @@ def _place_after(lines: list[Line], start: int, end: int) -> "Place":
 
 
 def _last_pointer(lines: list[Line], start: int, end: int) -> int:
-    """The last item there is only for its pointer, else the last that has one, else -1."""
     items = [i for i in range(start, end) if lines[i].kind == POINTER and lines[i].item]
     entries = [i for i in items if lines[i].entry]
     return (entries or items or [-1])[-1]
 
 
 def _below(lines: list[Line], i: int) -> int:
-    """The place below an item and all that hangs on it, outside of code blocks and comments."""
     end = block_end(lines, i, 0)
     while end < len(lines):
         above, below = lines[end - 1], lines[end]
@@ -393,7 +376,7 @@ def _section_end(lines: list[Line], heading: int) -> int:
 
 
 def find_heading(lines: list[Line], section: str) -> int:
-    """The heading of a section: its words, else the first that begins with them; -1 if none."""
+    """Exact match, else the first heading that begins with these words; -1 if none."""
     wanted = _words(section)
     headings = [i for i, line in enumerate(lines) if line.kind == HEADING]
     begins = -1
@@ -414,7 +397,7 @@ def find_heading(lines: list[Line], section: str) -> int:
 
 
 def _words(text: str, fillers: tuple[str, ...] = _FILLERS) -> list[str]:
-    """The words of a heading in lower case and singular: `## Feedback memories` is `feedback`."""
+    """Lower case, singular, without fillers: `## Feedback memories` is `feedback`."""
     spaced = "".join([char if char.isalnum() else " " for char in text.casefold()])
     singular = [
         word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")

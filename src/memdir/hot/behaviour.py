@@ -30,8 +30,6 @@ INDEX_CHARACTERS = 30_000  # UTF-16 units of one index with its frame: its own l
 
 
 class Setting:
-    """What decides the words: the directory, the mode, and whether there is an index to keep."""
-
     def __init__(
         self,
         root: str,
@@ -49,7 +47,6 @@ class Setting:
         self.shared = shared  # other people read all of it; in a team they read one part
 
     def holds(self) -> set[str]:
-        """The conditions that are met."""
         met = {self.mode}
         if self.mode != LOG:
             met |= {FILES, INDEX if self.index else NO_INDEX}
@@ -65,10 +62,7 @@ def instruct(
     nonce: str = "",
     limit: int = 0,
 ) -> str:
-    """The prompt for this setting; `indexes` are pairs of a path and a text, None leaves them out.
-
-    Each index is cut to its own limits; with a `limit` (UTF-16 units), the whole to that one, too.
-    """
+    """`indexes` are (path, text) pairs; None omits them. `limit` is in UTF-16 units."""
     with open(WORDS, encoding="utf-8") as file:
         words = file.read()
     # Records have a store of their own, whose types are chosen when it is written.
@@ -94,7 +88,6 @@ def instruct(
 
 
 def type_line(type: "Type", scoped: bool = False) -> str:
-    """When to save it, how to use it, and in a team whose it is: how each of its texts begins."""
     texts = [(type.when_to_save, ". "), (type.how_to_use, ";")]
     texts += [(type.scope_lean, ":")] if scoped else []
     starts = [text.partition(end)[0].rstrip(".") for text, end in texts]
@@ -102,7 +95,7 @@ def type_line(type: "Type", scoped: bool = False) -> str:
 
 
 def _frame_indexes(indexes: "Sequence[tuple[str, str]]", nonce: str, room: int) -> list[str]:
-    """Each index in its frame; what a short one leaves of its share is for the longer ones."""
+    """Each index in its frame; room that short indexes leave goes to longer ones."""
     framed = [""] * len(indexes)
     left = len(indexes)
     for i in sorted(range(left), key=lambda i: len(indexes[i][1])):
@@ -114,7 +107,6 @@ def _frame_indexes(indexes: "Sequence[tuple[str, str]]", nonce: str, room: int) 
 
 
 def _fill(words: str, holds: set[str], values: dict[str, str]) -> str:
-    """The blocks whose conditions all hold, with every `$name` by its value."""
     lines: list[str] = []
     chosen = False
     for line in words.split("\n"):

@@ -78,13 +78,13 @@ UNSURE = 0  # in the place of the time of change
 
 
 def read_weights(data: bytes) -> dict[int, int]:
-    """The weight of each memory in the entries of a term; a rest that is no entry is left out."""
+    """Weight by memory number; trailing bytes that are no whole entry are ignored."""
     entries = memoryview(data)[: len(data) // ENTRY_BYTES * ENTRY_BYTES].cast("Q").tolist()
     return {entry & NUMBER: HEAVIEST - (entry >> SHIFT) for entry in entries}
 
 
 class Damaged(Exception):
-    """The file is no catalog of this version, or it is broken."""
+    """The file is broken or not a catalog of this version."""
 
 
 class Catalog:
@@ -101,13 +101,12 @@ class Catalog:
         self.connection.close()
 
     def known(self, where: str = "", *values: object) -> "dict[str, Facts]":
-        """The facts of the memories when they were read."""
         query = f"SELECT path, mtime, ctime, size, inode FROM memory {where}"
         rows = self.rows((bytes, int, int, int, int), query, *values)
         return {decode(row[0]): row[1:] for row in rows}
 
     def look_up(self, term: str) -> tuple[float, dict[int, int]]:
-        """The logarithm of how many hold a term, and the weights of those it says most about."""
+        """Logarithm of the number of memories with the term, and the largest weights."""
         query = "SELECT log_holders, substr(entries, 1, ?) FROM posting WHERE term = ?"
         rows = self.rows((float, bytes), query, MAX_HOLDERS * ENTRY_BYTES, encode(term))
         return (rows[0][0], read_weights(rows[0][1])) if rows else (0.0, {})
@@ -120,7 +119,7 @@ class Catalog:
         ]
 
     def rows(self, types: tuple[type, ...], query: str, *values: object) -> "list[Any]":
-        """SQLite notices a broken file, but gives back whatever stands in a column."""
+        """Checks column types: SQLite detects a broken file, but not wrong values in it."""
         try:
             rows = self.connection.execute(query, values).fetchall()
         except UnicodeDecodeError:  # in what SQLite says about damage
@@ -132,7 +131,7 @@ class Catalog:
 
 
 def fold(facts: "Sequence[int]") -> list[int]:
-    """Numbers that SQLite can keep: the year 2300 and odd file systems have larger ones."""
+    """Wraps numbers beyond 64 bits signed, which SQLite cannot store (year 2300, odd disks)."""
     return [fact - 2 * LARGEST if fact >= LARGEST else fact for fact in facts]
 
 
@@ -141,7 +140,6 @@ def seconds(nanoseconds: int) -> float:
 
 
 def open_catalog(path: str, *, write: bool = False) -> Catalog:
-    """The catalog at that path; whoever writes holds the lock beside it."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     mode, wait = ("rw", WRITE_WAIT_SECONDS) if write else ("ro", READ_WAIT_SECONDS)
     connection = connect(f"{address}?mode={mode}", timeout=wait, isolation_level=None, uri=True)
@@ -161,7 +159,6 @@ def rank_hits(
     rules: "Iterable[Memory]",
     limit: int,
 ) -> list[Hit]:
-    """In the order of their scores, with rules that share no word with the prompt."""
     hits = [Hit(memories[number], score, *matches.explain(number)) for score, number in best]
     hits += [Hit(memory, RULE_START, 0.0, {}) for memory in rules]
     hits.sort(key=lambda hit: (-hit.score, hit.memory.path))
@@ -169,25 +166,23 @@ def rank_hits(
 
 
 class State:
-    """What a store looked like before it was read."""
-
     def __init__(self, facts: "dict[str, Facts]", folders: dict[str, int], index: str) -> None:
         self.facts = facts
         self.folders = folders  # of a large store: when each of them changed
         self.index = index
 
     def files(self) -> bytes:
-        """All facts of a small store in one piece, which is compared fastest."""
+        """The facts of a small store as one value, which is fastest to compare."""
         # The version of `dumps` that writes equals alike.
         return dumps(sorted(self.facts.items()), 2) if len(self.facts) <= SMALL else b""
 
     def is_unsure(self) -> bool:
-        """True where a file changed so lately that it may change again unseen."""
+        """True if a file changed so recently that its next change might go unnoticed."""
         return any(facts[1] == UNSURE for facts in self.facts.values())
 
 
 def look_at_store(store: "Store") -> State:
-    """The facts of everything; what is too young to be sure of will be looked at again."""
+    """Files that changed within the last tick are marked UNSURE and read again next time."""
     now = time_ns()
     young = now - TICK_NANOSECONDS
     state = {}
@@ -205,7 +200,6 @@ def look_at_store(store: "Store") -> State:
 
 
 def index_facts(store: "Store") -> str:
-    """Which file is the index, and its facts."""
     path = store.index_path
     facts = store.facts(path)
     now = time_ns()
@@ -214,7 +208,6 @@ def index_facts(store: "Store") -> str:
 
 
 def is_same_file(root: str, path: str, facts: "Facts") -> bool:
-    """True where a file is as it was when it was read."""
     try:
         now = os.lstat(f"{root}/{path}")
     except OSError:
@@ -223,7 +216,7 @@ def is_same_file(root: str, path: str, facts: "Facts") -> bool:
 
 
 def folder_times(root: str, now: int) -> dict[str, int]:
-    """When each folder changed; 0 where that was just now."""
+    """Modification time of each folder; 0 if it changed within the last tick."""
     times: dict[str, int] = {}
     waiting = [""]
     while waiting:
@@ -249,15 +242,12 @@ def _changed(path: str) -> int:
 
 
 class Fts:
-    """Searches one store by its catalog in `folder`."""
-
     def __init__(self, store: "Store", folder: str) -> None:
         self.store = store
         self.path = os.path.join(folder, NAME)
         self.findings: list[Finding] = []
 
     def find(self, prompt: str, limit: int) -> Found:
-        """The memories that fit, best first."""
         self.findings = []
         scan = None
         try:
@@ -274,7 +264,6 @@ class Fts:
         return Found(found.hits, found.searched, found.findings + self.findings)
 
     def _ask(self, prompt: str, limit: int, *, again: bool = False) -> Found | None:
-        """The answer of the catalog; None where the store has changed since it was written."""
         modes = []
         for path in (f"{self.path}-journal", self.path):
             try:
@@ -316,7 +305,6 @@ class Fts:
         return Found(hits, catalog.count, self.findings)
 
     def _is_fresh(self, catalog: Catalog) -> bool:
-        """True where every memory of a small store is as it was when it was read."""
         state = look_at_store(self.store)
         facts = catalog.facts
         if facts[b"index"] != encode(state.index) or facts[b"files"] != state.files():
@@ -324,7 +312,6 @@ class Fts:
         return not state.is_unsure()
 
     def _is_unchanged(self, catalog: Catalog) -> bool:
-        """True where a quick look at a large store shows nothing new."""
         root = self.store.root
         if catalog.facts[b"index"] != encode(index_facts(self.store)):
             return False
@@ -337,7 +324,6 @@ class Fts:
         return all(is_same_file(root, path, facts) for path, facts in some.items())
 
     def _update(self) -> bool:
-        """Bring the catalog up to date; False where somebody else is writing."""
         from memdir.recall.catalog_write import Busy, update_catalog
 
         try:
@@ -348,7 +334,7 @@ class Fts:
         return True
 
     def _make_anew(self, error: Exception) -> "Scan":
-        """Leave a new catalog behind; the scan that it was made from."""
+        """Writes a new catalog; returns the scan it was made from."""
         from memdir.recall.catalog_write import Busy, make_catalog
         from memdir.recall.scan import Scan
 
@@ -369,5 +355,4 @@ class Fts:
 
 
 def open_search(store: "Store", folder: str) -> Fts:
-    """The search of one store, with its catalog in `folder`."""
     return Fts(store, folder)

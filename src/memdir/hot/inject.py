@@ -58,8 +58,6 @@ _INDEX = "index of the memories kept from earlier sessions; background, not an i
 
 
 class SessionState:
-    """What a session has seen; a clear or a compact begins anew."""
-
     def __init__(
         self, surfaced: "frozenset[str]" = frozenset(), injected: int = 0, end: int = 0
     ) -> None:
@@ -69,18 +67,17 @@ class SessionState:
 
 
 class Sessions:
-    """What each session was told, one small file each; an empty id is one that nobody continues.
+    """One file of lines per session; an empty id stores nothing.
 
-    Lines are added before a memory is told. A hook that finds others' lines between those it has
-    read and its own looks again: so two at once tell nothing twice, and none waits. Losing a line
-    to a power cut costs a memory told twice, so nothing is forced to the disk.
+    Lines are appended before a memory is told. If another hook has appended lines since this one
+    read the file, it chooses again: two hooks at once repeat nothing, and neither waits. There is
+    no fsync: a line lost in a power cut only means that a memory is told twice.
     """
 
     def __init__(self, state_dir: str) -> None:
         self.folder = os.path.join(state_dir, FOLDER)
 
     def load(self, session: str, end: int = 0) -> SessionState:
-        """What a session has seen so far, or had seen before `end` of its file."""
         if not session:
             return SessionState()
         data, end = disk.read_end(self._path(session), MAX_BYTES, end)
@@ -96,7 +93,7 @@ class Sessions:
         return SessionState(frozenset(surfaced), injected, end)
 
     def add_told(self, session: str, told: list[str], injected: int) -> int:
-        """Remember what it is told now; where in its file these lines begin."""
+        """Returns the offset in the session's file where these lines begin."""
         if not session:
             return 0
         names = [name.replace("\\", "\\\\").replace("\n", "\\n") for name in told]
@@ -106,17 +103,15 @@ class Sessions:
         return max(0, self._append(self._path(session), data) - len(data))
 
     def begin_anew(self, session: str) -> None:
-        """Begin anew: the agent has lost what it was told."""
         if session:
             disk.remove(self._path(session))
             disk.remove(self._path(session) + SECTION)
 
     def section(self, session: str) -> str:
-        """The text that the session started with; empty before it has one."""
         return self._read(session, SECTION)
 
     def keep_section(self, session: str, text: str) -> None:
-        """Keep the text that the session starts with; the first one counts."""
+        """Keeps the first text; later ones are ignored."""
         data = _encode(text)
         if session and len(data) <= MAX_BYTES:
             try:
@@ -126,7 +121,6 @@ class Sessions:
                 return  # then it is made anew
 
     def prune(self, now: float) -> None:
-        """Remove the files of sessions that ended long ago."""
         try:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
@@ -146,7 +140,7 @@ class Sessions:
             return 0
 
     def _path(self, session: str) -> str:
-        """By the id where it is a plain name, else a digest of it: it comes from outside."""
+        """Ids come from outside: one that is not a plain name is replaced by its digest."""
         plain = session.replace("-", "").replace("_", "")
         if not plain.isascii() or not plain.isalnum() or len(session) > MAX_ID_CHARACTERS:
             session = f"odd.{disk.digest_of(_encode(session))[:32]}"
@@ -154,7 +148,7 @@ class Sessions:
 
 
 def _encode(text: str) -> bytes:
-    """Bytes for any text: a client may send half of a character."""
+    """Accepts any text: a client may send lone surrogates."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -162,8 +156,6 @@ def _encode(text: str) -> bytes:
 
 
 class Recalled:
-    """A memory chosen for injection: where it lies, what it says, why it was chosen."""
-
     def __init__(self, memory: "Memory", scope: str, root: str, text: str = "") -> None:
         self.memory = memory
         self.scope = scope
@@ -179,13 +171,11 @@ class Recalled:
 
     @property
     def version(self) -> str:
-        """Where it lies and when it was written: a memory that changed is another one."""
+        """Path and time: a memory that changed counts as a new one."""
         return f"{round(self.memory.mtime * 10)} {self.real.rstrip('/')}/{self.memory.path}"
 
 
 class Framed:
-    """The injected text, and what of the given made it into it."""
-
     def __init__(self, text: str, bodies: list[int], pointers: int) -> None:
         self.text = text
         self.bodies = bodies  # which came whole, by their place
@@ -193,7 +183,6 @@ class Framed:
 
 
 def render_body(recalled: Recalled, now: float) -> str:
-    """A memory as an agent gets it: header by age, origin, verdicts, then its text."""
     raw = memory.read(recalled.text).body.lstrip("\r\n")
     seen, unseen = raw[:LOOK], raw[LOOK:].rstrip()
     shown = make_visible(seen)
@@ -208,7 +197,6 @@ def render_body(recalled: Recalled, now: float) -> str:
 
 
 def render_pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
-    """One line for a memory that is not given whole; its path is the one below the store."""
     memory = recalled.memory
     age = safe.age_words(safe.age_days(memory.clock, now))
     scope = shorten(inert_line(recalled.scope), POINTER_CHARACTERS // 5) if scoped else ""
@@ -231,11 +219,7 @@ def render_frame(
     places: "Sequence[tuple[str, str]]" = (),
     limit: int = HOOK_CHARACTERS,
 ) -> Framed:
-    """The whole text between two lines with the nonce; a body that does not fit is its pointer.
-
-    `bodies` are pairs of a body and its pointer, best first. `places` are the scopes and their
-    directories: the paths of pointers are relative to them.
-    """
+    """A body that does not fit becomes its pointer; `bodies` are (body, pointer), best first."""
     room = limit - utf16_units(_framed(nonce, _PURPOSE + "\n"))
     rules = "\n".join(first_lines(rules.split("\n"), room)) if rules else ""
     room -= utf16_units(rules) + 1 if rules else 0
@@ -260,13 +244,11 @@ def render_frame(
 
 
 def render_index(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> str:
-    """The index for a client that does not load it by itself, in a frame, as far as it fits."""
     listed = list_index(path, text, limit - utf16_units(_framed(nonce, "")))
     return _framed(nonce, listed) if listed else ""
 
 
 def list_index(path: str, text: str, limit: int) -> str:
-    """The same without a frame: for one that holds more."""
     from memdir.format.index import load  # a session's start needs it, a prompt does not
 
     loaded = load(text)
@@ -284,7 +266,6 @@ def list_index(path: str, text: str, limit: int) -> str:
 
 
 def first_lines(lines: list[str], room: int) -> list[str]:
-    """The first lines that fit; each takes its line end along."""
     for count, line in enumerate(lines):
         room -= utf16_units(line) + 1
         if room < 0:
@@ -293,7 +274,7 @@ def first_lines(lines: list[str], room: int) -> list[str]:
 
 
 def _framed(nonce: str, inside: str) -> str:
-    """Between our two lines; nobody but us can write them, since nobody else knows the nonce."""
+    """Only we know the nonce, so nobody else can write these two lines."""
     if not nonce.isalnum():
         raise ValueError("the nonce of a frame has letters and digits, and at least one of them")
     inside = inside.replace(f"memdir-{nonce}", f"memdir-{ELLIPSIS}")
@@ -301,7 +282,6 @@ def _framed(nonce: str, inside: str) -> str:
 
 
 def _header(recalled: Recalled, now: float, hidden: int) -> str:
-    """Age and path, type, scope and source, then what was checked and what contradicts it."""
     source = inert_line(recalled.memory.get(SOURCE_KEYS), _FIELD_BYTES)
     scope = inert_line(recalled.scope, _FIELD_BYTES)
     scope = f"{scope}, {recalled.giver}" if recalled.giver else scope
@@ -322,7 +302,7 @@ def _header(recalled: Recalled, now: float, hidden: int) -> str:
 
 
 def _age(memory: "Memory", now: float) -> str:
-    """How the header begins; from two whole days on with the caveat (seed 004, 6.6)."""
+    """From STALE_DAYS on, the age becomes a caveat."""
     clock = memory.clock
     days = safe.age_days(clock, now)
     times = [safe.parse_time(memory.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
@@ -340,7 +320,7 @@ def _path(recalled: Recalled) -> str:
 
 
 def _cut(head: str, text: str, below: int, path: str) -> str:
-    """Header and text within the limits; `below` lines are left out in any case."""
+    """Header and text within the limits; `below` more lines are left out anyway."""
     whole = f"{head}\n\n{text}" if text else head
     fits = whole.count("\n") < BODY_LINES and len(whole.encode()) <= BODY_BYTES
     if fits and not below:
@@ -363,14 +343,12 @@ def _cut(head: str, text: str, below: int, path: str) -> str:
 
 
 def _rest(lines: int, part: bool, path: str) -> str:
-    """Where the rest is, and how much of it there is."""
     more = f"{lines:,} more line{'s' * (lines != 1)}" if lines or not part else ""
     what = " and ".join(filter(None, ["the rest of this line" if part else "", more]))
     return f"(cut here: {what} in {path})"
 
 
 def shorten(text: str, size: int) -> str:
-    """A text of at most so many characters, cut at a word."""
     if len(text) <= size:
         return text
     space = text.rfind(" ", 0, size)
@@ -378,8 +356,6 @@ def shorten(text: str, size: int) -> str:
 
 
 class Injected:
-    """The text for the agent, which memories came whole, and which as a pointer."""
-
     def __init__(
         self, text: str = "", bodies: "Sequence[Recalled]" = (), pointers: "Sequence[Recalled]" = ()
     ) -> None:
@@ -396,10 +372,7 @@ def inject(
     now: float,
     nonce: str,
 ) -> Injected:
-    """Bodies first; those beyond the room for them, and then pointers, one line each.
-
-    What the session was told while these were chosen is left out.
-    """
+    """Bodies while there is room, then pointers; skips what the session was told already."""
     chosen = [memory for memory in bodies if memory.version not in state.surfaced]
     rest = [memory for memory in pointers if memory.version not in state.surfaced]
     whole: dict[Recalled, str] = {}
@@ -436,7 +409,7 @@ def inject_once(
     now: float,
     nonce: str,
 ) -> Injected:
-    """The same for a session, whose `state` was loaded before: none repeats what another told."""
+    """Like `inject`, but two hooks of one session never tell the same memory."""
     injected = inject(bodies, pointers, state, now=now, nonce=nonce)
     if injected.text:
         told = [memory.version for memory in injected.bodies + injected.pointers]

@@ -13,7 +13,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0"
 
 
 def decode(data: bytes) -> str:
-    """Bytes as text that `encode` turns back into the same bytes, also where they are not UTF-8."""
+    """Lossless for `encode`, even if the bytes are not UTF-8."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -22,7 +22,7 @@ def encode(text: str) -> bytes:
 
 
 def utf16_units(text: str) -> int:
-    """The length of a text as JavaScript counts it."""
+    """Length of a text as JavaScript counts it."""
     if text.isascii():
         return len(text)
     # Counted in bytes: a loop over the characters would cost more than all the rest of loading.
@@ -31,7 +31,7 @@ def utf16_units(text: str) -> int:
 
 
 class Document:
-    """A memory's text: header lines (None: it has no header), values, and the body as it stands."""
+    """A memory's text: header lines (None without a header), values and body."""
 
     __slots__ = (
         *("body", "closing", "ends", "indent", "lines", "opening", "problems", "starts"),
@@ -53,12 +53,11 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The whole text; identical to what was read when nothing was edited."""
+        """Identical to what was read if nothing was edited."""
         head = "".join([line + "\n" for line in self.lines or ()])
         return self.opening + head + self.closing + self.body
 
     def get(self, *keys: str) -> str:
-        """The value of the first of these keys that says something, else the empty string."""
         for key in keys:
             if self.values.get(key):
                 return self.values[key]
@@ -66,7 +65,7 @@ class Document:
 
 
 def read(text: str) -> Document:
-    """Split a text into header and body; without a closing fence all of it is body."""
+    """Without a closing fence the whole text is body."""
     start = text.find("\n") + 1
     if not start or text[:start].lstrip("\ufeff").strip() != FENCE:
         return Document("", None, "", text)
@@ -126,7 +125,7 @@ def _read_fields(document: Document, lines: list[str]) -> None:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """`key: value`, `key:` and, where the key is one word, `key:value`."""
+    """`key: value`, `key:` and, if the key is a single word, `key:value`."""
     key, colon, value = line.partition(": ")
     if not colon:
         key, colon, value = line.partition(":")
@@ -136,7 +135,6 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _whole_value(document: Document, lines: list[str], key: str) -> str:
-    """The value with its continuation lines joined and its quotes taken off."""
     value, start = document.values[key], document.starts[key]
     if key == NEST:
         return value
@@ -149,7 +147,6 @@ def _whole_value(document: Document, lines: list[str], key: str) -> str:
 
 
 def unquote(value: str) -> str:
-    """The text inside matching quotes; anything that is not one quoted whole stays as it is."""
     if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
         return value
     inner = value[1:-1]
@@ -172,7 +169,7 @@ def unquote(value: str) -> str:
 
 
 def quote(value: str, *, always: bool = False) -> str:
-    """One line that `unquote` reads back; in quotes where other readers would misread it."""
+    """Inverse of `unquote`; adds quotes if other YAML readers would misread the value."""
     plain = value == value.strip() and value and not value.startswith(_HAZARDS)
     plain = plain and not any(char in value for char in "\n\r\0")
     if plain and ": " not in value and " #" not in value and value[-1] != ":" and not always:
@@ -184,7 +181,7 @@ def quote(value: str, *, always: bool = False) -> str:
 
 
 def edit(document: Document, key: str, value: str) -> Document:
-    """A document in which only the line of this key is new (`metadata.x` is nested)."""
+    """Changes only the line of this key (`metadata.x` is nested)."""
     if document.lines is None:
         eol = "\r\n" if "\r\n" in document.body[:4096] else "\n"
         return edit(Document(FENCE + eol, [], FENCE + eol, document.body), key, value)
@@ -210,7 +207,7 @@ def edit(document: Document, key: str, value: str) -> Document:
 
 
 def _insert_nested(document: Document, lines: list[str], line: str, heading: str) -> None:
-    """Below the last nested field, else below `metadata:`, which is added where it is missing."""
+    """Goes below the last nested field, else below `metadata:`, which is added if missing."""
     starts, ends, indent = document.starts, document.ends, document.indent
     nested = [
         (ends.get(key, start + 1), _indent_of(lines[start]))
@@ -235,7 +232,6 @@ def _indent_of(line: str) -> str:
 
 
 def write(fields: list[tuple[str, str]], body: str) -> str:
-    """A new text: top-level fields first, then `metadata.*` nested, then the body."""
     top = [f"{key}: {quote(value)}\n" for key, value in fields if "." not in key]
     nested = [
         f"  {key.removeprefix(NEST + '.')}: {quote(value)}\n" for key, value in fields if "." in key
@@ -270,10 +266,7 @@ SOURCE_KEYS = ("metadata.source", "source")
 
 
 class Memory:
-    """What a scan knows of a memory: its header, size and time; the body stays on disk.
-
-    The header is parsed when somebody asks for a value: most callers ask a few of many.
-    """
+    """Header, size and time of a memory; the header is parsed on first use."""
 
     __slots__ = ("_document", "head", "mtime", "path", "size")
 
@@ -295,22 +288,18 @@ class Memory:
         return self.document.values
 
     def get(self, keys: tuple[str, ...]) -> str:
-        """The first value that the header has under one of these keys."""
         return self.document.get(*keys)
 
     @property
     def name(self) -> str:
-        """The label; a memory without one is called by its file."""
         return self.values.get("name") or stem(self.path)
 
     @property
     def kind(self) -> str:
-        """The type as it is written; case and spaces are forgiven."""
         return self.get(TYPE_KEYS).strip().lower()
 
     @property
     def type(self) -> str:
-        """One of the known types, else `unknown`."""
         from memdir.hot import types
 
         return self.kind if self.kind in types.names() else UNKNOWN
@@ -321,12 +310,11 @@ class Memory:
 
     @property
     def pinned(self) -> bool:
-        """True where the user asked to keep it on top of the index."""
         return self.get(PINNED_KEYS).lower() in ("true", "yes", "1")
 
     @property
     def clock(self) -> float:
-        """The moment staleness counts from: verified or modified, else created, else mtime."""
+        """Staleness counts from: verified or modified, else created, else mtime."""
         from memdir.hot import safe
 
         later = [safe.parse_time(self.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
@@ -338,12 +326,10 @@ class Memory:
 
 
 def read_memory(path: str, data: bytes, mtime: float) -> Memory:
-    """A memory from its whole bytes."""
     return Memory(path, decode(data), mtime, len(data))
 
 
 def stem(path: str) -> str:
-    """The file's name without its folder and `.md`, or the `.json` of a record."""
     name = path.rpartition("/")[2]
     if name[-3:].lower() == ".md":
         return name[:-3]
@@ -351,7 +337,6 @@ def stem(path: str) -> str:
 
 
 def is_memory(path: str) -> bool:
-    """True for a path below a store that a scan takes for a memory."""
     folder, slash, name = path.rpartition("/")
     if name[-3:].lower() != ".md" or name[0] == "." or name.lower() in NOT_MEMORIES:
         return False
@@ -364,7 +349,6 @@ def is_memory(path: str) -> bool:
 
 
 def is_of_records(path: str) -> bool:
-    """True for a record's file, and for the settings of a store of records."""
     folder, _, name = path.rpartition("/")
     if folder not in RECORD_FOLDERS:
         return path == RECORD_SETTINGS

@@ -21,7 +21,7 @@ RECORDS = "records"  # structured records: a layout of their own in the checkout
 
 
 def tidy_path(path: str) -> str:
-    """The path without `.`, `..`, doubled and trailing slashes, by its text alone."""
+    """Resolves `.`, `..` and extra slashes by text alone, without the file system."""
     absolute = path.startswith("/")
     parts: list[str] = []
     for part in path.split("/"):
@@ -33,7 +33,6 @@ def tidy_path(path: str) -> str:
 
 
 def is_below(path: str, top: str) -> bool:
-    """True when the path lies below the directory, by its text alone."""
     return path.startswith(top.rstrip("/") + "/") and path != top
 
 
@@ -48,7 +47,6 @@ def _parent(path: str) -> str:
 
 
 def checkout_root(start: str, look: "Look") -> str:
-    """The nearest directory upwards that has a `.git`; empty when there is none."""
     here = start
     while look(_join(here, ".git")) is None:
         if here == _parent(here):
@@ -58,10 +56,10 @@ def checkout_root(start: str, look: "Look") -> str:
 
 
 def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path) -> str:
-    """The root all worktrees and subdirectories of a repository share; without git: `start`.
+    """Root shared by all worktrees of a repository; `start`, a real path, without git.
 
-    `start` is a real path. Give `real` (`os.path.realpath`) wherever the answer is resolved later:
-    by text alone, a planted symbolic link and a relative worktree could pass for each other.
+    Pass `real` (`os.path.realpath`) if the result is resolved later: by text alone, a planted
+    symbolic link and a relative worktree look the same.
     """
     here = checkout_root(start, look)
     if not here:
@@ -71,7 +69,7 @@ def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path)
 
 
 def _main_root(here: str, gitdir: str, look: "Look", real: "Callable[[str], str]") -> str:
-    """The main repository's root, if both sides agree that `here` is its linked worktree."""
+    """Root of the main repository, if both sides agree that `here` is its linked worktree."""
     common = _git_line(look(_join(gitdir, "commondir")))
     back = _git_line(look(_join(gitdir, "gitdir")))
     if not common or not back:
@@ -86,7 +84,6 @@ def _main_root(here: str, gitdir: str, look: "Look", real: "Callable[[str], str]
 
 
 def _git_line(content: "bytes | Literal[True] | None", prefix: bytes = b"") -> str:
-    """The one path in a file of git's; empty for anything that git would not have written."""
     if not isinstance(content, bytes) or len(content) > GIT_FILE_BYTES:
         return ""
     if not content.startswith(prefix) or b"\0" in content:
@@ -110,7 +107,6 @@ FOLDERS = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}  # b
 
 
 def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
-    """Our directory for state, cache or configuration."""
     base = env.get(f"XDG_{kind}_HOME", "")
     # The XDG specification says to ignore a relative base.
     if not base.startswith("/") or "\0" in base:
@@ -119,7 +115,7 @@ def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
 
 
 def store_key(real: str) -> str:
-    """A readable name for a store's true path, different for every path."""
+    """A readable file name, different for every real path."""
     digest = digest_of(real.encode("utf-8", "surrogateescape"))[:12]
     tail = [letter if letter.isascii() and letter.isalnum() else "-" for letter in real[-60:]]
     return f"{''.join(tail).strip('-')}-{digest}"
@@ -154,8 +150,6 @@ REPOSITORY, YOUR_TEAM = "this repository", "your team"
 
 
 class Here:
-    """The place of a hook: our folders, its flags, the directory of each scope."""
-
     def __init__(
         self,
         state: str,
@@ -173,10 +167,7 @@ class Here:
         self.max_file_bytes = max_file_bytes  # of a file that is read
 
     def stores(self) -> list[tuple[str, str]]:
-        """The main scopes that there are, with their directories; each directory once.
-
-        In a home that is a project, two scopes lie in one.
-        """
+        """Existing main scopes and their directories; a directory shared by two is listed once."""
         stores: dict[str, str] = {}
         for scope in MAIN_SCOPES:
             root = self.scopes.get(scope, "")
@@ -185,7 +176,6 @@ class Here:
         return [(scope, root) for root, scope in stores.items()]
 
     def records(self) -> str:
-        """The directory of the project's structured records; empty where there are none."""
         root = self.scopes.get(RECORDS) or self.scopes.get("local", "")
         try:  # looked at each time: they may have come since the place was decided on
             names = os.listdir(root) if root else []
@@ -198,7 +188,6 @@ class Here:
         return root if any(name in names for name in (*RECORD_FOLDERS, RECORD_SETTINGS)) else ""
 
     def agents(self, name: str) -> list[tuple[str, str]]:
-        """Where an agent of that name has memories: user, project or local, and the directory."""
         from memdir.config.scope import agent_folder
 
         start = f"agent:{agent_folder(name)}@"
@@ -207,8 +196,6 @@ class Here:
 
 
 class Around:
-    """What can be seen from a directory without asking anybody."""
-
     def __init__(self, cwd: str, environ: "Mapping[str, str]") -> None:
         self.start = os.path.realpath(cwd)
         self.checkout = checkout_root(self.start, look)
@@ -242,7 +229,6 @@ def _folders_up(start: str, top: str) -> dict[str, None]:
 
 
 def look(path: str) -> "bytes | Literal[True] | None":
-    """What lies at a path: a file's bytes, True for a directory, or nothing."""
     if os.path.isdir(path):
         return True
     try:
@@ -252,7 +238,7 @@ def look(path: str) -> "bytes | Literal[True] | None":
 
 
 def _look_at_settings(path: str) -> tuple[str, bool]:
-    """The facts of a repository's settings, and whether they may name what decides."""
+    """Facts of the settings file, and whether it may set a deciding variable."""
     try:
         data, facts = read_start(path, SETTINGS_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -264,7 +250,7 @@ def _look_at_settings(path: str) -> tuple[str, bool]:
 
 
 def facts_of(path: str, whole: bool) -> str:
-    """What changes when the file at a path does; of a directory only what it is, unless `whole`."""
+    """Changes whenever the file does; for a directory only its type, unless `whole`."""
     try:
         facts = os.stat(path) if whole else os.lstat(path)
     except (OSError, ValueError):
@@ -278,7 +264,6 @@ def _all_facts(facts: os.stat_result) -> str:
 
 
 def place_path(around: Around, environ: "Mapping[str, str]") -> str:
-    """Where the answer for a directory would be; empty where the environment is odd."""
     home = environ.get("HOME", "")
     paths = [home, *(environ[name] for name in PATH_VARIABLES if environ.get(name))]
     if not all(path.startswith("/") and "\0" not in path for path in paths):
@@ -289,10 +274,7 @@ def place_path(around: Around, environ: "Mapping[str, str]") -> str:
 
 
 def write_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
-    """Leave it behind: fields between zeros, which no path and no variable can hold.
-
-    `basis` are the paths it was decided from.
-    """
+    """`basis` are the paths that decided. Fields are separated by zero bytes."""
     facts = [(name, "1" if whole else "", facts_of(name, whole)) for name, whole in basis.items()]
     fields = [
         *(digest_of(_bytes(seen)), here.state, here.cache, here.checkout),
@@ -304,7 +286,7 @@ def write_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -
 
 
 def read_place(path: str, seen: str) -> Here | None:
-    """What was left behind, where it is ours, whole, and nothing has changed since."""
+    """None if the file is not ours, damaged or outdated."""
     data = read_sealed(path, MARK, MAX_BYTES)
     if data is None:
         return None
@@ -326,7 +308,6 @@ def _bytes(text: str) -> bytes:
 
 
 def origin_of(scope: str, root: str, checkout: str, shared: bool) -> str:
-    """Who else writes the memories of a scope; empty where they are the user's own."""
     if scope == "team":
         return YOUR_TEAM
     inside = scope == "project" and shared and is_below(root, checkout)

@@ -24,7 +24,6 @@ NONCE_BYTES = 4
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """What the agent is told, and the work that was found to be left."""
     if not asked.prompt or asked.prompt.lstrip().startswith(NOTICE):
         return "", None
     places, caches, max_records = _open_places(here)
@@ -48,7 +47,6 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 
 def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
-    """The stores with their searches, the cache of each scope, and how many records may be told."""
     places, caches = [], {}
     for scope, root in here.stores():
         store = Markdown(root, here.max_file_bytes)
@@ -66,7 +64,6 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
 
 
 def _accepted(place: Place, here: "Here") -> Place:
-    """The place without what its repository or team brought and nobody has accepted."""
     if not origin_of(place.scope, place.store.root, here.checkout, SHARED in here.holds):
         return place
     from memdir.hot.acceptance import view_of
@@ -78,7 +75,6 @@ def _accepted(place: Place, here: "Here") -> Place:
 
 
 def _open_search(store: "Store", folder: str, here: "Here") -> "Search":
-    """By the catalog, or as the user's configuration says."""
     if SCAN in here.holds:
         from memdir.recall import scan
 
@@ -87,7 +83,7 @@ def _open_search(store: "Store", folder: str, here: "Here") -> "Search":
 
 
 def _confirm(bodies: "list[Recalled]", code: str, caches: dict[str, str]) -> list[Verdicts]:
-    """Let them say which claims hold now; the verdicts that some of them lack."""
+    """Returns the verdicts that the worker should check again."""
     outdated = []
     for scope, folder in caches.items():
         some = [memory for memory in bodies if memory.scope == scope]

@@ -21,14 +21,12 @@ TRIES, PAUSE_SECONDS = 20, 0.005  # to hold the file
 
 
 class Queue:
-    """The queue of one user: hooks add, one worker takes."""
-
     def __init__(self, state_dir: str) -> None:
         self.path = os.path.join(state_dir, NAME)
         self.taken = os.path.join(state_dir, TAKEN)
 
     def add(self, line: bytes) -> bool:
-        """True where it is in; False where the line is too long or the queue is full."""
+        """False if the line is too long or the queue is full."""
         data = line + b"\n"
         if len(data) > MAX_LINE_BYTES or b"\n" in line:
             return False
@@ -45,7 +43,7 @@ class Queue:
         return False
 
     def take(self) -> list[bytes]:
-        """Everything that waits, what an earlier worker left first; nothing is let go of yet."""
+        """All waiting lines, those of an earlier worker first; `keep` removes them."""
         lines = _lines(self.taken)
         if sum(map(len, lines)) > MAX_TAKEN_BYTES:
             return lines
@@ -65,7 +63,7 @@ class Queue:
         return lines + new
 
     def keep(self, lines: list[bytes]) -> None:
-        """Let go of all that was taken but these."""
+        """Removes all taken lines except these."""
         if lines:
             folder, name = os.path.split(self.taken)
             disk.Disk(folder).put(name, b"".join(line + b"\n" for line in lines))
@@ -73,7 +71,7 @@ class Queue:
             disk.remove(self.taken)
 
     def _open(self) -> int:
-        """The file to add to, held so that the worker cannot take it away before the write."""
+        """Opens and locks the file, so the worker cannot move it before the write."""
         for _ in range(TRIES):
             handle = disk.open_append(self.path)
             _hold(handle, fcntl.LOCK_SH)
@@ -83,7 +81,6 @@ class Queue:
         raise BlockingIOError("the queue cannot be held")
 
     def _is_there(self, handle: int) -> bool:
-        """False where the worker has taken the file away meanwhile."""
         try:
             return os.path.samestat(os.fstat(handle), os.lstat(self.path))
         except FileNotFoundError:
@@ -100,7 +97,6 @@ def _write(handle: int, data: bytes) -> bool:
 
 
 def _hold(handle: int, mode: int) -> bool:
-    """Others hold it for a moment only; False where that moment is too long."""
     for _ in range(TRIES):
         try:
             fcntl.flock(handle, mode | fcntl.LOCK_NB)
@@ -114,7 +110,7 @@ def _hold(handle: int, mode: int) -> bool:
 
 
 def _lines(path: str) -> list[bytes]:
-    """Whole lines only: the last one may have been cut by a full disk."""
+    """Whole lines only: a full disk may have cut the last one."""
     try:
         data = disk.read_start(path, READ_BYTES, follow=False)[0]
     except FileNotFoundError:

@@ -27,8 +27,6 @@ COMPARED = 16_384  # characters of a memory whose words are compared
 
 
 class Hit:
-    """One memory that a search gave back."""
-
     def __init__(
         self, memory: "Memory", score: float, sure: float, words: dict[str, float]
     ) -> None:
@@ -39,8 +37,6 @@ class Hit:
 
 
 class Found:
-    """The answer of a search: every memory with a score, best first, and what went wrong."""
-
     def __init__(self, hits: list[Hit], searched: int, findings: "list[Finding]") -> None:
         self.hits = hits
         self.searched = searched  # how many memories there were to choose from
@@ -48,8 +44,6 @@ class Found:
 
 
 class Place:
-    """A store in its scope, and the search over it."""
-
     def __init__(
         self,
         scope: str,
@@ -64,7 +58,6 @@ class Place:
         self.real = os.path.realpath(store.root)  # a session may reach it by several spellings
 
     def recalled(self, memory: "Memory") -> Recalled:
-        """One of its memories."""
         recalled = Recalled(memory, self.scope, self.store.root)
         recalled.real = self.real
         recalled.giver = self.source(memory.path) if self.source else ""
@@ -72,8 +65,6 @@ class Place:
 
 
 class Recollection:
-    """What came back: bodies and pointers, best first, and why there is nothing if so."""
-
     def __init__(self) -> None:
         self.bodies: list[Recalled] = []
         self.pointers: list[Recalled] = []
@@ -84,7 +75,6 @@ class Recollection:
         self.findings: list[Finding] = []
 
     def nothing(self, reason: str) -> "Recollection":
-        """The same without any memory."""
         self.abstained, self.reason = True, reason
         return self
 
@@ -98,7 +88,6 @@ def recall(
     pointers: int = POINTERS,
     abstain: bool = True,
 ) -> Recollection:
-    """Search every place, leave out what was told already, and choose."""
     result = Recollection()
     reason = wants_nothing(prompt) if abstain else ""
     if reason:
@@ -127,14 +116,13 @@ def recall(
 
 
 def _fits(memories: list[Recalled]) -> bool:
-    """True where one of the first is a sure match."""
     return max([memory.sure for memory in memories[:LEADERS]], default=0.0) >= SURE
 
 
 def _search(
     places: "Sequence[Place]", prompt: str, limit: int, result: Recollection
 ) -> list[Recalled]:
-    """What every place gives: in its own order, and among the places the surest next."""
+    """Merges the places: each keeps its own order, and the surest hit comes next."""
     waiting: list[list[Recalled]] = []
     for place in places:
         try:
@@ -156,7 +144,6 @@ def _search(
 
 
 def _broken() -> "type[MemdirError]":
-    """What a store says that cannot be read; a prompt that goes well does not import it."""
     from memdir.errors import MemdirError
 
     return MemdirError
@@ -169,15 +156,12 @@ def _finding(error: "MemdirError") -> "Finding":
 
 
 class Reader:
-    """Reads the text of a memory when it is needed; one that cannot be read is reported."""
-
     def __init__(self, places: "Sequence[Place]", findings: "list[Finding]") -> None:
         self.stores = {place.scope: place.store for place in places}
         self.findings = findings
         self.words: dict[Recalled, frozenset[str]] = {}  # of each memory that was compared
 
     def read(self, memory: Recalled) -> bool:
-        """Fill in its text; False where that is impossible."""
         if memory.text:
             return True
         try:
@@ -189,11 +173,9 @@ class Reader:
         return True
 
     def has_twin(self, memory: Recalled, others: list[Recalled]) -> bool:
-        """Does one of the others say the same?"""
         return any(self.say_same(memory, other) for other in others)
 
     def say_same(self, first: Recalled, second: Recalled) -> bool:
-        """Have two memories that were read most of their words in common?"""
         shorter, longer = sorted((len(first.text), len(second.text)))
         if shorter < SAME / 2 * longer:
             return False  # too different in size, whatever the words
@@ -207,7 +189,7 @@ class Reader:
 
 
 def private_wins(memories: list[Recalled], reader: Reader) -> list[Recalled]:
-    """Where the team and the user have a memory of the same name, the user's; it says so."""
+    """If team and user have a memory of the same name, the user's wins and mentions it."""
     own = {_label(memory): memory for memory in reversed(memories) if memory.scope != TEAM}
     kept = []
     for memory in memories:
@@ -260,7 +242,7 @@ _WISH_CHARACTERS = 2000  # of a prompt in which such a wish may stand
 
 
 def wants_nothing(prompt: str) -> str:
-    """Why a prompt gets no memory, or nothing: a command, a single word, a wish for none."""
+    """Why a prompt gets no memory, else "": a command, a single word, a wish for none."""
     bare = prompt.strip()
     if bare[:1] == "/" and bare[1:2].isalpha() and "/" not in bare.split(None, 1)[0][1:]:
         return "it is a slash command"
@@ -276,7 +258,6 @@ def wants_nothing(prompt: str) -> str:
 
 
 def _is_waived(words: list[str], index: int) -> bool:
-    """True where the words before the one at that place ask to do without it."""
     if words[index + 1 : index + 2] and words[index + 1] in _THINGS:
         return False
     first = index
@@ -305,8 +286,6 @@ MAX_KNOWN_WORDS = 10_000  # whose rarity is kept
 
 
 class _Rarity(dict[str, float]):
-    """How rare a word is in memories at large, whatever the store."""
-
     # Made by evals/background.py. Each line: how rare, then the stems. A stem is looked for in the
     # text: a table of it would take longer to make than a prompt to answer.
     text = ""
@@ -329,7 +308,6 @@ RARITY = _Rarity()
 
 
 def read_prompt(prompt: str, words: Words) -> dict[str, float]:
-    """The terms of a prompt and how much each counts; nothing for a prompt without words."""
     if len(prompt) > FIRST + LAST:
         prompt = f"{prompt[:FIRST]}\n{prompt[-LAST:]}"
     counts, _ = words.count(prompt)
@@ -343,10 +321,9 @@ def read_prompt(prompt: str, words: Words) -> dict[str, float]:
 
 
 class Matches:
-    """Who holds the terms of a prompt, and what that is worth.
+    """Memories that contain the prompt's terms, and their scores.
 
-    Logarithms come with what is looked up: `log_count` of the size of the store, one of the number
-    of holders with each term. So only who writes a catalog has to compute any.
+    `log_count` and the logarithm of each term are looked up: only a catalog writer computes them.
     """
 
     def __init__(
@@ -371,7 +348,6 @@ class Matches:
                     self.scores[number] = get(number, 0.0) + worth * weight / (ROUNDING + weight)
 
     def best(self, count: int) -> list[tuple[float, int]]:
-        """The highest scores, with what the type adds, and the numbers of their memories."""
         scores = list(self.scores.items())
         if len(scores) > count + MAX_LIFTED:
             least = sorted(self.scores.values(), reverse=True)[count + MAX_LIFTED]
@@ -384,10 +360,10 @@ class Matches:
         return [(-score, number) for score, number in best[:count]]
 
     def explain(self, number: int) -> tuple[float, dict[str, float]]:
-        """How well a memory fits, and what each term of the prompt added to its score, best first.
+        """How sure the match is, and what each term added to the score, best first.
 
-        How well: what matched times the share of it, comparable between stores. A number that
-        nothing holds does not count against it: ids are arbitrary.
+        Sureness is comparable between stores: the matched weight times its share of the prompt. A
+        number that no memory contains does not count against it: ids are arbitrary.
         """
         mass = matched = 0.0
         total = self.wanted

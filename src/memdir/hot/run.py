@@ -57,7 +57,6 @@ END_SECONDS = 0.4  # after one second the client ends the hook, and tells the us
 
 
 def main(arguments: list[str]) -> None:
-    """Answer an event, or work off what hooks left."""
     event = arguments[0] if arguments else ""
     if event == WORKER:
         from memdir.worker import main as work
@@ -70,7 +69,6 @@ def main(arguments: list[str]) -> None:
 
 
 def run(event: str, arguments: list[str]) -> None:
-    """Answer one event; `arguments` name the place, where nobody has to look for it."""
     if os.environ.get(NESTED):
         return  # we are what called the client
     state = arguments[0] if arguments else ""
@@ -98,7 +96,7 @@ def run(event: str, arguments: list[str]) -> None:
 
 
 def find_here(cwd: str) -> Here | None:
-    """What holds in a directory; None where that cannot be told, or must not be."""
+    """None if the place cannot be decided safely."""
     if not cwd.startswith("/") or "\0" in cwd:
         return None
     around = Around(cwd, os.environ)
@@ -112,7 +110,7 @@ def find_here(cwd: str) -> Here | None:
 
 
 def _read_place(arguments: list[str], cwd: str) -> Here | None:
-    """The place that the arguments say: STATE CACHE SCOPE=DIRECTORY ..."""
+    """Arguments: STATE CACHE SCOPE=DIRECTORY ..."""
     if len(arguments) < 2:
         return None
     state, cache, *named = arguments
@@ -125,7 +123,7 @@ def _read_place(arguments: list[str], cwd: str) -> Here | None:
 
 
 def _leave_in_time() -> None:
-    """Where the end of a session takes long, let the client go and do the rest without it."""
+    """If the end of a session takes long, lets the client go on and finishes in a fork."""
     # The module around it costs a millisecond.
     import _signal  # type: ignore[import-not-found, unused-ignore]
 
@@ -142,8 +140,6 @@ def _leave_in_time() -> None:
 
 
 class _Reader:
-    """How the C scanner is to read."""
-
     strict = True
     object_hook = object_pairs_hook = None
     parse_float = parse_constant = float
@@ -159,7 +155,6 @@ _encode = make_encoder(*_OPTIONS)  # type: ignore[arg-type, unused-ignore]
 
 
 def read_json(data: bytes) -> "Any":
-    """The value in these bytes; raises a ValueError where they are no JSON."""
     # A zero would end a path and a text of SQLite early.
     text = data.replace(b"\\u0000", b"\\u0020").decode("utf-8", "replace").strip(" \t\r\n")
     try:
@@ -172,13 +167,11 @@ def read_json(data: bytes) -> "Any":
 
 
 def write_json(value: object) -> str:
-    """On one line; half of a character, which no client could read, becomes a mark."""
+    """A single line; lone surrogates, which no client could read, are replaced."""
     return "".join(_encode(value, 0)).encode("utf-8", "replace").decode()
 
 
 class Event:
-    """What a client hands over; a field that is missing or no text is empty."""
-
     def __init__(self, data: bytes) -> None:
         fields = read_json(data)
         self.fields: dict[str, Any] = fields if isinstance(fields, dict) else {}
@@ -192,27 +185,23 @@ class Event:
         self.again = self.fields.get("stop_hook_active") == 1  # it goes on because a hook said so
 
     def call(self) -> list[str]:
-        """The tool that is to run, its file, its notebook, its command line."""
         given = self.fields.get("tool_input")
         names = ("file_path", "notebook_path", "command")
         return [_text(self.fields, "tool_name"), *(_text(given, name) for name in names)]
 
     def context(self, event: str, text: str) -> str:
-        """The answer that adds a text to what the model reads."""
         output = {"hookEventName": event, "additionalContext": text}
         return write_json({"hookSpecificOutput": output})
 
     def deny(self, reason: str) -> str:
-        """The answer that keeps a tool from running."""
         output = {"hookEventName": "PreToolUse", "permissionDecision": "deny"}
         return write_json({"hookSpecificOutput": {**output, "permissionDecisionReason": reason}})
 
     def block(self, reason: str) -> str:
-        """The answer that makes the agent go on at the end of its turn."""
         return write_json({"decision": "block", "reason": reason})
 
     def with_report(self, answer: str, report: str) -> str:
-        """The answer with a line that the user sees and no model reads."""
+        """Adds a line that the user sees, but the model does not."""
         fields = read_json(answer.encode()) if answer else {}
         lines = [fields.get("systemMessage", ""), report]
         return write_json({**fields, "systemMessage": "\n".join(filter(None, lines))})
@@ -226,7 +215,7 @@ def _text(fields: object, name: str) -> str:
 
 
 def leave_report(state_dir: str, place: str, line: str) -> None:
-    """Keep one line that the next hook of a checkout shows to the user, not to the model."""
+    """Stores a line that the next hook of the checkout shows to the user, not to the model."""
     data = (" ".join(line.split()) + "\n").encode("utf-8", "replace")
     try:
         disk.append(_report_path(state_dir, place), data, MAX_REPORT_BYTES)
@@ -235,7 +224,7 @@ def leave_report(state_dir: str, place: str, line: str) -> None:
 
 
 def take_report(state_dir: str, place: str) -> str:
-    """What was left, each line once, for one hook only; empty nearly always."""
+    """Stored lines; each is returned to one hook only."""
     path = _report_path(state_dir, place)
     data = disk.take(path, MAX_REPORT_BYTES) if os.path.lexists(path) else b""
     return "\n".join(dict.fromkeys(data.decode("utf-8", "replace").splitlines()))
@@ -246,7 +235,7 @@ def _report_path(state_dir: str, place: str) -> str:
 
 
 def start_worker(stamp: str, code: str, pause: int) -> bool:
-    """Start it, detached; not within `pause` seconds after the last one."""
+    """Starts it detached, at most once every `pause` seconds."""
     try:
         if abs(time() - os.stat(stamp).st_mtime) < pause:
             return False

@@ -21,7 +21,7 @@ _SHAPE = str.maketrans("123456789", "000000000")
 
 
 def parse_time(text: str) -> float | None:
-    """Seconds since 1970 of an ISO 8601 date or date and time; None for anything that is none."""
+    """Seconds since 1970 of an ISO 8601 date or time; None for anything else."""
     text = text.strip().upper()
     if len(text) > _LONGEST or not text.isascii() or text[:10].translate(_SHAPE) != "0000-00-00":
         return None
@@ -39,7 +39,6 @@ def parse_time(text: str) -> float | None:
 
 
 def _clock_seconds(text: str) -> float | None:
-    """Seconds since midnight UTC of `THH:MM`, `:SS`, `.fraction` and a zone (`Z`, `+01:00`)."""
     if not text:
         return 0.0
     zone = min([index for index in map(text.find, "Z+-") if index > 0], default=len(text))
@@ -62,23 +61,22 @@ def _clock_seconds(text: str) -> float | None:
 
 
 def iso_time(seconds: float) -> str:
-    """`YYYY-MM-DDTHH:MM:SSZ`, cut to the whole second and to the years 1 to 9999."""
+    """`YYYY-MM-DDTHH:MM:SSZ`, truncated to seconds and clamped to years 1 to 9999."""
     now = time.gmtime(min(max(seconds, _FIRST), _LAST))
     return f"{now[0]:04d}-{now[1]:02d}-{now[2]:02d}T{now[3]:02d}:{now[4]:02d}:{now[5]:02d}Z"
 
 
 def iso_day(seconds: float) -> str:
-    """The UTC day, `YYYY-MM-DD`."""
     return iso_time(seconds)[:10]
 
 
 def age_days(then: float, now: float) -> int:
-    """Whole days passed, rounded down; negative when `then` is still to come."""
+    """Whole days, rounded down; negative if `then` is in the future."""
     return int((now - then) // DAY)
 
 
 def age_words(days: int) -> str:
-    """Words, because models do not calculate with dates (seed 004, 6.6)."""
+    """Words, because models are bad at calculating with dates."""
     if days < 0:
         return "in the future"
     if days == 0:
@@ -172,12 +170,11 @@ _SWITCHES = ("true", "false", "yes", "no", "")
 
 
 def inert(text: str) -> str:
-    """The text as an agent may see it; ordinary prose and code come back as they are."""
+    """Text that is safe to show an agent; ordinary prose and code stay unchanged."""
     return _quote(_unbracket(make_visible(text)))
 
 
 def inert_line(text: str, size: int = 0) -> str:
-    """The same as one line, cut to `size` bytes: for whatever stands in a line of ours."""
     # Joined before it is judged: what stood apart may become a tag.
     text = text[:_LONGEST_LINE]
     plain = text.isascii() and text.isprintable()
@@ -187,7 +184,6 @@ def inert_line(text: str, size: int = 0) -> str:
 
 
 def clip(text: str, size: int) -> str:
-    """A text of at most so many bytes of UTF-8."""
     data = text.encode()
     if len(data) <= size:
         return text
@@ -196,7 +192,7 @@ def clip(text: str, size: int) -> str:
 
 
 def make_visible(text: str) -> str:
-    """The text without hidden characters; every kind of line end is "\\n"."""
+    r"""Removes hidden characters and turns every kind of line end into "\n"."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii():
@@ -215,7 +211,7 @@ def make_visible(text: str) -> str:
 
 
 def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
-    """What becomes of halves of characters, and of what is hidden beyond the first 65,536."""
+    """Replacements for lone surrogates and hidden characters beyond U+FFFF."""
     changes: dict[int, str | None] = {}
     for code in [ord(char) for char in characters if char >= "\ud800"]:
         if code <= 0xDFFF:
@@ -228,7 +224,7 @@ def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
 
 
 def _without_stray(text: str) -> str:
-    """Joiners and styles only where a script or an emoji needs them: elsewhere they hide."""
+    """Keeps joiners and styles only where a script or emoji needs them."""
     kept: list[str] = []
     for at, char in enumerate(text):
         before = kept[-1] if kept else " "
@@ -254,7 +250,6 @@ def _is_emoji(char: str) -> bool:
 
 
 def _unbracket(text: str) -> str:
-    """Every tag and token that a client gives a meaning to, with ‹ for its first bracket."""
     characters: list[str] = []
     for opener in "<" if text.isascii() else _OPENERS:
         index = text.find(opener)
@@ -274,7 +269,6 @@ def _unbracket(text: str) -> str:
 
 
 def _is_tag(text: str, at: int) -> bool:
-    """Does the bracket at this place open a tag or token by which a client would act?"""
     start = at + 1
     while start < len(text) and _is_gap(text[start]):
         start += 1
@@ -298,7 +292,7 @@ def _is_tag(text: str, at: int) -> bool:
 
 
 def _is_gap(char: str) -> bool:
-    """Is it neither part of a name nor a bracket? Ⓢ is no letter, but looks like one."""
+    """True for anything but name characters and brackets; Ⓢ counts as a letter."""
     if char.isalnum() or char in _STOPS:
         return False
     return char.isascii() or not any(map(str.isalnum, _plain(char)))
@@ -310,7 +304,6 @@ def _is_token(window: str) -> bool:
 
 
 def _is_listed(name: str) -> bool:
-    """Is it a client's name and nothing else, also with a colon for its hyphen?"""
     joined = name.replace(":", "-")
     if joined in _TAGS or name.startswith(_OPENING) or name.rpartition(":")[2] in _TAGS:
         return True
@@ -318,7 +311,7 @@ def _is_listed(name: str) -> bool:
 
 
 def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
-    """Is it a tag, and no comparison, type parameter or header file?"""
+    """True for a tag, False for a comparison, type parameter or header file."""
     if lead or rest[:1] not in (">", "/", " ", "\t", "\n", ""):
         return rest.lstrip()[:1] == ">"
     before = text[max(at - 12, 0) : at]
@@ -329,7 +322,7 @@ def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    """Lines that pass themselves off as a turn, a heading or a verdict, with › in front."""
+    """Prefixes lines that imitate a turn, a heading or a verdict with ›."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
         bare = line.lstrip(_MARKUP)
@@ -356,7 +349,7 @@ def _is_forged(line: str, bare: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Look-alikes as what they look like, to judge a name; never to show it."""
+    """Folds look-alike letters, only to compare names."""
     if text.isascii():
         return text
     from unicodedata import normalize

@@ -44,7 +44,6 @@ _HOW = (
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """What a session starts with; nothing where it has that already."""
     if asked.source == FORK:
         return "", None
     sessions = Sessions(here.state)
@@ -70,7 +69,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 
 def _make_store(root: str) -> None:
-    """The agent is told that the directory exists, by us or by its client: so it does."""
+    """The agent is told that the directory exists, so it must."""
     try:
         if root and not os.path.isdir(root):
             Markdown(root).make()
@@ -79,7 +78,7 @@ def _make_store(root: str) -> None:
 
 
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
-    """False where the session was told the same before; two hooks at once tell it once."""
+    """False if the session was told the same before; of two hooks at once, one wins."""
     data = text.encode("utf-8", "replace")
     mark = f"start {digest_of(data)[:16]} {len(data)}"
     state = sessions.load(session)
@@ -106,7 +105,6 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
 
 
 def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
-    """The path and the text of a store's index; None where it cannot be read."""
     store = Markdown(root, here.max_file_bytes)
     try:
         view = view_of(scope, store, here)
@@ -116,7 +114,6 @@ def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
 
 
 def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """How to use its memory and the index of each place, in one frame; nothing without an index."""
     places = here.agents(asked.agent) if asked.agent else []
     if places and BUILT_IN in here.holds:
         # The client itself loads the scope that the agent's definition names.
@@ -138,7 +135,6 @@ def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Wor
 
 
 def _loaded_by_client(agent: str, here: "Here") -> str:
-    """The scope that the agent's definition names as its memory; empty where it names none."""
     # The memories of all agents of a user lie beside their definitions.
     user = here.scopes.get("user", "").rpartition("/")[0]
     folders = [here.checkout and f"{here.checkout}/.claude/agents", user and f"{user}/agents"]
@@ -155,7 +151,6 @@ def _loaded_by_client(agent: str, here: "Here") -> str:
 
 
 def _definitions(folder: str, agent: str) -> list[str]:
-    """The files of a folder, the one that is called like the agent first."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".md")]
     except OSError:

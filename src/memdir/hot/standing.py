@@ -39,7 +39,7 @@ LARGE, CLOSED = "large", "closed"
 
 
 def rule_sentence(memory: "Memory", text: str) -> str:
-    """The sentence that says what to do: the description, else how the text begins."""
+    """The description if it states the rule, else the first sentence of the text."""
     about = inert_line(memory.description)
     if _is_title(about, memory):
         about = inert_line(_first_sentence(memory_module.read(text).body)) or about
@@ -49,10 +49,7 @@ def rule_sentence(memory: "Memory", text: str) -> str:
 def render_rules(
     rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()
 ) -> str:
-    """The rules that fit, whole, in their order, and how many there are beyond them.
-
-    Those of `others` come after the user's own and under words of their own.
-    """
+    """Rules that fit, and how many do not; those of `others` follow, marked as such."""
     lines = []
     for heading, given in ((_RULES, rules), (_OTHERS, others)):
         items = [f"- {' '.join(each.split())}" for each in given if each.strip()]
@@ -67,7 +64,7 @@ def render_rules(
 
 
 def _is_title(about: str, memory: "Memory") -> bool:
-    """Does it only name the matter? In a script without spaces the length must tell."""
+    """True if it only names a topic; scripts without spaces are judged by length."""
     if len(about) < 2 * _TITLE_WORDS or (about.isascii() and len(about.split()) < _TITLE_WORDS):
         return True
     keys = [
@@ -77,7 +74,6 @@ def _is_title(about: str, memory: "Memory") -> bool:
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence that is no heading, code, table or comment."""
     for line in make_visible(text[:LOOK]).split("\n"):
         bare = line.strip().replace("**", "")
         bare = bare[2:].lstrip() if bare[:2] in ("- ", "* ", "> ") else bare
@@ -88,7 +84,6 @@ def _first_sentence(text: str) -> str:
 
 
 def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
-    """The rules of all stores as text, and the memories they come from with their scopes."""
     memories = [
         (scope, store, memory)
         for scope, store in stores
@@ -118,7 +113,6 @@ def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tup
 
 
 def _order(memory: "Memory") -> tuple[bool, bool, float, str]:
-    """Pinned ones first, then what is about the user, then the newest."""
     return not memory.pinned, memory.kind != "user", -memory.clock, memory.path
 
 
@@ -130,7 +124,6 @@ def _read(store: "Store", memory: "Memory") -> str:
 
 
 def standing_text(here: "Here") -> tuple[str, str]:
-    """The rules of every scope, and what waits for the user; read only where something changed."""
     stores = [(scope, Markdown(root, here.max_file_bytes)) for scope, root in here.stores()]
     key = store_key("\n".join(f"{scope} {os.path.realpath(store.root)}" for scope, store in stores))
     path = os.path.join(here.cache, FOLDER, key)
@@ -153,7 +146,6 @@ def standing_text(here: "Here") -> tuple[str, str]:
 
 
 def _notice(views: "list[AcceptanceView]") -> str:
-    """One line for the user about what nobody has accepted."""
     parts = []
     for view in views:
         if count := len(view.waiting()):
@@ -165,7 +157,7 @@ def _notice(views: "list[AcceptanceView]") -> str:
 
 
 def _state(store: Markdown, here: "Here", large: bool) -> str:
-    """What changes when a memory does; of a large store only its folders are looked at."""
+    """Changes whenever a memory does; for a large store only its folders are checked."""
     return f"{_files(store, large)} {facts_of(state_folder(store, here))}"
 
 

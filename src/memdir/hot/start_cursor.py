@@ -11,7 +11,7 @@ MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 
 
 def read_payload(data: bytes, environ: "os._Environ[str]") -> bytes:
-    """What Cursor says, as our hooks read it; no conversation, since nobody can read its own."""
+    """Cursor's payload in our form, without a transcript: its format is unknown."""
     import json
 
     payload = json.loads(data)
@@ -26,7 +26,6 @@ def read_payload(data: bytes, environ: "os._Environ[str]") -> bytes:
 
 
 def write_answer(data: bytes) -> bytes:
-    """What our hooks say, as Cursor reads it; nothing where that is nothing."""
     import json
 
     if not data.strip():

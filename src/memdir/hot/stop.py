@@ -24,7 +24,7 @@ LAST_CHARACTERS = 1_000  # at the end of the last reply, which may not be in the
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """Note it, and have the worker look: after a turn seldom, at an end in any case."""
+    """Queues the event; starts the worker rarely after a turn, always at a session's end."""
     if not asked.cwd.startswith("/"):
         return "", None
     text = ""
@@ -42,7 +42,6 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 
 def enqueue(event: str, asked: "Event", here: "Here") -> None:
-    """A line in the queue; where that is impossible, one in the log: no answer waits for it."""
     message = "not noted: the queue is full, or the line is too long"
     try:
         if not asked.cwd.startswith("/") or Queue(here.state).add(_line(event, asked, here)):
@@ -57,7 +56,7 @@ def enqueue(event: str, asked: "Event", here: "Here") -> None:
 
 
 def _line(event: str, asked: "Event", here: "Here") -> bytes:
-    """What the worker needs; where nothing is learned, nothing of the conversation."""
+    """Names no conversation if capture is off."""
     fields = {"event": event, "cwd": asked.cwd, "time": int(time()), "tries": 0}
     if CAPTURE_OFF not in here.holds:
         fields |= {"session": asked.session, "transcript": asked.transcript}

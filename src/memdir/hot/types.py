@@ -6,8 +6,6 @@ if TYPE_CHECKING:
 
 
 class Type:
-    """What a kind of memory is for; the texts speak to a model and to a person alike."""
-
     name: str
     title: str
     purpose: str
@@ -57,16 +55,14 @@ _own: dict[str, Type] = {}  # what a user has added
 
 
 def names() -> tuple[str, ...]:
-    """Every type's name in alphabetical order."""
     return tuple(sorted({*OURS, *_own}))
 
 
 def get(name: str) -> Type:
-    """The type of that name; UNKNOWN for a name that is no type."""
     return OURS.get(name) or _own.get(name) or UNKNOWN
 
 
 def use(own: dict[str, Type]) -> None:
-    """The user's own types beside ours, replacing those given before; ours keep their names."""
+    """Replaces the user's own types; they cannot override built-in ones."""
     _own.clear()
     _own.update((name, type) for name, type in own.items() if name not in OURS)

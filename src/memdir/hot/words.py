@@ -44,7 +44,6 @@ LONG_WORD = 9  # letters from which on `en` is an ending: `token` and `written` 
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word."""
     if len(word) < 3 or not word.isalpha():
         return word
     if not word.isascii():
@@ -165,8 +164,6 @@ _TABLE[ord("'")] = None
 
 
 class Words(dict[str, str]):
-    """The term of each word that was ever met: looked up, not computed again."""
-
     def __init__(self) -> None:
         self.pieces: dict[str, tuple[str, ...]] = {}  # of an identifier, each PIECE
         self.pairs: dict[str, tuple[str, ...]] = {}  # of a word without spaces, each whole
@@ -191,11 +188,9 @@ class Words(dict[str, str]):
         return stem(lower) if _counts(lower) else ""
 
     def count(self, text: str) -> tuple[dict[str, float], int]:
-        """How often each term occurs, pieces by their share; and how many words there are."""
         return self.tally(split_words(text))
 
     def tally(self, words: list[str]) -> tuple[dict[str, float], int]:
-        """The same of a text that is split already."""
         counts: dict[str, float] = {}
         _count_elements(counts, map(self.__getitem__, words))
         length = len(words) - counts.pop("", 0)
@@ -210,7 +205,6 @@ class Words(dict[str, str]):
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, in their own case; an apostrophe does not part them."""
     if text.isascii():
         return text.translate(_TABLE).split()
     import unicodedata
@@ -227,7 +221,7 @@ def split_words(text: str) -> list[str]:
 
 
 def implied_terms(prompt: str) -> list[str]:
-    """What the form of a number says: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
+    """Terms implied by a number's form: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
     terms: list[str] = []
     for raw in prompt.split():
         word = raw.strip(".,;:!?()[]`\"'")
@@ -247,12 +241,11 @@ def _counts(word: str) -> bool:
 
 
 def is_unspaced(letter: str) -> bool:
-    """True for a letter of a script that writes its words without spaces."""
     return letter > "\u0e00" and any(first <= letter <= last for first, last in UNSPACED)
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """Each two neighbours of a script without spaces; the other runs whole."""
+    """Pairs of neighbours in scripts without spaces; other runs stay whole."""
     pairs: list[str] = []
     run = ""
     for letter in [*word, ""]:
@@ -271,7 +264,7 @@ def _is_plain(word: str) -> bool:
 
 
 def _parts(word: str) -> list[str]:
-    """handleAuth, handle_auth, HTTPServer2 in their parts; a plain word is one part."""
+    """Splits handleAuth, handle_auth, HTTPServer2; a plain word is its only part."""
     if word.isdigit() or _is_plain(word):
         return [word]
     letters = word.rstrip("0123456789")

@@ -72,11 +72,10 @@ def recall(
     verify: bool = False,
     waiting: bool = False,
 ) -> Recall:
-    """recall → (select) → verify → inject; with a session, what it was told is remembered
+    """With `verify` the code is checked now, else kept verdicts are used.
 
-    Without `verify` a memory says what was left behind of its last look at the code, confirmed by
-    a glance; with it, the code is looked at now. With `waiting`, for a person, what
-    others wrote and nobody has accepted comes along, and says so.
+    `waiting` adds memories of others that nobody has accepted yet, marked as such. With a session,
+    the memories told are remembered.
     """
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_waiting(app)) for scope, app in apps]
@@ -104,7 +103,7 @@ def recall(
 
 
 def _verify(apps: Named, found: Recollection, anew: bool) -> float:
-    """Let the memories say which claims hold; the seconds that a look at the code took."""
+    """Sets the verdicts of each memory; returns the seconds spent reading code."""
     looked = 0.0
     for scope, app in apps:
         bodies = [item for item in found.bodies if item.scope == scope]
@@ -121,16 +120,15 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
 
 
 def standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
-    """The rules that hold whatever the prompt is: their text, and the memories they come from."""
     from memdir.hot.standing import collect_rules
 
     return collect_rules([(scope, hide_waiting(app).store) for scope, app in apps])
 
 
 def render_section(apps: Named, *, session: str = "", full: bool = False) -> str:
-    """Indexes, standing rules, with `full` every memory that an index names, each with its age.
+    """Indexes and standing rules; with `full` also every memory that an index names.
 
-    A session gets the same text each time it asks, until it begins anew after a clear or compact.
+    A session gets the same text until a clear or compact.
     """
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     kept = sessions.section(session) if sessions else ""
@@ -144,7 +142,6 @@ def render_section(apps: Named, *, session: str = "", full: bool = False) -> str
 
 
 def _framed(apps: Named, full: bool) -> str:
-    """Everything in one frame, within its limit; a memory that does not fit is its pointer."""
     apps = [(scope, hide_waiting(app)) for scope, app in apps]
     parts: list[str] = []
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
@@ -163,13 +160,11 @@ def _framed(apps: Named, full: bool) -> str:
 
 
 def begin_anew(apps: Named, session: str) -> None:
-    """After a clear or a compact the session knows nothing any more."""
     if apps:
         Sessions(apps[0][1].config.state_dir).begin_anew(session)
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
-    """What the index refers to, as recall would tell it: whole, and as a pointer."""
 
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:
@@ -196,10 +191,9 @@ class Prompt:
 
 
 def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
-    """directories → words by mode → indexes; no text at all where memory is off.
+    """Empty if memory is off. Agents are told to write to the first app's directory.
 
-    The first app's directory is the one that is written to. Without a mode, a team's store among
-    the others makes it `team`.
+    Without a mode, a team store among the apps makes it `team`.
     """
     from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
     from memdir.models.model import tokens_of
@@ -227,7 +221,7 @@ def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: i
 
 
 def _indexes(apps: Sequence[App]) -> list[tuple[str, str]]:
-    """Path and text of each index that can be read; one that cannot must not hide the rest."""
+    """Skips an index that cannot be read: it must not hide the others."""
     found = []
     for app in apps:
         path = f"{app.store.root}/{app.store.index_path}"

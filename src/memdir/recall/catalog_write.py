@@ -62,8 +62,6 @@ class Busy(Exception):
 
 
 class Guard:
-    """The right to write a catalog, held while the block runs."""
-
     def __init__(self, path: str) -> None:
         folder = os.path.dirname(path)
         make_private(folder)
@@ -81,7 +79,7 @@ class Guard:
 
 
 def make_catalog(store: "Store", path: str, scan: Scan) -> None:
-    """A new catalog from what a scan reads now: an earlier look would take back an update."""
+    """Scans under the lock: an earlier scan could undo another process's update."""
     with Guard(path), Uncollected():
         state = look_at_store(store)
         scan.read()
@@ -120,7 +118,7 @@ def _fill(connection: Connection, scan: Scan, state: "State") -> None:
 
 
 def _move(temporary: str, path: str) -> None:
-    """Durably whole before it takes the name: a torn catalog could lie."""
+    """The file is durable before the rename: a torn catalog could give wrong answers."""
     handle = os.open(temporary, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -137,7 +135,6 @@ def _move(temporary: str, path: str) -> None:
 
 
 def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
-    """Read again what changed since the catalog was written, and nothing else."""
     with Guard(path):
         state = look_at_store(store)
         catalog = open_catalog(path)
@@ -172,7 +169,6 @@ def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
 
 
 def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") -> None:
-    """Take out what is gone, put in what changed."""
     catalog = open_catalog(path, write=True)
     words = Words()
     try:

@@ -47,7 +47,7 @@ SCHEMA: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Selected:
-    """The chosen paths, best first; `by` says who chose, `reason` why the model did not."""
+    """Paths, best first; `by` says who chose, `reason` why the model did not."""
 
     paths: tuple[str, ...]
     by: str
@@ -55,7 +55,7 @@ class Selected:
 
 
 def manifest(memories: Sequence[Memory]) -> str:
-    """One line per memory, the newest first: `- [type] path (time): description`."""
+    """A line per memory, newest first: `- [type] path (time): description`."""
     return "\n".join(
         one_line(f"- [{item.type}] {item.path} ({safe.iso_time(item.mtime)}): {item.description}")
         for item in _newest(memories)
@@ -75,10 +75,10 @@ def select(
     top: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Selected:
-    """What the model chooses; whatever goes wrong, the local choice with the reason.
+    """The model's choice, or on any failure the local choice and the reason.
 
-    `memories` are those that may be chosen (none that was shown already), with paths that are
-    unique. `local` is the local choice, `top` the local ranking beyond it, best first.
+    `memories` are the candidates, with unique paths and none that was shown already; `local` is the
+    local choice, `top` the rest of the local ranking.
     """
     by_path = {memory.path: memory for memory in memories}
     offered = {memory.path: memory for memory in _newest(memories)}
@@ -100,7 +100,7 @@ def select(
 
 
 def _build_question(prompt: str, lines: Sequence[str], seconds: float) -> Question:
-    """All of it but the words is data, between marks nobody can guess."""
+    """All data stands between marks that no memory can guess."""
     words = files("memdir.recall").joinpath("prompts/select.md").read_text(encoding="utf-8")
     system, _, given = words.partition("\n---\n")
     asked, listed = _cut(prompt.strip(), PROMPT_CHARACTERS), "\n".join(lines)
@@ -129,7 +129,6 @@ def select_by_model(
     limit: int = BODIES,
     pointers: int = POINTERS,
 ) -> tuple[Selected, Recollection]:
-    """The model's choice as bodies, the local one below it; or the local answer and the reason."""
     memories = [place.recalled(item) for place in places for item in place.store.scan().memories]
     new = [item for item in memories if item.version not in state.surfaced]
     offered = {_key(item): item for item in private_wins(new, Reader(places, local.findings))}
@@ -171,5 +170,4 @@ def select_by_model(
 
 
 def _key(item: Recalled) -> str:
-    """The path as the manifest has it; below its scope where that is not the project's."""
     return item.memory.path if item.scope == PROJECT else f"{item.scope}/{item.memory.path}"

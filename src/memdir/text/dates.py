@@ -126,10 +126,10 @@ _DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
 
 
 def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, tuple[str, ...]]:
-    """The text with certain dates written out, and the phrases nobody could be sure about.
+    """The text with unambiguous dates resolved, and the phrases that are ambiguous.
 
-    A habit or a rule ("never on Friday") means any such day and stays. With `events`, for a text
-    that is not fresh, only what surely happened and clear deadlines are written out.
+    Habits and rules ("never on Friday") stay. `events` is for older texts: only past events and
+    clear deadlines are resolved.
     """
     unresolved: dict[str, None] = {}
 
@@ -149,7 +149,6 @@ def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, t
 
 
 def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
-    """Runs of lines, each with whether it is code or a quotation."""
     lines = text.splitlines(keepends=True)
     held: list[str] = []
     was_aside, in_list, blank_above = False, False, True
@@ -173,7 +172,6 @@ def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _sentence_around(match: re.Match[str]) -> tuple[str, str]:
-    """What stands in front of a phrase and behind it in its sentence."""
     text, start, end = match.string, match.start(), match.end()
     before = text[max(0, start - REACH_CHARACTERS) : start]
     cuts = [cut.end() for cut in _ENDS.finditer(before)]
@@ -183,7 +181,6 @@ def _sentence_around(match: re.Match[str]) -> tuple[str, str]:
 
 
 def _is_standing(match: re.Match[str], before: str, after: str) -> bool:
-    """A habit, a rule for any such day, a word that is quoted, or the weekday of a written date."""
     whole = f"{before}{match[0]}{after}"
     if before[-1:] + after[:1] in ('""', "''", "“”", "‘’", "«»"):
         return True
@@ -197,7 +194,7 @@ def _happened(phrase: str, whole: str) -> bool:
 
 
 def _is_event(match: re.Match[str], around: str) -> bool:
-    """Is it sure, long after it was written, that one day was meant?"""
+    """True if a single day was meant even though the text is old."""
     if match["coming"]:
         cue = (match["cue"] or "").strip().lower()
         return cue != "on" and bool(_DEADLINE.search(f"{match[0]} {around}"))
@@ -207,7 +204,6 @@ def _is_event(match: re.Match[str], around: str) -> bool:
 
 
 def _resolve(match: re.Match[str], before: str, after: str, day: date) -> str | None:
-    """The day that is meant, where it is certain and hangs on no condition."""
     words = match[0].lower().split()
     days, lead = None, ""
     condition = _CONDITION.search(f"{before}{after}")

@@ -16,7 +16,7 @@ _MAX_PARENTHESES = 8  # nested in a target; no name has more
 
 
 def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
-    """Code spans (start to end) and brackets outside them (opening to closing), in one pass."""
+    """Code spans (start: end) and brackets outside them (opening: closing), in linear time."""
     ticks: dict[int, list[int]] = {}  # where runs of backticks start, by length, the last one first
     start = line.rfind("`")
     while start >= 0:
@@ -57,7 +57,6 @@ def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def plain(text: str) -> str:
-    """A text without its escapes; code spans stay as they are."""
     if "\\" not in text:
         return text
     spans, _ = structure(text)
@@ -75,7 +74,7 @@ def plain(text: str) -> str:
 
 
 def escape(text: str, marks: str) -> str:
-    """A text in which `marks` mean themselves; `plain` is the inverse. Code spans stay readable."""
+    """Inverse of `plain`; code spans stay readable."""
     if "\\" not in text and "-->" not in text and not any(mark in text for mark in marks):
         return text
     spans = {} if "`" in marks or "-->" in text else structure(text)[0]
@@ -94,7 +93,7 @@ def escape(text: str, marks: str) -> str:
 
 
 def destination(line: str, start: int) -> tuple[str, int]:
-    """The target that starts after `](` and where the link ends; the end is -1 if there is none."""
+    """Target of a link after `](` and the end of the link, -1 if it is not a link."""
     while line.startswith((" ", "\t"), start):
         start += 1
     angled = line.startswith("<", start)
@@ -110,7 +109,6 @@ def destination(line: str, start: int) -> tuple[str, int]:
 
 
 def _angled_end(line: str, start: int) -> int:
-    """One past the `>` of a target in angle brackets; -1 if it is not closed."""
     i = start + 1
     while i < len(line) and line[i] not in "<>":
         i += 2 if line[i] == "\\" else 1
@@ -118,7 +116,6 @@ def _angled_end(line: str, start: int) -> int:
 
 
 def _target_end(line: str, start: int) -> int:
-    """The end of a target without spaces, parentheses balanced; -1 if it nests too deep."""
     i, depth = start, 0
     while i < len(line) and line[i] not in " \t":
         char = line[i]
@@ -136,7 +133,6 @@ def _target_end(line: str, start: int) -> int:
 
 
 def _link_close(line: str, end: int) -> int:
-    """One past the `)` that ends a link after its target and an optional quoted title, else -1."""
     if end < 0:
         return -1
     i = end
@@ -159,7 +155,7 @@ _FENCES = ("```", "~~~")
 
 
 def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
-    """For each line what it belongs to and what a reader sees of it; given without line ends."""
+    """The layer of each line and its visible text; lines come without line ends."""
     result: list[tuple[str, str]] = [(FRONT, "")] * header_lines(lines)
     fence, fence_start, closable = "", 0, True
     while len(result) < len(lines):
@@ -184,7 +180,7 @@ def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
 
 
 def header_lines(lines: "Sequence[str]") -> int:
-    """How many lines at the top are a header; a header that is never closed is text."""
+    """A header that is never closed is text."""
     if not lines or lines[0].removeprefix(BOM).strip() != _DASHES:
         return 0
     return next((i + 1 for i in range(1, len(lines)) if lines[i].strip() == _DASHES), 0)
@@ -195,7 +191,6 @@ def _indent(line: str) -> int:
 
 
 def opened_fence(line: str) -> str:
-    """The fence that starts a code block on this line, also in a list or quote; else nothing."""
     body = line.lstrip(" \t>")
     body = body[max(item_start(body), 0) :]
     if not body.startswith(_FENCES):
@@ -211,7 +206,6 @@ def closes_fence(line: str, fence: str) -> bool:
 
 
 def _comment(lines: "Sequence[str]", first: int) -> list[tuple[str, str]]:
-    """The lines of the comment that starts on this one; none if it is never closed."""
     start = lines[first].index("<!--") + 4
     for last in range(first, len(lines)):
         close = lines[last].find("-->", start)
@@ -226,7 +220,6 @@ def _comment(lines: "Sequence[str]", first: int) -> list[tuple[str, str]]:
 
 
 def item_start(line: str) -> int:
-    """Where the text of a list item starts; -1 if the line is none."""
     body = line.lstrip()
     marker = body[:1]
     if marker.isdigit():
@@ -239,7 +232,6 @@ def item_start(line: str) -> int:
 
 
 def level_of(line: str) -> int:
-    """The level of a heading; 0 for a line that is none."""
     body = line.strip()
     level = len(body) - len(body.lstrip("#"))
     return level if 0 < level <= 6 and body[level : level + 1] in ("", " ", "\t") else 0
@@ -250,7 +242,6 @@ def heading_text(line: str) -> str:
 
 
 def headings(lines: "Sequence[str]") -> list[tuple[int, int]]:
-    """Where headings stand and their levels; none inside code or comments."""
     return [
         (i, level)
         for i, (layer, shown) in enumerate(layers(lines))
@@ -270,7 +261,7 @@ _LABEL = pattern(r"\s{0,8}\*\*[^*\n]{1,80}\*\*")
 
 
 def sections(lines: "Sequence[str]", level: int) -> list[tuple[str, list[str]]]:
-    """Title and lines of each section, cut at headings of this level or above; "" before them."""
+    """Title and lines of each section, split at this level or above; "" before the first."""
     cuts = [index for index, depth in headings(lines) if depth <= level]
     parts = [("", list(lines[: cuts[0] if cuts else len(lines)]))]
     for start, end in zip(cuts, [*cuts[1:], len(lines)], strict=True):
@@ -279,8 +270,6 @@ def sections(lines: "Sequence[str]", level: int) -> list[tuple[str, list[str]]]:
 
 
 class Block:
-    """A paragraph, list item, table row, heading or code block, and what stands above it."""
-
     __slots__ = ("columns", "first", "heads", "kind", "lead", "masked", "spans", "text")
 
     def __init__(self, kind: str, first: int, text: str) -> None:
@@ -302,13 +291,11 @@ class Block:
             self.masked = "".join([part for pair in pairs for part in pair])
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line of the file and the column in it."""
         line = self.first + self.text.count("\n", 0, offset)
         return line, offset - self.text.rfind("\n", 0, offset) - 1
 
 
 def blocks(text: str) -> "Iterator[Block]":
-    """The blocks of a memory; of its header only the description, as ids say nothing of code."""
     lines = [line[:MAX_LINE_CHARACTERS] for line in text[:MAX_TEXT_CHARACTERS].split("\n")]
     body = header_lines(lines)
     first = next((i for i in range(body) if lines[i].startswith("description")), 0)
@@ -348,7 +335,7 @@ def blocks(text: str) -> "Iterator[Block]":
 
 
 def _paragraphs(lines: "Sequence[str]", first: int) -> "Iterator[tuple[str, int, list[str]]]":
-    """Kind, number of the first line, and lines of each block; of code without its fences."""
+    """Kind, first line number and lines of each block; code comes without its fences."""
     held: list[str] = []
     fence, start = "", first
     for number, line in enumerate(lines, first):
@@ -385,7 +372,7 @@ _ASKED = pattern(r"(?i)^[*_]{0,2}(?:why|how to apply|rule|note|lesson)[*_]{0,2}:
 
 
 def sentences(body: str) -> list[tuple[str, bool]]:
-    """Every sentence in order, each with whether it is a line of code; list items stand alone."""
+    """Each sentence, with True if it is a line of code; list items are separate."""
     result: list[tuple[str, bool]] = []
     heading, below, count = "", 0, 0  # a heading belongs to the paragraph right below it
     for kind, number, lines in _paragraphs(body[:MAX_CHARACTERS].split("\n"), 1):

@@ -13,7 +13,7 @@ from memdir.text import pattern
 
 
 class Secret(NamedTuple):
-    """Where a secret stands and which rule knew it; the value itself is never kept."""
+    """Position and rule of a secret; the value itself is never kept."""
 
     rule: str
     line: int
@@ -151,7 +151,7 @@ _LEAST_BITS = 3.0  # Shannon entropy per character of such a key
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """Every secret that a rule knows, by line; the vendors' own examples are none."""
+    """Sorted by line; examples published by the vendors do not count."""
     breaks = [match.start() for match in re.finditer("\n", text)]
     found = {Secret(rule, bisect_right(breaks, at - 1) + 1) for rule, at in _by_format(text)}
     known = {secret.line for secret in found}
@@ -163,13 +163,12 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def before_secrets(text: str) -> str:
-    """The text up to its first secret: what of it may be shown in a name or an index."""
+    """The text up to its first secret, safe to show in a name or an index."""
     found = (at for _, at in (*_by_format(text), *_by_label(text)))
     return text[: min(found, default=len(text))]
 
 
 def secret_values(text: str) -> Iterator[tuple[str, str]]:
-    """Rule and value of each secret, the value as `letters_and_digits`."""
     for rule, start in (*_by_format(text), *_by_label(text)):
         value = letters_and_digits(text[start:].split(None, 1)[0])
         if len(value) >= _MIN_VALUE_CHARACTERS:
@@ -177,12 +176,12 @@ def secret_values(text: str) -> Iterator[tuple[str, str]]:
 
 
 def letters_and_digits(text: str) -> str:
-    """The text without what capitals, names and punctuation change, to find a value again."""
+    """Normalized, so that a value is recognized despite case and punctuation."""
     return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _by_format(text: str) -> Iterator[tuple[str, int]]:
-    """Rule and offset of tokens that their own form gives away, also below one level of base64."""
+    """Tokens with a recognizable format, also inside one level of base64."""
     yield from _tokens(text)
     for match in _AWS_SECRET.finditer(text):
         if not _made_up(match[1]):
@@ -201,7 +200,6 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _by_label(text: str) -> Iterator[tuple[str, int]]:
-    """Rule and offset of values that only the words around them give away."""
     for match in _PASSWORD.finditer(text):
         inner: re.Match[str] | None = match
         while inner and (not _is_password(inner) or _continues(inner)):
@@ -224,12 +222,11 @@ def _by_label(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _continues(match: re.Match[str]) -> bool:
-    """Whether the value is only the beginning of a call or an index: code, not a secret."""
+    """True if the value is the start of a call or an index: code, not a secret."""
     return match.string[match.end() : match.end() + 1] in tuple("([{")
 
 
 def _decoded(run: str) -> str:
-    """The text below base64 of either alphabet, or nothing."""
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(run + "=" * (-len(run) % 4)).decode("ascii")
@@ -242,7 +239,6 @@ def _made_up(value: str) -> bool:
 
 
 def _is_password(match: re.Match[str]) -> bool:
-    """Letters with digits or symbols that are neither a placeholder nor a name."""
     value = match[match.lastindex or 0]
     if match.lastindex == 4:  # without quotes the sentence may go on
         value = value.rstrip(".:*_\\")
@@ -252,14 +248,13 @@ def _is_password(match: re.Match[str]) -> bool:
 
 
 def _is_login(user: str, password: str, host: str) -> bool:
-    """Whether `user:password@host` opens a door: `docker://image:tag@sha256` does not."""
+    """False for `docker://image:tag@sha256`, which only looks like `user:password@host`."""
     if password == user or host.startswith(("sha256", "example.")) or _made_up(password):
         return False
     return not re.fullmatch(r"[a-z]{1,11}|[A-Z_]+|\d{1,5}", password)
 
 
 def _is_random(value: str) -> bool:
-    """Whether a value looks drawn by a machine, not written by a person."""
     if _made_up(value) or _UUID.fullmatch(value) or not re.fullmatch(r"[\w.~+/=:-]{16,}", value):
         return False
     runs = [run for run in re.findall(r"[A-Za-z0-9]+", value) if len(run) >= _LEAST_RUN]

@@ -33,8 +33,6 @@ MIN_HANDLE_CHARACTERS = 6  # of a name that another memory can mean by writing i
 
 @dataclass(frozen=True)
 class Alike:
-    """Two memories by their paths, how alike they are, and how much each has of the other."""
-
     first: str
     second: str
     score: float
@@ -45,9 +43,9 @@ class Alike:
 
 
 def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]:
-    """The pairs of a store (path -> text) that are at least so alike, the most alike first.
+    """Pairs of memories (path -> text) above the threshold, most similar first.
 
-    From `MERGE` on nothing is lost when the two become one.
+    From `MERGE` on, merging the two loses nothing.
     """
     terms = _Terms()
     sketches = {path: _Sketch(path, text, terms) for path, text in sorted(texts.items())}
@@ -63,7 +61,7 @@ def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]
 
 
 class _Terms:
-    """The words of a store, numbered: a set of them is one integer, and cheap to compare."""
+    """Numbers every word, so that a set of words is an integer and cheap to compare."""
 
     def __init__(self) -> None:
         self._words = Words()
@@ -79,8 +77,6 @@ class _Terms:
 
 
 class _Sketch:
-    """A memory as sets of words."""
-
     def __init__(self, path: str, text: str, terms: _Terms) -> None:
         self.path = path
         document = memory.read(text)
@@ -112,12 +108,12 @@ class _Sketch:
         return any(handle in self.text for handle in other.handles - self.handles)
 
     def holds(self, other: _Sketch) -> bool:
-        """Does every sentence of the other one stand here, and do the words of its head?"""
+        """True if it contains every sentence and the head's words of the other memory."""
         enough = other.whole and other.runs and other.size >= MIN_HELD_TERMS
         return bool(enough) and other.runs <= self.runs and not other.head & ~self.all
 
     def head_in(self, other: _Sketch) -> float:
-        """How much of the head stands in one place of the other: a long log has any word."""
+        """Largest share of the head in a single place of the other: a long log has any word."""
         best, places = 0, [mask & self.head for mask in other.parts]
         for i in range(len(places) or 1):
             words = other.head & self.head
@@ -128,16 +124,16 @@ class _Sketch:
 
 
 def _normalize(sentence: str) -> str:
-    """Without emphasis, line breaks and capitals; `-d` and `-D` stay two things."""
+    """Drops emphasis, line breaks and capitals, but keeps `-d` and `-D` apart."""
     words = sentence.replace("**", "").split()
     plain = [word.lower() if word.istitle() and word.isalpha() else word for word in words]
     return " ".join(plain).strip(".,:; ")
 
 
 def _candidates(sketches: Mapping[str, _Sketch], threshold: float) -> list[tuple[_Sketch, _Sketch]]:
-    """Pairs whose words alone allow the threshold, the likeliest first, as many as we can afford.
+    """Pairs that can reach the threshold, likeliest first, within the work limit.
 
-    Of memories with the same text, the first one stands for all.
+    Identical texts are represented by the first of them.
     """
     firsts: dict[tuple[int, frozenset[str]], str] = {}
     pairs = []
@@ -171,7 +167,6 @@ def _candidates(sketches: Mapping[str, _Sketch], threshold: float) -> list[tuple
 
 
 def _compare(mine: _Sketch, other: _Sketch) -> Alike:
-    """The mean of two shares: of the heads in the other's text, of sentences in the other's."""
     first = second = 0.0
     if mine.parts and other.parts:
         held, best = 0, [0] * len(other.parts)
@@ -199,15 +194,11 @@ _WORD = pattern(rf"[{_SIGN}]|[^\W_{_SIGN}]+")
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, in any script, in lower case."""
     return frozenset(_WORD.findall(text.lower()))
 
 
 def find_twin(text: str, listing: str, what_it_says: Callable[[str], str]) -> str:
-    """The line of a listing that says nearly the same as this text, else the empty string.
-
-    `what_it_says` gives the part of a line that counts.
-    """
+    """A line that says nearly the same, else ""; `what_it_says` extracts its text."""
     mine = words(text)
     if len(mine) < MIN_WORDS:
         return ""

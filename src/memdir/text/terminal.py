@@ -20,12 +20,10 @@ ELLIPSIS = "…"
 
 
 def visible(text: str) -> str:
-    """The text with every hidden or commanding character shown; line ends and tabs stay."""
     return _HIDDEN.sub(lambda found: _symbol(ord(found[0])), text)
 
 
 def line(text: str) -> str:
-    """The same as one line: for names, paths, descriptions, and errors that quote them."""
     return visible(text).replace("\n", "␊").replace("\t", " ")
 
 
@@ -58,14 +56,13 @@ def _columns(char: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """At most so many columns; what is left out is shown by an ellipsis."""
     if width(text) <= columns:
         return text
     return _first(text, columns - 1).rstrip() + ELLIPSIS if columns > 0 else ""
 
 
 def cut_middle(text: str, columns: int) -> str:
-    """The same, but both ends stay: names that differ only at their end are told apart."""
+    """Keeps both ends: names often differ only at their end."""
     if width(text) <= columns:
         return text
     end = _first(text[::-1], (columns - 1) // 3)[::-1]
@@ -73,7 +70,6 @@ def cut_middle(text: str, columns: int) -> str:
 
 
 def pad(text: str, columns: int) -> str:
-    """Filled with spaces up to so many columns."""
     return text + " " * (columns - width(text))
 
 
@@ -87,7 +83,7 @@ def _first(text: str, columns: int) -> str:
 
 
 def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
-    """Lines of whole words; a word that fits nowhere stays whole, so that it can be copied."""
+    """A word longer than the line stays whole, so that it can be copied."""
     lines, now, empty = [], first, True
     for word in _words(text, max(columns - width(rest), 1)):
         blank = "" if empty else " "
@@ -100,7 +96,6 @@ def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
 
 
 def _words(text: str, columns: int) -> list[str]:
-    """The words; one of wide characters has no spaces to break at, so it is cut anywhere."""
     found = []
     for word in text.split():
         while width(word) > columns and width(word) > len(word):
