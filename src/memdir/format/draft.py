@@ -1,4 +1,4 @@
-"""A draft, the rules it passes before it is written, and the next version of a memory."""
+"""Drafts, the rules they must pass, and the next version of a memory."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
 UNDONE, REBUILT = "undone", "rebuilt"
 HELD = "held"  # waits for a person
-ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options to insist with
-BY_HAND = "cli"  # the source of what a person saves themselves
+ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options that override a refusal
+BY_HAND = "cli"  # source of memories that the user saves
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,15 @@ class Change:
         return self.kind != SKIPPED
 
 
-MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
+MAX_DESCRIPTION = 1024  # characters
 DESCRIPTION_AIM = 120
-UNSAID = "something secret"  # what a text is about that begins with a secret
+UNSAID = "something secret"  # description of a text that begins with a secret
 _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-# Direction overrides and tag characters: a person would read another line than a model.
+# Direction overrides and tags: a person would read something else than a model.
 _HIDDEN = pattern(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by their category, blank to the eye
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by category, but invisible
 _KEY = pattern(r"(?:metadata\.)?\w[\w -]*")
-# What the store says itself; a draft has fields for what of it can be chosen.
+# Set by the store; a draft has fields for those that can be chosen.
 RESERVED_KEYS = frozenset(
     ("name", "description", "metadata", *TYPE_KEYS, *CREATED_KEYS, *MODIFIED_KEYS, *VERIFIED_KEYS)
 ) | {*PINNED_KEYS, *SOURCE_KEYS}
@@ -210,7 +210,7 @@ def first_sentence(text: str) -> str:
     text = UNSAID if shown != text and not shown.strip() else shown
     lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
     said = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
-    # A heading says less than what stands below it, but more than nothing.
+    # A heading is better than nothing.
     heads = [line.lstrip("# ") for line in lines if line[:1] == "#"]
     line = next((line for line in (*said, *heads) if line), "")
     line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
@@ -241,7 +241,7 @@ def set_reasons(body: str, why: str, how: str) -> str:
 
 def _find_secret(draft: Draft) -> str:
     fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
-    # A header says `password: …`: the key tells what its value is.
+    # In `password: …` the key identifies the secret.
     extra = [(name, f"{name}: {text}") for name, text in draft.extra]
     for name, text in (*fields, *extra):
         if hits := secrets.find_secrets(text):
@@ -258,7 +258,7 @@ def _bytes(field: str, text: str) -> int:
         raise BadInput(message, next="send it as UTF-8") from None
 
 
-# Where a field may stand in a header, the place for a new one first.
+# Keys of each field; a new field uses the first.
 PLACES = {
     "name": ("name",),
     "description": ("description",),
@@ -309,7 +309,7 @@ def revise(old: bytes, revision: Revision, now: float) -> bytes:
     looked_at = revision.body is None and {key for key, _ in revision.fields} <= {"last_verified"}
     if document.get(*MODIFIED_KEYS, *CREATED_KEYS) and not looked_at:
         created = safe.parse_time(document.get(*CREATED_KEYS))
-        # A clock set back must not make a memory older than its birth.
+        # If the clock was set back, a memory must not be older than its creation.
         document = _set(document, "modified", safe.iso_time(max(now, created or now)))
     return memory.encode(document.text)
 
@@ -335,7 +335,7 @@ def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
 
 
 def _set(document: Document, field: str, value: str) -> Document:
-    places = PLACES.get(field, (field,))  # a key that is not ours stands where it stands
+    places = PLACES.get(field, (field,))  # other keys have a single place
     key = next((key for key in places if key in document.values), _new_place(document, places))
     if any(f"`{key}` stands twice" in problem for _, problem in document.problems):
         raise BadInput(
@@ -355,7 +355,7 @@ def _with_body(document: Document, body: str) -> Document:
     """Keeps the document's line ends, and unchanged text as it is."""
     crlf = "\r\n" in (document.opening or document.body[:4096])
     text = body.replace("\r\n", "\n").strip("\n") + "\n"
-    # Below a header, and where the text would be taken for one, it starts on the second line.
+    # After a header, or if the text looks like one, it starts on the second line.
     if document.lines is not None or text.lstrip("\ufeff \t").startswith(memory.FENCE):
         text = "\n" + text
     if crlf:

@@ -1,7 +1,7 @@
-"""MEMORY.md of two branches: pointers by what they lead to, other lines as text.
+"""Merges MEMORY.md of two branches: pointers by target, other lines as text.
 
-No pointer is lost without a word: a side that took one out is followed only where the other side
-left it alone; of one that both sides changed, the words of both stay.
+A pointer that one side removed goes only if the other side left it unchanged. If both sides
+changed it, both texts stay.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memdir.text.merge import align, find_regions
 
 ENTRY, MARK = "entry", "mark"
 MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
-Key = tuple[str, int]  # the memory, and which of its entries
+Key = tuple[str, int]  # the memory and the number of its entry
 NO_KEY: Key = ("", 0)
 
 
@@ -25,7 +25,7 @@ class Block:
     text: str
     kind: str
     key: Key = NO_KEY
-    ends: tuple[str, ...] = ()  # of its lines; empty: as the others
+    ends: tuple[str, ...] = ()  # line ends; empty for the usual one
     theirs: bool = False
 
     @property
@@ -92,22 +92,22 @@ def _write_version(blocks: Sequence[Block], old: Version, mine: Version, other: 
 class Merged:
     text: str
     conflicts: int = 0
-    added: tuple[str, ...] = ()  # from theirs
-    dropped: tuple[str, ...] = ()  # taken out by theirs
-    joined: tuple[str, ...] = ()  # both sides said something else: both stay
+    added: tuple[str, ...] = ()  # by theirs
+    dropped: tuple[str, ...] = ()  # by theirs
+    joined: tuple[str, ...] = ()  # changed by both sides; both texts stay
 
 
 def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
     """Conflict marks appear only where both sides rewrote prose."""
     if ours == theirs or theirs == base:
         return Merged(ours)
-    # What links lead to is known, so that a [[wikilink]] and a link can mean the same.
+    # Link targets are known files, so a [[wikilink]] and a link can be the same entry.
     lines = [line for text in (base, ours, theirs) for line in text.split("\n") if "](" in line]
     links = [item for line in lines for item in read_pointers(line, 1) if item.form == LINK]
     lookup = Lookup({item.target for item in links}, {})
     old, mine, other = (_read_version(text, lookup) for text in (base, ours, theirs))
     settled, joined = _settle(old.keyed, mine.keyed, other.keyed)
-    # An entry that one side lacks counts as new in the other: then nothing takes it out.
+    # An entry missing on one side counts as new on the other, so nothing removes it.
     known = old.keyed.keys() & mine.keyed.keys() & other.keyed.keys()
     start = _settled(old.blocks, {key: settled[key] for key in known if key in settled})
     our = _settled(mine.blocks, settled)
@@ -145,7 +145,7 @@ def _settle(
         chosen = _choose(was, our, their)
         if chosen is None:
             joined.add(key[0])
-            # Taken out by one side and changed by the other: the change stays.
+            # Removed by one side and changed by the other: the change wins.
             chosen = _join(was or "", our, their) if our and their else our or their
         if chosen:
             settled[key] = chosen

@@ -1,4 +1,4 @@
-"""Names: slugs for files, labels for people, and which memory somebody means."""
+"""Names: slugs for files, labels for people, and lookup by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
 SUGGESTED_WORDS = 8
-# A name that ends with one of these was cut in the middle of a phrase.
+# A name must not end with one of these: it was cut within a phrase.
 _UNFINISHED = pattern(
     r"(?i)an?|the|of|to|in|on|at|by|for|from|with|and|or|but|is|are|was|be|that|this|it|as"
 )
@@ -128,7 +128,7 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
             raise Unwritable(finding.message, path=finding.path, next=finding.fix)
     near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
     if not near:
-        from difflib import get_close_matches  # only a slip of the pen needs it
+        from difflib import get_close_matches  # only needed after a typo
 
         paths = {stem(memory.path): memory.path for memory in everything}
         near = [paths[name] for name in get_close_matches(label[:80], list(paths), 1, 0.75)]

@@ -1,4 +1,4 @@
-"""The lines of an index: what each one is, and which memories it points at."""
+"""The lines of an index: their kinds and the memories they point at."""
 
 from memdir.format.pointer import (
     BACKTICK,
@@ -20,12 +20,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-# What a line is; a line inside another layer (code, comment, header) keeps that layer's name.
+# Kinds of lines; inside code, comment or header, the kind is the layer's name.
 BLANK, HEADING, POINTER, MORE, INTRO = "blank", "heading", "pointer", "more", "intro"
 RULE, HEAD, CONTENT, ELSEWHERE = "rule", "head", "content", "elsewhere"
-# Indexes and read-me files are no memories: a link to one is neither a pointer nor dangling.
+# Indexes and READMEs are not memories: a link to one is neither a pointer nor dangling.
 NEVER_MEMORIES = ("memory.md", "readme.md", "index.md")
-# `[CLAUDE.md]` in brackets means the client's own file, not a memory that is gone.
+# `[CLAUDE.md]` in brackets is the client's file, not a missing memory.
 _INSTRUCTIONS = ("claude.md", "claude.local.md", "agents.md", "gemini.md")
 _EMPHASIS = "*_ "
 
@@ -42,7 +42,7 @@ class Lookup:
         self._stems: dict[str, str] = {}
         for path in self._ordered:
             self._stems.setdefault(stem(path), path)
-        self._loose: dict[str, str] = {}  # made when it is first needed
+        self._loose: dict[str, str] = {}  # filled on first use
 
     def find(self, target: str, form: str) -> str | None:
         if target in self._files:
@@ -85,10 +85,10 @@ class Line:
         self.end = end
         self.number = number
         self.layer = self.kind = TEXT
-        self.level = 0  # of a heading
+        self.level = 0  # heading level
         self.pointers: list[Pointer] = []
-        self.paths: list[str | None] = []  # the files of these pointers; None where it is missing
-        self.entry = False  # an item or a row that is there for its first pointer
+        self.paths: list[str | None] = []  # files of the pointers; None if missing
+        self.entry = False  # an item or row that exists for its first pointer
 
     @property
     def indent(self) -> int:
@@ -126,7 +126,7 @@ def block_end(lines: list[Line], i: int, indent: int) -> int:
     for below in range(end, len(lines)):
         line = lines[below]
         if line.kind != BLANK:
-            # A code block that is never closed is an accident: it belongs to no line above.
+            # An unclosed code block is an accident and belongs to no line above.
             if line.indent <= indent or line.kind in (OPEN, HEADING):
                 break
             end = below + 1

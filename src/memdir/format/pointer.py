@@ -1,6 +1,6 @@
 """A pointer: a place in a line of the index that names a memory.
 
-Read in every form met in the wild, written in one.
+Reads every form found in real stores, writes a single one.
 """
 
 from memdir.hot.memory import POINTER_AIM
@@ -10,9 +10,9 @@ SUFFIX = ".md"
 LINK, BRACKET, BACKTICK, WIKILINK, TABLE = "link", "bracket", "backtick", "wikilink", "table"
 
 _SEPARATORS = ("—", "–", "--", "-", ":", "→", "|")
-# One line stays one line: controls, and the two separators that are no controls in Unicode.
+# Control characters, and U+2028 and U+2029, which would also end a line.
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
-_SHORTEST_HOOK = 8  # characters; less says nothing
+_SHORTEST_HOOK = 8  # characters
 
 
 class Pointer:
@@ -26,7 +26,7 @@ class Pointer:
         self.hook = hook
         self.line = line
         self.form = form
-        self.start = start  # the pointer's columns in the line, without its hook
+        self.start = start  # columns of the pointer without its hook
         self.end = end
 
 
@@ -38,7 +38,7 @@ def read_pointers(line: str, number: int) -> list[Pointer]:
         return [simple]
     spans, pairs = structure(line)
     result = _bracketed(line, number, pairs)
-    # Beside a link, a file name in backticks is part of the hook: `supersedes old.md`.
+    # Next to a link, a file name in backticks is part of the hook: `supersedes old.md`.
     row = is_row(line)
     if not result and (row or item_start(line) >= 0):
         result = _backticked(line, number, spans) or _bare_cells(line, number)
@@ -47,7 +47,7 @@ def read_pointers(line: str, number: int) -> list[Pointer]:
         rest = line[pointer.end : end]
         pointer.hook = _hook(rest.rstrip(" \t|") if row else rest)
     if len(result) == 1 and result[0].form == BRACKET and not result[0].hook.strip("."):
-        # `- words [file.md]`: the words are the hook (the form of seed 002).
+        # `- words [file.md]`: the words are the hook.
         result[0].hook = plain(line[max(item_start(line), 0) : result[0].start].strip())
     return result
 
@@ -76,7 +76,7 @@ def write_pointer(title: str, target: str, hook: str) -> str:
     title = one_line(title) or one_line(target.rpartition("/")[2].removesuffix(SUFFIX))
     hook, written = one_line(hook), _written_target(target)
     line = ""
-    # Escaped only as far as needed: most titles and hooks read best as they are.
+    # Escape only what is needed: most titles and hooks read best unchanged.
     for in_title, in_hook in (("[]", ""), ("[]`", ""), ("[]`", "[]`")):
         link = f"- [{escape(title, in_title)}]({written})"
         short, shown = _fit(hook, in_hook, POINTER_AIM - len(link) - len(" — "))
@@ -196,7 +196,7 @@ def _hook(rest: str) -> str:
 def _written_target(target: str) -> str:
     written = target.translate(_CONTROLS)
     if ":" in written.partition("/")[0]:
-        written = "./" + written  # a name such as `a:b.md` would read as a scheme
+        written = "./" + written  # the `a:` of `a:b.md` would be a URL scheme
     if SUFFIX + "#" in written:
         written = written.replace("#", "%23")
     if any(char in written for char in " ()<>\\`[]"):

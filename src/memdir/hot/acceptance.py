@@ -1,8 +1,8 @@
-"""What of a repository or a team the person has accepted, by path and content.
+"""Memories of a repository or team that the user has accepted, by path and content.
 
-Strangers write what lies there, so nothing of it is told before somebody has looked at it, and
-then with its source. A file that changes is another one: it waits again. The decisions lie in one
-private file of the store's state folder, never in the store itself.
+Others write these files, so an agent is told nothing of them before the user has accepted it, and
+then with its source. A changed file waits again. The decisions are in a private file in the store's
+state folder, never in the store itself.
 """
 
 import os
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 ACCEPTED, REJECTED = "accepted", "rejected"
 NOT_YET = "not accepted yet"
 AUTHOR_BYTES = 60
-# What these write is as good as what it was made from; the others write what a person said.
+# Acceptance carries over to the result of these; all others write the user's words.
 UPKEEP = ("archive", "dream", "index", "purge", "rename", "restructure", "retire", "touch")
-PUT_BACK = ("begin", "outside", "restore", "undo")  # old bytes: accepted before, or not at all
+PUT_BACK = ("begin", "outside", "restore", "undo")  # restore old bytes, so they decide nothing
 NAME = "accepted"
 MARK = "memdir accepted 1"
 MAX_BYTES = 16 * 1024 * 1024
@@ -85,7 +85,7 @@ def _content(decisions: "Decisions") -> bytes:
     """Fields separated by zero bytes, which no path or name can contain."""
     fields = [part for key, value in decisions.items() for part in (*key, *value)]
     data = "\0".join(fields).encode("utf-8", "surrogateescape")
-    return f"{MARK} {crc32(data):08x}\n".encode() + data  # as version 0.1.0 can read it
+    return f"{MARK} {crc32(data):08x}\n".encode() + data  # readable by version 0.1.0
 
 
 def _first_look(folder: str, store: "Store") -> "Decisions":
@@ -105,7 +105,7 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
     acceptance = Acceptance("")
     for path in own_paths(GitHistory(folder, time), contents, upkeep=True):
         acceptance.add(path, contents[path])
-    try:  # we hold no lock, so nothing is replaced
+    try:  # without the lock, nothing may be replaced
         mine = create_once(os.path.join(folder, NAME), _content(acceptance.decisions))
     except OSError:
         mine = False

@@ -1,9 +1,9 @@
-"""The catalog: what a search needs of a store, in one SQLite file that may vanish at any time.
+"""The catalog: the search index of a store, in a SQLite file that may be deleted at any time.
 
-Where it is missing, damaged, locked, read-only or of another version, the answer comes from a scan
-and is the same; one finding says so. No WAL and no mmap: many SQLite versions may lose a write
-there. One writer at a time, by a lock beside the file (recall/catalog_write.py); readers open it
-read-only. Text is kept as bytes: what is not UTF-8 must not stop it.
+If it is missing, damaged, locked, read-only or of another version, a scan gives the same answer,
+with a finding. No WAL and no mmap: many SQLite versions may lose a write there. Only one writer, by
+a lock beside the file (recall/catalog_write.py); readers open it read-only. Text is stored as
+bytes, since it may not be UTF-8.
 """
 
 import errno
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from memdir.recall.scan import Scan
     from memdir.store.ports import Store
 
-    Facts = tuple[int, ...]  # of a file: mtime, ctime, size, inode
+    Facts = tuple[int, ...]  # mtime, ctime, size, inode
     Row = tuple[int, Memory, Facts]  # number, memory, facts of its file
 
-# The C module asks `functools`, 2 ms of Python modules, for nothing but `lru_cache`. Where nobody
-# has imported it yet, SQLite gets the C part of that cache and nothing else.
+# `_sqlite3` imports `functools` (2 ms) only for `lru_cache`. Unless it is imported already, a
+# stand-in with the C part of that cache is enough.
 if "functools" in sys.modules or "_sqlite3" in sys.modules:
     from _sqlite3 import Connection, connect
     from _sqlite3 import Error as SqlError
@@ -44,37 +44,36 @@ else:
         from _sqlite3 import Connection, connect
         from _sqlite3 import Error as SqlError
     finally:
-        del sys.modules["functools"]  # whoever wants it gets the real one
+        del sys.modules["functools"]  # later imports get the real module
 
 __all__ = ["Connection", "SqlError", "connect"]
 
 NAME = "catalog.sqlite"
-VERSION = 5  # of the tables, and of the words and weights in them; another one is made anew
+VERSION = 5  # of tables, words and weights; a catalog of another version is rebuilt
 PAGE_BYTES = 4096
-READ_WAIT_SECONDS = 0.05  # for another process that is writing
-WRITE_WAIT_SECONDS = 0.5  # for those that read: each holds it as long as its answer takes
-LARGEST = 1 << 63  # beyond what SQLite can keep
-OLDEST = -23 * 10**17  # nanoseconds; a file from before 1898 is one from after 2480, folded
+READ_WAIT_SECONDS = 0.05  # for a writer
+WRITE_WAIT_SECONDS = 0.5  # for readers: each holds the lock while it answers
+LARGEST = 1 << 63  # first integer that SQLite cannot store
+OLDEST = -23 * 10**17  # nanoseconds; times before 1898 are wrapped times after 2480
 FACTS = (b"count", b"index", b"files", b"folders", b"log_count")
-MEMORY_TYPES = (bytes, bytes, int, int, int, int, int)  # of the columns of a memory
+MEMORY_TYPES = (bytes, bytes, int, int, int, int, int)  # column types of a memory
 
-# Who holds a term, and how much it says about them: one whole number for each memory, with the
-# weight, turned round, above the memory's number. Sorted, the memories that a term says most about
-# come first, and a search may stop there. The last bit of the number says that it is a rule.
+# Entries of a term: an integer per memory, the inverted weight above the memory's number. Sorted,
+# the largest weights come first, so a search can stop early. Memory numbers of rules are odd.
 SHIFT = 32
 NUMBER = (1 << SHIFT) - 1
 HEAVIEST = 65_535
 ENTRY_BYTES = 8
-MAX_HOLDERS = 500  # of one term that are looked at: those it says most about
+MAX_HOLDERS = 500  # memories per term that are read, those with the largest weights
 
-# A small store is looked at whole: one stat for each file. A large one by its folders, whose times
-# change when a file comes, goes or is replaced, by the memories that a search found, and by some
-# of the others in turn: an edit in place is seen there after a few prompts.
-SMALL = 1000  # memories up to which every one is looked at
-TURN = 200  # memories of a large store that are looked at in turn
-STRIDE = 2_654_435_761  # each second another part of the numbers, all parts alike
-TICK_NANOSECONDS = 50_000_000  # a file that changed so lately may change again unseen
-UNSURE = 0  # in the place of the time of change
+# In a small store every file is checked with a stat. In a large one the folders are checked, whose
+# times change when a file is added, removed or replaced, then the memories found, and some of the
+# others in turn: an edit in place is noticed after a few prompts.
+SMALL = 1000  # largest number of memories that are all checked
+TURN = 200  # memories of a large store checked per prompt
+STRIDE = 2_654_435_761  # spreads the starting number evenly, changing every second
+TICK_NANOSECONDS = 50_000_000  # a second change within a tick may go unnoticed
+UNSURE = 0  # instead of the ctime
 
 
 def read_weights(data: bytes) -> dict[int, int]:
@@ -95,7 +94,7 @@ class Catalog:
         self.facts = dict(self.rows((bytes, bytes), "SELECT name, value FROM fact"))
         if not self.facts.keys() >= set(FACTS):
             raise Damaged("it has lost what it says about the store")
-        self.count = int(self.facts[b"count"])  # of memories
+        self.count = int(self.facts[b"count"])
 
     def close(self) -> None:
         self.connection.close()
@@ -122,7 +121,7 @@ class Catalog:
         """Checks column types: SQLite detects a broken file, but not wrong values in it."""
         try:
             rows = self.connection.execute(query, values).fetchall()
-        except UnicodeDecodeError:  # in what SQLite says about damage
+        except UnicodeDecodeError:  # SQLite's message about damage may not be UTF-8
             raise Damaged("it cannot be read") from None
         for row in rows:
             if tuple(map(type, row)) != types:
@@ -145,7 +144,7 @@ def open_catalog(path: str, *, write: bool = False) -> Catalog:
     connection = connect(f"{address}?mode={mode}", timeout=wait, isolation_level=None, uri=True)
     try:
         if not write:
-            connection.execute("BEGIN")  # one lock for all that is read, not one for each query
+            connection.execute("BEGIN")  # one lock for all queries
         return Catalog(connection)
     except BaseException:
         connection.close()
@@ -168,12 +167,12 @@ def rank_hits(
 class State:
     def __init__(self, facts: "dict[str, Facts]", folders: dict[str, int], index: str) -> None:
         self.facts = facts
-        self.folders = folders  # of a large store: when each of them changed
+        self.folders = folders  # mtimes, only for a large store
         self.index = index
 
     def files(self) -> bytes:
         """The facts of a small store as one value, which is fastest to compare."""
-        # The version of `dumps` that writes equals alike.
+        # Version 2 of marshal writes equal values as equal bytes.
         return dumps(sorted(self.facts.items()), 2) if len(self.facts) <= SMALL else b""
 
     def is_unsure(self) -> bool:
@@ -228,7 +227,7 @@ def folder_times(root: str, now: int) -> dict[str, int]:
             with os.scandir(where) as entries:
                 names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
-            continue  # gone, or closed to us: its memories are not seen either
+            continue  # deleted or unreadable: its memories are not seen either
         below = [f"{path}/{name}" if path else name for name in names if name[0] != "."]
         waiting += [folder for folder in below if folder != TEAM]
     return times
@@ -273,8 +272,8 @@ class Fts:
                 if path == self.path:
                     raise FileNotFoundError(errno.ENOENT, "there was none", path) from None
         if not all(map(stat.S_ISREG, modes)):
-            raise Damaged("it is no file")  # to open a pipe would wait for ever
-        if facts.st_size % PAGE_BYTES:  # SQLite itself notices when whole pages are missing
+            raise Damaged("it is no file")  # opening a pipe would block forever
+        if facts.st_size % PAGE_BYTES:  # SQLite detects only whole missing pages
             raise Damaged("a part of it is missing")
         catalog = open_catalog(self.path)
         try:

@@ -1,11 +1,14 @@
-"""Files, opened and replaced safely: the only place in `hot` with open flags, rename and fsync."""
+"""Safe file access: the only module in `hot` with open flags, rename and fsync.
+
+Hooks only read; the code that replaces files is in replacement.py, which only writers import.
+"""
 
 import errno
 import os
 import stat
 import sys
 
-if sys.version_info >= (3, 12):  # the C parts of hashlib, which itself would cost milliseconds
+if sys.version_info >= (3, 12):  # the C part of hashlib, which costs milliseconds to import
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
 else:
     from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from memdir.errors import Finding, MemdirError
 
 HEAD_BYTES = 4096
-MAX_DEPTH = 32  # folders inside each other; nobody nests memories deeper by intent
+MAX_DEPTH = 32  # nested folders
 TEMPORARY = ".memdir-"
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_LINK = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -98,7 +101,7 @@ class Disk:
     def make_root(self) -> None:
         missing = []
         here = self.root
-        # A disk that fails calls even `/` no directory: the way up ends there all the same.
+        # On a failing disk even `/` is not a directory: stop there anyway.
         while not os.path.isdir(here) and here != os.path.dirname(here):
             missing.append(here)
             here = os.path.dirname(here)
@@ -248,7 +251,7 @@ def _make_directory(parent: int, name: str) -> None:
 
 def _read(handle: int, size: int, limit: int = -1) -> bytes:
     data = os.read(handle, size + 1 if limit < 0 else min(limit, size + 1))
-    while len(data) not in (size, limit):  # it grows, or the read was short
+    while len(data) not in (size, limit):  # the file grows, or the read was short
         more = os.read(handle, 1 << 16 if limit < 0 else limit - len(data))
         if not more:
             break
@@ -263,7 +266,7 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[written:]
 
 
-# Small files of our own, outside any store.
+# Our own small files, outside any store.
 
 
 def read_start(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
@@ -315,7 +318,7 @@ def read_sealed(path: str, mark: str, limit: int) -> bytes | None:
     head, _, rest = data.partition(b"\n")
     if data == seal(mark, rest):
         return rest
-    from binascii import crc32  # with which version 0.1.0 sealed
+    from binascii import crc32  # used by version 0.1.0
 
     return rest if head == f"{mark} {crc32(rest):08x}".encode() else None
 
@@ -331,7 +334,7 @@ def open_append(path: str) -> int:
     except FileNotFoundError:
         make_private(os.path.dirname(path))
         handle = os.open(path, _APPEND, 0o600)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would take it, and nobody read it
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would swallow it
         os.close(handle)
         raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)
     return handle
@@ -345,7 +348,7 @@ def append(path: str, data: bytes, limit: int = 0) -> int:
             return 0
         if os.write(handle, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        return os.lseek(handle, 0, 1)  # where the write has left us
+        return os.lseek(handle, 0, 1)
     finally:
         os.close(handle)
 
@@ -369,7 +372,7 @@ def keep_derived(path: str, data: bytes) -> None:
         make_private(os.path.dirname(path))
         _name_whole(os.replace, path, data)
     except OSError:
-        return  # then it is made again each time
+        return  # it is made again each time
 
 
 def create_once(path: str, data: bytes) -> bool:

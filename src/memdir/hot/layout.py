@@ -37,7 +37,7 @@ MAX_HEADER_BYTES = 64 * 1024
 
 def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
     if start.isascii() and size:
-        return None  # nearly every file; the rest costs only those that need it
+        return None  # fast path for nearly every file
     kind, problem = "empty", "it has no content"
     fix = f"write something into {path}, or retire it"
     if size:
@@ -46,7 +46,7 @@ def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
             return None
         except UnicodeDecodeError as error:
             if error.end == len(start) < size and error.reason == "unexpected end of data":
-                return None  # a character that goes on after the bytes we have
+                return None  # the last character continues after the bytes we have
             kind, problem = "not-utf-8", f"byte {error.start} is not UTF-8; shown as it can be read"
             fix = f"save {path} as UTF-8"
     from memdir.errors import Finding
@@ -127,9 +127,9 @@ class Files:
         try:
             data = self.read(INDEX)
         except MemdirError:
-            return None  # an index that cannot be read is reported where it is needed
+            return None  # an unreadable index is reported by its users
         survey = _survey(memory.decode(data), [])
-        # Without a pointer there is nothing that the first paragraphs could introduce.
+        # Without a pointer, the first paragraphs introduce nothing.
         return data if (survey.inline or survey.intro) and not survey.dangling else None
 
     @property
@@ -200,7 +200,7 @@ class OnDisk(Files):
         try:
             facts = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
-            return None  # gone since its folder was read
+            return None  # deleted since its folder was listed
         except OSError as error:
             raise self._failure(error, path, "cannot be looked at") from None
         kept = stat.S_ISREG(facts.st_mode) and facts.st_size <= self.max_file_bytes
@@ -213,7 +213,7 @@ def fingerprint(facts: os.stat_result) -> tuple[int, ...]:
 
 
 def _survey(text: str, files: list[str]) -> "Survey":
-    from memdir.format.index import survey  # five modules that a store with a MEMORY.md never needs
+    from memdir.format.index import survey  # five modules, not needed with a MEMORY.md
 
     return survey(text, files)
 

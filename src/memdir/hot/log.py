@@ -1,4 +1,4 @@
-"""The log of the hooks: bounded, one line per trouble, nothing of prompts or variables."""
+"""The log of the hooks: bounded, a line per error, nothing of prompts or variables."""
 
 import os
 from time import gmtime, strftime
@@ -6,7 +6,7 @@ from time import gmtime, strftime
 from memdir.hot import disk
 
 NAME = "hooks.log"
-OLD = ".1"  # a full file becomes the old one: two files at most
+OLD = ".1"  # a full log is renamed; there are at most two files
 MAX_BYTES = 256 * 1024
 MAX_LINE_CHARACTERS = 500
 

@@ -1,14 +1,14 @@
 """A memory and its header: lines of `key: value` between two `---` lines.
 
-A line format, not YAML: a strict YAML reader loses 6 % of the headers found in the wild (unquoted
-`: `, ` #`, a leading backtick). What was not edited is written back byte for byte.
+A line format, not YAML: a strict YAML reader fails on 6 % of real headers (unquoted `: `, ` #`, a
+leading backtick). Lines that were not edited are written back byte for byte.
 """
 
 FENCE = "---"
 NEST = "metadata"
-# What a YAML reader of another tool would not take as plain text; we quote it when we write.
+# Quoted on writing, since YAML readers would not take these as plain text.
 _HAZARDS = tuple("!&*?|>@`\"'%#{}[],-")
-_FOUR_BYTES = bytes(range(0xF0, 0xF8))  # how UTF-8 starts a character that UTF-16 counts twice
+_FOUR_BYTES = bytes(range(0xF0, 0xF8))  # first bytes of characters that take two UTF-16 units
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0"}
 
 
@@ -25,7 +25,7 @@ def utf16_units(text: str) -> int:
     """Length of a text as JavaScript counts it."""
     if text.isascii():
         return len(text)
-    # Counted in bytes: a loop over the characters would cost more than all the rest of loading.
+    # Counted in bytes: a loop over characters would cost more than the rest of loading.
     data = text.encode("utf-8", "surrogatepass")
     return len(text) + len(data) - len(data.translate(None, _FOUR_BYTES))
 
@@ -39,15 +39,15 @@ class Document:
     )
 
     def __init__(self, opening: str, lines: list[str] | None, closing: str, body: str) -> None:
-        self.opening = opening  # BOM and the first fence with its line end, "" without a header
-        self.lines = lines  # header lines; "\r" stays, the "\n" between them does not
+        self.opening = opening  # BOM and first fence with its line end; "" without a header
+        self.lines = lines  # header lines with "\r" but without "\n"
         self.closing = closing  # the last fence with its line end
         self.body = body
         self.problems: list[tuple[int, str]] = []
         self.values: dict[str, str] = {}
-        self.starts: dict[str, int] = {}  # the header line a key stands on
-        self.ends: dict[str, int] = {}  # one past its last line, where it has more than one
-        self.indent = ""  # how far the fields are moved in, in the end
+        self.starts: dict[str, int] = {}  # line number of each key
+        self.ends: dict[str, int] = {}  # one past its last line, if it has several
+        self.indent = ""  # indent of the fields
         if lines:
             _read_fields(self, lines)
 
@@ -85,9 +85,9 @@ def read(text: str) -> Document:
 
 def _read_fields(document: Document, lines: list[str]) -> None:
     last = ""  # the key above
-    base = ""  # the indent of a header that is moved in as a whole
+    base = ""  # indent of a header that is indented as a whole
     nested = ""  # the indent of the keys below `metadata:`
-    inside = False  # below it?
+    inside = False  # below `metadata:`
     for number, line in enumerate(lines):
         bare = line.strip()
         if not bare or line[0] == "#":
@@ -96,7 +96,7 @@ def _read_fields(document: Document, lines: list[str]) -> None:
         if indent and last and indent != base:
             nested = nested or indent
             if not inside or indent != nested or bare.startswith("- "):
-                document.ends[last] = number + 1  # the value above goes on
+                document.ends[last] = number + 1  # the value above continues
                 continue
         else:
             inside = False
@@ -113,7 +113,7 @@ def _read_fields(document: Document, lines: list[str]) -> None:
             inside, nested = True, ""
         if key in document.values:
             document.problems.append((number + 2, f"`{key}` stands twice; the first one counts"))
-            key += "\n"  # its continuation lines must not go to the first one
+            key += "\n"  # its continuation lines must not be added to the first
         else:
             document.values[key] = value
             document.starts[key] = number
@@ -219,7 +219,7 @@ def _insert_nested(document: Document, lines: list[str], line: str, heading: str
     elif NEST not in starts:
         lines += [indent + heading, indent + "  " + line]
     elif document.values[NEST] or NEST in ends:
-        lines.append(f"{indent}{NEST}.{line}")  # a text or a list: nothing can nest there
+        lines.append(f"{indent}{NEST}.{line}")  # a text or a list: nothing can be nested there
     else:
         at = starts[NEST] + 1
         indent = _indent_of(lines[at - 1])
@@ -241,22 +241,22 @@ def write(fields: list[tuple[str, str]], body: str) -> str:
     return f"{FENCE}\n{''.join(top + nested)}{FENCE}\n\n{body.strip(chr(10))}\n"
 
 
-# The client's limits of an index (seed 004).
+# The client's limits of an index.
 MAX_LINES = 200
-MAX_CHARACTERS = 25_000  # UTF-16 units, as JavaScript counts a string
-POINTER_AIM = 150  # characters of one pointer line; an aim, not a limit
+MAX_CHARACTERS = 25_000  # UTF-16 units, as JavaScript counts
+POINTER_AIM = 150  # characters of a pointer line; a target, not a limit
 
 UNKNOWN = "unknown"
 INDEX = "MEMORY.md"
 README = "README.md"
 TEAM = "team"
 NOT_MEMORIES = frozenset(("memory.md", "readme.md", "index.md"))
-# Folders that hold no memories: another store, logs, what other tools archived, records.
+# Folders without memories: another store, logs, archives of other tools, records.
 RECORD_FOLDERS = ("sessions", "decisions", "runbooks", "constraints", "tech-debt", "preferences")
 RECORD_INDEX = "index.md"
 RECORD_SETTINGS = "memory-config.json"
 FOREIGN_FOLDERS = frozenset((TEAM, "logs", "archive", *RECORD_FOLDERS))
-# Where a value may stand: the seeds' form first, then the form Claude Code writes today.
+# Keys of each value: our form first, then the form Claude Code writes today.
 TYPE_KEYS = ("type", "metadata.type")
 CREATED_KEYS = ("metadata.created", "created")
 MODIFIED_KEYS = ("metadata.modified", "modified")

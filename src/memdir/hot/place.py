@@ -1,4 +1,4 @@
-"""Where am I, which stores: scopes, git root, deciding variables; the answer kept per directory."""
+"""Locates the stores of a directory: scopes, git root, variables; cached per directory."""
 
 import os
 from stat import S_IFMT, S_ISDIR
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     Look = Callable[[str], bytes | Literal[True] | None]
 
 PATH_CHARACTERS = 4096
-# `gitdir: ` and one path; whatever is longer was not written by git.
+# `gitdir: ` and a path; git writes nothing longer.
 GIT_FILE_BYTES = 8192
 MAIN_SCOPES = ("project", "user", "local", "team")
-RECORDS = "records"  # structured records: a layout of their own in the checkout
+RECORDS = "records"  # structured records have their own layout in the checkout
 
 
 def tidy_path(path: str) -> str:
@@ -73,9 +73,9 @@ def _main_root(here: str, gitdir: str, look: "Look", real: "Callable[[str], str]
     common = _git_line(look(_join(gitdir, "commondir")))
     back = _git_line(look(_join(gitdir, "gitdir")))
     if not common or not back:
-        return here  # a submodule, a separate git directory, or a repository that has moved
+        return here  # a submodule, a separate git directory, or a moved repository
     common, back = real(_join(gitdir, common)), _join(gitdir, back)
-    # A downloaded folder may hold a forged `.git`; it cannot make the repository point back at it.
+    # A forged `.git` in a download cannot make the real repository point back at it.
     if _parent(gitdir) != _join(common, "worktrees"):
         return here
     if not back.endswith("/.git") or real(_parent(back)) != here:
@@ -91,24 +91,24 @@ def _git_line(content: "bytes | Literal[True] | None", prefix: bytes = b"") -> s
     return content[len(prefix) :].lstrip(b" \t").rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 
 
-# Each names a directory; a relative one would wander with the current directory.
+# Must be absolute: a relative path would depend on the current directory.
 PATH_VARIABLES = (
     *("CLAUDE_CONFIG_DIR", "MEMDIR_STATE_DIR", "MEMDIR_CACHE_DIR", "MEMDIR_CONFIG_DIR"),
     "MEMDIR_MANAGED_SETTINGS",
 )
-# A repository's `env` reaches hooks through the client; so these are not taken from one.
+# Ignored if set by a repository, whose `env` the client passes to hooks.
 PLACE_VARIABLES = (
     *("HOME", "CLAUDE_CONFIG_DIR", "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"),
     *("CLAUDE_CODE_REMOTE_MEMORY_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"),
 )
-OURS = "MEMDIR_"  # how the names of all of our own begin
+OURS = "MEMDIR_"  # prefix of all our own variables
 SWITCHES = ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_REMOTE")
-FOLDERS = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}  # below the home
+FOLDERS = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}  # in the home directory
 
 
 def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
     base = env.get(f"XDG_{kind}_HOME", "")
-    # The XDG specification says to ignore a relative base.
+    # The XDG specification ignores relative paths.
     if not base.startswith("/") or "\0" in base:
         base = f"{home}/{FOLDERS[kind]}"
     return tidy_path(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
@@ -121,30 +121,28 @@ def store_key(real: str) -> str:
     return f"{''.join(tail).strip('-')}-{digest}"
 
 
-# Where a hook was called, and which stores belong there.
+# Deciding on the place of a hook needs the whole configuration, 30 ms of imports. So the first hook
+# in a directory caches the result with everything it was decided from; later hooks only check that
+# nothing of it has changed.
 #
-# To decide that takes the whole configuration, 30 ms of modules. So the first hook in a directory
-# leaves the answer in a file of the cache, with everything it was decided from; the next ones only
-# see that nothing of it has changed.
-#
-# A repository may name variables in its settings, and the client hands them to us: then the cache
-# itself could be the repository's. So its settings are looked at first. Where they name a variable
-# that decides, or may do so in an escape, nothing that was left behind counts.
+# A repository's settings may set variables, which the client passes to us: even the cache could be
+# the repository's. So its settings are checked first. If they set a deciding variable, or might do
+# so by an escape, the cache is ignored.
 
 FOLDER = "places"
 MARK = "memdir place 3"
 MAX_BYTES = 64 * 1024
 SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 SETTINGS_BYTES = 1024 * 1024
-PROJECT = "CLAUDE_PROJECT_DIR"  # where the client was started; its settings count, wherever we are
+PROJECT = "CLAUDE_PROJECT_DIR"  # where the client was started; its settings always apply
 DECIDING = frozenset((*PATH_VARIABLES, *PLACE_VARIABLES, *SWITCHES, PROJECT))
-# How a key of JSON says them; written in another way it needs an escape.
+# As they appear in a JSON key; any other spelling needs an escape.
 NAMED = [f'"{name}"'.encode() for name in sorted(DECIDING)] + [f'"{OURS}'.encode()]
-ODD = (b"\\u", b"\0")  # an escape, or another encoding than UTF-8
+ODD = (b"\\u", b"\0")  # an escape, or an encoding other than UTF-8
 ABSENT = "-"
 SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # flags of a place
 SCAN = "scan"  # memories are searched without a catalog
-CAPTURE_OFF = "unheard"  # nothing is learned from conversations
+CAPTURE_OFF = "unheard"
 BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
 REPOSITORY, YOUR_TEAM = "this repository", "your team"
 
@@ -161,10 +159,10 @@ class Here:
     ) -> None:
         self.state = state
         self.cache = cache
-        self.checkout = checkout  # the code that the session works on; empty without git
+        self.checkout = checkout  # root of the git checkout; empty without git
         self.holds = holds
         self.scopes = scopes
-        self.max_file_bytes = max_file_bytes  # of a file that is read
+        self.max_file_bytes = max_file_bytes
 
     def stores(self) -> list[tuple[str, str]]:
         """Existing main scopes and their directories; a directory shared by two is listed once."""
@@ -177,7 +175,7 @@ class Here:
 
     def records(self) -> str:
         root = self.scopes.get(RECORDS) or self.scopes.get("local", "")
-        try:  # looked at each time: they may have come since the place was decided on
+        try:  # checked each time: records may be newer than the cached place
             names = os.listdir(root) if root else []
         except OSError:
             return ""
@@ -210,7 +208,7 @@ class Around:
             for name, value in environ.items()
             if name in DECIDING or name.startswith(OURS)
         ]
-        self.doubtful: list[str] = []  # settings that might name a variable that decides
+        self.doubtful: list[str] = []  # settings files that may set a deciding variable
         for folder in folders:
             for name in SETTINGS:
                 path = f"{folder}/{name}"

@@ -1,4 +1,4 @@
-"""The prompt hook: the memories that fit what the user asks."""
+"""The prompt hook: memories that match the user's prompt."""
 
 import os
 from time import time
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memdir.store.ports import Search, Store
 
 NAME = "UserPromptSubmit"
-NOTICE = "<task-notification>"  # the client says that a task has ended; nobody asked anything
+NOTICE = "<task-notification>"  # the client reports that a task has ended; not a question
 NONCE_BYTES = 4
 
 
@@ -41,7 +41,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     if not injected.text:
         return "", None
     work = None
-    if outdated:  # for the next prompts; this one does not wait
+    if outdated:  # checked for the next prompts; this one does not wait
         work = outdated[0].folder + STAMP, outdated[0].root, PAUSE_SECONDS
     return asked.context(NAME, injected.text), work
 
@@ -53,7 +53,7 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
         caches[scope] = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
         places.append(Place(scope, store, _open_search(store, caches[scope], here)))
     max_records = 0
-    if root := here.records():  # nearly no project has any, so their reader is imported here
+    if root := here.records():  # few projects have records, so their reader is imported here
         from memdir.records.hook import records_place
 
         place, folder, max_records = records_place(root, here, _open_search)
@@ -87,7 +87,7 @@ def _confirm(bodies: "list[Recalled]", code: str, caches: dict[str, str]) -> lis
     outdated = []
     for scope, folder in caches.items():
         some = [memory for memory in bodies if memory.scope == scope]
-        if code and some and scope != "user":  # a user's memories speak of no one repository
+        if code and some and scope != "user":  # the user's memories do not belong to a repository
             verdicts = Verdicts(folder, code)
             outdated += [verdicts] if verdicts.tell(some) else []
     return outdated

@@ -1,4 +1,4 @@
-"""Which memories belong to a prompt: BM25, how sure, at most five, nothing where none fits."""
+"""Selects the memories for a prompt: BM25 and a sureness; at most five, none if nothing fits."""
 
 import os
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 BODIES = 5
 POINTERS = 15
-MORE = 8  # candidates beyond those that can be given: twins fall out
-MAX_SURFACED = 2000  # of those told already that a search is asked to look beyond
-LEADERS = 3  # one of the first must be a sure match, else nothing fits
-SURE = 0.5  # below it, nothing fits the prompt
+MORE = 8  # extra candidates, since duplicates are dropped
+MAX_SURFACED = 2000  # memories told already that a search may have to skip
+LEADERS = 3  # one of the first hits must be a sure match
+SURE = 0.5  # a lower value is no match
 TEAM = "team"
-SAME = 0.8  # share of words in common from which on two memories say the same
-COMPARED = 16_384  # characters of a memory whose words are compared
+SAME = 0.8  # share of common words that makes two memories duplicates
+COMPARED = 16_384  # characters of a memory that are compared
 
 
 class Hit:
@@ -33,13 +33,13 @@ class Hit:
         self.memory = memory
         self.score = score
         self.sure = sure  # comparable between prompts and stores; `score` is not
-        self.words = words  # what each matched word added to the score
+        self.words = words  # score by matched word
 
 
 class Found:
     def __init__(self, hits: list[Hit], searched: int, findings: "list[Finding]") -> None:
         self.hits = hits
-        self.searched = searched  # how many memories there were to choose from
+        self.searched = searched
         self.findings = findings
 
 
@@ -54,8 +54,8 @@ class Place:
         self.scope = scope
         self.store = store
         self.search = search
-        self.source = source  # who else wrote the memory at a path
-        self.real = os.path.realpath(store.root)  # a session may reach it by several spellings
+        self.source = source  # gives the author of a path, if it is not the user
+        self.real = os.path.realpath(store.root)  # a session may use several spellings of the path
 
     def recalled(self, memory: "Memory") -> Recalled:
         recalled = Recalled(memory, self.scope, self.store.root)
@@ -68,7 +68,7 @@ class Recollection:
     def __init__(self) -> None:
         self.bodies: list[Recalled] = []
         self.pointers: list[Recalled] = []
-        self.near: list[Recalled] = []  # what came closest, where nothing fits
+        self.near: list[Recalled] = []  # the closest memories if nothing fits
         self.abstained = False
         self.reason = ""
         self.searched = 0
@@ -96,7 +96,7 @@ def recall(
     every = _search(places, prompt, wanted, result)
     memories = [memory for memory in every if memory.version not in state.surfaced]
     if abstain:
-        memories = [memory for memory in memories if memory.words]  # rules are told at the start
+        memories = [memory for memory in memories if memory.words]  # rules were told before
         if not _fits(memories):
             result.near = memories[:LEADERS]
             if _fits(every):
@@ -111,7 +111,7 @@ def recall(
         elif len(result.pointers) < pointers:
             result.pointers.append(memory)
     for given in (result.bodies, result.pointers):
-        given.sort(key=lambda memory: bool(memory.giver))  # the user's own come first
+        given.sort(key=lambda memory: bool(memory.giver))  # the user's own memories come first
     return result
 
 
@@ -127,7 +127,7 @@ def _search(
     for place in places:
         try:
             found = place.search.find(prompt, limit)
-        except _broken() as error:  # one store that cannot be opened hides no other
+        except _broken() as error:  # an unreadable store must not hide the others
             result.findings.append(_finding(error))
             continue
         result.searched += found.searched
@@ -159,7 +159,7 @@ class Reader:
     def __init__(self, places: "Sequence[Place]", findings: "list[Finding]") -> None:
         self.stores = {place.scope: place.store for place in places}
         self.findings = findings
-        self.words: dict[Recalled, frozenset[str]] = {}  # of each memory that was compared
+        self.words: dict[Recalled, frozenset[str]] = {}
 
     def read(self, memory: Recalled) -> bool:
         if memory.text:
@@ -178,7 +178,7 @@ class Reader:
     def say_same(self, first: Recalled, second: Recalled) -> bool:
         shorter, longer = sorted((len(first.text), len(second.text)))
         if shorter < SAME / 2 * longer:
-            return False  # too different in size, whatever the words
+            return False  # too different in size to be duplicates
         ours, theirs = self._words(first), self._words(second)
         return len(ours & theirs) >= SAME * len(ours | theirs)
 
@@ -206,9 +206,7 @@ def _label(memory: Recalled) -> str:
     return stem(memory.memory.path).lower().replace("_", "-")
 
 
-# Which prompts ask for no memory.
-
-# As a person says it: a verb, perhaps some words between, then the word itself.
+# A waiver is a verb, up to _MAX_BETWEEN filler words, then "memory".
 _VERBS = (
     *("ignore", "ignoring", "disregard", "disregarding", "skip", "without", "forget about"),
     *("without using", "dont use", "do not use", "dont consult", "do not consult", "dont read"),
@@ -222,9 +220,9 @@ _BETWEEN = frozenset(
         *("saved", "stored", "project", "previous", "past", "old", "earlier"),
     )
 )
-_MAX_BETWEEN = 4  # words between the verb and the word
+_MAX_BETWEEN = 4  # words between the verb and "memory"
 _MEMORY = ("memory", "memories")
-# What makes it the computer's memory, or a thing with that name: "ignore memory leaks for now".
+# Next words that mean the computer's memory: "ignore memory leaks for now".
 _THINGS = frozenset(
     (
         *("access", "accesses", "address", "addresses", "alignment", "allocation", "allocations"),
@@ -238,7 +236,7 @@ _THINGS = frozenset(
         *("test", "tests", "toggle", "usage", "use", "warning", "warnings"),
     )
 )
-_WISH_CHARACTERS = 2000  # of a prompt in which such a wish may stand
+_WISH_CHARACTERS = 2000  # characters of a prompt that are searched for a waiver
 
 
 def wants_nothing(prompt: str) -> str:
@@ -269,25 +267,25 @@ def _is_waived(words: list[str], index: int) -> bool:
     return before.endswith(tuple(f" {verb}" for verb in _VERBS))
 
 
-# BM25 over weighted fields. The constants were chosen on memory directories from the wild
-# (docs/decisions/0004); none of them depends on the store, so that a catalog made at once and one
-# made in steps answer alike.
+# BM25 over weighted fields. The constants were tuned on real memory directories
+# (docs/decisions/0004). None depends on the store, so catalogs built at once and in steps give the
+# same answers.
 
 SATURATION = 1.6  # the k1 of BM25
-STEPS = 64  # weights are kept as whole numbers of 64ths: the same in memory and in the catalog
+STEPS = 64  # weights are integers, in 64ths, in memory and in the catalog
 ROUNDING = SATURATION * STEPS
-RULES = ("feedback", "user")  # what applies to a kind of task, whatever its words
+RULES = ("feedback", "user")  # types that apply to a kind of task, whatever its words
 RULE_SHARE, RULE_START = 1.05, 0.2
-MAX_LIFTED = 12  # memories below the best that their type may still lift
-MAX_TERMS = 40  # of a prompt; the rarest ones count
-FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
-UNLISTED = 5.0  # how rare a word is that background.txt does not list
-MAX_KNOWN_WORDS = 10_000  # whose rarity is kept
+MAX_LIFTED = 12  # memories below the best that their type may still move up
+MAX_TERMS = 40  # terms of a prompt; the rarest are used
+FIRST, LAST = 6000, 2000  # characters of a long prompt: the question is at either end of a paste
+UNLISTED = 5.0  # rarity of words that background.txt does not list
+MAX_KNOWN_WORDS = 10_000  # size of the cache
 
 
 class _Rarity(dict[str, float]):
-    # Made by evals/background.py. Each line: how rare, then the stems. A stem is looked for in the
-    # text: a table of it would take longer to make than a prompt to answer.
+    # Made by evals/background.py. Each line: a rarity, then the stems. The text is searched, since
+    # building a table would take longer than answering a prompt.
     text = ""
 
     def __missing__(self, term: str) -> float:

@@ -1,4 +1,4 @@
-"""Files below one directory, replaced whole and durably: what only a writer needs.
+"""Replaces files below a directory atomically and durably; only writers import it.
 
 A replacement is a temporary file in the same directory, write, fsync, rename, fsync of the
 directory. An error before the rename leaves the old version, one after it the new one.
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-MAX_FILES_IN_FLIGHT = 100  # two handles each
+MAX_FILES_IN_FLIGHT = 100  # each needs two handles
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -46,7 +46,7 @@ def sweep(disk: Disk, enter: "Callable[[str], bool]") -> None:
         try:
             folder, entries = disk.list_folder(prefix)
         except OSError:
-            continue  # what cannot be opened holds no debris of ours to remove now
+            continue  # an unreadable folder is left for the next sweep
         for entry in entries:
             path = prefix + entry.name
             if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp"):
@@ -93,7 +93,7 @@ class Staged:
         if self.temporary:
             _unlink_quietly(self.temporary, self.parent)
         for handle in (self.handle, self.parent):
-            close_quietly(handle)  # -1: closed already; else its bytes were forced, or are given up
+            close_quietly(handle)  # -1 if closed already; its bytes are synced or abandoned
 
 
 def _mode_of(parent: int, name: str) -> int:

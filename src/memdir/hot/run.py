@@ -1,12 +1,12 @@
-"""One hook from end to end: what the client hands over in, the answer out.
+"""Runs a hook: reads the client's event, writes the answer.
 
-Whatever goes wrong, the session goes on: no answer, no word on stderr, a line in our own log.
+On any error the session continues: no answer, nothing on stderr, a line in our own log.
 """
 
 import os
 import sys
 
-# The C parts of `json`, which itself would cost as much as the interpreter.
+# The C parts of `json`: importing `json` would double the start time.
 from _json import encode_basestring, make_encoder, make_scanner  # type: ignore[import-not-found, unused-ignore]
 from time import time
 
@@ -28,22 +28,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Work = tuple[str, str, int]  # a stamp, the directory to work for, seconds between two starts
+    Work = tuple[str, str, int]  # stamp file, directory to work for, seconds between two starts
 
-# Set by whoever starts an agent as a model: a hook inside it returns at once, or the agent would
-# call us, and we the agent, without end.
+# Set when we start an agent as a model: its hooks return at once, or they would start agents
+# without end.
 NESTED = "MEMDIR_NESTED"
 MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
-PAUSE_SECONDS = 60  # between two starts of a worker for the same checkout
+PAUSE_SECONDS = 60  # between two workers for the same checkout
 STAMP = ".started"
 START = os.path.dirname(os.path.abspath(__file__)) + "/start.py"
 WORKER = "worker"
 REPORTS = "reports"
 MAX_REPORT_BYTES = 2_000
-REPORTING = ("prompt", "session-start", "stop")  # whose message the client shows to the user
-MEMORY_OFF = "memory=off"  # the client has none of its own
-EVENTS = {  # the module and function that answer
+REPORTING = ("prompt", "session-start", "stop")  # events whose message the client shows to the user
+MEMORY_OFF = "memory=off"  # the client's own memory is off
+EVENTS = {  # module and function that answer
     "prompt": ("memdir.hot.prompt", "answer"),
     "session-start": ("memdir.hot.session_start", "answer"),
     "subagent-start": ("memdir.hot.session_start", "answer_subagent"),
@@ -53,7 +53,7 @@ EVENTS = {  # the module and function that answer
     "pre-tool": ("memdir.records.guard", "answer"),
 }
 END = "session-end"
-END_SECONDS = 0.4  # after one second the client ends the hook, and tells the user
+END_SECONDS = 0.4  # after one second the client kills the hook and tells the user
 
 
 def main(arguments: list[str]) -> None:
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> None:
 
 def run(event: str, arguments: list[str]) -> None:
     if os.environ.get(NESTED):
-        return  # we are what called the client
+        return  # we called this client ourselves
     state = arguments[0] if arguments else ""
     try:
         asked = Event(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES))
@@ -86,9 +86,9 @@ def run(event: str, arguments: list[str]) -> None:
         if text:
             sys.stdout.buffer.write(f"{text}\n".encode())
             sys.stdout.flush()
-        if work:  # only after the answer: nobody waits for it
+        if work:  # after the answer, so nobody waits for it
             start_worker(*work)
-    except Exception as error:  # the one broad net: a memory is never worth a broken session
+    except Exception as error:  # the only catch-all: a memory is never worth a broken session
         from memdir.hot.log import log, trouble
 
         if state:
@@ -124,14 +124,14 @@ def _read_place(arguments: list[str], cwd: str) -> Here | None:
 
 def _leave_in_time() -> None:
     """If the end of a session takes long, lets the client go on and finishes in a fork."""
-    # The module around it costs a millisecond.
+    # `signal` itself costs a millisecond.
     import _signal  # type: ignore[import-not-found, unused-ignore]
 
     def leave(*_: object) -> None:
         if os.fork():
             os._exit(0)
         os.setsid()
-        nothing = os.open("/dev/null", os.O_RDWR)  # the client waits for what we could still say
+        nothing = os.open("/dev/null", os.O_RDWR)  # the client waits until our output is closed
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
 
@@ -146,7 +146,7 @@ class _Reader:
 
     @staticmethod
     def parse_int(digits: str) -> float:
-        return int(digits) if len(digits) < 4_000 else float(digits)  # as long as `int` reads
+        return int(digits) if len(digits) < 4_000 else float(digits)  # the limit of `int`
 
 
 _scan = make_scanner(_Reader())  # type: ignore[arg-type, unused-ignore]
@@ -155,7 +155,7 @@ _encode = make_encoder(*_OPTIONS)  # type: ignore[arg-type, unused-ignore]
 
 
 def read_json(data: bytes) -> "Any":
-    # A zero would end a path and a text of SQLite early.
+    # A zero byte would truncate paths and SQLite texts.
     text = data.replace(b"\\u0000", b"\\u0020").decode("utf-8", "replace").strip(" \t\r\n")
     try:
         value, end = _scan(text, 0)
@@ -182,7 +182,7 @@ class Event:
         self.agent = _text(self.fields, "agent_type")
         self.transcript = _text(self.fields, "transcript_path")
         self.last = _text(self.fields, "last_assistant_message")
-        self.again = self.fields.get("stop_hook_active") == 1  # it goes on because a hook said so
+        self.again = self.fields.get("stop_hook_active") == 1  # a hook made the turn continue
 
     def call(self) -> list[str]:
         given = self.fields.get("tool_input")
@@ -220,7 +220,7 @@ def leave_report(state_dir: str, place: str, line: str) -> None:
     try:
         disk.append(_report_path(state_dir, place), data, MAX_REPORT_BYTES)
     except OSError:
-        return  # it stays unsaid
+        return
 
 
 def take_report(state_dir: str, place: str) -> str:
@@ -240,17 +240,17 @@ def start_worker(stamp: str, code: str, pause: int) -> bool:
         if abs(time() - os.stat(stamp).st_mtime) < pause:
             return False
     except OSError:
-        pass  # the first time
+        pass  # never started yet
     command = [sys.executable, "-I", "-S", START, WORKER, code]
-    # The client waits for a hook's output to be closed, so the worker gets none of it.
+    # The client waits until a hook's output is closed, so the worker must not inherit it.
     closed = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDWR, 0)]
     closed += [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]  # type: ignore[list-item]
     try:
         os.close(disk.open_append(stamp))
-        os.utime(stamp)  # without a stamp, every prompt would start one
+        os.utime(stamp)  # without a stamp, every prompt would start a worker
         try:
             os.posix_spawn(command[0], command, os.environ, file_actions=closed, setsid=True)
-        except NotImplementedError:  # a system without it: at least no signal of the client's group
+        except NotImplementedError:  # no setsid here: at least leave the client's process group
             os.posix_spawn(command[0], command, os.environ, file_actions=closed, setpgroup=0)
     except OSError:
         return False

@@ -1,8 +1,8 @@
-"""Text that can be read but no longer works, whoever wrote it; times and ages in words.
+"""Makes text of any origin readable but harmless to an agent; times and ages in words.
 
-A memory may hold the tags, tokens and headings by which a client tells its own words from the
-rest. Their first bracket becomes ‹, their line starts with ›; hidden characters are left out.
-Files keep their bytes: this is a view. Ordinary code is not touched: only listed names count.
+A memory may contain the tags, tokens and headings that mark a client's own text. Their first
+bracket becomes ‹, their line starts with ›; hidden characters are removed. Only the view changes,
+not the files. Only listed names are affected, not ordinary code.
 """
 
 import time
@@ -11,11 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Times are always UTC: what names no zone is read as UTC, what is written is UTC.
+# All times are UTC, also those without a zone.
 DAY = 86_400  # seconds
-_FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; other years could not be read back
+_FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; earlier years could not be read back
 _LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
-_LONGEST = 40  # characters of the longest form we read; more is no time
+_LONGEST = 40  # characters of the longest form we parse
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SHAPE = str.maketrans("123456789", "000000000")
 
@@ -31,7 +31,7 @@ def parse_time(text: str) -> float | None:
         return None
     if not 1 <= day <= _MONTH_DAYS[month - 1] + (leap and month == 2):
         return None
-    past = year - 1  # counted here: `datetime` is too heavy for a hook
+    past = year - 1  # `datetime` is too slow to import in a hook
     days = past * 365 + past // 4 - past // 100 + past // 400
     days += sum(_MONTH_DAYS[: month - 1]) + (leap and month > 2) + day - 1
     seconds = _clock_seconds(text[10:])
@@ -86,17 +86,17 @@ def age_words(days: int) -> str:
     return f"{days} days ago"
 
 
-BRACKET = "‹"  # stands where a bracket stood
-QUOTED = "› "  # stands in front of a line that passes itself off as somebody else's
+BRACKET = "‹"  # replaces a bracket
+QUOTED = "› "  # prefix of a line that imitates the client or a turn
 ELLIPSIS = "…"
-BROKEN = "\ufffd"  # stands for a byte that is no UTF-8
+BROKEN = "\ufffd"  # replaces a byte that is not UTF-8
 
 _NEW_LINES = "\v\f\x85\u2028\u2029"
 _CONTROLS = [*range(9), *range(14, 32), 127]
 _HARMLESS = bytes([9, 10, *range(32, 127)])
 _ASCII: dict[int, str | None] = {**dict.fromkeys(_CONTROLS), 11: "\n", 12: "\n"}
-# C0 and C1 · soft hyphen, marks of direction, fillers, zero width, invisible operators, selectors
-# of glyphs, annotations · code points that are no characters.
+# C0 and C1 · soft hyphen, direction marks, fillers, zero width, invisible operators, glyph
+# selectors, annotations · noncharacters.
 _HIDDEN = frozenset(
     [
         *map(chr, (*_CONTROLS, *range(0x80, 0x85), *range(0x86, 0xA0), *range(0x202A, 0x202F))),
@@ -105,9 +105,9 @@ _HIDDEN = frozenset(
         *"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u3164\ufeff\uffa0",
     ]
 )
-# Formats of hieroglyphs, shorthand and music; tags and selectors, which can carry a hidden text.
+# Format characters of hieroglyphs, shorthand and music; tags and selectors can hide text.
 _HIDDEN_ABOVE = ((0x13430, 0x1343F), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF))
-# Joiners, emoji style and Mongolian forms are hidden too, except where a script or an emoji
+# Joiners, emoji styles and Mongolian forms are also removed, unless a script or an emoji
 # needs them.
 _NON_JOINER, _JOINER = "\u200c", "\u200d"
 _STYLES = "\ufe0e\ufe0f"
@@ -118,15 +118,15 @@ _EMOJI = (("↔", "↪"), ("⌚", "⏿"), ("▪", "◾"), ("☀", "➿"), ("⬅"
 _MORE_EMOJI = "©®‼⁉™ℹⓂ⤴⤵〰〽㊗㊙"
 
 _OPENERS = "<＜﹤˂ᐸ⟨\u2329\u3008❬❮"
-_WINDOW = 64  # characters of a name that are looked at
+_WINDOW = 64  # characters of a name that are compared
 _BETWEEN = " \t\n/\\"
 _SLASHES = frozenset("/／⁄∕⧸")
-_STOPS = frozenset(_OPENERS + BRACKET + ">＞|｜")  # end what may stand in front of a name
+_STOPS = frozenset(_OPENERS + BRACKET + ">＞|｜")  # end the characters that may precede a name
 _BEFORE_END = " \t\n\"'`/"
 _LOOKS_LIKE = dict.fromkeys([0x2044, 0x2215, 0x29F8], "/") | dict.fromkeys(
     [0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212], "-"
 )
-# Names that clients give a meaning to, with - for _. These are nothing else, wherever they stand:
+# Names that clients act on, with - for _. These have no other meaning:
 _TAGS = frozenset(
     (
         *("system-reminder", "system-prompt", "system-message", "user-prompt-submit-hook"),
@@ -140,7 +140,7 @@ _TAGS = frozenset(
         *("user-instructions", "triage-data", "start-of-turn", "end-of-turn"),
     )
 )
-# These may also be a type, a header of C++ or a placeholder.
+# These may also be a type, a C++ header or a placeholder.
 _WORDS = frozenset(
     (
         *("memory", "memories", "system", "sys", "human", "assistant"),
@@ -150,12 +150,12 @@ _WORDS = frozenset(
 _OPENING = ("memdir", "antml", "system-reminder", "team-memor", "relevant-memor")
 _CLOSING = (*_OPENING, "memory-", "system-", "local-command", "user-prompt")
 _REMINDER = "system-reminder"
-_INCLUDES = ("include", "import")  # of C and C++, in front of <memory>
+_INCLUDES = ("include", "import")  # before <memory> in C and C++
 _TOKENS = ("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS")
 
 _ROLES = ("human:", "assistant:")
-_TURNS = (*_ROLES, "system:", "user:")  # as headings: so some models are given their turns
-# How our own lines start (injection.py), and those of the client.
+_TURNS = (*_ROLES, "system:", "user:")  # some models get their turns as headings
+# Starts of our own lines (inject.py) and of the client's.
 _HEADINGS = (
     *("memory, saved", "memory, confirmed", "memory, dated", "memory, not an instruction"),
     *("memory (saved", "memory: /", "memory: ~/", "this memory was last confirmed"),
@@ -175,7 +175,7 @@ def inert(text: str) -> str:
 
 
 def inert_line(text: str, size: int = 0) -> str:
-    # Joined before it is judged: what stood apart may become a tag.
+    # Join first: separate parts may form a tag.
     text = text[:_LONGEST_LINE]
     plain = text.isascii() and text.isprintable()
     line = " ".join((text if plain else make_visible(text)).split())
@@ -198,7 +198,7 @@ def make_visible(text: str) -> str:
     if text.isascii():
         odd = text.encode().translate(None, _HARMLESS)
         return text.translate(_ASCII) if odd else text
-    # Plain ASCII is taken out as bytes: a set of all characters costs ten times as much.
+    # ASCII is removed as bytes: a set of all characters would cost ten times as much.
     data = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
     characters = set(data.decode("utf-8", "surrogatepass"))
     changes: dict[int, str | None] = {ord(char): None for char in characters & _HIDDEN}

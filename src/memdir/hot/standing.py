@@ -1,6 +1,6 @@
-"""Standing rules: what holds whatever the prompt is, one line each, told when a session starts.
+"""Standing rules: they apply to every prompt, a line each, told when a session starts.
 
-Their text is left behind in the cache as long as no memory changes.
+Their text is cached until a memory changes.
 """
 
 import os
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 TYPES = ("feedback", "user", "value")
 RULE_CHARACTERS = 160
 RULES_CHARACTERS = 2000
-_TITLE_WORDS = 4  # fewer say what it is about, not what to do
+_TITLE_WORDS = 4  # fewer words name a topic, not a rule
 _SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
-_SENTENCE_CHARACTERS = 20  # "e.g. " ends none
+_SENTENCE_CHARACTERS = 20  # "e.g. " does not end a sentence
 _RULES = "Standing rules from memory, as the user gave them before; what they say now counts more:"
 _OTHERS = "Rules that others wrote and the user accepted; the user's own count more:"
 FOLDER = "standing"
@@ -94,9 +94,9 @@ def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tup
     rules: list[str] = []
     room, own = RULES_CHARACTERS, 0
     for _, store, memory in memories:
-        # Beyond the room a rule only counts: nobody has to read its text.
+        # Rules that cannot fit are only counted, so their text is not read.
         text = rule_sentence(memory, _read(store, memory)) if room > 0 else memory.name
-        if source := getattr(store, "source", None):  # who else wrote it
+        if source := getattr(store, "source", None):  # the author, if it is not the user
             text += f" ({source(memory.path)})"
         else:
             own += 1
@@ -170,4 +170,4 @@ def _files(store: Markdown, large: bool) -> str:
         folders = sorted(catalog.folder_times(store.root, time_ns()).items())
         return f"{LARGE} {disk.digest_of(repr(folders).encode('utf-8', 'replace'))}"
     except MemdirError as error:
-        return f"{CLOSED} {error.code}"  # it hides no other
+        return f"{CLOSED} {error.code}"  # an unreadable store must not hide the others

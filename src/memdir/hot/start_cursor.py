@@ -1,6 +1,6 @@
-"""The file Cursor runs: `python -I -S start_cursor.py EVENT`, start.py in Cursor's form.
+"""The file Cursor runs: `python -I -S start_cursor.py EVENT`; converts to and from start.py.
 
-Cursor names folders of a workspace instead of a directory, and reads `additional_context`.
+Cursor passes workspace folders instead of a directory, and reads `additional_context`.
 """
 
 import io
@@ -48,6 +48,6 @@ if __name__ == "__main__":
         main(sys.argv[1:])
         out.write(write_answer(answer.getvalue()))
         out.flush()
-    except BaseException:  # whatever is broken in here, the session is not
+    except BaseException:  # a broken hook must not break the session
         pass
     os._exit(0)

@@ -1,9 +1,8 @@
-"""Verdicts on the claims of memories, kept by the worker and confirmed by a stat at a prompt.
+"""Verdicts on the claims of memories, stored by the worker and confirmed by a stat at a prompt.
 
-A row is one claim that was found true or stale; its place is where it was found, or once was. A
-glance asks the file system for that place only: a path is still there or is not, a file with a
-symbol in it is unchanged or is not. A missing, damaged or outdated file of verdicts means a memory
-without verdicts, never a delay.
+A row is a claim found true or stale; its place is the file where it is, or was. At a prompt only
+that file is checked: a path still exists or not, a file with a symbol is unchanged or not. A
+missing, damaged or outdated file means a memory without verdicts, never a delay.
 """
 
 import os
@@ -18,16 +17,16 @@ if TYPE_CHECKING:
     from memdir.hot.inject import Recalled
     from memdir.hot.memory import Memory
 
-    Facts = tuple[int, int] | None  # of a place: time of change and size; None: it is not there
-    # verdict, kind, text, reason, place, its facts when it was looked at
+    Facts = tuple[int, int] | None  # mtime and size of a file; None if it does not exist
+    # verdict, kind, text, reason, place, facts of the place when it was checked
     Row = tuple[str, str, str, str, str, Facts]
 
-STALE, PATH = "stale", "path"  # as claims.claim says them; that one is too heavy here
+STALE, PATH = "stale", "path"  # as in claims.claim, which is too slow to import here
 FOLDER = "verdicts"
 MARK = "memdir verdicts 1"
 MAX_BYTES = 64 * 1024
-MAX_ROWS = 60  # of one memory
-MAX_STALE, MAX_CONFIRMED = 6, 8  # that are said
+MAX_ROWS = 60  # per memory
+MAX_STALE, MAX_CONFIRMED = 6, 8  # shown per memory
 MAX_TEXT_CHARACTERS, MAX_REASON_CHARACTERS = 60, 160
 GIT_FILE_BYTES = 4096
 _SPACES = str.maketrans("\t\n\r", "   ")
@@ -60,8 +59,8 @@ def read_git_line(path: str) -> str:
 
 class Kept:
     def __init__(self, facts: "tuple[int, int]", state: str, rows: "Sequence[Row]") -> None:
-        self.facts = facts  # of the memory's file
-        self.state = state  # the commit that was looked at
+        self.facts = facts
+        self.state = state  # the commit that was checked
         self.rows = rows
 
 
@@ -106,7 +105,7 @@ class Verdicts:
         return outdated
 
     def glance(self, place: str) -> "Facts":
-        parts = place.rstrip("/").split("/")  # a memory may name anything
+        parts = place.rstrip("/").split("/")  # the place comes from a memory, so it is untrusted
         if "\0" in place or any(part in ("", ".", "..") for part in parts):
             return None
         try:

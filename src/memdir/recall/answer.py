@@ -1,4 +1,4 @@
-"""What comes back for a prompt, what a session starts with, and how an agent is told of it."""
+"""Answers to a prompt, the text at the start of a session, and the instructions for an agent."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from memdir.recall.choose import Selected
 
 NONCE_BYTES = 4
-SECTION_CHARACTERS = 60_000  # of the whole text, in UTF-16 units
-INDEX_CHARACTERS = 30_000  # of an index: its own limit is 25,000
+SECTION_CHARACTERS = 60_000  # UTF-16 units
+INDEX_CHARACTERS = 30_000  # per index, which is limited to 25,000
 RESERVED_CHARACTERS = 4_000  # for the standing rules and the frame
 NANOSECONDS = 1e9
 Named = Sequence[tuple[str, App]]
@@ -36,10 +36,10 @@ class Recall:
     """What an agent would be told for a prompt, and why."""
 
     injected: Injected
-    chosen: tuple[Recalled, ...]  # the best, in their order, whole or not
+    chosen: tuple[Recalled, ...]  # best first, as body or pointer
     found: Recollection
-    milliseconds: float  # without a look at the code
-    selected: Selected | None = None  # who chose, where a model was asked
+    milliseconds: float  # without the time for reading code
+    selected: Selected | None = None  # set if a model was asked
 
     @property
     def text(self) -> str:
@@ -137,7 +137,7 @@ def render_section(apps: Named, *, session: str = "", full: bool = False) -> str
     text = _framed(apps, full)
     if sessions and text:
         sessions.keep_section(session, text)
-        return sessions.section(session) or text  # another start may have been faster
+        return sessions.section(session) or text  # another process may have been faster
     return text
 
 
@@ -209,7 +209,7 @@ def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: i
         )
     if not first.config.enabled:
         return Prompt("", 0, mode)
-    # The words say that they exist, so they do.
+    # The text says that the directories exist.
     for app in (first, team) if team and mode == TEAM else (first,):
         app.store.make()
     config = first.config

@@ -1,4 +1,4 @@
-"""A model chooses the memories that belong to a prompt (M13), or the local choice stands."""
+"""Lets a model choose the memories for a prompt (M13); falls back to the local choice."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
 from memdir.store.writer import App
 
-NEWEST = 200  # memories; more would crowd the prompt of the model that selects
-RANKED = 20  # of the local ranking: they may be older than the newest 200
+NEWEST = 200  # memories; more would crowd the model's prompt
+RANKED = 20  # of the local ranking, which may be older than the newest 200
 MAX_CHOSEN = 5  # memories; more would crowd the agent's context
 MAX_TOKENS = 256
 SECONDS = 3.0
-PROMPT_CHARACTERS = 4_000  # the start of a prompt says what it is about; the rest is often a paste
+PROMPT_CHARACTERS = 4_000  # the start names the topic; the rest is often a paste
 LINE_CHARACTERS = 300
 MARK_CHARACTERS = 12
 PROJECT = "project"
@@ -93,7 +93,7 @@ def select(
     names = data.get("memories") if isinstance(data, dict) else None
     given = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     paths = tuple(dict.fromkeys(name for name in given if name in offered))[:MAX_CHOSEN]
-    if names and not paths:  # to name nothing is a choice
+    if names and not paths:  # an empty list is a valid choice
         reason = f"{model.name} named only memories that are not listed"
         return Selected(tuple(local), LOCAL, reason)
     return Selected(paths, MODEL)
@@ -104,7 +104,7 @@ def _build_question(prompt: str, lines: Sequence[str], seconds: float) -> Questi
     words = files("memdir.recall").joinpath("prompts/select.md").read_text(encoding="utf-8")
     system, _, given = words.partition("\n---\n")
     asked, listed = _cut(prompt.strip(), PROMPT_CHARACTERS), "\n".join(lines)
-    # Made of the data itself: the same question has the same mark, and no memory can contain it.
+    # A digest of the data: reproducible, and no memory can contain it.
     mark = hashlib.sha256(f"{asked}\0{listed}".encode("utf-8", "replace")).hexdigest()
     user = Template(given.strip() + "\n").substitute(
         mark=mark[:MARK_CHARACTERS], prompt=asked, memories=listed

@@ -1,4 +1,4 @@
-"""Search without a catalog: read everything, keep it in memory. A catalog is made from the same."""
+"""Search without a catalog: reads everything into memory. Catalogs are made from it."""
 
 from array import array
 from binascii import crc32
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from memdir.store.ports import Store
 
-MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # of the index, about one memory
+MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # index lines per memory
 SPACES = str.maketrans("-_/", "   ")
-# How much a word counts by where it stands: file name, name, description, line of the index, body.
+# Weights of a word in: file name, name, description, index line, body.
 WEIGHTS = (2, 2, 3, 1, 1)
-LENGTH, USUAL_LENGTH = 0.6, 80  # how much a body's length counts, and a body that is not long
+LENGTH, USUAL_LENGTH = 0.6, 80  # influence of a body's length, and a usual length in words
 
 
 def number_memory(memory: Memory, taken: "Container[int]") -> int:
@@ -53,7 +53,7 @@ def log_count(count: int) -> float:
 
 def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[list[str], list[int]]:
     values = memory.values
-    document = memory.document  # of the header alone, or of the whole file
+    document = memory.document  # may hold the header only
     header_only = document.closing and not document.body and text.startswith(memory.head)
     body = text[len(memory.head) :] if header_only else memory_module.read(text).body
     file = stem(memory.path).translate(SPACES)
@@ -90,7 +90,7 @@ class _Rounded(dict[float, int]):
 
 
 def _round(weight: float) -> int:
-    return min(int(weight + 0.5), HEAVIEST) or 1  # one word, hundreds of times
+    return min(int(weight + 0.5), HEAVIEST) or 1  # a word may occur hundreds of times
 
 
 def read_whole(path: str, text: str, mtime: float) -> Memory:
@@ -137,7 +137,7 @@ class Postings(dict[str, "array[int]"]):
     def add(self, number: int, terms: list[str], weights: list[int]) -> None:
         lightest = make_entry(number, 0)
         entries = [lightest - (weight << SHIFT) for weight in weights]
-        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C
+        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C is faster
 
 
 class Scan:
@@ -145,8 +145,8 @@ class Scan:
         self.store = store
         self.words = Words()
         self.numbered: dict[int, Memory] = {}
-        self.lines: list[str] = []  # what the index says about each
-        self.terms: list[str] = []  # the terms of each
+        self.lines: list[str] = []  # index text of each memory
+        self.terms: list[str] = []  # terms of each memory
         self.postings = Postings()
         self.findings: list[Finding] = []
         self._read = False

@@ -1,4 +1,4 @@
-"""Pure: text in, values out; knows no memory."""
+"""Pure functions on text that know nothing of memories."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

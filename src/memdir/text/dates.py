@@ -1,4 +1,4 @@
-"""Relative dates (M3): the sure English ones are resolved, the rest is reported for an anchor."""
+"""Relative dates (M3): resolves the unambiguous English ones and reports the others."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from memdir.text import pattern
 from memdir.text.markdown import CODE, OPEN, item_start, layers
 
-REACH_CHARACTERS = 120  # of a sentence looked at on either side; keeps the whole linear
-CODE_COLUMNS, LIST_CODE_COLUMNS = 4, 6  # of indent; behind a blank line that is code
+REACH_CHARACTERS = 120  # of a sentence read on either side; keeps the search linear
+CODE_COLUMNS, LIST_CODE_COLUMNS = 4, 6  # indent that makes code after a blank line
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _FIXED = {
@@ -19,7 +19,7 @@ _FIXED = {
     "day before yesterday": -2,
 }
 
-# One space, or one line break as in hard-wrapped Markdown; never a paragraph's end.
+# A space, or a line break as in hard-wrapped Markdown; never the end of a paragraph.
 _GAP = r"(?:[ \t]{1,9}|[ \t]{0,9}\r?\n[ \t]{0,20})"
 _DAY_NAME = "(?:" + "|".join(_WEEKDAYS) + ")"
 _ANY_DAY = f"(?:{_DAY_NAME}|(?-i:Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun))"
@@ -42,7 +42,7 @@ _DATE = (
     rf"|(?:\d{{1,2}}[ ])?{_MONTH}(?:[ ]\d{{1,2}}\b)?)"
 )
 
-# Order matters: the longest reading of a place comes first.
+# Order matters: the longest match comes first.
 _PHRASE = pattern(
     rf"""
     (?P<skip> ``[^\n]*?`` | `[^`\n]*` | \[\[[^\[\]\n]{{0,200}}\]\] | \b(?:https?|ftp|file)://\S+
@@ -80,7 +80,7 @@ _PHRASE = pattern(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# A sentence ends at its mark, at a blank line, and where an item, heading or row begins.
+# A sentence ends at punctuation, a blank line, or the start of an item, heading or row.
 _ENDS = pattern(r"[.!?;](?=[\s\"')*_]|$)|\n[ \t]*(?=\n|[-*+|>#][ \t]?|\d{1,9}[.)][ \t])")
 _ALWAYS = pattern(
     r"\b(?:always|never|every|each|usually|normally|typically|generally|often|sometimes|regularly"
@@ -89,7 +89,7 @@ _ALWAYS = pattern(
     r"|(?:nobody|no one|everybody|everyone)[ \n](?:is|works|answers|reads|deploys))\b",
     re.IGNORECASE,
 )
-# In front of a day: the time of a meeting, an option of a command.
+# Before a day: the time of a meeting, an option of a command.
 _LEADS_TO_HABIT = pattern(
     rf"\b{_MEETING}\b[^.;:,!?\n]{{0,40}}\b(?:is|are|happens?|takes? place|runs?|starts?)\b"
     r"[^.;:,!?\n]{0,20}$|(?:^|\s)--?[A-Za-z][\w-]{0,30}[ =]$",
@@ -112,12 +112,12 @@ _DEADLINE = pattern(
     r"|blocked|closed|code ?freeze|merge window|migration)\b",
     re.IGNORECASE,
 )
-# In front of a span: "more than 3 days ago"; "expires in 30 days", "done in 3 days".
+# Before a span: "more than 3 days ago"; "expires in 30 days", "done in 3 days".
 _COMPARED = pattern(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
 _DURATION = pattern(
     r"\b(?:expires?|lasts?|takes?|took|done|built|every|once|twice|times?|[a-z]{2,}ed)\s*$", re.I
 )
-# "works today": a state on that day, not an event of it.
+# "works today": a state, not an event.
 _STATE = pattern(
     r"\b(?:as|works?|holds?|exists?|suffices?|already|but|does|do|uses?|supports?|reads?|happens?)\s$",
     re.IGNORECASE,
@@ -207,7 +207,7 @@ def _resolve(match: re.Match[str], before: str, after: str, day: date) -> str | 
     words = match[0].lower().split()
     days, lead = None, ""
     condition = _CONDITION.search(f"{before}{after}")
-    # "broke yesterday when Ana merged" tells of a day.
+    # "broke yesterday when Ana merged" is about a day, not conditional.
     if condition and (condition[0].lower() != "when" or not _happened(match[0], before + after)):
         return None
     if match["fixed"] and not (words == ["today"] and _is_state(before, after)):

@@ -1,7 +1,7 @@
-"""The one reader of Markdown: code, links, list items, headings, blocks and sentences.
+"""The only Markdown reader: code, links, list items, headings, blocks and sentences.
 
-Hooks import this module, and an index may come from anybody's repository: only C modules of the
-standard library, and no function costs more than its text is long.
+Hooks import this module, and an index may come from any repository: only C modules of the standard
+library, and every function takes linear time.
 """
 
 from memdir.text import pattern
@@ -10,14 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")  # what a backslash can escape
-_MAX_TARGET_CHARACTERS = 4096  # the longest path that Linux takes
-_MAX_PARENTHESES = 8  # nested in a target; no name has more
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")  # can be escaped by a backslash
+_MAX_TARGET_CHARACTERS = 4096  # the longest path on Linux
+_MAX_PARENTHESES = 8  # nested in a target
 
 
 def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
     """Code spans (start: end) and brackets outside them (opening: closing), in linear time."""
-    ticks: dict[int, list[int]] = {}  # where runs of backticks start, by length, the last one first
+    ticks: dict[int, list[int]] = {}  # starts of backtick runs by length, last first
     start = line.rfind("`")
     while start >= 0:
         end = start + 1
@@ -28,7 +28,7 @@ def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
     spans: dict[int, int] = {}
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    # From mark to mark, not from character to character: most of a line is words.
+    # Jump from mark to mark: most of a line is plain words.
     marks = {mark: place for mark in "\\[]`" if (place := line.find(mark)) >= 0}
     while marks:
         char = min(marks, key=marks.__getitem__)
@@ -83,7 +83,7 @@ def escape(text: str, marks: str) -> str:
     while i < len(text):
         char, end = text[i], spans.get(i, i + 1)
         escapes = char == "\\" and (i + 1 == len(text) or text[i + 1] in _PUNCTUATION)
-        # A comment that is left open further up in the index must not end in here.
+        # Must not close a comment that was left open further up.
         ends_comment = char == ">" and text[max(i - 2, 0) : i] == "--"
         if end == i + 1 and (char in marks or escapes or ends_comment):
             out.append("\\")
@@ -101,7 +101,7 @@ def destination(line: str, start: int) -> tuple[str, int]:
     close = _link_close(line, end)
     if close >= 0:
         return plain(line[start + 1 : end - 1] if angled else line[start:end]), close
-    # `[x](my file.md)` is no link to a strict reader, but people and models write it.
+    # `[x](my file.md)` is not valid Markdown, but people and models write it.
     close = line.find(")", start, start + _MAX_TARGET_CHARACTERS)
     if close < 0 or not line.endswith(".md", start, close):
         return "", -1
@@ -121,7 +121,7 @@ def _target_end(line: str, start: int) -> int:
         char = line[i]
         if char == "(":
             depth += 1
-            # Also what keeps `[a]([a]([a](…` from costing its length squared.
+            # Also keeps `[a]([a]([a](…` from taking quadratic time.
             if depth > _MAX_PARENTHESES:
                 return -1
         elif char == ")":
@@ -145,8 +145,8 @@ def _link_close(line: str, end: int) -> int:
     return i + 1 if line.startswith(")", i) else -1
 
 
-# What a line belongs to. REST is text behind a comment that ends on its line; OPEN is a code block
-# that nobody closed: it runs to the end.
+# Layers. REST is text after a comment that ends on its line; OPEN is a code block that
+# is never closed, so it runs to the end.
 FRONT, COMMENT, REST, CODE, OPEN, TEXT = "front", "comment", "rest", "code", "open", "text"
 
 BOM = "\ufeff"
@@ -169,7 +169,7 @@ def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
             result.append((CODE, line))
         elif closable and line.startswith("<!--", _indent(line)) and _indent(line) <= 3:
             comment = _comment(lines, i)
-            # Nothing closes below this line, so nothing closes below a later one either.
+            # Nothing closes a comment below this line, so do not search again.
             closable = bool(comment)
             result += comment or [(TEXT, line)]
         else:
@@ -249,13 +249,13 @@ def headings(lines: "Sequence[str]") -> list[tuple[int, int]]:
     ]
 
 
-MAX_TEXT_CHARACTERS = 1_000_000  # of a memory that is looked at
-MAX_LINE_CHARACTERS = 20_000  # what is longer is data, not language
-MAX_BLOCK_LINES = 400  # then the next block begins
-MAX_LEAD_CHARACTERS = 300  # of a line that introduces others
+MAX_TEXT_CHARACTERS = 1_000_000  # read per memory
+MAX_LINE_CHARACTERS = 20_000  # longer lines are data
+MAX_BLOCK_LINES = 400  # longer blocks are split
+MAX_LEAD_CHARACTERS = 300  # of an introducing line
 PROSE, FENCED, ROW, HEADING = "prose", "fenced", "row", "heading"
-HIDDEN = "\x01"  # stands for every character of a code span where words are looked for
-# An item, or a label such as **Why:**, begins a thought of its own.
+HIDDEN = "\x01"  # replaces each character of a code span
+# A list item, or a label such as **Why:**, starts a new block.
 _ITEM = pattern(r"\s{0,40}(?:[-*+•]|\d{1,4}[.)])\s")
 _LABEL = pattern(r"\s{0,8}\*\*[^*\n]{1,80}\*\*")
 
@@ -274,14 +274,14 @@ class Block:
 
     def __init__(self, kind: str, first: int, text: str) -> None:
         self.kind = kind
-        self.first = first  # line of the file, from 1 on
+        self.first = first  # line of the file, from 1
         self.text = text
-        self.heads: tuple[str, ...] = ()  # the headings above
-        self.lead = ""  # what introduces it with a colon
-        self.columns: tuple[str, ...] = ()  # of a table's row: what stands above each cell
+        self.heads: tuple[str, ...] = ()  # headings above
+        self.lead = ""  # the line above that introduces it with a colon
+        self.columns: tuple[str, ...] = ()  # column titles of a table row
         spans = structure(text)[0] if kind != FENCED else {}
-        self.spans = sorted(spans.items())  # of code
-        self.masked = text  # with its code spans hidden
+        self.spans = sorted(spans.items())  # code spans
+        self.masked = text  # code spans hidden
         if spans:
             ends = [0, *(end for _, end in self.spans)]
             starts = [*(start for start, _ in self.spans), len(text)]
@@ -305,10 +305,10 @@ def blocks(text: str) -> "Iterator[Block]":
             end += 1
         yield Block(PROSE, first + 1, "\n".join(lines[first:end]))
     heads: list[tuple[int, str]] = []
-    items: list[tuple[int, str]] = []  # indent and lead of the list items we are in
+    items: list[tuple[int, str]] = []  # indent and lead of the enclosing list items
     lead = ""
     columns: tuple[str, ...] = ()
-    above = 0  # the line below the block above
+    above = 0  # first line after the previous block
     for kind, number, held in _paragraphs(lines[body:], body + 1):
         block = Block(kind, number, "\n".join(held))
         is_item = kind == PROSE and _ITEM.match(held[0])
@@ -361,20 +361,20 @@ def _paragraphs(lines: "Sequence[str]", first: int) -> "Iterator[tuple[str, int,
         yield FENCED if fence else PROSE, start, held
 
 
-# Of a body; what comes behind them is not compared.
+# Of a body; later ones are not compared.
 MAX_CHARACTERS = 40_000
 MAX_SENTENCES = 2_000
-# A full stop ends a sentence only where the next one starts: `e.g. this` goes on.
+# A full stop before a lower-case letter does not end a sentence: `e.g. this`.
 _ENDS = pattern(r"(?<=[.!?][\s*_)\"'`])\s{0,4}(?=[^a-z\s])|(?<=[;。！？])\s{0,4}|\s—\s|\s--\s")
 _MARKS = pattern(r"^[\s>#*+|-]{1,40}|\d{1,3}[.)]\s")
-# Labels of the form that memories are asked to have; they say nothing about this one.
+# Labels that every memory has.
 _ASKED = pattern(r"(?i)^[*_]{0,2}(?:why|how to apply|rule|note|lesson)[*_]{0,2}:[*_]{0,2}\s*")
 
 
 def sentences(body: str) -> list[tuple[str, bool]]:
     """Each sentence, with True if it is a line of code; list items are separate."""
     result: list[tuple[str, bool]] = []
-    heading, below, count = "", 0, 0  # a heading belongs to the paragraph right below it
+    heading, below, count = "", 0, 0  # a heading belongs to the paragraph directly below it
     for kind, number, lines in _paragraphs(body[:MAX_CHARACTERS].split("\n"), 1):
         if kind == FENCED:
             result += [(line.strip(), True) for line in lines if line.strip()]

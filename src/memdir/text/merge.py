@@ -1,4 +1,4 @@
-"""Three versions of a text become one, line by line; where both sides changed, ours stays."""
+"""Three-way merge by lines; if both sides changed the same lines, ours stay."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-MAX_DEPTH = 12  # gaps within gaps; what is left then has changed
-SMALL_GAP_LINES = 64  # that are still compared each with each
+MAX_DEPTH = 12  # nested gaps; deeper ones count as changed
+SMALL_GAP_LINES = 64  # larger gaps are not compared line by line
 
 Region = tuple[int, int, slice | None, slice | None]
 
@@ -104,8 +104,8 @@ def _anchors(
     before, after = Counter(old[a:b]), Counter(new[c:d])
     places = {new[j]: j for j in range(c, d) if after[new[j]] == 1}
     pairs = [(i, places[old[i]]) for i in range(a, b) if before[old[i]] == 1 and old[i] in places]
-    ends: list[int] = []  # the smallest place that a row of that length ends with
-    rows: list[int] = []  # and its pair
+    ends: list[int] = []  # smallest end of a sequence, by length
+    rows: list[int] = []  # the pair at that end
     back = [-1] * len(pairs)
     for i, (_, place) in enumerate(pairs):
         length = bisect_left(ends, place)

@@ -1,4 +1,4 @@
-"""Secrets in a text, by the public formats of tokens: the rule and the line, never the value."""
+"""Finds secrets by the public formats of tokens: the rule and the line, never the value."""
 
 import base64
 import binascii
@@ -21,12 +21,12 @@ class Secret(NamedTuple):
 
 class _Rule(NamedTuple):
     name: str
-    keyword: str  # a text without it is not searched: that keeps fifty rules cheap
-    pattern: re.Pattern[str]  # group 1, or all of it, is the value
+    keyword: str  # the pattern is tried only if the text has this: fifty rules stay cheap
+    pattern: re.Pattern[str]  # the value is group 1, or the whole match
 
 
 def _rule(name: str, keyword: str, body: str, flags: int = 0) -> _Rule:
-    # A token starts where no word runs on; this also keeps repeated prefixes linear.
+    # A token starts at a word boundary; this also keeps repeated prefixes linear.
     return _Rule(name, keyword, pattern(r"(?<![A-Za-z0-9])" + body, flags))
 
 
@@ -106,7 +106,7 @@ _GETS = (
     r"(?:[_-]?(?:prod|production|dev|staging|live|\d))?"
     r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|:|\bis\b)[*_ \t]{0,4}"
 )
-# As people say it: `the password for the staging VPN is …`, `das Passwort lautet …`.
+# Prose: `the password for the staging VPN is …`, `das Passwort lautet …`.
 _SAID = (
     r"(?:[ \t](?:for|of|on|to|in|at|für|vom|zum|zur|para|de|del|do|da|pour|du)"
     r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|é)[ \t:]{1,3}"
@@ -121,7 +121,7 @@ _KEY = pattern(
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",
     re.I,
 )
-_KEY_WORD = pattern(r"key|secret|tok|credential", re.I)  # far cheaper to look for than _KEY
+_KEY_WORD = pattern(r"key|secret|tok|credential", re.I)  # a cheap test before _KEY
 _AWS_SECRET = pattern(
     rf"aws[\w ]{{0,20}}secret[\w ]{{0,20}}{_GETS}[\"'`]?([A-Za-z0-9/+]{{40}})(?![\w/+])", re.I
 )
@@ -134,20 +134,20 @@ _PLACEHOLDER = pattern(
     r"example|placeholder|change.?me|your|x{4}|\*{3}|\.\.\.|…|[<>]|^[$%]|\$[{(]|\{\{|%\("
     r"|redacted|dummy|sample|fake|mock|insert|environ|getenv|process\.env|secrets\."
     r"|passw(?:or)?d|abc123|foobar|deadbeef|0?1234567890?abcdef"
-    # The token that jwt.io shows to everybody.
+    # The example token of jwt.io.
     r"|eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI",
     re.I,
 )
 _UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _NAME = pattern(
-    # What stands after `password:` in prose and code without being one.
+    # Words after `password:` that are not passwords.
     r"[A-Za-z_]+(?:[-_./:][A-Za-z_]+)*\d?|[A-Za-z_]\w*(?:\.\w+)+|[A-Z][A-Z0-9_]+|[./~].*"
     r"|.*(?:argon2|bcrypt|scrypt|sha-?\d|pbkdf2|md5|base64|oauth|utf-?8|://).*",
 )
-_LEAST_KINDS = 5  # different characters; fewer is a row of zeros or the like
-_LEAST_RUN = 10  # letters and digits in a row that make a key look random
-_MIN_VALUE_CHARACTERS = 6  # of a value that is looked for elsewhere
-_LEAST_BITS = 3.0  # Shannon entropy per character of such a key
+_LEAST_KINDS = 5  # different characters; fewer are a filler such as zeros
+_LEAST_RUN = 10  # consecutive letters and digits of a random-looking key
+_MIN_VALUE_CHARACTERS = 6  # of a value that is searched for elsewhere
+_LEAST_BITS = 3.0  # Shannon entropy per character
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
@@ -203,7 +203,7 @@ def _by_label(text: str) -> Iterator[tuple[str, int]]:
     for match in _PASSWORD.finditer(text):
         inner: re.Match[str] | None = match
         while inner and (not _is_password(inner) or _continues(inner)):
-            # `password: password=…`: what looks like the value is a label once more
+            # `password: password=…`: the value is another label
             inner = _PASSWORD.search(text, inner.start(inner.lastindex or 0), inner.end())
         if inner:
             yield "password", inner.start(inner.lastindex or 0)
@@ -240,7 +240,7 @@ def _made_up(value: str) -> bool:
 
 def _is_password(match: re.Match[str]) -> bool:
     value = match[match.lastindex or 0]
-    if match.lastindex == 4:  # without quotes the sentence may go on
+    if match.lastindex == 4:  # without quotes the sentence may continue
         value = value.rstrip(".:*_\\")
     if " " in value or len(value) < 6 or _made_up(value) or _NAME.fullmatch(value):
         return False

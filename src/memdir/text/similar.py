@@ -1,7 +1,7 @@
-"""Near-duplicates: two memories that say the same, and a line that says what a text says.
+"""Near-duplicates: memories that say the same, and lines that say the same as a text.
 
-Every word counts the same: a rule is told in everyday words (push, wait, ask), while two memories
-about one module share all its rare names and may still say different things.
+All words have the same weight: rules use everyday words (push, wait, ask), while two memories about
+one module share all its rare names and may still say different things.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from memdir.hot.words import Words
 from memdir.text import pattern
 from memdir.text.markdown import MAX_CHARACTERS, MAX_SENTENCES, sentences
 
-MERGE = 0.9  # reached only where every sentence of one memory stands in the other
-SHOW = 0.5  # from here on a person may want to look
-LINK_DISCOUNT = 0.05  # who links to a memory knew of it, and still wrote another
-PLACE_SENTENCES = 5  # in a row that speak of one thing
-ABOUT_SENTENCES = 3  # of a body, in the place of a description
-MIN_TERMS = 3  # of a sentence; shorter ones are alike by chance
-MIN_HELD_TERMS = 6  # of a memory that stands in another one by no accident
+MERGE = 0.9  # only if one memory contains every sentence of the other
+SHOW = 0.5  # similar enough to show to a person
+LINK_DISCOUNT = 0.05  # an author who links to a memory meant to write another
+PLACE_SENTENCES = 5  # consecutive sentences that count as one place
+ABOUT_SENTENCES = 3  # of the body, if there is no description
+MIN_TERMS = 3  # of a sentence; shorter ones are similar by chance
+MIN_HELD_TERMS = 6  # of a memory; a shorter one may be contained by chance
 MAX_PARTS = 400  # sentences of a memory
-MAX_WORK = 20_000_000  # pairs of sentences: some ten seconds
-PAIR_WORK = 50  # what a pair of memories costs besides, in pairs of sentences
-MAX_NEAREST = 10  # pairs in which a memory is named: nobody wants each of a thousand copies
-MIN_HANDLE_CHARACTERS = 6  # of a name that another memory can mean by writing it
+MAX_WORK = 20_000_000  # pairs of sentences: about ten seconds
+PAIR_WORK = 50  # overhead of a pair of memories, in pairs of sentences
+MAX_NEAREST = 10  # pairs per memory: nobody wants a thousand copies listed
+MIN_HANDLE_CHARACTERS = 6  # of a name that counts as a mention of the memory
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Alike:
     first: str
     second: str
     score: float
-    first_held: float  # how much of the first the second also says
+    first_held: float  # share of the first that the second contains
     second_held: float
-    head_held: float = 0.0  # how much of the names and descriptions the other says, on average
-    linked: bool = False  # one of the two names the other
+    head_held: float = 0.0  # mean share of name and description that the other contains
+    linked: bool = False  # one mentions the other
 
 
 def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]:
@@ -94,12 +94,12 @@ class _Sketch:
         for mask in self.parts:
             self.all |= mask
         self.size = self.all.bit_count()
-        # Each sentence nearly as it stands: code as it is, words without emphasis and capitals.
+        # Code as it is, prose without emphasis and capitals.
         self.runs = frozenset(text if code else _normalize(text) for text, code in said)
         self.whole = len(document.body) <= MAX_CHARACTERS and len(body) < MAX_SENTENCES
         self.text = document.body.lower().replace("_", "-")
         handles = {label.lower().replace("_", "-") for label in (name, stem_of(path))}
-        # What another memory calls this one.
+        # Names by which other memories mention this one.
         self.handles = {
             handle for handle in handles if len(handle) >= MIN_HANDLE_CHARACTERS and "-" in handle
         }
@@ -147,7 +147,7 @@ def _candidates(sketches: Mapping[str, _Sketch], threshold: float) -> list[tuple
             second_head = (other.head & mine.all).bit_count() / other.head_size
             head = (first_head + second_head) / 2
             shared = (mine.all & other.all).bit_count()
-            # The first bound is cheap and loose, the second one costs a look at each sentence.
+            # The first bound is cheap and loose; the second one reads each sentence.
             if head + shared / (min(mine.size, other.size) or 1) < 2 * threshold:
                 continue
             held = sum(map(int.bit_count, map(other.all.__and__, mine.parts)))
@@ -185,10 +185,10 @@ def _compare(mine: _Sketch, other: _Sketch) -> Alike:
     return Alike(mine.path, other.path, score, first, second, head, linked)
 
 
-SAME = 0.8  # share of words in common; below it two memories may well be two memories
-MIN_WORDS = 3  # less is hardly a sentence
-MIN_LOOSE_WORDS = 4  # shorter lines are alike by chance: of them all words must be the same
-# Chinese and Japanese are written without spaces: each sign counts as a word.
+SAME = 0.8  # share of common words that makes two texts twins
+MIN_WORDS = 3  # fewer are hardly a sentence
+MIN_LOOSE_WORDS = 4  # in shorter texts all words must be the same
+# Chinese and Japanese have no spaces: each character counts as a word.
 _SIGN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = pattern(rf"[{_SIGN}]|[^\W_{_SIGN}]+")
 
@@ -203,8 +203,8 @@ def find_twin(text: str, listing: str, what_it_says: Callable[[str], str]) -> st
     if len(mine) < MIN_WORDS:
         return ""
     enough = SAME if len(mine) >= MIN_LOOSE_WORDS else 1.0
-    # Two texts with that much in common share one of any few words; a line that had to be cut
-    # still has those it begins with. Most lines are passed over without taking them apart.
+    # Twins share at least one of these few words; a line that was cut still has its first words.
+    # So most lines are skipped without splitting them.
     start = sorted(set(_WORD.findall(text.lower())[:8]), key=len)
     few = sorted(mine, key=len)[-(len(mine) - int(len(mine) * SAME) + 1) :] + start[-2:]
     best, twin = 0.0, ""

@@ -6,16 +6,16 @@ import unicodedata
 
 from memdir.text import pattern
 
-# C0, DEL and C1 · soft hyphen, joiners, marks and overrides of direction, zero width, fillers ·
+# C0, DEL and C1 · soft hyphen, joiners, direction marks and overrides, zero width, fillers ·
 # line and paragraph separators · invisible operators · tags and variation selectors, which can
-# carry a whole hidden text · half characters (bytes that are no UTF-8).
+# hide text · surrogates (bytes that are not UTF-8).
 _HIDDEN = pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
     "|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]"
 )
-_PICTURES = 0x2400  # the symbols that stand for C0 controls: ␛ is 0x241B
+_PICTURES = 0x2400  # first symbol of a C0 control: ␛ is 0x241B
 ELLIPSIS = "…"
 
 
@@ -34,7 +34,7 @@ def _symbol(code: int) -> str:
         return "␡"
     if code < 0xA0:
         return f"\\x{code:02x}"
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that was no UTF-8, as Python carries it
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8, escaped as a surrogate
         return f"\\x{code - 0xDC00:02x}"
     return f"<U+{code:04X}>"
 
