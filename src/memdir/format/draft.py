@@ -190,8 +190,8 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
     below = ["\n".join(reasons)] if reasons else []
     draft = replace(draft, body="\n\n".join([draft.body.strip("\n"), *below]))
     if types.get(draft.type).needs_why:
-        said = draft.body.lower()
-        missing = " and ".join(mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in said)
+        lower = draft.body.lower()
+        missing = " and ".join(mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in lower)
         if missing:
             remarks.append(f"a {draft.type} memory without {missing} is hard to apply")
     return draft, tuple(dict.fromkeys(remarks))
@@ -209,10 +209,10 @@ def first_sentence(text: str) -> str:
     shown = secrets.before_secrets(text)
     text = UNSAID if shown != text and not shown.strip() else shown
     lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
-    said = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
+    prose = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
     # A heading is better than nothing.
     heads = [line.lstrip("# ") for line in lines if line[:1] == "#"]
-    line = next((line for line in (*said, *heads) if line), "")
+    line = next((line for line in (*prose, *heads) if line), "")
     line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
     line = " ".join(_CONTROL.sub(" ", line).split())
     if len(line) > DESCRIPTION_AIM:
@@ -226,16 +226,16 @@ def set_reasons(body: str, why: str, how: str) -> str:
     for mark, text in ((WHY, why), (HOW, how)):
         if not text:
             continue
-        said = f"{mark} {text}"
+        reason = f"{mark} {text}"
         same = re.search(rf"^{re.escape(mark)}.*(?:\n(?!\*\*)\S.*)*", body, re.M | re.I)
         other = re.search(rf"^{re.escape(HOW)}", body, re.M | re.I)
         if same:
-            body = body[: same.start()] + said + body[same.end() :]
+            body = body[: same.start()] + reason + body[same.end() :]
         elif other:
-            body = body[: other.start()] + said + "\n" + body[other.start() :]
+            body = body[: other.start()] + reason + "\n" + body[other.start() :]
         else:
             last = body.rpartition("\n\n")[2]
-            body += ("\n" if last.startswith(WHY) else "\n\n") + said
+            body += ("\n" if last.startswith(WHY) else "\n\n") + reason
     return body
 
 

@@ -215,14 +215,14 @@ _NEGATION = pattern(r"\b(?:not|never|no|don t|avoid|without|unless|except|stop|i
 
 def _repeats(text: str, claude_md: str) -> bool:
     """True if CLAUDE.md has every sentence, and none of them under a "not"."""
-    said = dict.fromkeys(_sentences(claude_md))
-    whole = "\n".join(f" {sentence} " for sentence in said)
+    known = dict.fromkeys(_sentences(claude_md))
+    whole = "\n".join(f" {sentence} " for sentence in known)
     new = list(dict.fromkeys(_sentences(text)))
-    return 0 < len(new) <= _MAX_SENTENCES and all(_is_said(part, said, whole) for part in new)
+    return 0 < len(new) <= _MAX_SENTENCES and all(_is_said(part, known, whole) for part in new)
 
 
-def _is_said(part: str, said: dict[str, None], whole: str) -> bool:
-    if part in said:
+def _is_said(part: str, known: dict[str, None], whole: str) -> bool:
+    if part in known:
         return True
     i = whole.find(f" {part} ") if part.count(" ") + 1 >= _QUOTED_WORDS else -1
     if i < 0:

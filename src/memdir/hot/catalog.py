@@ -250,17 +250,17 @@ class Fts:
         self.findings = []
         scan = None
         try:
-            found = self._ask(prompt, limit)
-            if found is None and self._update():
-                found = self._ask(prompt, limit, again=True)
-            if found is not None:
-                return found
+            answer = self._ask(prompt, limit)
+            if answer is None and self._update():
+                answer = self._ask(prompt, limit, again=True)
+            if answer is not None:
+                return answer
         except (Damaged, SqlError, OSError, ArithmeticError, ValueError) as error:
             scan = self._make_anew(error)
         from memdir.recall.scan import Scan
 
-        found = (scan or Scan(self.store)).find(prompt, limit)
-        return Found(found.hits, found.searched, found.findings + self.findings)
+        answer = (scan or Scan(self.store)).find(prompt, limit)
+        return Found(answer.hits, answer.searched, answer.findings + self.findings)
 
     def _ask(self, prompt: str, limit: int, *, again: bool = False) -> Found | None:
         modes = []

@@ -344,8 +344,8 @@ def _cut(head: str, text: str, below: int, path: str) -> str:
 
 def _rest(lines: int, part: bool, path: str) -> str:
     more = f"{lines:,} more line{'s' * (lines != 1)}" if lines or not part else ""
-    what = " and ".join(filter(None, ["the rest of this line" if part else "", more]))
-    return f"(cut here: {what} in {path})"
+    missing = " and ".join(filter(None, ["the rest of this line" if part else "", more]))
+    return f"(cut here: {missing} in {path})"
 
 
 def shorten(text: str, size: int) -> str:
@@ -412,9 +412,9 @@ def inject_once(
     """Like `inject`, but two hooks of one session never tell the same memory."""
     injected = inject(bodies, pointers, state, now=now, nonce=nonce)
     if injected.text:
-        told = [memory.version for memory in injected.bodies + injected.pointers]
+        versions = [memory.version for memory in injected.bodies + injected.pointers]
         size = len(injected.text.encode("utf-8", "replace"))
-        start = sessions.add_told(session, told, size)
+        start = sessions.add_told(session, versions, size)
         if start > state.end:  # another hook has told something in the meantime
             state = sessions.load(session, start)
             injected = inject(injected.bodies, injected.pointers, state, now=now, nonce=nonce)

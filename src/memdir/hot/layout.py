@@ -334,12 +334,12 @@ def _header(head: bytes, handle: int) -> bytes:
 
 def _closing(head: bytes) -> int:
     """End of the closing fence; 0 if there is none or its line may continue."""
-    at = head.find(b"\n---")
-    while at >= 0:
-        end = head.find(b"\n", at + 4)
-        if end < 0 or head[at + 1 : end].decode("utf-8", "replace").rstrip() == FENCE:
+    fence = head.find(b"\n---")
+    while fence >= 0:
+        end = head.find(b"\n", fence + 4)
+        if end < 0 or head[fence + 1 : end].decode("utf-8", "replace").rstrip() == FENCE:
             return max(end, 0)
-        at = head.find(b"\n---", at + 4)
+        fence = head.find(b"\n---", fence + 4)
     return 0
 
 

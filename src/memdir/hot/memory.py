@@ -198,9 +198,9 @@ def edit(document: Document, key: str, value: str) -> Document:
         line = f"{head}: {quote(value, always=quoted)}{end}"
         lines[start : document.ends.get(key, start + 1)] = [line]
     elif key == name:
-        at = document.starts.get(NEST, len(lines))
-        indent = _indent_of(lines[at]) if NEST in document.starts else document.indent
-        lines.insert(at, f"{indent}{name}: {quote(value)}{cr}")
+        index = document.starts.get(NEST, len(lines))
+        indent = _indent_of(lines[index]) if NEST in document.starts else document.indent
+        lines.insert(index, f"{indent}{name}: {quote(value)}{cr}")
     else:
         _insert_nested(document, lines, f"{name}: {quote(value)}{cr}", f"{NEST}:{cr}")
     return Document(document.opening, lines, document.closing, document.body)
@@ -221,10 +221,10 @@ def _insert_nested(document: Document, lines: list[str], line: str, heading: str
     elif document.values[NEST] or NEST in ends:
         lines.append(f"{indent}{NEST}.{line}")  # a text or a list: nothing can be nested there
     else:
-        at = starts[NEST] + 1
-        indent = _indent_of(lines[at - 1])
-        below = _indent_of(next((each for each in lines[at:] if each.strip()), ""))
-        lines.insert(at, (below if len(below) > len(indent) else indent + "  ") + line)
+        index = starts[NEST] + 1
+        indent = _indent_of(lines[index - 1])
+        below = _indent_of(next((each for each in lines[index:] if each.strip()), ""))
+        lines.insert(index, (below if len(below) > len(indent) else indent + "  ") + line)
 
 
 def _indent_of(line: str) -> str:

@@ -126,14 +126,14 @@ def _search(
     waiting: list[list[Recalled]] = []
     for place in places:
         try:
-            found = place.search.find(prompt, limit)
+            answer = place.search.find(prompt, limit)
         except _broken() as error:  # an unreadable store must not hide the others
             result.findings.append(_finding(error))
             continue
-        result.searched += found.searched
-        result.findings += found.findings
+        result.searched += answer.searched
+        result.findings += answer.findings
         waiting.append([])
-        for hit in reversed(found.hits):
+        for hit in reversed(answer.hits):
             memory = place.recalled(hit.memory)
             memory.score, memory.sure, memory.words = hit.score, hit.sure, hit.words
             waiting[-1].append(memory)

@@ -226,9 +226,9 @@ def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
 def _without_stray(text: str) -> str:
     """Keeps joiners and styles only where a script or emoji needs them."""
     kept: list[str] = []
-    for at, char in enumerate(text):
+    for index, char in enumerate(text):
         before = kept[-1] if kept else " "
-        if char not in _SOMETIMES or _needed(char, before, text[at + 1 : at + 2]):
+        if char not in _SOMETIMES or _needed(char, before, text[index + 1 : index + 2]):
             kept.append(char)
     return "".join(kept)
 
@@ -268,11 +268,11 @@ def _unbracket(text: str) -> str:
     return text
 
 
-def _is_tag(text: str, at: int) -> bool:
-    start = at + 1
+def _is_tag(text: str, opener: int) -> bool:
+    start = opener + 1
     while start < len(text) and _is_gap(text[start]):
         start += 1
-    lead, window = text[at + 1 : start], _plain(text[start : start + _WINDOW])
+    lead, window = text[opener + 1 : start], _plain(text[start : start + _WINDOW])
     if window[:1] == "|":
         return _is_token(window) and (not lead or not lead.isascii())
     end = 0
@@ -288,7 +288,7 @@ def _is_tag(text: str, at: int) -> bool:
         return name in _WORDS or name.startswith(_CLOSING)
     if odd:
         return name in _WORDS and "&" not in lead  # Vec<&System>
-    return name in _WORDS and _opens(text, at, lead, window[:end], window[end:])
+    return name in _WORDS and _opens(text, opener, lead, window[:end], window[end:])
 
 
 def _is_gap(char: str) -> bool:
@@ -310,11 +310,11 @@ def _is_listed(name: str) -> bool:
     return "-".join(filter(None, joined.replace(".", "-").split("-"))).startswith(_REMINDER)
 
 
-def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
+def _opens(text: str, opener: int, lead: str, name: str, rest: str) -> bool:
     """True for a tag, False for a comparison, type parameter or header file."""
     if lead or rest[:1] not in (">", "/", " ", "\t", "\n", ""):
         return rest.lstrip()[:1] == ">"
-    before = text[max(at - 12, 0) : at]
+    before = text[max(opener - 12, 0) : opener]
     if before[-1:].isalnum() or before[-1:] in ("_", ":"):
         # List<System>, i<memory
         return rest[:1] == ">" and (name.islower() or name.isupper())
@@ -324,11 +324,11 @@ def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
 def _quote(text: str) -> str:
     """Prefixes lines that imitate a turn, a heading or a verdict with ›."""
     lines = text.split("\n")
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         bare = line.lstrip(_MARKUP)
         if (bare[:1] in _INITIALS or not bare[:1].isascii()) and _is_forged(line, bare):
             lead = line[: len(line) - len(bare)]
-            lines[at] = f"{lead}{QUOTED}{bare}"
+            lines[index] = f"{lead}{QUOTED}{bare}"
     return "\n".join(lines)
 
 

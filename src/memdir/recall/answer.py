@@ -56,8 +56,8 @@ class Recall:
         """Why there is nothing to tell; empty where there is something."""
         if self.text or self.found.reason:
             return "" if self.text else self.found.reason
-        told = "everything that fits was told before"
-        return told if self.found.searched else "there is no memory yet"
+        message = "everything that fits was told before"
+        return message if self.found.searched else "there is no memory yet"
 
 
 def recall(
@@ -82,31 +82,31 @@ def recall(
     places = [Place(scope, app.store, app.search, source_of(app)) for scope, app in apps]
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     state = sessions.load(session) if sessions else SessionState()
-    found = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
+    recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
     if model and apps and not wants_nothing(prompt):
         from memdir.recall.choose import select_by_model
 
-        selected, found = select_by_model(
-            apps, places, prompt, state, found, session, limit=limit, pointers=pointers
+        selected, recollection = select_by_model(
+            apps, places, prompt, state, recollection, session, limit=limit, pointers=pointers
         )
-    looked = _verify(apps, found, verify)
+    looked = _verify(apps, recollection, verify)
     now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
-    told = found.bodies, found.pointers
+    given = recollection.bodies, recollection.pointers
     if sessions is None:
-        injected = inject(*told, SessionState(), now=now, nonce=nonce)
+        injected = inject(*given, SessionState(), now=now, nonce=nonce)
     else:
-        injected = inject_once(*told, sessions, session, state, now=now, nonce=nonce)
-    chosen = tuple([*found.bodies, *found.pointers][:limit])
+        injected = inject_once(*given, sessions, session, state, now=now, nonce=nonce)
+    chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
-    return Recall(injected, chosen, found, taken, selected)
+    return Recall(injected, chosen, recollection, taken, selected)
 
 
-def _verify(apps: Named, found: Recollection, anew: bool) -> float:
+def _verify(apps: Named, recollection: Recollection, anew: bool) -> float:
     """Sets the verdicts of each memory; returns the seconds spent reading code."""
     looked = 0.0
     for scope, app in apps:
-        bodies = [item for item in found.bodies if item.scope == scope]
+        bodies = [item for item in recollection.bodies if item.scope == scope]
         if not bodies or not app.config.code:
             continue
         if anew:
@@ -222,11 +222,11 @@ def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: i
 
 def _indexes(apps: Sequence[App]) -> list[tuple[str, str]]:
     """Skips an index that cannot be read: it must not hide the others."""
-    found = []
+    indexes = []
     for app in apps:
         path = f"{app.store.root}/{app.store.index_path}"
         try:
-            found.append((path, decode(app.store.index() or b"")))
+            indexes.append((path, decode(app.store.index() or b"")))
         except MemdirError as error:
             app.tell(f"{error.message}. Next: {error.next}")
-    return found
+    return indexes

@@ -153,19 +153,21 @@ _LEAST_BITS = 3.0  # Shannon entropy per character
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Sorted by line; examples published by the vendors do not count."""
     breaks = [match.start() for match in re.finditer("\n", text)]
-    found = {Secret(rule, bisect_right(breaks, at - 1) + 1) for rule, at in _by_format(text)}
-    known = {secret.line for secret in found}
-    for rule, at in _by_label(text):
-        line = bisect_right(breaks, at - 1) + 1
+    result = {
+        Secret(rule, bisect_right(breaks, offset - 1) + 1) for rule, offset in _by_format(text)
+    }
+    known = {secret.line for secret in result}
+    for rule, offset in _by_label(text):
+        line = bisect_right(breaks, offset - 1) + 1
         if line not in known:
-            found.add(Secret(rule, line))
-    return tuple(sorted(found, key=lambda secret: (secret.line, secret.rule)))
+            result.add(Secret(rule, line))
+    return tuple(sorted(result, key=lambda secret: (secret.line, secret.rule)))
 
 
 def before_secrets(text: str) -> str:
     """The text up to its first secret, safe to show in a name or an index."""
-    found = (at for _, at in (*_by_format(text), *_by_label(text)))
-    return text[: min(found, default=len(text))]
+    offsets = (offset for _, offset in (*_by_format(text), *_by_label(text)))
+    return text[: min(offsets, default=len(text))]
 
 
 def secret_values(text: str) -> Iterator[tuple[str, str]]:

@@ -86,8 +86,8 @@ class _Sketch:
         labels = f"{name} {stem_of(path)}".replace("_", " ").replace("-", " ")
         self.head = terms.mask(f"{labels} {about}", terms.types)
         self.head_size = self.head.bit_count() or 1
-        said = [*sentences(description), *body]
-        masks = [terms.mask(sentence) for sentence, _ in said]
+        everything = [*sentences(description), *body]
+        masks = [terms.mask(sentence) for sentence, _ in everything]
         self.parts = [mask for mask in masks if mask.bit_count() >= MIN_TERMS][:MAX_PARTS]
         self.total = sum(map(int.bit_count, self.parts))
         self.all = self.head
@@ -95,7 +95,7 @@ class _Sketch:
             self.all |= mask
         self.size = self.all.bit_count()
         # Code as it is, prose without emphasis and capitals.
-        self.runs = frozenset(text if code else _normalize(text) for text, code in said)
+        self.runs = frozenset(text if code else _normalize(text) for text, code in everything)
         self.whole = len(document.body) <= MAX_CHARACTERS and len(body) < MAX_SENTENCES
         self.text = document.body.lower().replace("_", "-")
         handles = {label.lower().replace("_", "-") for label in (name, stem_of(path))}

@@ -75,10 +75,10 @@ def pad(text: str, columns: int) -> str:
 
 def _first(text: str, columns: int) -> str:
     used = 0
-    for at, char in enumerate(text):
+    for index, char in enumerate(text):
         used += _columns(char)
         if used > columns:
-            return text[:at]
+            return text[:index]
     return text
 
 
@@ -96,11 +96,11 @@ def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
 
 
 def _words(text: str, columns: int) -> list[str]:
-    found = []
+    parts = []
     for word in text.split():
         while width(word) > columns and width(word) > len(word):
             part = _first(word, columns) or word[0]
-            found.append(part)
+            parts.append(part)
             word = word[len(part) :]
-        found.append(word)
-    return [word for word in found if word]
+        parts.append(word)
+    return [word for word in parts if word]
