@@ -72,6 +72,7 @@ def load(folder: str) -> "Decisions | None":
 
 
 def save(folder: str, decisions: "Decisions") -> None:
+    """Durable; the caller holds the store's lock."""
     disk = Disk(folder)
     try:
         disk.make_root()

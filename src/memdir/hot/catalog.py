@@ -139,6 +139,7 @@ def seconds(nanoseconds: int) -> float:
 
 
 def open_catalog(path: str, *, write: bool = False) -> Catalog:
+    """With `write`, the caller holds the lock beside the file."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     mode, wait = ("rw", WRITE_WAIT_SECONDS) if write else ("ro", READ_WAIT_SECONDS)
     connection = connect(f"{address}?mode={mode}", timeout=wait, isolation_level=None, uri=True)
@@ -171,12 +172,10 @@ class State:
         self.index = index
 
     def files(self) -> bytes:
-        """The facts of a small store as one value, which is fastest to compare."""
         # Version 2 of marshal writes equal values as equal bytes.
         return dumps(sorted(self.facts.items()), 2) if len(self.facts) <= SMALL else b""
 
     def is_unsure(self) -> bool:
-        """True if a file changed so recently that its next change might go unnoticed."""
         return any(facts[1] == UNSURE for facts in self.facts.values())
 
 

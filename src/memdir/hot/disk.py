@@ -46,7 +46,6 @@ class Unsettled(OSError):
 
 
 def failure(error: OSError, path: str, what: str) -> "MemdirError":
-    """An OSError as a sentence with the file, the cause and the next step."""
     from memdir.errors import Missing, Unwritable
 
     if isinstance(error, Unsettled):
@@ -99,6 +98,7 @@ class Disk:
         return handle, parts[-1]
 
     def make_root(self) -> None:
+        """Creates the root and its parents (0700), durably."""
         missing = []
         here = self.root
         # On a failing disk even `/` is not a directory: stop there anyway.
@@ -145,6 +145,7 @@ class Disk:
         replace_all(self, files)
 
     def drop(self, path: str) -> None:
+        """Removes a file, durably."""
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)
@@ -227,7 +228,6 @@ def sync_directory(path: str) -> None:
 
 
 def close_quietly(handle: int) -> None:
-    """For handles where a failed close loses nothing."""
     try:
         os.close(handle)
     except OSError:
@@ -235,6 +235,7 @@ def close_quietly(handle: int) -> None:
 
 
 def settle(parent: int) -> None:
+    """Makes a rename or unlink in this directory durable."""
     try:
         os.fsync(parent)
     except OSError as error:
@@ -270,6 +271,7 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def read_start(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
+    """First bytes of a regular file and its stat; never blocks on a pipe or device."""
     handle = os.open(path, _READ_LINK if follow else READ)
     try:
         facts = os.fstat(handle)

@@ -302,7 +302,6 @@ def _header(recalled: Recalled, now: float, hidden: int) -> str:
 
 
 def _age(memory: "Memory", now: float) -> str:
-    """From STALE_DAYS on, the age becomes a caveat."""
     clock = memory.clock
     days = safe.age_days(clock, now)
     times = [safe.parse_time(memory.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]

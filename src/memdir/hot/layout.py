@@ -143,6 +143,8 @@ class Files:
 
 
 class OnDisk(Files):
+    """Reads never wait; writers hold the lock."""
+
     def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
         self.root = root
         self.disk = Disk(root)
@@ -244,7 +246,6 @@ class Markdown(OnDisk):
     layout = "markdown"
 
     def scan(self) -> Scan:
-        """Reads every header once; a broken memory is reported and hides no other."""
         scan = Scan()
         for folder, name, path in self._walk(scan.skipped):
             self._peek(folder, name, path, scan)
@@ -270,6 +271,7 @@ class Markdown(OnDisk):
         return tree
 
     def sweep(self) -> None:
+        """Removes temporary files of killed writers; the caller holds the lock."""
         self.disk.sweep(lambda path: path != TEAM and path[0] != "." and "/." not in path)
 
     def _walk(self, findings: list["Finding"]) -> "Iterator[tuple[int, str, str]]":
@@ -317,7 +319,6 @@ class Markdown(OnDisk):
 
 
 def _header(head: bytes, handle: int) -> bytes:
-    """Bytes up to the closing fence; reads a second block only for long headers."""
     if head[:3] != FENCE.encode():
         first = head.partition(b"\n")[0].decode("utf-8", "replace")
         if first.lstrip("\ufeff").strip() != FENCE:

@@ -31,8 +31,6 @@ def utf16_units(text: str) -> int:
 
 
 class Document:
-    """A memory's text: header lines (None without a header), values and body."""
-
     __slots__ = (
         *("body", "closing", "ends", "indent", "lines", "opening", "problems", "starts"),
         "values",
@@ -125,7 +123,6 @@ def _read_fields(document: Document, lines: list[str]) -> None:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """`key: value`, `key:` and, if the key is a single word, `key:value`."""
     key, colon, value = line.partition(": ")
     if not colon:
         key, colon, value = line.partition(":")
@@ -181,7 +178,6 @@ def quote(value: str, *, always: bool = False) -> str:
 
 
 def edit(document: Document, key: str, value: str) -> Document:
-    """Changes only the line of this key (`metadata.x` is nested)."""
     if document.lines is None:
         eol = "\r\n" if "\r\n" in document.body[:4096] else "\n"
         return edit(Document(FENCE + eol, [], FENCE + eol, document.body), key, value)

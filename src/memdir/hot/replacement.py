@@ -57,8 +57,6 @@ def sweep(disk: Disk, enter: "Callable[[str], bool]") -> None:
 
 
 class Staged:
-    """A temporary file, renamed once its bytes are safe; owns its directory handle."""
-
     __slots__ = ("handle", "identity", "name", "parent", "temporary")
 
     def __init__(self, parent: int, name: str) -> None:

@@ -215,7 +215,6 @@ def _text(fields: object, name: str) -> str:
 
 
 def leave_report(state_dir: str, place: str, line: str) -> None:
-    """Stores a line that the next hook of the checkout shows to the user, not to the model."""
     data = (" ".join(line.split()) + "\n").encode("utf-8", "replace")
     try:
         disk.append(_report_path(state_dir, place), data, MAX_REPORT_BYTES)

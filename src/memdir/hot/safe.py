@@ -211,7 +211,6 @@ def make_visible(text: str) -> str:
 
 
 def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
-    """Replacements for lone surrogates and hidden characters beyond U+FFFF."""
     changes: dict[int, str | None] = {}
     for code in [ord(char) for char in characters if char >= "\ud800"]:
         if code <= 0xDFFF:
@@ -250,6 +249,7 @@ def _is_emoji(char: str) -> bool:
 
 
 def _unbracket(text: str) -> str:
+    """Replaces the first bracket of each tag or token that clients act on with ‹."""
     characters: list[str] = []
     for opener in "<" if text.isascii() else _OPENERS:
         index = text.find(opener)
@@ -292,7 +292,6 @@ def _is_tag(text: str, opener: int) -> bool:
 
 
 def _is_gap(char: str) -> bool:
-    """True for anything but name characters and brackets; Ⓢ counts as a letter."""
     if char.isalnum() or char in _STOPS:
         return False
     return char.isascii() or not any(map(str.isalnum, _plain(char)))
@@ -311,7 +310,6 @@ def _is_listed(name: str) -> bool:
 
 
 def _opens(text: str, opener: int, lead: str, name: str, rest: str) -> bool:
-    """True for a tag, False for a comparison, type parameter or header file."""
     if lead or rest[:1] not in (">", "/", " ", "\t", "\n", ""):
         return rest.lstrip()[:1] == ">"
     before = text[max(opener - 12, 0) : opener]

@@ -69,7 +69,6 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 
 def _make_store(root: str) -> None:
-    """The agent is told that the directory exists, so it must."""
     try:
         if root and not os.path.isdir(root):
             Markdown(root).make()

@@ -39,7 +39,6 @@ LARGE, CLOSED = "large", "closed"
 
 
 def rule_sentence(memory: "Memory", text: str) -> str:
-    """The description if it states the rule, else the first sentence of the text."""
     about = inert_line(memory.description)
     if _is_title(about, memory):
         about = inert_line(_first_sentence(memory_module.read(text).body)) or about
@@ -49,7 +48,6 @@ def rule_sentence(memory: "Memory", text: str) -> str:
 def render_rules(
     rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()
 ) -> str:
-    """Rules that fit, and how many do not; those of `others` follow, marked as such."""
     lines = []
     for heading, given in ((_RULES, rules), (_OTHERS, others)):
         items = [f"- {' '.join(each.split())}" for each in given if each.strip()]
@@ -64,7 +62,6 @@ def render_rules(
 
 
 def _is_title(about: str, memory: "Memory") -> bool:
-    """True if it only names a topic; scripts without spaces are judged by length."""
     if len(about) < 2 * _TITLE_WORDS or (about.isascii() and len(about.split()) < _TITLE_WORDS):
         return True
     keys = [

@@ -24,7 +24,6 @@ LAST_CHARACTERS = 1_000  # of the last reply, which may not be in the transcript
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """Queues the event; starts the worker rarely after a turn, always at a session's end."""
     if not asked.cwd.startswith("/"):
         return "", None
     text = ""

@@ -63,6 +63,5 @@ def get(name: str) -> Type:
 
 
 def use(own: dict[str, Type]) -> None:
-    """Replaces the user's own types; they cannot override built-in ones."""
     _own.clear()
     _own.update((name, type) for name, type in own.items() if name not in OURS)

@@ -69,7 +69,6 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """`c` or `v` for each letter; y is a vowel after a consonant."""
     shape = ""
     for letter in word:
         vowel = letter in VOWELS or (letter == "y" and shape[-1:] == "c")
@@ -244,7 +243,6 @@ def is_unspaced(letter: str) -> bool:
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """Pairs of neighbours in scripts without spaces; other runs stay whole."""
     pairs: list[str] = []
     run = ""
     for letter in [*word, ""]:
@@ -263,7 +261,6 @@ def _is_plain(word: str) -> bool:
 
 
 def _parts(word: str) -> list[str]:
-    """Splits handleAuth, handle_auth, HTTPServer2; a plain word is its only part."""
     if word.isdigit() or _is_plain(word):
         return [word]
     letters = word.rstrip("0123456789")
