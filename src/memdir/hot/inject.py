@@ -408,7 +408,7 @@ def inject_once(
     now: float,
     nonce: str,
 ) -> Injected:
-    """Like `inject`, but two hooks of one session never tell the same memory."""
+    """Like `inject`, and hooks of the same session that run at once do not repeat each other."""
     injected = inject(bodies, pointers, state, now=now, nonce=nonce)
     if injected.text:
         versions = [memory.version for memory in injected.bodies + injected.pointers]

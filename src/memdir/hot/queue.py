@@ -34,7 +34,7 @@ class Queue:
             try:
                 if not _write(handle, data):
                     return False
-                # On a busy machine the worker may have moved the file: try again.
+                # The worker may have moved the file without our line: try again.
                 if self._is_there(handle):
                     return True
             finally:

@@ -1,4 +1,4 @@
-"""The start of a session: standing rules, and the indexes if the client's memory is off.
+"""The start of a session: standing rules; if the client's memory is off, also how to use ours.
 
 A session is told once, and again after a clear or compact. A subagent gets the memory of agents of
 its name.
