@@ -1,1 +1,1 @@
-"""Pure: what lies in a store: names, MEMORY.md, drafts."""
+"""Pure functions for the contents of a store: names, MEMORY.md, drafts."""

@@ -1,4 +1,4 @@
-"""A draft, the rules it passes before it is written, and the next version of a memory."""
+"""Drafts, the rules they must pass, and the next version of a memory."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
 RETIRED, ARCHIVED, RESTORED, PURGED = "retired", "archived", "restored", "purged"
 UNDONE, REBUILT = "undone", "rebuilt"
 HELD = "held"  # waits for a person
-ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options to insist with
-BY_HAND = "cli"  # the source of what a person saves themselves
+ANYWAY, ALLOW_SECRET = "--anyway", "--allow-secret"  # options that override a refusal
+BY_HAND = "cli"  # source of memories that the user saves
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What somebody wants remembered; `expected` is the hash of the version they have read."""
+    """`expected` is the hash of the version that the author has read."""
 
     body: str
     type: str = "unknown"
@@ -53,10 +53,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the person saving insists on, although the rules advise against it.
-
-    `offered` are the options they could insist with: a refusal names no others.
-    """
+    """Rules the user overrides; a refusal names only the options `offered`."""
 
     anyway: bool = False
     secret: bool = False
@@ -80,15 +77,15 @@ class Change:
         return self.kind != SKIPPED
 
 
-MAX_DESCRIPTION = 1024  # characters; one line that a person can still read
+MAX_DESCRIPTION = 1024  # characters
 DESCRIPTION_AIM = 120
-UNSAID = "something secret"  # what a text is about that begins with a secret
+UNSAID = "something secret"  # description of a text that begins with a secret
 _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-# Direction overrides and tag characters: a person would read another line than a model.
+# Direction overrides and tags: a person would read something else than a model.
 _HIDDEN = pattern(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by their category, blank to the eye
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by category, but invisible
 _KEY = pattern(r"(?:metadata\.)?\w[\w -]*")
-# What the store says itself; a draft has fields for what of it can be chosen.
+# Set by the store; a draft has fields for those that can be chosen.
 RESERVED_KEYS = frozenset(
     ("name", "description", "metadata", *TYPE_KEYS, *CREATED_KEYS, *MODIFIED_KEYS, *VERIFIED_KEYS)
 ) | {*PINNED_KEYS, *SOURCE_KEYS}
@@ -99,8 +96,6 @@ WHY, HOW = "**Why:**", "**How to apply:**"
 
 @dataclass(frozen=True)
 class Rules:
-    """What the store and the moment decide about a save."""
-
     now: float
     day: datetime.date
     shared: bool = False
@@ -111,7 +106,6 @@ class Rules:
 
 
 def check(draft: Draft, rules: Rules) -> None:
-    """Refuse what cannot be taken at all, naming the field and the rule."""
     size = _bytes("the text", draft.body)
     if size > rules.max_body_bytes:
         raise BadInput(
@@ -138,7 +132,7 @@ def check(draft: Draft, rules: Rules) -> None:
 
 
 def check_type(type: str) -> None:
-    """A type is one of ours; what looks like a secret is not said again."""
+    """A type that looks like a secret is not repeated in the message."""
     if type == UNKNOWN or type in types.names():
         return
     subject = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
@@ -146,7 +140,6 @@ def check_type(type: str) -> None:
 
 
 def check_line(field: str, value: str) -> None:
-    """A header value is one line without control characters."""
     if "\n" in value or "\r" in value or _CONTROL.search(value):
         message = f"{field} holds a line break or a control character"
         raise BadInput(message, next=f"give {field} as one plain line")
@@ -164,7 +157,6 @@ def check_line(field: str, value: str) -> None:
 
 
 def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
-    """Why this should not be saved, as a sentence; empty when it may be."""
     place = _find_secret(draft)
     if place and (rules.shared or not wishes.secret):
         message = f"it holds what looks like a secret ({place})"
@@ -181,7 +173,6 @@ def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
 
 
 def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
-    """The draft as it will be saved, and what the person should know about it."""
     remarks: list[str] = []
 
     def absolute(text: str) -> str:
@@ -199,32 +190,29 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
     below = ["\n".join(reasons)] if reasons else []
     draft = replace(draft, body="\n\n".join([draft.body.strip("\n"), *below]))
     if types.get(draft.type).needs_why:
-        said = draft.body.lower()
-        missing = " and ".join(mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in said)
+        lower = draft.body.lower()
+        missing = " and ".join(mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in lower)
         if missing:
             remarks.append(f"a {draft.type} memory without {missing} is hard to apply")
     return draft, tuple(dict.fromkeys(remarks))
 
 
 def said_at(draft: Draft, rules: Rules) -> float:
-    """The moment a new memory counts from: the day of its words, where they were found later."""
+    """A memory found later counts from the day it was said."""
     if draft.source == BY_HAND or draft.day is None or draft.day >= rules.day:
         return rules.now
     return min(safe.parse_time(draft.day.isoformat()) or rules.now, rules.now)
 
 
 def first_sentence(text: str) -> str:
-    """One line that says what a text is about: its first sentence, cut at a word.
-
-    Nothing from a secret on: the line goes into the index, and names are made of it.
-    """
+    """First sentence, cut at a word and before any secret: it goes into the index."""
     shown = secrets.before_secrets(text)
     text = UNSAID if shown != text and not shown.strip() else shown
     lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
-    said = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
-    # A heading says less than what stands below it, but more than nothing.
+    prose = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
+    # A heading is better than nothing.
     heads = [line.lstrip("# ") for line in lines if line[:1] == "#"]
-    line = next((line for line in (*said, *heads) if line), "")
+    line = next((line for line in (*prose, *heads) if line), "")
     line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
     line = " ".join(_CONTROL.sub(" ", line).split())
     if len(line) > DESCRIPTION_AIM:
@@ -234,28 +222,26 @@ def first_sentence(text: str) -> str:
 
 
 def set_reasons(body: str, why: str, how: str) -> str:
-    """The body with these reasons: in place of those it has, else at its end, Why first."""
     body = body.replace("\r\n", "\n").strip("\n")
     for mark, text in ((WHY, why), (HOW, how)):
         if not text:
             continue
-        said = f"{mark} {text}"
+        reason = f"{mark} {text}"
         same = re.search(rf"^{re.escape(mark)}.*(?:\n(?!\*\*)\S.*)*", body, re.M | re.I)
         other = re.search(rf"^{re.escape(HOW)}", body, re.M | re.I)
         if same:
-            body = body[: same.start()] + said + body[same.end() :]
+            body = body[: same.start()] + reason + body[same.end() :]
         elif other:
-            body = body[: other.start()] + said + "\n" + body[other.start() :]
+            body = body[: other.start()] + reason + "\n" + body[other.start() :]
         else:
             last = body.rpartition("\n\n")[2]
-            body += ("\n" if last.startswith(WHY) else "\n\n") + said
+            body += ("\n" if last.startswith(WHY) else "\n\n") + reason
     return body
 
 
 def _find_secret(draft: Draft) -> str:
-    """The rules that a draft's fields break and where, never the value; empty when none does."""
     fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
-    # A header says `password: …`: the key tells what its value is.
+    # In `password: …` the key identifies the secret.
     extra = [(name, f"{name}: {text}") for name, text in draft.extra]
     for name, text in (*fields, *extra):
         if hits := secrets.find_secrets(text):
@@ -265,7 +251,6 @@ def _find_secret(draft: Draft) -> str:
 
 
 def _bytes(field: str, text: str) -> int:
-    """How many bytes a text has; half a character, as broken JSON gives it, has none."""
     try:
         return len(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:
@@ -273,7 +258,7 @@ def _bytes(field: str, text: str) -> int:
         raise BadInput(message, next="send it as UTF-8") from None
 
 
-# Where a field may stand in a header, the place for a new one first.
+# Keys of each field; a new field uses the first.
 PLACES = {
     "name": ("name",),
     "description": ("description",),
@@ -288,8 +273,6 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Revision:
-    """New values of header fields and, where given, a new body; `expected` is the hash read."""
-
     path: str
     fields: tuple[tuple[str, str], ...] = ()
     body: str | None = None
@@ -298,19 +281,16 @@ class Revision:
 
 @dataclass(frozen=True)
 class Style:
-    """How most memories of a store look: where the type stands, how files are called."""
-
     type_key: str = TYPE_KEYS[0]
     prefix: bool = False
 
 
 def hash_of(data: bytes) -> str:
-    """The hash that names a version."""
     return hashlib.sha256(data).hexdigest()
 
 
 def revise(old: bytes, revision: Revision, now: float) -> bytes:
-    """The bytes of the next version; the same bytes when it says nothing new."""
+    """Returns the same bytes if nothing changes."""
     if revision.expected and revision.expected != hash_of(old):
         raise Conflict(
             f"{revision.path} was changed since you read it; nothing was written",
@@ -329,13 +309,12 @@ def revise(old: bytes, revision: Revision, now: float) -> bytes:
     looked_at = revision.body is None and {key for key, _ in revision.fields} <= {"last_verified"}
     if document.get(*MODIFIED_KEYS, *CREATED_KEYS) and not looked_at:
         created = safe.parse_time(document.get(*CREATED_KEYS))
-        # A clock set back must not make a memory older than its birth.
+        # If the clock was set back, a memory must not be older than its creation.
         document = _set(document, "modified", safe.iso_time(max(now, created or now)))
     return memory.encode(document.text)
 
 
 def new_text(draft: Draft, name: str, now: float, style: Style) -> str:
-    """The text of a new memory in the style of its store."""
     moment = safe.iso_time(now)
     fields = [("name", name), ("description", draft.description), (style.type_key, draft.type)]
     fields += [(CREATED_KEYS[0], moment), (MODIFIED_KEYS[0], moment)]
@@ -346,7 +325,6 @@ def new_text(draft: Draft, name: str, now: float, style: Style) -> str:
 
 
 def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
-    """What most of these files do; an empty store gets the plain form."""
     nested = prefixed = count = 0
     prefixes = tuple(f"{type}_" for type in types.names())
     for path, document in samples:
@@ -357,7 +335,7 @@ def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
 
 
 def _set(document: Document, field: str, value: str) -> Document:
-    places = PLACES.get(field, (field,))  # a key that is not ours stands where it stands
+    places = PLACES.get(field, (field,))  # other keys have a single place
     key = next((key for key in places if key in document.values), _new_place(document, places))
     if any(f"`{key}` stands twice" in problem for _, problem in document.problems):
         raise BadInput(
@@ -368,17 +346,16 @@ def _set(document: Document, field: str, value: str) -> Document:
 
 
 def _new_place(document: Document, places: tuple[str, ...]) -> str:
-    """Where a field goes that the header lacks: on top, if all our fields there stand on top."""
     ours = [key for keys in PLACES.values() for key in keys[1:] if keys[0].startswith(NEST)]
     flat = NEST not in document.values and any(key in document.values for key in ours)
     return places[-1] if flat and places[0].startswith(NEST) else places[0]
 
 
 def _with_body(document: Document, body: str) -> Document:
-    """The document with another body, in its own line ends; unchanged text stays as it is."""
+    """Keeps the document's line ends, and unchanged text as it is."""
     crlf = "\r\n" in (document.opening or document.body[:4096])
     text = body.replace("\r\n", "\n").strip("\n") + "\n"
-    # Below a header, and where the text would be taken for one, it starts on the second line.
+    # After a header, or if the text looks like one, it starts on the second line.
     if document.lines is not None or text.lstrip("\ufeff \t").startswith(memory.FENCE):
         text = "\n" + text
     if crlf:

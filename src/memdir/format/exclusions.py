@@ -1,4 +1,4 @@
-"""What does not belong in a memory because it lives elsewhere (M4), as far as its form shows.
+"""Detects content that belongs elsewhere, not in a memory (M4).
 
 Precision first: refusing something worth keeping costs more than a needless memory.
 """
@@ -10,20 +10,18 @@ from typing import NamedTuple
 from memdir.text import pattern
 from memdir.text.markdown import closes_fence, opened_fence
 
-_SHARE = 0.6  # of the lines that must look like the kind
-_AROUND_WORDS = 25  # around code or a trace, that do not yet explain it
-_NOTE_WORDS = 80  # a longer text is more than a note on a fix or on the running task
+_SHARE = 0.6  # share of lines that must match
+_AROUND_WORDS = 25  # words around code or a trace that do not explain it yet
+_NOTE_WORDS = 80  # longer texts are more than a note on a fix or the current task
 _LINE_WORDS = 15  # a list with longer lines explains its items
-_QUOTED_WORDS = 5  # from which on a sentence inside a longer one counts as said
-_MAX_SENTENCES = 200  # more is no repetition of CLAUDE.md, and would be slow to compare
+_QUOTED_WORDS = 5  # shortest sentence that counts as repeated inside a longer one
+_MAX_SENTENCES = 200  # longer texts do not repeat CLAUDE.md and would be slow to compare
 
 
 class _Body(NamedTuple):
-    """A draft's text, cut once for all kinds."""
-
     text: str
     lines: list[str]  # without blank lines and fences
-    code: list[bool]  # for each line: inside a fence whose language is no shell's
+    code: list[bool]  # for each line: True inside a fence, unless it is shell
 
     def count(self, pattern: re.Pattern[str]) -> int:
         return sum(1 for line in self.lines if pattern.match(line))
@@ -35,14 +33,14 @@ class _Body(NamedTuple):
         return [line for line in self.lines if not pattern.match(line)]
 
 
-# A reason, a rule or a warning is what the code and git do not tell.
+# Code and git do not contain reasons, rules and warnings.
 _LESSON = pattern(
     r"\bwhy\b|because|decid|prefer|never|always|don't|do not|must|instead of|surpris|turns? out"
     r"|unless|careful|gotcha|beware|root cause|reason|how to apply|convention|next time",
     re.I,
 )
 _BULLET = r"[ \t]*(?:[-*+•][ \t]*|\d{1,4}[.)][ \t]+)?"
-# How to run things may be written nowhere else, so commands and their output are no code.
+# Commands may be documented nowhere else, so they do not count as code.
 _NO_CODE = frozenset(("", "bash", "sh", "shell", "zsh", "console", "text", "txt", "md", "markdown"))
 
 _DIFF = pattern(r"diff --git |index [0-9a-f]{7}|@@ -\d|--- |\+\+\+ |\w+ file mode |[-+ ]")
@@ -95,7 +93,7 @@ _TASK = pattern(
     rf"|in the middle of (?:\w+ing)\b)",
     re.I,
 )
-# Until when something goes on is worth knowing in the next session, too.
+# An end date is worth knowing in the next session, too.
 _LASTS = pattern(
     r"\bdue\b|deadline|\buntil\b|\d{4}-\d\d|\bQ[1-4]\b"
     r"|\bby (?:the end|next|\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)",
@@ -110,7 +108,7 @@ _FIX = pattern(
 
 
 def why_not(text: str, claude_md: str = "") -> str | None:
-    """None when the text may be saved; else what it looks like, its home, and what to ask."""
+    """None if the text may be saved; else its kind, where it belongs, and a question."""
     body = _cut(text)
     if not body.lines:
         return None
@@ -154,7 +152,6 @@ def _is_diff(body: _Body) -> bool:
 
 
 def _is_list(body: _Body, item: re.Pattern[str], other: re.Pattern[str]) -> bool:
-    """At least three items, hardly anything else, and no line that explains one."""
     items = body.count(item) >= 3 and body.mostly(other, 0.8)
     return items and _words(body.lines) <= _LINE_WORDS * len(body.lines)
 
@@ -187,7 +184,7 @@ def _is_note(body: _Body) -> bool:
     return _words(body.lines) <= _NOTE_WORDS and not _teaches(body.lines)
 
 
-# What a text may look like, where such things live, and how to tell.
+# Kind, where such content belongs, and its test.
 _KINDS: tuple[tuple[str, str, Callable[[_Body], bool]], ...] = (
     ("a diff", "git", _is_diff),
     (
@@ -217,15 +214,15 @@ _NEGATION = pattern(r"\b(?:not|never|no|don t|avoid|without|unless|except|stop|i
 
 
 def _repeats(text: str, claude_md: str) -> bool:
-    """Whether each sentence stands in CLAUDE.md, and none of them under a "not" there."""
-    said = dict.fromkeys(_sentences(claude_md))
-    whole = "\n".join(f" {sentence} " for sentence in said)
+    """True if CLAUDE.md has every sentence, and none of them under a "not"."""
+    known = dict.fromkeys(_sentences(claude_md))
+    whole = "\n".join(f" {sentence} " for sentence in known)
     new = list(dict.fromkeys(_sentences(text)))
-    return 0 < len(new) <= _MAX_SENTENCES and all(_is_said(part, said, whole) for part in new)
+    return 0 < len(new) <= _MAX_SENTENCES and all(_is_said(part, known, whole) for part in new)
 
 
-def _is_said(part: str, said: dict[str, None], whole: str) -> bool:
-    if part in said:
+def _is_said(part: str, known: dict[str, None], whole: str) -> bool:
+    if part in known:
         return True
     i = whole.find(f" {part} ") if part.count(" ") + 1 >= _QUOTED_WORDS else -1
     if i < 0:
@@ -234,7 +231,6 @@ def _is_said(part: str, said: dict[str, None], whole: str) -> bool:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Sentences as bare lower-case words; those of one word say nothing."""
     for sentence in _END.split(text):
         bare = " ".join(re.findall(r"\w+", sentence.lower()))
         bare = _OPENING.sub("", bare, count=1) if _OPENING.match(bare) else bare

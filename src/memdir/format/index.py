@@ -1,4 +1,4 @@
-"""MEMORY.md as a whole: what an agent sees of it, what it lacks, and how it is healed."""
+"""MEMORY.md as a whole: what an agent sees of it, what is missing, and how it is repaired."""
 
 from memdir.format.outline import (
     BLANK,
@@ -24,15 +24,13 @@ if TYPE_CHECKING:
 
     Describe = Callable[[str], tuple[str, str, str]]
     Lost = Callable[[Pointer], bool]
-    # The line it goes before, and whether a blank line belongs above and below it.
+    # Line to insert before, and whether a blank line is needed above and below.
     Place = tuple[int, bool, bool]
 
 
-# What an agent sees of an index. The limits and the order of the steps are the client's (seed 004);
-# the words of the warning are ours. Lines are those between "\n", as in the client.
-
+# Limits, order of the steps and line ends (only "\n") are the client's; the warning is ours.
 KILOBYTE = 1024
-# What JavaScript's trim() takes away; Python's strip() would also take U+001C to U+001F and U+0085.
+# Same as JavaScript's trim(); strip() also removes U+001C to U+001F and U+0085.
 _BLANK = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000" + BOM
@@ -40,8 +38,6 @@ _BLANK = (
 
 
 class Loaded:
-    """The text an agent gets, the size of the whole, and what is missing from the text."""
-
     def __init__(
         self,
         text: str,
@@ -60,7 +56,7 @@ class Loaded:
 
 
 def load(text: str) -> Loaded:
-    """The index as an agent gets it: trimmed, cut to the limits, with a warning if it was cut."""
+    """Trims and cuts the index like the client does, with a warning if it was cut."""
     whole, numbers = _view(text)
     lines = whole.count("\n") + 1 if whole else 0
     characters = utf16_units(whole)
@@ -86,11 +82,10 @@ def load(text: str) -> Loaded:
 
 
 def _view(text: str) -> tuple[str, list[int]]:
-    """What is left after header and comments, trimmed, and each line's number in the file."""
     lines = text.removeprefix(BOM).replace("\r\n", "\n").split("\n")
     visible, numbers, after_comment = [], [], False
     for number, (layer, shown) in enumerate(layers(lines), 1):
-        # A comment takes the blank lines below it along, as it does in the client.
+        # A comment is removed with the blank lines below it, as in the client.
         if layer in (FRONT, COMMENT) or (after_comment and not shown.strip(_BLANK)):
             after_comment = layer != FRONT
             continue
@@ -104,9 +99,8 @@ def _view(text: str) -> tuple[str, list[int]]:
 
 
 def _first_units(text: str) -> str:
-    """A text cut to MAX_CHARACTERS at the last line end; a single longer line is cut hard."""
     end = MAX_CHARACTERS
-    # Each round takes off at most one unit too many, and only in front of a pair: never half of it.
+    # A round removes at most one unit too many, and never half of a surrogate pair.
     while (over := utf16_units(text[:end]) - MAX_CHARACTERS) > 0:
         end -= (over + 1) // 2
     if end >= len(text):
@@ -115,39 +109,33 @@ def _first_units(text: str) -> str:
     return text[: line_end if line_end > 0 else end]
 
 
-# The index of a store: surveyed, healed and changed line by line, as text.
-#
-# Lines that we did not write are the user's: they stay where they are, byte for byte.
+# The index is changed line by line: lines that we did not write stay in place, byte for byte.
 
 _NO_NAMES: "Mapping[str, str]" = {}
 
 
 class Survey:
-    """What an index points at, what it misses, and what does not belong into it."""
-
     def __init__(self) -> None:
-        self.pointers: dict[str, list[Pointer]] = {}  # by the file they mean
+        self.pointers: dict[str, list[Pointer]] = {}  # by file
         self.orphans: list[str] = []  # files without a pointer
         self.dangling: list[Pointer] = []  # pointers without a file
-        self.no_memories: list[Pointer] = []  # pointers to a link, a hidden file, a folder
+        self.no_memories: list[Pointer] = []  # pointers to links, hidden files, folders
         self.duplicates: list[Pointer] = []  # further entries for a file that has one
-        self.overlong: list[int] = []  # numbers of lines
-        self.inline: list[int] = []  # numbers of lines that are content, not pointers
-        self.intro: list[int] = []  # numbers of lines that introduce the index, or are all of it
-        self.lines = 0  # as the loader counts them
-        self.characters = 0  # UTF-16 units, as the loader counts them
+        self.overlong: list[int] = []  # line numbers
+        self.inline: list[int] = []  # line numbers of content that is not a pointer
+        self.intro: list[int] = []  # line numbers of the introduction
+        self.lines = 0  # as `load` counts them
+        self.characters = 0  # UTF-16 units, as `load` counts them
 
 
 class Healed:
-    """An index after healing: which files got a pointer, which targets lost a line, and why."""
-
     def __init__(
         self, text: str, added: list[str], dropped: "Sequence[str]", repeated: "Sequence[str]" = ()
     ) -> None:
         self.text = text
         self.added = added
-        self.dropped = dropped  # there is no such file
-        self.repeated = repeated  # the same list has the same link above it
+        self.dropped = dropped  # targets that do not exist
+        self.repeated = repeated  # links that a list repeats
 
 
 def survey(
@@ -156,7 +144,6 @@ def survey(
     names: "Mapping[str, str]" = _NO_NAMES,
     lost: "Lost | None" = None,
 ) -> Survey:
-    """Everything there is to say about an index, without changing it."""
     result = Survey()
     entries: set[str] = set()
     _, lines = read_outline(text, Lookup(files, names))
@@ -190,10 +177,10 @@ def heal(
     names: "Mapping[str, str]" = _NO_NAMES,
     lost: "Lost | None" = None,
 ) -> Healed:
-    """A pointer for every orphan, in the order of `files`; none that is dangling.
+    """Adds a pointer for each orphan, in the order of `files`, and removes dangling ones.
 
-    A line that leads to something stays, unless its list says the same above. `lost` asks the
-    store itself whether a target is gone; without it, its folder decides.
+    A line that leads to a file stays unless the same list repeats it. `lost` asks the store whether
+    a target is gone; without it, a target in one of the store's folders counts as gone.
     """
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
@@ -205,7 +192,7 @@ def heal(
         if path not in pointed:
             title, hook, section = describe(path)
             written = write_pointer(title, path, hook)
-            # A name that no line can hold (a line break in it) would be added again and again.
+            # A name with a line break cannot be written: it would be added again each time.
             if [lookup.find(each.target, LINK) for each in read_pointers(written, 1)] == [path]:
                 added.append(path)
                 fresh.append((section, written))
@@ -215,7 +202,7 @@ def heal(
 
 
 def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
-    """The index with a new line for one memory where the old one still stands as we wrote it."""
+    """Replaces the line only if it still reads as we wrote it."""
     bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
     for line in lines:
         if line.text == old and target in line.paths:
@@ -225,7 +212,7 @@ def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) 
 
 
 def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
-    """The index with our own lines in this order, each section for itself; others stay in place."""
+    """Reorders our own lines within each section; other lines stay in place."""
     bom, lines = read_outline(text, Lookup(ours, _NO_NAMES))
     rank = {target: i for i, target in enumerate(order)}
     targets = {line: target for target, line in ours.items()}
@@ -234,7 +221,7 @@ def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str
         if line.kind == HEADING:
             _sort(slots, targets, rank)
             slots = []
-        # A line with something below it belongs to somebody who added that.
+        # A line with something below it was extended by the user.
         elif line.entry and line.text in targets and block_end(lines, i, line.indent) == i + 1:
             slots.append(line)
     _sort(slots, targets, rank)
@@ -242,7 +229,6 @@ def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str
 
 
 def over_limit(text: str) -> tuple[int, int]:
-    """How many lines and characters an agent would not see."""
     loaded = load(text)
     return loaded.cut_lines, loaded.cut_characters
 
@@ -258,8 +244,7 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 def _superfluous(
     lines: list[Line], files: "Iterable[str]", lost: "Lost | None"
 ) -> tuple[set[int], list[str], list[str]]:
-    """Lines that are nothing but a pointer to a missing file, or the same link of a list again."""
-    folders = {""}  # each that holds a file, at any depth; the store itself is the empty one
+    folders = {""}  # folders with files; the store itself is ""
     for file in files:
         folder = file.rpartition("/")[0]
         while folder not in folders:
@@ -271,13 +256,13 @@ def _superfluous(
     repeated: list[str] = []
     for i, line in enumerate(lines):
         if line.kind == HEADING:
-            seen.clear()  # below another heading it is another entry somebody wanted
+            seen.clear()  # the same link under another heading is intended
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        # The same as written up to the hook: another title is another entry somebody wanted.
+        # Compared up to the hook: another title is an intended entry.
         wording = line.text[: pointer.end].strip()
-        # A folder that the store does not have may be one of the repository: only reported.
+        # A folder that is not in the store may be in the repository: only reported.
         folder = pointer.target.rpartition("/")[0]
         if path is None and (lost(pointer) if lost else folder in folders):
             dangling[i] = pointer.target
@@ -287,7 +272,7 @@ def _superfluous(
         elif path is not None:
             seen.add((path, wording))
     dropped: list[str] = []
-    # From the last to the first: what hangs below a line decides whether the line may go.
+    # Last to first: the lines below an entry decide whether it may be removed.
     for i in reversed(dangling):
         below = hanging(lines, i, gone)
         if below is not None:
@@ -296,14 +281,13 @@ def _superfluous(
     return gone, dropped[::-1], repeated
 
 
-# Words that say nothing about which memories stand below a heading.
+# Words in headings that name no section.
 _FILLERS = ("memory", "entry", "pointer", "file")
 
 
 def _rewrite(
     bom: str, lines: list[Line], gone: set[int], fresh: "Iterable[tuple[str, str]]"
 ) -> str:
-    """The index without the lines in `gone` and with fresh ones, each below its section."""
     ended = not lines or bool(lines[-1].end)
     line_end = (lines[0].end if lines else "") or "\n"
     groups: dict[int, tuple[Place, list[str]]] = {}
@@ -322,7 +306,7 @@ def _rewrite(
         if i < len(lines) and i not in gone:
             out.append(lines[i])
     if 0 in gone and out and out[0].text.strip() == "---":
-        # On top it would open a header, and the lines below would be taken for one.
+        # As the first line it would open a header.
         out.insert(0, Line("", line_end))
     for line in out[:-1]:
         line.end = line.end or line_end
@@ -332,20 +316,18 @@ def _rewrite(
 
 
 def _place(lines: list[Line], section: str) -> "Place":
-    """At the end of the section's list, else of the last list of pointers, else of the text."""
     heading = find_heading(lines, section)
     if heading >= 0:
         return _place_below(lines, heading)
     last = _last_pointer(lines, 0, len(lines))
     if last >= 0:
         return _below(lines, last), False, False
-    # A code block that is never closed takes all that comes after it.
+    # An unclosed code block extends to the end.
     closed = next((i for i, line in enumerate(lines) if line.layer == OPEN), len(lines))
     return _place_after(lines, -1, closed)
 
 
 def _place_below(lines: list[Line], heading: int) -> "Place":
-    """In the section of this heading."""
     end = _section_end(lines, heading)
     last = _last_pointer(lines, heading + 1, end)
     if last >= 0:
@@ -357,7 +339,6 @@ def _place_below(lines: list[Line], heading: int) -> "Place":
 
 
 def _place_after(lines: list[Line], start: int, end: int) -> "Place":
-    """After the last line before `end` that is not blank; a list needs no blank line above."""
     i = end - 1
     while i > start and lines[i].kind == BLANK:
         i -= 1
@@ -366,18 +347,16 @@ def _place_after(lines: list[Line], start: int, end: int) -> "Place":
 
 
 def _last_pointer(lines: list[Line], start: int, end: int) -> int:
-    """The last item there is only for its pointer, else the last that has one, else -1."""
     items = [i for i in range(start, end) if lines[i].kind == POINTER and lines[i].item]
     entries = [i for i in items if lines[i].entry]
     return (entries or items or [-1])[-1]
 
 
 def _below(lines: list[Line], i: int) -> int:
-    """The place below an item and all that hangs on it, outside of code blocks and comments."""
     end = block_end(lines, i, 0)
     while end < len(lines):
         above, below = lines[end - 1], lines[end]
-        # Taking two blocks for one does no harm.
+        # Treating two blocks as one does no harm.
         comment = above.layer == COMMENT and below.layer in (COMMENT, REST)
         if not (comment or above.layer == below.layer == CODE or above.kind == below.kind == HEAD):
             break
@@ -393,20 +372,20 @@ def _section_end(lines: list[Line], heading: int) -> int:
 
 
 def find_heading(lines: list[Line], section: str) -> int:
-    """The heading of a section: its words, else the first that begins with them; -1 if none."""
+    """Exact match, else the first heading that begins with these words; -1 if none."""
     wanted = _words(section)
     headings = [i for i, line in enumerate(lines) if line.kind == HEADING]
     begins = -1
     for i in headings if wanted else ():
         words = _words(lines[i].text)
-        # `# Project memory` names the whole index; `# Project` would be a section.
+        # `# Project memory` is the title of the index; `# Project` is a section.
         title = i == headings[0] and lines[i].level == 1
         if title and _words(lines[i].text, ()) != wanted:
             continue
         if words == wanted:
             return i
         kinds = {line.kind for line in lines[i + 1 : _section_end(lines, i)]}
-        # Above prose the word stands by chance.
+        # A heading above prose matches by chance.
         may_hold = POINTER in kinds or CONTENT not in kinds
         if begins < 0 and may_hold and words[: len(wanted)] == wanted:
             begins = i
@@ -414,7 +393,7 @@ def find_heading(lines: list[Line], section: str) -> int:
 
 
 def _words(text: str, fillers: tuple[str, ...] = _FILLERS) -> list[str]:
-    """The words of a heading in lower case and singular: `## Feedback memories` is `feedback`."""
+    """Lower case, singular, without fillers: `## Feedback memories` is `feedback`."""
     spaced = "".join([char if char.isalnum() else " " for char in text.casefold()])
     singular = [
         word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")

@@ -1,7 +1,7 @@
-"""MEMORY.md of two branches: pointers by what they lead to, other lines as text.
+"""Merges MEMORY.md of two branches: pointers by target, other lines as text.
 
-No pointer is lost without a word: a side that took one out is followed only where the other side
-left it alone; of one that both sides changed, the words of both stay.
+A pointer that one side removed goes only if the other side left it unchanged. If both sides
+changed it, both texts stay.
 """
 
 from __future__ import annotations
@@ -16,30 +16,26 @@ from memdir.text.merge import align, find_regions
 
 ENTRY, MARK = "entry", "mark"
 MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
-Key = tuple[str, int]  # the memory, and which of its entries
+Key = tuple[str, int]  # the memory and the number of its entry
 NO_KEY: Key = ("", 0)
 
 
 @dataclass(frozen=True)
 class Block:
-    """An entry with the lines that continue it, or one line of anything else."""
-
     text: str
     kind: str
     key: Key = NO_KEY
-    ends: tuple[str, ...] = ()  # of its lines; empty: as the others
+    ends: tuple[str, ...] = ()  # line ends; empty for the usual one
     theirs: bool = False
 
     @property
     def free(self) -> bool:
-        """True for what can stand beside anything: its meaning does not depend on its place."""
+        """True if its meaning does not depend on its position."""
         return self.kind in (ENTRY, BLANK)
 
 
 @dataclass(frozen=True)
 class Version:
-    """One of the three texts: the kinds of line end it has, and whether its last line has one."""
-
     bom: str
     blocks: list[Block]
     ends: frozenset[str]
@@ -47,17 +43,14 @@ class Version:
 
     @property
     def style(self) -> str:
-        """The one line end it has; empty where there is none or more than one."""
         return next(iter(self.ends)) if len(self.ends) == 1 else ""
 
     @property
     def keyed(self) -> dict[Key, Block]:
-        """Its entries by what they lead to."""
         return {block.key: block for block in self.blocks if block.kind == ENTRY}
 
 
 def _read_version(text: str, lookup: Lookup) -> Version:
-    """A text as blocks."""
     bom, lines = read_outline(text, lookup)
     blocks: list[Block] = []
     count: Counter[str] = Counter()
@@ -79,7 +72,7 @@ def _read_version(text: str, lookup: Lookup) -> Version:
 
 
 def _write_version(blocks: Sequence[Block], old: Version, mine: Version, other: Version) -> str:
-    """Blocks as a text: line ends, byte order mark and end as ours, or as theirs changed them."""
+    """Line ends, BOM and final line end are ours, unless only theirs changed them."""
     chosen = mine.style if other.style == old.style else other.style
     style = chosen or mine.style or other.style or "\n"
     uniform = all(len(side.ends) < 2 for side in (old, mine, other))
@@ -97,26 +90,24 @@ def _write_version(blocks: Sequence[Block], old: Version, mine: Version, other: 
 
 @dataclass(frozen=True)
 class Merged:
-    """The index, where a person must decide (`conflicts`), and whose memories' lines changed."""
-
     text: str
     conflicts: int = 0
-    added: tuple[str, ...] = ()  # from theirs
-    dropped: tuple[str, ...] = ()  # taken out by theirs
-    joined: tuple[str, ...] = ()  # both sides said something else: both stay
+    added: tuple[str, ...] = ()  # by theirs
+    dropped: tuple[str, ...] = ()  # by theirs
+    joined: tuple[str, ...] = ()  # changed by both sides; both texts stay
 
 
 def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
-    """`ours` with what leads from `base` to `theirs`, and marks only where both rewrote prose."""
+    """Conflict marks appear only where both sides rewrote prose."""
     if ours == theirs or theirs == base:
         return Merged(ours)
-    # What links lead to is known, so that a [[wikilink]] and a link can mean the same.
+    # Link targets are known files, so a [[wikilink]] and a link can be the same entry.
     lines = [line for text in (base, ours, theirs) for line in text.split("\n") if "](" in line]
     links = [item for line in lines for item in read_pointers(line, 1) if item.form == LINK]
     lookup = Lookup({item.target for item in links}, {})
     old, mine, other = (_read_version(text, lookup) for text in (base, ours, theirs))
     settled, joined = _settle(old.keyed, mine.keyed, other.keyed)
-    # An entry that one side lacks counts as new in the other: then nothing takes it out.
+    # An entry missing on one side counts as new on the other, so nothing removes it.
     known = old.keyed.keys() & mine.keyed.keys() & other.keyed.keys()
     start = _settled(old.blocks, {key: settled[key] for key in known if key in settled})
     our = _settled(mine.blocks, settled)
@@ -147,7 +138,6 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
 def _settle(
     old: Mapping[Key, Block], mine: Mapping[Key, Block], other: Mapping[Key, Block]
 ) -> tuple[dict[Key, str], set[str]]:
-    """The text of every entry that stays, and the memories of which both sides' words stay."""
     settled: dict[Key, str] = {}
     joined: set[str] = set()
     for key in {**mine, **other}:
@@ -155,7 +145,7 @@ def _settle(
         chosen = _choose(was, our, their)
         if chosen is None:
             joined.add(key[0])
-            # Taken out by one side and changed by the other: the change stays.
+            # Removed by one side and changed by the other: the change wins.
             chosen = _join(was or "", our, their) if our and their else our or their
         if chosen:
             settled[key] = chosen
@@ -163,14 +153,14 @@ def _settle(
 
 
 def _choose(was: str, ours: str, theirs: str) -> str | None:
-    """What only one side changed, or both alike; None where they differ."""
+    """Three-way choice; None if both sides changed it differently."""
     if ours in (was, theirs):
         return theirs
     return ours if theirs == was else None
 
 
 def _join(was: str, ours: str, theirs: str) -> str:
-    """One line with the title that was changed (ours of two) and both hooks; else two lines."""
+    """The changed title (ours if both did) with both hooks; two lines if it cannot be joined."""
     first, second = _halves(ours), _halves(theirs)
     if first is None or second is None:
         return f"{ours}\n{theirs}"
@@ -185,7 +175,6 @@ def _join(was: str, ours: str, theirs: str) -> str:
 
 
 def _halves(text: str) -> tuple[str, str] | None:
-    """A plain line of the index as its link and what follows; None for any other."""
     result = (
         read_pointers(text, 1) if "\n" not in text and not text.lstrip().startswith("|") else []
     )
@@ -195,7 +184,6 @@ def _halves(text: str) -> tuple[str, str] | None:
 
 
 def _settled(blocks: Iterable[Block], settled: Mapping[Key, str]) -> list[Block]:
-    """These blocks with the settled entries in place of their own; other entries go."""
     return [
         block if block.kind != ENTRY else Block(settled[block.key], ENTRY, block.key)
         for block in blocks
@@ -206,7 +194,6 @@ def _settled(blocks: Iterable[Block], settled: Mapping[Key, str]) -> list[Block]
 def _reconcile(
     ours: list[Block], theirs: list[Block], *, inserted: bool
 ) -> tuple[list[Block], int]:
-    """What both sides have is there once; what they have instead of it side by side, or marked."""
     out: list[Block] = []
     conflicts = i = place = 0
     pairs = align([block.text for block in ours], [block.text for block in theirs])
@@ -224,7 +211,7 @@ def _reconcile(
 
 
 def _beside(ours: list[Block], theirs: list[Block]) -> list[Block]:
-    """Both, but first of all what belongs to the section above: before either's first heading."""
+    """Both sides; lines before either's first heading come first, in the section above."""
     (lead, rest), (other, more) = _split(ours), _split(theirs)
     if not rest and not more and any(block.kind == BLANK for block in lead):
         other = [block for block in other if block.kind != BLANK]
@@ -236,7 +223,6 @@ def _beside(ours: list[Block], theirs: list[Block]) -> list[Block]:
 
 
 def _split(blocks: list[Block]) -> tuple[list[Block], list[Block]]:
-    """What stands before the first heading and its blank line, and the rest."""
     i = next((i for i, block in enumerate(blocks) if block.kind == HEADING), len(blocks))
     while 0 < i < len(blocks) and blocks[i - 1].kind == BLANK:
         i -= 1
@@ -244,7 +230,7 @@ def _split(blocks: list[Block]) -> tuple[list[Block], list[Block]]:
 
 
 def _once(blocks: list[Block]) -> list[Block]:
-    """Without the second of an entry that both sides put somewhere else: ours stays."""
+    """If both sides moved an entry, ours stays."""
     entries = [block for block in blocks if block.kind == ENTRY]
     ours = {block.key for block in entries if not block.theirs}
     out, seen = list[Block](), set[Key]()

@@ -1,4 +1,4 @@
-"""Names: slugs for files, labels for people, and which memory somebody means."""
+"""Names: slugs for files, labels for people, and lookup by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ WILD = "*?["
 
 
 def expand_wildcards(names: Sequence[str], paths: Iterable[str]) -> list[str]:
-    """The names; one with a wildcard becomes every path that it matches, by path or by stem."""
     there = list(dict.fromkeys(paths))
     chosen: list[str] = []
     for name in names:
@@ -39,14 +38,13 @@ _SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
 SUGGESTED_WORDS = 8
-# A name that ends with one of these was cut in the middle of a phrase.
+# A name must not end with one of these: it was cut within a phrase.
 _UNFINISHED = pattern(
     r"(?i)an?|the|of|to|in|on|at|by|for|from|with|and|or|but|is|are|was|be|that|this|it|as"
 )
 
 
 def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
-    """A name from any text: ASCII letters and digits, words joined; may leave nothing."""
     whole = _APOSTROPHE.sub("", title)
     plain = unicodedata.normalize("NFKD", whole).encode("ascii", "ignore").decode().lower()
     slug = _OTHER.sub(separator, plain).strip(separator)
@@ -56,7 +54,6 @@ def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
 
 
 def name_for(title: str, type: str, separator: str = "-") -> str:
-    """A name for a draft that has none, from the first words of its title."""
     words = [word for word in title.split() if "://" not in word]
     first = words[:SUGGESTED_WORDS]
     while len(words) > len(first) > 1 and _UNFINISHED.fullmatch(first[-1]):
@@ -65,19 +62,18 @@ def name_for(title: str, type: str, separator: str = "-") -> str:
 
 
 def slug_for(title: str, type: str) -> str:
-    """The name of a record's file, from its whole title."""
     return _or_hash(slugify(title), title, type.replace("_", "-"))
 
 
 def _or_hash(slug: str, title: str, type: str) -> str:
-    """Where a title leaves no slug, or holds a secret, its hash stands for it."""
+    """A hash replaces a slug that is empty or contains a secret."""
     if slug and slug not in RESERVED and not find_secrets(title):
         return slug
     return f"{type}-{hashlib.sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def check_name(name: str) -> str:
-    """The name, if it can be a file on every system; else BadInput with a suggestion."""
+    """Raises BadInput with a suggestion if the name is not a valid file name on every system."""
     for secret in find_secrets(name):
         raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
     if not name.strip():
@@ -99,7 +95,6 @@ def check_name(name: str) -> str:
 
 
 def title_for(memory: Memory) -> str:
-    """What a pointer calls a memory: its label, or its file's name in words."""
     label = memory.name
     if not _SLUG.match(label.lower()) or label != label.lower():
         return label.removesuffix(".md")
@@ -108,9 +103,9 @@ def title_for(memory: Memory) -> str:
 
 
 def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = ()) -> Memory:
-    """The memory somebody means: by path, stem, label, stem without its type; `-` is `_`.
+    """Matches path, stem, label, stem without its type; `-` equals `_`.
 
-    One that a scan has skipped is not missing: then the reason is said.
+    If a scan skipped the memory, the error gives that reason.
     """
     everything = list(memories)
     given = wanted.strip().removeprefix("./")
@@ -133,7 +128,7 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
             raise Unwritable(finding.message, path=finding.path, next=finding.fix)
     near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
     if not near:
-        from difflib import get_close_matches  # only a slip of the pen needs it
+        from difflib import get_close_matches  # only needed after a typo
 
         paths = {stem(memory.path): memory.path for memory in everything}
         near = [paths[name] for name in get_close_matches(label[:80], list(paths), 1, 0.75)]
@@ -142,7 +137,6 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
 
 
 def find_path(wanted: str, paths: Iterable[str]) -> str:
-    """The path somebody means among these; the first of several equal ones."""
     everything = list(dict.fromkeys(paths))
     given = wanted.strip().removeprefix("./")
     for path in everything:
@@ -159,7 +153,6 @@ def find_path(wanted: str, paths: Iterable[str]) -> str:
 
 
 def means(wanted: str, path: str) -> bool:
-    """Is this the file somebody calls so: by path, stem, or stem without its type?"""
     given = wanted.strip().removeprefix("./").removesuffix(".md")
     file = stem(path)
     whole = path.removesuffix(".md").removesuffix(".json") == given.removesuffix(".json")

@@ -1,4 +1,4 @@
-"""The lines of an index: what each one is, and which memories it points at."""
+"""The lines of an index: their kinds and the memories they point at."""
 
 from memdir.format.pointer import (
     BACKTICK,
@@ -20,18 +20,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-# What a line is; a line inside another layer (code, comment, header) keeps that layer's name.
+# Kinds of lines; inside code, comment or header, the kind is the layer's name.
 BLANK, HEADING, POINTER, MORE, INTRO = "blank", "heading", "pointer", "more", "intro"
 RULE, HEAD, CONTENT, ELSEWHERE = "rule", "head", "content", "elsewhere"
-# Indexes and read-me files are no memories: a link to one is neither a pointer nor dangling.
+# Indexes and READMEs are not memories: a link to one is neither a pointer nor dangling.
 NEVER_MEMORIES = ("memory.md", "readme.md", "index.md")
-# `[CLAUDE.md]` in brackets means the client's own file, not a memory that is gone.
+# `[CLAUDE.md]` in brackets is the client's file, not a missing memory.
 _INSTRUCTIONS = ("claude.md", "claude.local.md", "agents.md", "gemini.md")
 _EMPHASIS = "*_ "
 
 
 class Lookup:
-    """Which file a pointer means, by the rules of its form; a tie goes to the shallowest path."""
+    """Resolves pointers by the rules of their form; ties go to the shallowest path."""
 
     __slots__ = ("_files", "_loose", "_names", "_ordered", "_stems")
 
@@ -42,10 +42,9 @@ class Lookup:
         self._stems: dict[str, str] = {}
         for path in self._ordered:
             self._stems.setdefault(stem(path), path)
-        self._loose: dict[str, str] = {}  # made when it is first needed
+        self._loose: dict[str, str] = {}  # filled on first use
 
     def find(self, target: str, form: str) -> str | None:
-        """The file below the store, or None when there is no such file."""
         if target in self._files:
             return target
         if form == WIKILINK:
@@ -56,7 +55,7 @@ class Lookup:
         return None if form == LINK or "/" in target else self._stems.get(stem(target))
 
     def _find_label(self, target: str) -> str | None:
-        """By stem or name; then by those and by stems without their type, `-` as `_`, any case."""
+        """Exact stem or name, then ignoring case, type prefix and `-` versus `_`."""
         path = below_store(target.removesuffix(SUFFIX) + SUFFIX)
         if path in self._files:
             return path
@@ -79,8 +78,6 @@ def _loosen(label: str) -> str:
 
 
 class Line:
-    """One line: its text and end, what it is, and what it points at."""
-
     __slots__ = ("end", "entry", "kind", "layer", "level", "number", "paths", "pointers", "text")
 
     def __init__(self, text: str, end: str, number: int = 0) -> None:
@@ -88,29 +85,25 @@ class Line:
         self.end = end
         self.number = number
         self.layer = self.kind = TEXT
-        self.level = 0  # of a heading
+        self.level = 0  # heading level
         self.pointers: list[Pointer] = []
-        self.paths: list[str | None] = []  # the files of these pointers; None where it is missing
-        self.entry = False  # an item or a row that is there for its first pointer
+        self.paths: list[str | None] = []  # files of the pointers; None if missing
+        self.entry = False  # an item or row that exists for its first pointer
 
     @property
     def indent(self) -> int:
-        """How far the line is moved in."""
         return len(self.text) - len(self.text.lstrip())
 
     @property
     def item(self) -> bool:
-        """Is it an item of a list?"""
         return item_start(self.text) >= 0
 
     @property
     def continues(self) -> bool:
-        """Can it be the rest of the line above? It then says nothing that stands on its own."""
         return self.kind in (CONTENT, MORE) and not self.pointers and not self.item
 
 
 def read_outline(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
-    """The byte order mark and the lines of an index."""
     bom = BOM if text.startswith(BOM) else ""
     lines = list(_split(text.removeprefix(bom)))
     for line, (layer, shown) in zip(lines, layers([line.text for line in lines]), strict=True):
@@ -125,17 +118,15 @@ def read_outline(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
 
 
 def write_outline(bom: str, lines: "Iterable[Line]") -> str:
-    """The inverse of `read_outline`."""
     return bom + "".join([line.text + line.end for line in lines])
 
 
 def block_end(lines: list[Line], i: int, indent: int) -> int:
-    """One past the last line below this one that is moved in further than `indent`."""
     end = i + 1
     for below in range(end, len(lines)):
         line = lines[below]
         if line.kind != BLANK:
-            # A code block that is never closed is an accident: it belongs to no line above.
+            # An unclosed code block is an accident and belongs to no line above.
             if line.indent <= indent or line.kind in (OPEN, HEADING):
                 break
             end = below + 1
@@ -143,7 +134,7 @@ def block_end(lines: list[Line], i: int, indent: int) -> int:
 
 
 def hanging(lines: list[Line], i: int, gone: "Collection[int]") -> list[int] | None:
-    """The lines that continue an entry and go with it; None if anything else stays below it."""
+    """Continuation lines of an entry; None if anything else hangs below it."""
     result: list[int] = []
     parted = False
     for below in range(i + 1, block_end(lines, i, lines[i].indent)):
@@ -159,7 +150,6 @@ def hanging(lines: list[Line], i: int, gone: "Collection[int]") -> list[int] | N
 
 
 def untyped(label: str) -> str:
-    """A stem without the type in front: `feedback_testing` is `testing`."""
     for name in types.names():
         rest = label[len(name) + 1 :]
         if rest and label.startswith((name + "_", name + "-")):
@@ -168,7 +158,6 @@ def untyped(label: str) -> str:
 
 
 def unquoted(target: str) -> str:
-    """A target with its `%20` decoded; what is not valid stays."""
     if "%" not in target:
         return target
     head, *parts = target.split("%")
@@ -183,7 +172,6 @@ def unquoted(target: str) -> str:
 
 
 def _split(text: str) -> "Iterator[Line]":
-    """Lines with their ends; only "\\n" and "\\r\\n" end one."""
     parts = text.split("\n")
     last = parts.pop()
     for number, part in enumerate(parts, 1):
@@ -194,7 +182,6 @@ def _split(text: str) -> "Iterator[Line]":
 
 
 def _classify(line: Line) -> None:
-    """What a line is by itself."""
     body = line.text.strip()
     level = len(body) - len(body.lstrip("#"))
     if not body:
@@ -208,7 +195,6 @@ def _classify(line: Line) -> None:
 
 
 def _point(line: Line, shown: str, lookup: Lookup) -> None:
-    """What a line points at, and whether it is there only for that."""
     for pointer in read_pointers(shown, line.number):
         path = lookup.find(pointer.target, pointer.form)
         if path is not None or _must_exist(pointer):
@@ -231,14 +217,13 @@ def _point(line: Line, shown: str, lookup: Lookup) -> None:
 
 
 def _leads_elsewhere(body: str) -> bool:
-    """Does an item start with a link? Then it is a pointer too, only not into this store."""
     body = body.lstrip(_EMPHASIS)
     close = body.find("](")
     return body.startswith("[") and close > 0 and "]" not in body[:close]
 
 
 def _must_exist(pointer: Pointer) -> bool:
-    """Is a pointer to no file dangling? A name in backticks may be any file of the repository."""
+    """False for a name in backticks: it may be any file of the repository."""
     name = pointer.target.rpartition("/")[2].lower().removesuffix(SUFFIX) + SUFFIX
     if pointer.form in (BACKTICK, TABLE) or name in NEVER_MEMORIES:
         return False
@@ -246,7 +231,6 @@ def _must_exist(pointer: Pointer) -> bool:
 
 
 def _mark_heads(lines: list[Line]) -> None:
-    """The head of a table is the row above a row of dashes."""
     for above, line in zip([None, *lines], lines, strict=False):
         if line.kind == CONTENT and is_row(line.text) and not line.text.strip(" \t|:-"):
             line.kind = HEAD
@@ -255,7 +239,6 @@ def _mark_heads(lines: list[Line]) -> None:
 
 
 def _mark_items(lines: list[Line]) -> None:
-    """Lines that continue a pointer of a list."""
     for i, line in enumerate(lines):
         if line.kind == POINTER and line.item:
             end = i + 1
@@ -265,7 +248,6 @@ def _mark_items(lines: list[Line]) -> None:
 
 
 def _mark_intro(lines: list[Line]) -> None:
-    """The first paragraphs, below a title or without one, introduce the index."""
     titled = False
     for line in lines:
         if line.kind == HEADING and line.level == 1 and not titled:

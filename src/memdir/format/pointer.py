@@ -1,6 +1,6 @@
 """A pointer: a place in a line of the index that names a memory.
 
-Read in every form met in the wild, written in one.
+Reads every form found in real stores, writes a single one.
 """
 
 from memdir.hot.memory import POINTER_AIM
@@ -10,14 +10,12 @@ SUFFIX = ".md"
 LINK, BRACKET, BACKTICK, WIKILINK, TABLE = "link", "bracket", "backtick", "wikilink", "table"
 
 _SEPARATORS = ("—", "–", "--", "-", ":", "→", "|")
-# One line stays one line: controls, and the two separators that are no controls in Unicode.
+# Control characters, and U+2028 and U+2029, which would also end a line.
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
-_SHORTEST_HOOK = 8  # characters; less says nothing
+_SHORTEST_HOOK = 8  # characters
 
 
 class Pointer:
-    """What a line points at: the target as written, the words beside it, and where they stand."""
-
     __slots__ = ("end", "form", "hook", "line", "start", "target", "title")
 
     def __init__(
@@ -28,12 +26,11 @@ class Pointer:
         self.hook = hook
         self.line = line
         self.form = form
-        self.start = start  # the pointer's columns in the line, without its hook
+        self.start = start  # columns of the pointer without its hook
         self.end = end
 
 
 def read_pointers(line: str, number: int) -> list[Pointer]:
-    """Every place in a line that names a file below the store; the line is not inside code."""
     if "[[" not in line and SUFFIX not in line.lower():
         return []
     simple = _simple(line, number)
@@ -41,7 +38,7 @@ def read_pointers(line: str, number: int) -> list[Pointer]:
         return [simple]
     spans, pairs = structure(line)
     result = _bracketed(line, number, pairs)
-    # Beside a link, a file name in backticks is part of the hook: `supersedes old.md`.
+    # Next to a link, a file name in backticks is part of the hook: `supersedes old.md`.
     row = is_row(line)
     if not result and (row or item_start(line) >= 0):
         result = _backticked(line, number, spans) or _bare_cells(line, number)
@@ -50,15 +47,15 @@ def read_pointers(line: str, number: int) -> list[Pointer]:
         rest = line[pointer.end : end]
         pointer.hook = _hook(rest.rstrip(" \t|") if row else rest)
     if len(result) == 1 and result[0].form == BRACKET and not result[0].hook.strip("."):
-        # `- words [file.md]`: the words are the hook (the form of seed 002).
+        # `- words [file.md]`: the words are the hook.
         result[0].hook = plain(line[max(item_start(line), 0) : result[0].start].strip())
     return result
 
 
 def _simple(line: str, number: int) -> Pointer | None:
-    """`- [Title](file.md) — hook` without any other mark: what nearly every line of an index is.
+    """Fast path for `- [Title](file.md) — hook`, the form of nearly every line.
 
-    The rest of this module reads it the same way, ten times slower; a test holds them together.
+    The general reader gives the same result ten times slower; a test compares them.
     """
     if line[:3] != "- [":
         return None
@@ -75,11 +72,11 @@ def _simple(line: str, number: int) -> Pointer | None:
 
 
 def write_pointer(title: str, target: str, hook: str) -> str:
-    """The line for a memory, one line whatever comes in; `read_pointers` is the inverse."""
+    """Inverse of `read_pointers`; always a single line."""
     title = one_line(title) or one_line(target.rpartition("/")[2].removesuffix(SUFFIX))
     hook, written = one_line(hook), _written_target(target)
     line = ""
-    # Escaped only as far as needed: most titles and hooks read best as they are.
+    # Escape only what is needed: most titles and hooks read best unchanged.
     for in_title, in_hook in (("[]", ""), ("[]`", ""), ("[]`", "[]`")):
         link = f"- [{escape(title, in_title)}]({written})"
         short, shown = _fit(hook, in_hook, POINTER_AIM - len(link) - len(" — "))
@@ -91,7 +88,7 @@ def write_pointer(title: str, target: str, hook: str) -> str:
 
 
 def below_store(target: str) -> str:
-    """The path below the store that a target means; empty if it leaves it or is no memory."""
+    """Path in the store; empty if the target leaves the store or is not a memory."""
     path = target.strip()
     cut = path.lower().find(SUFFIX + "#")
     if cut >= 0:
@@ -112,18 +109,15 @@ def below_store(target: str) -> str:
 
 
 def is_row(line: str) -> bool:
-    """Is this a row of a table?"""
     body = line.strip()
     return body.startswith("|") and body.find("|", 1) > 0
 
 
 def one_line(text: str) -> str:
-    """A text without line breaks, controls and runs of spaces."""
     return " ".join(text.translate(_CONTROLS).split())
 
 
 def _bracketed(line: str, number: int, pairs: dict[int, int]) -> list[Pointer]:
-    """Links, wikilinks and bare `[file.md]` of a line."""
     result: list[Pointer] = []
     done = 0
     for start in sorted(pairs):
@@ -154,7 +148,7 @@ def _bracketed(line: str, number: int, pairs: dict[int, int]) -> list[Pointer]:
 
 
 def _wikilink(text: str, number: int) -> Pointer | None:
-    """`[[target]]`, `[[target|title]]`, `[[target#heading]]`; not a test of the shell."""
+    """`[[target]]`, `[[target|title]]`, `[[target#heading]]`, but not a shell test."""
     name, _, title = text.partition("|")
     name = name.partition("#")[0].strip()
     if not name or text != text.strip() or not below_store(name.removesuffix(SUFFIX) + SUFFIX):
@@ -163,7 +157,6 @@ def _wikilink(text: str, number: int) -> Pointer | None:
 
 
 def _backticked(line: str, number: int, spans: dict[int, int]) -> list[Pointer]:
-    """File names in backticks."""
     result = []
     for start, end in spans.items():
         code = line[start:end].strip("`").strip()
@@ -174,7 +167,6 @@ def _backticked(line: str, number: int, spans: dict[int, int]) -> list[Pointer]:
 
 
 def _bare_cells(line: str, number: int) -> list[Pointer]:
-    """Cells of a table that hold nothing but a file name."""
     result = []
     start = 0
     for cell in line.split("|") if is_row(line) else ():
@@ -187,12 +179,10 @@ def _bare_cells(line: str, number: int) -> list[Pointer]:
 
 
 def _file_name(text: str) -> str:
-    """The path that a bare name means; a name with spaces is taken for words."""
     return "" if " " in text or "\t" in text else below_store(text)
 
 
 def _hook(rest: str) -> str:
-    """The words after a pointer, without the sign between them."""
     if rest.startswith(("*", "_")):  # the end of **[Title](file.md)**
         rest = rest.lstrip("*_")
     rest = rest.strip()
@@ -204,10 +194,9 @@ def _hook(rest: str) -> str:
 
 
 def _written_target(target: str) -> str:
-    """A target as a link takes it; angle brackets where a space or parenthesis would end it."""
     written = target.translate(_CONTROLS)
     if ":" in written.partition("/")[0]:
-        written = "./" + written  # a name such as `a:b.md` would read as a scheme
+        written = "./" + written  # the `a:` of `a:b.md` would be a URL scheme
     if SUFFIX + "#" in written:
         written = written.replace("#", "%23")
     if any(char in written for char in " ()<>\\`[]"):
@@ -216,7 +205,6 @@ def _written_target(target: str) -> str:
 
 
 def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
-    """A hook cut so that its escaped form fits the room: as it reads, and as it is written."""
     size = room
     while size >= min(_SHORTEST_HOOK, len(hook)) > 0:
         short = cut_at_word(hook, size)
@@ -228,7 +216,6 @@ def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
 
 
 def cut_at_word(text: str, size: int) -> str:
-    """A text of at most so many characters; cut at a word, in a script without spaces anywhere."""
     if len(text) <= size:
         return text
     space = text.rfind(" ", 0, size)

@@ -1,1 +1,1 @@
-"""The ground floor: all a hook may import; C modules of the standard library only."""
+"""Everything a hook may import: of the standard library, C modules only."""

@@ -1,8 +1,8 @@
-"""What of a repository or a team the person has accepted, by path and content.
+"""Memories of a repository or team that the user has accepted, by path and content.
 
-Strangers write what lies there, so nothing of it is told before somebody has looked at it, and
-then with its source. A file that changes is another one: it waits again. The decisions lie in one
-private file of the store's state folder, never in the store itself.
+Others write these files, so an agent is told nothing of them before the user has accepted it, and
+then with its source. A changed file waits again. The decisions are in a private file in the store's
+state folder, never in the store itself.
 """
 
 import os
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 ACCEPTED, REJECTED = "accepted", "rejected"
 NOT_YET = "not accepted yet"
 AUTHOR_BYTES = 60
-# What these write is as good as what it was made from; the others write what a person said.
+# Acceptance carries over to the result of these; all others write the user's words.
 UPKEEP = ("archive", "dream", "index", "purge", "rename", "restructure", "retire", "touch")
-PUT_BACK = ("begin", "outside", "restore", "undo")  # old bytes: accepted before, or not at all
+PUT_BACK = ("begin", "outside", "restore", "undo")  # restore old bytes, so they decide nothing
 NAME = "accepted"
 MARK = "memdir accepted 1"
 MAX_BYTES = 16 * 1024 * 1024
@@ -33,33 +33,28 @@ HISTORY = "history.git"
 
 
 class Acceptance:
-    """What was decided on the memories of one store, and what to call their source."""
-
     def __init__(self, origin: str, decisions: "Decisions | None" = None) -> None:
         self.origin = origin
         self.decisions = decisions or {}
 
     def decision(self, path: str, digest: str) -> str:
-        """`accepted`, `rejected`, or nothing while it waits."""
         return self.decisions.get((path, digest), ("", ""))[0]
 
     def accepts(self, path: str, digest: str) -> bool:
-        """True where the person said yes to this very content, or had memdir write it."""
+        """True if the user accepted exactly this content, or had memdir write it."""
         return self.decision(path, digest) == ACCEPTED
 
     def source(self, path: str, digest: str) -> str:
-        """Where it comes from, as an agent is told."""
         decision, author = self.decisions.get((path, digest), ("", ""))
         by = f", by {inert_line(author, AUTHOR_BYTES)}" if author else ""
         return f"from {self.origin}{by}" + ("" if decision == ACCEPTED else f", {NOT_YET}")
 
     def add(self, path: str, data: bytes, decision: str = ACCEPTED, author: str = "") -> None:
-        """Put a decision down."""
         self.decisions[path, digest_of(data)] = (decision, author)
 
 
 def open_acceptance(folder: str, origin: str, store: "Store") -> Acceptance:
-    """What was decided so far; at first sight of a store with a history, what that proves."""
+    """Decisions so far; for a new store with a history, what memdir itself wrote is accepted."""
     decisions = load(folder)
     if decisions is None and os.path.isdir(os.path.join(folder, HISTORY)):
         decisions = _first_look(folder, store)
@@ -67,7 +62,7 @@ def open_acceptance(folder: str, origin: str, store: "Store") -> Acceptance:
 
 
 def load(folder: str) -> "Decisions | None":
-    """The decisions in a folder; None where there are none, or these are not our bytes."""
+    """None if there are no decisions or the file is not ours."""
     data = read_sealed(os.path.join(folder, NAME), MARK, MAX_BYTES)
     if data is None:
         return None
@@ -77,7 +72,7 @@ def load(folder: str) -> "Decisions | None":
 
 
 def save(folder: str, decisions: "Decisions") -> None:
-    """Replace them, durably; for the holder of the store's lock."""
+    """Durable; the caller holds the store's lock."""
     disk = Disk(folder)
     try:
         disk.make_root()
@@ -88,14 +83,14 @@ def save(folder: str, decisions: "Decisions") -> None:
 
 
 def _content(decisions: "Decisions") -> bytes:
-    """Fields between zeros, which no path and no name can hold."""
+    """Fields separated by zero bytes, which no path or name can contain."""
     fields = [part for key, value in decisions.items() for part in (*key, *value)]
     data = "\0".join(fields).encode("utf-8", "surrogateescape")
-    return f"{MARK} {crc32(data):08x}\n".encode() + data  # as version 0.1.0 can read it
+    return f"{MARK} {crc32(data):08x}\n".encode() + data  # readable by version 0.1.0
 
 
 def _first_look(folder: str, store: "Store") -> "Decisions":
-    """A store from before there was anything to accept: what memdir wrote there counts as such."""
+    """For stores older than acceptance: whatever memdir wrote there is accepted."""
     from time import time
 
     from memdir.errors import MemdirError
@@ -111,7 +106,7 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
     acceptance = Acceptance("")
     for path in own_paths(GitHistory(folder, time), contents, upkeep=True):
         acceptance.add(path, contents[path])
-    try:  # we hold no lock, so nothing is replaced
+    try:  # without the lock, nothing may be replaced
         mine = create_once(os.path.join(folder, NAME), _content(acceptance.decisions))
     except OSError:
         mine = False
@@ -120,7 +115,7 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
 
 
 def facts_of(folder: str) -> str:
-    """What changes when a decision does."""
+    """Changes whenever a decision does."""
     try:
         facts = os.stat(os.path.join(folder, NAME))
     except OSError:
@@ -129,7 +124,7 @@ def facts_of(folder: str) -> str:
 
 
 def view_of(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None":
-    """The store without what waits; None where it is the user's own, as nearly all are."""
+    """The store without memories that wait; None for the user's own store, the usual case."""
     origin = origin_of(scope, store.root, here.checkout, SHARED in here.holds)
     if not origin:
         return None
@@ -139,7 +134,6 @@ def view_of(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None"
 
 
 def state_folder(store: "Store", here: "Here") -> str:
-    """As store.writer names it."""
     real = os.path.realpath(store.root)
     key = store_key(real if store.layout == "markdown" else f"{real}#{store.layout}")
     return os.path.join(here.state, "stores", key)

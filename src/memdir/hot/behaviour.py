@@ -1,7 +1,7 @@
-"""How an agent is told to use memory: which words for which mode, with or without its indexes.
+"""The instructions for an agent on how to use memory, by mode, with or without indexes.
 
-The words stand in prompts/behaviour.md, in blocks. A block begins with a line `===` and the
-conditions under which it is said; with none it is always said.
+The text is in prompts/behaviour.md, in blocks. A block begins with a line `===` and its
+conditions; without conditions it always applies.
 """
 
 from memdir.hot import types
@@ -17,21 +17,19 @@ if TYPE_CHECKING:
 
 NORMAL, TEAM, LOG = "normal", "team", "log"
 MODES = (NORMAL, TEAM, LOG)
-# Further conditions: a memory is a file of its own and no line of a log, with or without a line in
-# the index; other people read the only directory there is; nothing is in the index yet.
+# Further conditions of blocks: memories are files, not lines of a log; with or without an index;
+# others read the only directory; the index is empty.
 FILES, INDEX, NO_INDEX, SHARED, EMPTY = "files", "index", "no-index", "shared", "empty"
 
 BLOCK = "==="
-# Beside this file in a checkout, in an installed package and in a plugin's folder alike;
-# importlib.resources would cost more than everything else here.
+# Same place in a checkout, an installed package and a plugin;
+# importlib.resources would cost more than the rest of the hook.
 WORDS = __file__.rpartition("/")[0] + "/prompts/behaviour.md"
 PATH_BYTES = 800
-INDEX_CHARACTERS = 30_000  # UTF-16 units of one index with its frame: its own limit is 25,000
+INDEX_CHARACTERS = 30_000  # UTF-16 units of an index and its frame; the index is limited to 25,000
 
 
 class Setting:
-    """What decides the words: the directory, the mode, and whether there is an index to keep."""
-
     def __init__(
         self,
         root: str,
@@ -46,10 +44,9 @@ class Setting:
         self.logs = logs or f"{root}/logs"
         self.mode = mode
         self.index = index
-        self.shared = shared  # other people read all of it; in a team they read one part
+        self.shared = shared  # others read the whole store; in team mode only a part
 
     def holds(self) -> set[str]:
-        """The conditions that are met."""
         met = {self.mode}
         if self.mode != LOG:
             met |= {FILES, INDEX if self.index else NO_INDEX}
@@ -65,16 +62,13 @@ def instruct(
     nonce: str = "",
     limit: int = 0,
 ) -> str:
-    """The prompt for this setting; `indexes` are pairs of a path and a text, None leaves them out.
-
-    Each index is cut to its own limits; with a `limit` (UTF-16 units), the whole to that one, too.
-    """
+    """`indexes` are (path, text) pairs; None omits them. `limit` is in UTF-16 units."""
     with open(WORDS, encoding="utf-8") as file:
         words = file.read()
-    # Records have a store of their own, whose types are chosen when it is written.
+    # Records are a separate store with its own types.
     known = [type for type in map(types.get, types.names()) if not type.record]
     holds = setting.holds()
-    if SHARED in holds:  # what is personal has no place where others read
+    if SHARED in holds:  # personal memories do not belong in a shared store
         known = [type for type in known if type.scope != "private"]
     values = {
         "dir": inert_line(setting.root, PATH_BYTES),
@@ -94,7 +88,6 @@ def instruct(
 
 
 def type_line(type: "Type", scoped: bool = False) -> str:
-    """When to save it, how to use it, and in a team whose it is: how each of its texts begins."""
     texts = [(type.when_to_save, ". "), (type.how_to_use, ";")]
     texts += [(type.scope_lean, ":")] if scoped else []
     starts = [text.partition(end)[0].rstrip(".") for text, end in texts]
@@ -102,11 +95,11 @@ def type_line(type: "Type", scoped: bool = False) -> str:
 
 
 def _frame_indexes(indexes: "Sequence[tuple[str, str]]", nonce: str, room: int) -> list[str]:
-    """Each index in its frame; what a short one leaves of its share is for the longer ones."""
+    """Each index in its frame; room that short indexes leave goes to longer ones."""
     framed = [""] * len(indexes)
     left = len(indexes)
     for i in sorted(range(left), key=lambda i: len(indexes[i][1])):
-        # Two line ends stand in front of each.
+        # Two line ends precede each index.
         framed[i] = render_index(*indexes[i], nonce, room // left - 2)
         room -= utf16_units(framed[i]) + 2 if framed[i] else 0
         left -= 1
@@ -114,7 +107,6 @@ def _frame_indexes(indexes: "Sequence[tuple[str, str]]", nonce: str, room: int) 
 
 
 def _fill(words: str, holds: set[str], values: dict[str, str]) -> str:
-    """The blocks whose conditions all hold, with every `$name` by its value."""
     lines: list[str] = []
     chosen = False
     for line in words.split("\n"):
@@ -124,7 +116,7 @@ def _fill(words: str, holds: set[str], values: dict[str, str]) -> str:
             lines.append(line)
     first, *rest = "\n".join(lines).strip("\n").split("$")
     parts = [first]
-    for part in rest:  # in one pass: a directory may be called `$types`
+    for part in rest:  # in a single pass: a directory may be named `$types`
         name = next(key for key in values if part.startswith(key))
         parts += [values[name], part[len(name) :]]
     return "".join(parts)

@@ -1,9 +1,9 @@
-"""The catalog: what a search needs of a store, in one SQLite file that may vanish at any time.
+"""The catalog: the search index of a store, in a SQLite file that may be deleted at any time.
 
-Where it is missing, damaged, locked, read-only or of another version, the answer comes from a scan
-and is the same; one finding says so. No WAL and no mmap: many SQLite versions may lose a write
-there. One writer at a time, by a lock beside the file (recall/catalog_write.py); readers open it
-read-only. Text is kept as bytes: what is not UTF-8 must not stop it.
+If it is missing, damaged, locked, read-only or of another version, a scan gives the same answer,
+with a finding. No WAL and no mmap: many SQLite versions may lose a write there. Only one writer, by
+a lock beside the file (recall/catalog_write.py); readers open it read-only. Text is stored as
+bytes, since it may not be UTF-8.
 """
 
 import errno
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from memdir.recall.scan import Scan
     from memdir.store.ports import Store
 
-    Facts = tuple[int, ...]  # of a file: mtime, ctime, size, inode
+    Facts = tuple[int, ...]  # mtime, ctime, size, inode
     Row = tuple[int, Memory, Facts]  # number, memory, facts of its file
 
-# The C module asks `functools`, 2 ms of Python modules, for nothing but `lru_cache`. Where nobody
-# has imported it yet, SQLite gets the C part of that cache and nothing else.
+# `_sqlite3` imports `functools` (2 ms) only for `lru_cache`. Unless it is imported already, a
+# stand-in with the C part of that cache is enough.
 if "functools" in sys.modules or "_sqlite3" in sys.modules:
     from _sqlite3 import Connection, connect
     from _sqlite3 import Error as SqlError
@@ -44,47 +44,46 @@ else:
         from _sqlite3 import Connection, connect
         from _sqlite3 import Error as SqlError
     finally:
-        del sys.modules["functools"]  # whoever wants it gets the real one
+        del sys.modules["functools"]  # later imports get the real module
 
 __all__ = ["Connection", "SqlError", "connect"]
 
 NAME = "catalog.sqlite"
-VERSION = 5  # of the tables, and of the words and weights in them; another one is made anew
+VERSION = 5  # of tables, words and weights; a catalog of another version is rebuilt
 PAGE_BYTES = 4096
-READ_WAIT_SECONDS = 0.05  # for another process that is writing
-WRITE_WAIT_SECONDS = 0.5  # for those that read: each holds it as long as its answer takes
-LARGEST = 1 << 63  # beyond what SQLite can keep
-OLDEST = -23 * 10**17  # nanoseconds; a file from before 1898 is one from after 2480, folded
+READ_WAIT_SECONDS = 0.05  # for a writer
+WRITE_WAIT_SECONDS = 0.5  # for readers: each holds the lock while it answers
+LARGEST = 1 << 63  # first integer that SQLite cannot store
+OLDEST = -23 * 10**17  # nanoseconds; times before 1898 are wrapped times after 2480
 FACTS = (b"count", b"index", b"files", b"folders", b"log_count")
-MEMORY_TYPES = (bytes, bytes, int, int, int, int, int)  # of the columns of a memory
+MEMORY_TYPES = (bytes, bytes, int, int, int, int, int)  # column types of a memory
 
-# Who holds a term, and how much it says about them: one whole number for each memory, with the
-# weight, turned round, above the memory's number. Sorted, the memories that a term says most about
-# come first, and a search may stop there. The last bit of the number says that it is a rule.
+# Entries of a term: an integer per memory, the inverted weight above the memory's number. Sorted,
+# the largest weights come first, so a search can stop early. Memory numbers of rules are odd.
 SHIFT = 32
 NUMBER = (1 << SHIFT) - 1
 HEAVIEST = 65_535
 ENTRY_BYTES = 8
-MAX_HOLDERS = 500  # of one term that are looked at: those it says most about
+MAX_HOLDERS = 500  # memories per term that are read, those with the largest weights
 
-# A small store is looked at whole: one stat for each file. A large one by its folders, whose times
-# change when a file comes, goes or is replaced, by the memories that a search found, and by some
-# of the others in turn: an edit in place is seen there after a few prompts.
-SMALL = 1000  # memories up to which every one is looked at
-TURN = 200  # memories of a large store that are looked at in turn
-STRIDE = 2_654_435_761  # each second another part of the numbers, all parts alike
-TICK_NANOSECONDS = 50_000_000  # a file that changed so lately may change again unseen
-UNSURE = 0  # in the place of the time of change
+# In a small store every file is checked with a stat. In a large one the folders are checked, whose
+# times change when a file is added, removed or replaced, then the memories found, and some of the
+# others in turn: an edit in place is noticed after a few prompts.
+SMALL = 1000  # largest number of memories that are all checked
+TURN = 200  # memories of a large store checked per prompt
+STRIDE = 2_654_435_761  # spreads the starting number evenly, changing every second
+TICK_NANOSECONDS = 50_000_000  # a second change within a tick may go unnoticed
+UNSURE = 0  # instead of the ctime
 
 
 def read_weights(data: bytes) -> dict[int, int]:
-    """The weight of each memory in the entries of a term; a rest that is no entry is left out."""
+    """Weight by memory number; trailing bytes that are no whole entry are ignored."""
     entries = memoryview(data)[: len(data) // ENTRY_BYTES * ENTRY_BYTES].cast("Q").tolist()
     return {entry & NUMBER: HEAVIEST - (entry >> SHIFT) for entry in entries}
 
 
 class Damaged(Exception):
-    """The file is no catalog of this version, or it is broken."""
+    """The file is broken or not a catalog of this version."""
 
 
 class Catalog:
@@ -95,19 +94,18 @@ class Catalog:
         self.facts = dict(self.rows((bytes, bytes), "SELECT name, value FROM fact"))
         if not self.facts.keys() >= set(FACTS):
             raise Damaged("it has lost what it says about the store")
-        self.count = int(self.facts[b"count"])  # of memories
+        self.count = int(self.facts[b"count"])
 
     def close(self) -> None:
         self.connection.close()
 
     def known(self, where: str = "", *values: object) -> "dict[str, Facts]":
-        """The facts of the memories when they were read."""
         query = f"SELECT path, mtime, ctime, size, inode FROM memory {where}"
         rows = self.rows((bytes, int, int, int, int), query, *values)
         return {decode(row[0]): row[1:] for row in rows}
 
     def look_up(self, term: str) -> tuple[float, dict[int, int]]:
-        """The logarithm of how many hold a term, and the weights of those it says most about."""
+        """Logarithm of the number of memories with the term, and the largest weights."""
         query = "SELECT log_holders, substr(entries, 1, ?) FROM posting WHERE term = ?"
         rows = self.rows((float, bytes), query, MAX_HOLDERS * ENTRY_BYTES, encode(term))
         return (rows[0][0], read_weights(rows[0][1])) if rows else (0.0, {})
@@ -120,10 +118,10 @@ class Catalog:
         ]
 
     def rows(self, types: tuple[type, ...], query: str, *values: object) -> "list[Any]":
-        """SQLite notices a broken file, but gives back whatever stands in a column."""
+        """Checks column types: SQLite detects a broken file, but not wrong values in it."""
         try:
             rows = self.connection.execute(query, values).fetchall()
-        except UnicodeDecodeError:  # in what SQLite says about damage
+        except UnicodeDecodeError:  # SQLite's message about damage may not be UTF-8
             raise Damaged("it cannot be read") from None
         for row in rows:
             if tuple(map(type, row)) != types:
@@ -132,7 +130,7 @@ class Catalog:
 
 
 def fold(facts: "Sequence[int]") -> list[int]:
-    """Numbers that SQLite can keep: the year 2300 and odd file systems have larger ones."""
+    """Wraps numbers beyond 64 bits signed, which SQLite cannot store (year 2300, odd disks)."""
     return [fact - 2 * LARGEST if fact >= LARGEST else fact for fact in facts]
 
 
@@ -141,13 +139,13 @@ def seconds(nanoseconds: int) -> float:
 
 
 def open_catalog(path: str, *, write: bool = False) -> Catalog:
-    """The catalog at that path; whoever writes holds the lock beside it."""
+    """With `write`, the caller holds the lock beside the file."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     mode, wait = ("rw", WRITE_WAIT_SECONDS) if write else ("ro", READ_WAIT_SECONDS)
     connection = connect(f"{address}?mode={mode}", timeout=wait, isolation_level=None, uri=True)
     try:
         if not write:
-            connection.execute("BEGIN")  # one lock for all that is read, not one for each query
+            connection.execute("BEGIN")  # one lock for all queries
         return Catalog(connection)
     except BaseException:
         connection.close()
@@ -161,7 +159,6 @@ def rank_hits(
     rules: "Iterable[Memory]",
     limit: int,
 ) -> list[Hit]:
-    """In the order of their scores, with rules that share no word with the prompt."""
     hits = [Hit(memories[number], score, *matches.explain(number)) for score, number in best]
     hits += [Hit(memory, RULE_START, 0.0, {}) for memory in rules]
     hits.sort(key=lambda hit: (-hit.score, hit.memory.path))
@@ -169,25 +166,21 @@ def rank_hits(
 
 
 class State:
-    """What a store looked like before it was read."""
-
     def __init__(self, facts: "dict[str, Facts]", folders: dict[str, int], index: str) -> None:
         self.facts = facts
-        self.folders = folders  # of a large store: when each of them changed
+        self.folders = folders  # mtimes, only for a large store
         self.index = index
 
     def files(self) -> bytes:
-        """All facts of a small store in one piece, which is compared fastest."""
-        # The version of `dumps` that writes equals alike.
+        # Version 2 of marshal writes equal values as equal bytes.
         return dumps(sorted(self.facts.items()), 2) if len(self.facts) <= SMALL else b""
 
     def is_unsure(self) -> bool:
-        """True where a file changed so lately that it may change again unseen."""
         return any(facts[1] == UNSURE for facts in self.facts.values())
 
 
 def look_at_store(store: "Store") -> State:
-    """The facts of everything; what is too young to be sure of will be looked at again."""
+    """Files that changed within the last tick are marked UNSURE and read again next time."""
     now = time_ns()
     young = now - TICK_NANOSECONDS
     state = {}
@@ -205,7 +198,6 @@ def look_at_store(store: "Store") -> State:
 
 
 def index_facts(store: "Store") -> str:
-    """Which file is the index, and its facts."""
     path = store.index_path
     facts = store.facts(path)
     now = time_ns()
@@ -214,7 +206,6 @@ def index_facts(store: "Store") -> str:
 
 
 def is_same_file(root: str, path: str, facts: "Facts") -> bool:
-    """True where a file is as it was when it was read."""
     try:
         now = os.lstat(f"{root}/{path}")
     except OSError:
@@ -223,7 +214,7 @@ def is_same_file(root: str, path: str, facts: "Facts") -> bool:
 
 
 def folder_times(root: str, now: int) -> dict[str, int]:
-    """When each folder changed; 0 where that was just now."""
+    """Modification time of each folder; 0 if it changed within the last tick."""
     times: dict[str, int] = {}
     waiting = [""]
     while waiting:
@@ -235,7 +226,7 @@ def folder_times(root: str, now: int) -> dict[str, int]:
             with os.scandir(where) as entries:
                 names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
-            continue  # gone, or closed to us: its memories are not seen either
+            continue  # deleted or unreadable: its memories are not seen either
         below = [f"{path}/{name}" if path else name for name in names if name[0] != "."]
         waiting += [folder for folder in below if folder != TEAM]
     return times
@@ -249,32 +240,28 @@ def _changed(path: str) -> int:
 
 
 class Fts:
-    """Searches one store by its catalog in `folder`."""
-
     def __init__(self, store: "Store", folder: str) -> None:
         self.store = store
         self.path = os.path.join(folder, NAME)
         self.findings: list[Finding] = []
 
     def find(self, prompt: str, limit: int) -> Found:
-        """The memories that fit, best first."""
         self.findings = []
         scan = None
         try:
-            found = self._ask(prompt, limit)
-            if found is None and self._update():
-                found = self._ask(prompt, limit, again=True)
-            if found is not None:
-                return found
+            answer = self._ask(prompt, limit)
+            if answer is None and self._update():
+                answer = self._ask(prompt, limit, again=True)
+            if answer is not None:
+                return answer
         except (Damaged, SqlError, OSError, ArithmeticError, ValueError) as error:
             scan = self._make_anew(error)
         from memdir.recall.scan import Scan
 
-        found = (scan or Scan(self.store)).find(prompt, limit)
-        return Found(found.hits, found.searched, found.findings + self.findings)
+        answer = (scan or Scan(self.store)).find(prompt, limit)
+        return Found(answer.hits, answer.searched, answer.findings + self.findings)
 
     def _ask(self, prompt: str, limit: int, *, again: bool = False) -> Found | None:
-        """The answer of the catalog; None where the store has changed since it was written."""
         modes = []
         for path in (f"{self.path}-journal", self.path):
             try:
@@ -284,8 +271,8 @@ class Fts:
                 if path == self.path:
                     raise FileNotFoundError(errno.ENOENT, "there was none", path) from None
         if not all(map(stat.S_ISREG, modes)):
-            raise Damaged("it is no file")  # to open a pipe would wait for ever
-        if facts.st_size % PAGE_BYTES:  # SQLite itself notices when whole pages are missing
+            raise Damaged("it is no file")  # opening a pipe would block forever
+        if facts.st_size % PAGE_BYTES:  # SQLite detects only whole missing pages
             raise Damaged("a part of it is missing")
         catalog = open_catalog(self.path)
         try:
@@ -316,7 +303,6 @@ class Fts:
         return Found(hits, catalog.count, self.findings)
 
     def _is_fresh(self, catalog: Catalog) -> bool:
-        """True where every memory of a small store is as it was when it was read."""
         state = look_at_store(self.store)
         facts = catalog.facts
         if facts[b"index"] != encode(state.index) or facts[b"files"] != state.files():
@@ -324,7 +310,6 @@ class Fts:
         return not state.is_unsure()
 
     def _is_unchanged(self, catalog: Catalog) -> bool:
-        """True where a quick look at a large store shows nothing new."""
         root = self.store.root
         if catalog.facts[b"index"] != encode(index_facts(self.store)):
             return False
@@ -337,7 +322,6 @@ class Fts:
         return all(is_same_file(root, path, facts) for path, facts in some.items())
 
     def _update(self) -> bool:
-        """Bring the catalog up to date; False where somebody else is writing."""
         from memdir.recall.catalog_write import Busy, update_catalog
 
         try:
@@ -348,7 +332,7 @@ class Fts:
         return True
 
     def _make_anew(self, error: Exception) -> "Scan":
-        """Leave a new catalog behind; the scan that it was made from."""
+        """Writes a new catalog; returns the scan it was made from."""
         from memdir.recall.catalog_write import Busy, make_catalog
         from memdir.recall.scan import Scan
 
@@ -369,5 +353,4 @@ class Fts:
 
 
 def open_search(store: "Store", folder: str) -> Fts:
-    """The search of one store, with its catalog in `folder`."""
     return Fts(store, folder)

@@ -1,11 +1,14 @@
-"""Files, opened and replaced safely: the only place in `hot` with open flags, rename and fsync."""
+"""Safe file access: the only module in `hot` with open flags, rename and fsync.
+
+Hooks only read; the code that replaces files is in replacement.py, which only writers import.
+"""
 
 import errno
 import os
 import stat
 import sys
 
-if sys.version_info >= (3, 12):  # the C parts of hashlib, which itself would cost milliseconds
+if sys.version_info >= (3, 12):  # the C part of hashlib, which costs milliseconds to import
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
 else:
     from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from memdir.errors import Finding, MemdirError
 
 HEAD_BYTES = 4096
-MAX_DEPTH = 32  # folders inside each other; nobody nests memories deeper by intent
+MAX_DEPTH = 32  # nested folders
 TEMPORARY = ".memdir-"
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_LINK = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -39,11 +42,10 @@ _ADVICE = {
 
 
 class Unsettled(OSError):
-    """The change was made, but nobody knows whether it would survive a power cut."""
+    """The change was made, but might not survive a power cut."""
 
 
 def failure(error: OSError, path: str, what: str) -> "MemdirError":
-    """An operating system error as a sentence with the file, the cause and the next step."""
     from memdir.errors import Missing, Unwritable
 
     if isinstance(error, Unsettled):
@@ -58,7 +60,7 @@ def failure(error: OSError, path: str, what: str) -> "MemdirError":
 
 
 def check_path(path: str) -> list[str]:
-    """The parts of a path below the root; refuses one that could lead out of it."""
+    """The parts of a relative path; refuses one that could leave the root."""
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
         from memdir.errors import BadInput
@@ -68,10 +70,7 @@ def check_path(path: str) -> list[str]:
 
 
 class Disk:
-    """One directory as the root of relative paths; nothing outside it can be reached.
-
-    Reading is here, for hooks; how files are replaced, only writers import (replacement.py).
-    """
+    """A directory as the root of relative paths; nothing outside it can be reached."""
 
     __slots__ = ("root",)
 
@@ -79,11 +78,11 @@ class Disk:
         self.root = root
 
     def open_root(self) -> int:
-        """A handle of the root; the root itself was resolved when the store was chosen."""
+        """Follows links: the root was resolved when the store was chosen."""
         return os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def open_parent(self, path: str, *, make: bool = False) -> tuple[int, str]:
-        """A handle of the directory that holds this path, walked without following links."""
+        """Handle of the parent directory and the file name; follows no links."""
         parts = check_path(path)
         handle = self.open_root()
         try:
@@ -99,10 +98,10 @@ class Disk:
         return handle, parts[-1]
 
     def make_root(self) -> None:
-        """Create the root with its parents (0700), durably."""
+        """Creates the root and its parents (0700), durably."""
         missing = []
         here = self.root
-        # A disk that fails calls even `/` no directory: the way up ends there all the same.
+        # On a failing disk even `/` is not a directory: stop there anyway.
         while not os.path.isdir(here) and here != os.path.dirname(here):
             missing.append(here)
             here = os.path.dirname(here)
@@ -114,7 +113,7 @@ class Disk:
             sync_directory(os.path.dirname(path))
 
     def read(self, path: str, limit: int = -1) -> tuple[bytes, os.stat_result]:
-        """The bytes of a regular file (at most `limit`) and what its handle says of it."""
+        """Bytes of a regular file (at most `limit`) and the stat of its open handle."""
         parent, name = self.open_parent(path)
         try:
             handle = os.open(name, READ, dir_fd=parent)
@@ -129,7 +128,6 @@ class Disk:
             os.close(handle)
 
     def stat(self, path: str) -> os.stat_result:
-        """What the directory says of a path; a link is not followed."""
         parent, name = self.open_parent(path)
         try:
             return os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -137,20 +135,17 @@ class Disk:
             os.close(parent)
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace or create one file, durably; what stands there is never written in place."""
+        """Durable; an existing file is replaced, never written in place."""
         self.put_all({path: data})
 
     def put_all(self, files: "Mapping[str, bytes]") -> None:
-        """Replace or create files, all of them durable when this returns.
-
-        Together they cost a fraction of one by one: the first fsync takes the others along.
-        """
+        """All files are durable on return; one batch costs far less than a `put` for each."""
         from memdir.hot.replacement import replace_all
 
         replace_all(self, files)
 
     def drop(self, path: str) -> None:
-        """Take one file out of the directory, durably."""
+        """Removes a file, durably."""
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)
@@ -161,10 +156,10 @@ class Disk:
     def walk(
         self, enter: "Callable[[str], bool]", findings: list["Finding"]
     ) -> "Iterator[tuple[int, str, os.DirEntry[str]]]":
-        """Everything below the root but hidden names: folder handle, path, entry.
+        """Folder handle, path and entry of everything but hidden names; links are not followed.
 
-        Folders are entered where `enter(path)` says so, links never; what cannot be entered
-        becomes a finding. One handle is open at a time, whatever the number of folders.
+        Enters folders if `enter(path)`; an unreadable one becomes a finding. Only one handle is
+        open at a time.
         """
         folders = [""]
         while folders:
@@ -194,7 +189,7 @@ class Disk:
                 close_quietly(folder)
 
     def list_folder(self, prefix: str) -> "tuple[int, list[os.DirEntry[str]]]":
-        """A folder's handle and all its entries: half a list would make memories look gone."""
+        """All entries or an error: a partial list would make memories look deleted."""
         if prefix:
             parent, name = self.open_parent(prefix[:-1])
             try:
@@ -211,14 +206,13 @@ class Disk:
             raise
 
     def sweep(self, enter: "Callable[[str], bool]") -> None:
-        """Remove temporary files that a killed writer left; only the holder of the lock may."""
+        """Removes temporary files of killed writers; the caller holds the lock."""
         from memdir.hot.replacement import sweep
 
         sweep(self, enter)
 
 
 def unreadable(path: str, error: OSError) -> "Finding":
-    """A file or folder that could not be read: named, skipped, never hidden."""
     from memdir.errors import Finding
 
     cause = os.strerror(error.errno or errno.EIO)
@@ -226,7 +220,6 @@ def unreadable(path: str, error: OSError) -> "Finding":
 
 
 def sync_directory(path: str) -> None:
-    """Make the entries of a directory durable."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -235,7 +228,6 @@ def sync_directory(path: str) -> None:
 
 
 def close_quietly(handle: int) -> None:
-    """Close a handle whose closing can lose nothing."""
     try:
         os.close(handle)
     except OSError:
@@ -243,7 +235,7 @@ def close_quietly(handle: int) -> None:
 
 
 def settle(parent: int) -> None:
-    """Make a name that was just given or taken durable."""
+    """Makes a rename or unlink in this directory durable."""
     try:
         os.fsync(parent)
     except OSError as error:
@@ -259,9 +251,8 @@ def _make_directory(parent: int, name: str) -> None:
 
 
 def _read(handle: int, size: int, limit: int = -1) -> bytes:
-    """Up to `limit` bytes of a file that had `size`: one call for nearly every file."""
     data = os.read(handle, size + 1 if limit < 0 else min(limit, size + 1))
-    while len(data) not in (size, limit):  # it grows, or the read was short
+    while len(data) not in (size, limit):  # the file grows, or the read was short
         more = os.read(handle, 1 << 16 if limit < 0 else limit - len(data))
         if not more:
             break
@@ -276,11 +267,11 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[written:]
 
 
-# Small files of our own, outside any store.
+# Our own small files, outside any store.
 
 
 def read_start(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
-    """The first bytes of a regular file and its facts; a pipe or a device never blocks us."""
+    """First bytes of a regular file and its stat; never blocks on a pipe or device."""
     handle = os.open(path, _READ_LINK if follow else READ)
     try:
         facts = os.fstat(handle)
@@ -292,7 +283,7 @@ def read_start(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os
 
 
 def read_private(path: str, limit: int) -> bytes | None:
-    """The same of a file that nobody but us can have written; None for any other."""
+    """Like `read_start`, but None if anyone else could have written the file."""
     try:
         data, facts = read_start(path, limit, follow=False)
     except OSError:
@@ -301,10 +292,7 @@ def read_private(path: str, limit: int) -> bytes | None:
 
 
 def read_end(path: str, limit: int, end: int = 0) -> tuple[bytes, int]:
-    """The last bytes of a file of lines, or of its part before `end`, and where that part ends.
-
-    Whole lines only; nothing where it cannot be read.
-    """
+    """Last whole lines of a file, or of its part before `end`, and the offset they end at."""
     try:
         handle = os.open(path, READ)
     except OSError:
@@ -325,51 +313,50 @@ def digest_of(data: bytes) -> str:
 
 
 def read_sealed(path: str, mark: str, limit: int) -> bytes | None:
-    """What `seal` was given; None where the file is missing, damaged, or not ours."""
+    """Inverse of `seal`; None if the file is missing, damaged or not ours."""
     data = read_private(path, limit)
     if not data:
         return None
     head, _, rest = data.partition(b"\n")
     if data == seal(mark, rest):
         return rest
-    from binascii import crc32  # with which version 0.1.0 sealed
+    from binascii import crc32  # used by version 0.1.0
 
     return rest if head == f"{mark} {crc32(rest):08x}".encode() else None
 
 
 def seal(mark: str, data: bytes) -> bytes:
-    """The bytes below a line that says what they are, with their checksum."""
+    """Prefixes the bytes with a line that holds the mark and their checksum."""
     return f"{mark} {digest_of(data)[:16]}\n".encode() + data
 
 
 def open_append(path: str) -> int:
-    """A handle to add to a private file, which is made with its folders where it is missing."""
     try:
         handle = os.open(path, _APPEND, 0o600)
     except FileNotFoundError:
         make_private(os.path.dirname(path))
         handle = os.open(path, _APPEND, 0o600)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would take it, and nobody read it
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would swallow it
         os.close(handle)
         raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)
     return handle
 
 
 def append(path: str, data: bytes, limit: int = 0) -> int:
-    """Add with one write; where the file ends then, 0 where it would grow beyond `limit` bytes."""
+    """Adds with a single write; returns the new end, or 0 if it would exceed `limit` bytes."""
     handle = open_append(path)
     try:
         if limit and os.fstat(handle).st_size + len(data) > limit:
             return 0
         if os.write(handle, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        return os.lseek(handle, 0, 1)  # where the write has left us
+        return os.lseek(handle, 0, 1)
     finally:
         os.close(handle)
 
 
 def make_private(folder: str) -> None:
-    """A folder for nobody else, and so each one above it that is missing."""
+    """Creates the folder and its missing parents, all 0700."""
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
@@ -382,16 +369,16 @@ def make_private(folder: str) -> None:
 
 
 def keep_derived(path: str, data: bytes) -> None:
-    """Replace a file that can be made again: whole or not at all, without waiting for the disk."""
+    """Replaces a file that can be made again: atomic, but without fsync."""
     try:
         make_private(os.path.dirname(path))
         _name_whole(os.replace, path, data)
     except OSError:
-        return  # then it is made again each time
+        return  # it is made again each time
 
 
 def create_once(path: str, data: bytes) -> bool:
-    """Make a file with these bytes, whole or not at all; False where there is one already."""
+    """Creates the file atomically; False if it exists already."""
     try:
         _name_whole(os.link, path, data)
     except FileExistsError:
@@ -413,7 +400,7 @@ def _name_whole(give_name: "Callable[[str, str], None]", path: str, data: bytes)
 
 
 def take(path: str, limit: int) -> bytes:
-    """The bytes of a file that is gone then: of several takers one has it, the others nothing."""
+    """Reads and removes a file; if several processes try, only one gets the bytes."""
     mine = f"{path}.{os.urandom(4).hex()}"
     try:
         os.rename(path, mine)
@@ -425,7 +412,6 @@ def take(path: str, limit: int) -> bytes:
 
 
 def remove(path: str) -> None:
-    """Remove a file; where there is none, or somebody was faster, nothing is to be done."""
     try:
         os.unlink(path)
     except OSError:
@@ -433,5 +419,4 @@ def remove(path: str) -> None:
 
 
 def move(path: str, target: str) -> None:
-    """Give a file another name, whatever had it."""
     os.replace(path, target)

@@ -36,9 +36,8 @@ MAX_HEADER_BYTES = 64 * 1024
 
 
 def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
-    """A finding on a file that is empty, or whose first bytes are no UTF-8; it stays readable."""
     if start.isascii() and size:
-        return None  # nearly every file; the rest costs only those that need it
+        return None  # fast path for nearly every file
     kind, problem = "empty", "it has no content"
     fix = f"write something into {path}, or retire it"
     if size:
@@ -47,7 +46,7 @@ def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
             return None
         except UnicodeDecodeError as error:
             if error.end == len(start) < size and error.reason == "unexpected end of data":
-                return None  # a character that goes on after the bytes we have
+                return None  # the last character continues after the bytes we have
             kind, problem = "not-utf-8", f"byte {error.start} is not UTF-8; shown as it can be read"
             fix = f"save {path} as UTF-8"
     from memdir.errors import Finding
@@ -56,8 +55,6 @@ def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
 
 
 class Scan:
-    """What one pass over a store saw: the memories, and what it could not take."""
-
     def __init__(self) -> None:
         self.memories: list[Memory] = []
         self.skipped: list[Finding] = []
@@ -69,7 +66,6 @@ class Scan:
 
     @property
     def findings(self) -> list["Finding"]:
-        """What was skipped, and the lines of headers that are not as they should be."""
         from memdir.errors import Finding
 
         known = {finding.path for finding in self.skipped}
@@ -83,32 +79,27 @@ class Scan:
 
 
 class Files:
-    """The index and the shape of a store, from `files`, `read` and `exists` of the layout."""
-
     layout = "markdown"
 
     def files(self) -> list[str]:
-        """The paths of all memories, sorted."""
         raise NotImplementedError
 
     def read(self, path: str) -> bytes:
         raise NotImplementedError
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
-        """The memory as Markdown: here the file itself."""
         return self.read(path) if data is None else data
 
     def is_memory(self, path: str) -> bool:
-        """True for a path that a scan takes for a memory."""
         return is_memory(path)
 
     def exists(self, path: str = "") -> bool:
-        """True where something stands at that path; the empty path is the store itself."""
+        """The empty path is the store itself."""
         raise NotImplementedError
 
     @property
     def index_path(self) -> str:
-        """MEMORY.md, or a README.md that serves as the index where there is no other."""
+        """MEMORY.md, or a README.md that serves as the index if there is no MEMORY.md."""
         if self.exists(INDEX) or not self.exists(README):
             return INDEX
         from memdir.errors import MemdirError
@@ -120,7 +111,7 @@ class Files:
         return README if _survey(text, self.files()).pointers else INDEX
 
     def index(self) -> bytes | None:
-        """The index as it stands, None where there is none, or none for a moment."""
+        """None if there is no index, or it is being replaced right now."""
         from memdir.errors import Missing
 
         try:
@@ -129,7 +120,6 @@ class Files:
             return None
 
     def standalone(self) -> bytes | None:
-        """The content of an index that is itself the only memory, else None."""
         if not self.exists(INDEX) or self.files():
             return None
         from memdir.errors import MemdirError
@@ -137,14 +127,13 @@ class Files:
         try:
             data = self.read(INDEX)
         except MemdirError:
-            return None  # an index that cannot be read is reported where it is needed
+            return None  # an unreadable index is reported by its users
         survey = _survey(memory.decode(data), [])
-        # Without a pointer there is nothing that the first paragraphs could introduce.
+        # Without a pointer, the first paragraphs introduce nothing.
         return data if (survey.inline or survey.intro) and not survey.dangling else None
 
     @property
     def shape(self) -> str:
-        """Which of the known forms the directory has."""
         if not self.exists():
             return "no directory"
         if self.files():
@@ -154,7 +143,7 @@ class Files:
 
 
 class OnDisk(Files):
-    """A directory. Reading never waits; writing is for the holder of the lock."""
+    """Reads never wait; writers hold the lock."""
 
     def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
         self.root = root
@@ -171,7 +160,7 @@ class OnDisk(Files):
         return failure(error, os.path.join(self.root, path), problem)
 
     def exists(self, path: str = "") -> bool:
-        """True where something stands at that path, whatever it is; not knowing is an error."""
+        """True for anything at that path; raises if it cannot be determined."""
         try:
             os.lstat(os.path.join(self.root, path))
         except (FileNotFoundError, NotADirectoryError):
@@ -181,14 +170,12 @@ class OnDisk(Files):
         return True
 
     def make(self) -> None:
-        """Create the directory where there is none, private and durable."""
         try:
             self.disk.make_root()
         except OSError as error:
             raise failure(error, self.root, "the directory cannot be created") from None
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace or create one file, durably."""
         self.make()
         try:
             self.disk.put(path, data)
@@ -196,14 +183,13 @@ class OnDisk(Files):
             raise self._failure(error, path, "cannot be written") from None
 
     def drop(self, path: str) -> None:
-        """Take one file out of the store, durably."""
         try:
             self.disk.drop(path)
         except OSError as error:
             raise self._failure(error, path, "cannot be removed") from None
 
     def facts(self, path: str) -> tuple[int, ...] | None:
-        """The facts of one file, None where there is none, empty where nobody can tell."""
+        """None if there is no such file, empty if its facts cannot be read."""
         try:
             facts = self.disk.stat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -213,11 +199,10 @@ class OnDisk(Files):
         return fingerprint(facts) if stat.S_ISREG(facts.st_mode) else None
 
     def _fingerprint(self, path: str, entry: "os.DirEntry[str]") -> tuple[int, ...] | None:
-        """The facts of a file that a walk came by; None where it is none, too big, or gone."""
         try:
             facts = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
-            return None  # gone since its folder was read
+            return None  # deleted since its folder was listed
         except OSError as error:
             raise self._failure(error, path, "cannot be looked at") from None
         kept = stat.S_ISREG(facts.st_mode) and facts.st_size <= self.max_file_bytes
@@ -225,19 +210,17 @@ class OnDisk(Files):
 
 
 def fingerprint(facts: os.stat_result) -> tuple[int, ...]:
-    """Changes whenever the file does: ctime cannot be set back by a tool that keeps mtime."""
+    """Changes whenever the file does: tools that restore mtime cannot restore ctime."""
     return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
 
 
 def _survey(text: str, files: list[str]) -> "Survey":
-    from memdir.format.index import survey  # five modules that a store with a MEMORY.md never needs
+    from memdir.format.index import survey  # five modules, not needed with a MEMORY.md
 
     return survey(text, files)
 
 
 class RecordFolders(OnDisk):
-    """The six folders below a directory; whatever else lies there is somebody else's."""
-
     layout = "records"
 
     @property
@@ -245,14 +228,12 @@ class RecordFolders(OnDisk):
         return RECORD_INDEX
 
     def is_memory(self, path: str) -> bool:
-        """True for a path at which a record lies."""
         return path != RECORD_SETTINGS and is_of_records(path)
 
     def standalone(self) -> bytes | None:
         return None
 
     def tree(self) -> dict[str, tuple[int, ...]]:
-        """The records, their index and settings, with the facts that change when they do."""
         tree: dict[str, tuple[int, ...]] = {}
         for _, path, entry in self.disk.walk(RECORD_FOLDERS.__contains__, []):
             ours = path == RECORD_INDEX or is_of_records(path)
@@ -262,12 +243,9 @@ class RecordFolders(OnDisk):
 
 
 class Markdown(OnDisk):
-    """A directory of memories. Reading never waits; writing is for the holder of the lock."""
-
     layout = "markdown"
 
     def scan(self) -> Scan:
-        """Every memory's header in one pass; a broken one is reported and hides no other."""
         scan = Scan()
         for folder, name, path in self._walk(scan.skipped):
             self._peek(folder, name, path, scan)
@@ -277,14 +255,10 @@ class Markdown(OnDisk):
         return scan
 
     def files(self) -> list[str]:
-        """The paths of all memories, sorted, without reading any."""
         return sorted([path for _, _, path in self._walk([])])
 
     def tree(self) -> dict[str, tuple[int, ...]]:
-        """Every file the history keeps, with the facts that change when it does.
-
-        Records that lie in the same directory are another store's: they have their own history.
-        """
+        """Facts of every file in the history; records in the same directory are another store."""
         tree: dict[str, tuple[int, ...]] = {}
         records = False
         for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
@@ -297,11 +271,10 @@ class Markdown(OnDisk):
         return tree
 
     def sweep(self) -> None:
-        """Remove temporary files that a killed writer left."""
+        """Removes temporary files of killed writers; the caller holds the lock."""
         self.disk.sweep(lambda path: path != TEAM and path[0] != "." and "/." not in path)
 
     def _walk(self, findings: list["Finding"]) -> "Iterator[tuple[int, str, str]]":
-        """The files that may be memories: handle of the folder, name, path below the store."""
 
         def enter(path: str) -> bool:
             if path[-3:].lower() == ".md":
@@ -322,7 +295,6 @@ class Markdown(OnDisk):
                 findings.append(_special(path, "a symbolic link" if link else "a special file"))
 
     def _peek(self, folder: int, name: str, path: str, scan: Scan) -> None:
-        """Read the first bytes of one file and add it, or say why not."""
         handle = -1
         try:
             handle = os.open(name, READ, dir_fd=folder)
@@ -347,7 +319,6 @@ class Markdown(OnDisk):
 
 
 def _header(head: bytes, handle: int) -> bytes:
-    """The bytes up to the closing fence; more than one block only where the header is longer."""
     if head[:3] != FENCE.encode():
         first = head.partition(b"\n")[0].decode("utf-8", "replace")
         if first.lstrip("\ufeff").strip() != FENCE:
@@ -363,13 +334,13 @@ def _header(head: bytes, handle: int) -> bytes:
 
 
 def _closing(head: bytes) -> int:
-    """Where the closing fence ends; 0 where there is none, or its line may go on."""
-    at = head.find(b"\n---")
-    while at >= 0:
-        end = head.find(b"\n", at + 4)
-        if end < 0 or head[at + 1 : end].decode("utf-8", "replace").rstrip() == FENCE:
+    """End of the closing fence; 0 if there is none or its line may continue."""
+    fence = head.find(b"\n---")
+    while fence >= 0:
+        end = head.find(b"\n", fence + 4)
+        if end < 0 or head[fence + 1 : end].decode("utf-8", "replace").rstrip() == FENCE:
             return max(end, 0)
-        at = head.find(b"\n---", at + 4)
+        fence = head.find(b"\n---", fence + 4)
     return 0
 
 
@@ -385,8 +356,6 @@ def open_store(root: str, max_file_bytes: int) -> Markdown:
 
 
 class Around:
-    """A store around another one: everything passes through; wrappers change what they are for."""
-
     def __init__(self, inside: "Store") -> None:
         self.inside = inside
         self.root = inside.root
@@ -413,7 +382,6 @@ class Around:
         return self.inside.read(path)
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
-        """What a wrapper reads counts."""
         return self.inside.view(path, self.read(path) if data is None else data)
 
     def is_memory(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The log of the hooks: bounded, one line per trouble, nothing of prompts or variables."""
+"""The log of the hooks: bounded, a line per error, nothing of prompts or variables."""
 
 import os
 from time import gmtime, strftime
@@ -6,13 +6,13 @@ from time import gmtime, strftime
 from memdir.hot import disk
 
 NAME = "hooks.log"
-OLD = ".1"  # a full file becomes the old one: two files at most
+OLD = ".1"  # a full log is renamed; there are at most two files
 MAX_BYTES = 256 * 1024
 MAX_LINE_CHARACTERS = 500
 
 
 def log(state_dir: str, event: str, message: str) -> None:
-    """Add one line; where that is impossible, nobody can be told."""
+    """Adds one line; failures are ignored, since there is nowhere to report them."""
     line = f"{event}: {message}"[:MAX_LINE_CHARACTERS]
     line = "".join(sign if sign.isprintable() else "?" for sign in line)
     data = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {line}\n".encode("utf-8", "replace")
@@ -26,7 +26,7 @@ def log(state_dir: str, event: str, message: str) -> None:
 
 
 def trouble(error: BaseException) -> str:
-    """An error in a line: its kind, its place, its file. Its text may repeat what a user wrote."""
+    """Kind, place and file of an error, never its text: that may quote the user."""
     where, traced = "", error.__traceback__
     while traced is not None:
         code = traced.tb_frame.f_code

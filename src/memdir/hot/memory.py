@@ -1,19 +1,19 @@
 """A memory and its header: lines of `key: value` between two `---` lines.
 
-A line format, not YAML: a strict YAML reader loses 6 % of the headers found in the wild (unquoted
-`: `, ` #`, a leading backtick). What was not edited is written back byte for byte.
+A line format, not YAML: a strict YAML reader fails on 6 % of real headers (unquoted `: `, ` #`, a
+leading backtick). Lines that were not edited are written back byte for byte.
 """
 
 FENCE = "---"
 NEST = "metadata"
-# What a YAML reader of another tool would not take as plain text; we quote it when we write.
+# Quoted on writing, since YAML readers would not take these as plain text.
 _HAZARDS = tuple("!&*?|>@`\"'%#{}[],-")
-_FOUR_BYTES = bytes(range(0xF0, 0xF8))  # how UTF-8 starts a character that UTF-16 counts twice
+_FOUR_BYTES = bytes(range(0xF0, 0xF8))  # first bytes of characters that take two UTF-16 units
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0"}
 
 
 def decode(data: bytes) -> str:
-    """Bytes as text that `encode` turns back into the same bytes, also where they are not UTF-8."""
+    """Lossless for `encode`, even if the bytes are not UTF-8."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -22,43 +22,40 @@ def encode(text: str) -> bytes:
 
 
 def utf16_units(text: str) -> int:
-    """The length of a text as JavaScript counts it."""
+    """Length of a text as JavaScript counts it."""
     if text.isascii():
         return len(text)
-    # Counted in bytes: a loop over the characters would cost more than all the rest of loading.
+    # Counted in bytes: a loop over characters would cost more than the rest of loading.
     data = text.encode("utf-8", "surrogatepass")
     return len(text) + len(data) - len(data.translate(None, _FOUR_BYTES))
 
 
 class Document:
-    """A memory's text: header lines (None: it has no header), values, and the body as it stands."""
-
     __slots__ = (
         *("body", "closing", "ends", "indent", "lines", "opening", "problems", "starts"),
         "values",
     )
 
     def __init__(self, opening: str, lines: list[str] | None, closing: str, body: str) -> None:
-        self.opening = opening  # BOM and the first fence with its line end, "" without a header
-        self.lines = lines  # header lines; "\r" stays, the "\n" between them does not
+        self.opening = opening  # BOM and first fence with its line end; "" without a header
+        self.lines = lines  # header lines with "\r" but without "\n"
         self.closing = closing  # the last fence with its line end
         self.body = body
         self.problems: list[tuple[int, str]] = []
         self.values: dict[str, str] = {}
-        self.starts: dict[str, int] = {}  # the header line a key stands on
-        self.ends: dict[str, int] = {}  # one past its last line, where it has more than one
-        self.indent = ""  # how far the fields are moved in, in the end
+        self.starts: dict[str, int] = {}  # line number of each key
+        self.ends: dict[str, int] = {}  # one past its last line, if it has several
+        self.indent = ""  # indent of the fields
         if lines:
             _read_fields(self, lines)
 
     @property
     def text(self) -> str:
-        """The whole text; identical to what was read when nothing was edited."""
+        """Identical to what was read if nothing was edited."""
         head = "".join([line + "\n" for line in self.lines or ()])
         return self.opening + head + self.closing + self.body
 
     def get(self, *keys: str) -> str:
-        """The value of the first of these keys that says something, else the empty string."""
         for key in keys:
             if self.values.get(key):
                 return self.values[key]
@@ -66,7 +63,7 @@ class Document:
 
 
 def read(text: str) -> Document:
-    """Split a text into header and body; without a closing fence all of it is body."""
+    """Without a closing fence the whole text is body."""
     start = text.find("\n") + 1
     if not start or text[:start].lstrip("\ufeff").strip() != FENCE:
         return Document("", None, "", text)
@@ -86,9 +83,9 @@ def read(text: str) -> Document:
 
 def _read_fields(document: Document, lines: list[str]) -> None:
     last = ""  # the key above
-    base = ""  # the indent of a header that is moved in as a whole
+    base = ""  # indent of a header that is indented as a whole
     nested = ""  # the indent of the keys below `metadata:`
-    inside = False  # below it?
+    inside = False  # below `metadata:`
     for number, line in enumerate(lines):
         bare = line.strip()
         if not bare or line[0] == "#":
@@ -97,7 +94,7 @@ def _read_fields(document: Document, lines: list[str]) -> None:
         if indent and last and indent != base:
             nested = nested or indent
             if not inside or indent != nested or bare.startswith("- "):
-                document.ends[last] = number + 1  # the value above goes on
+                document.ends[last] = number + 1  # the value above continues
                 continue
         else:
             inside = False
@@ -114,7 +111,7 @@ def _read_fields(document: Document, lines: list[str]) -> None:
             inside, nested = True, ""
         if key in document.values:
             document.problems.append((number + 2, f"`{key}` stands twice; the first one counts"))
-            key += "\n"  # its continuation lines must not go to the first one
+            key += "\n"  # its continuation lines must not be added to the first
         else:
             document.values[key] = value
             document.starts[key] = number
@@ -126,7 +123,6 @@ def _read_fields(document: Document, lines: list[str]) -> None:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """`key: value`, `key:` and, where the key is one word, `key:value`."""
     key, colon, value = line.partition(": ")
     if not colon:
         key, colon, value = line.partition(":")
@@ -136,7 +132,6 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _whole_value(document: Document, lines: list[str], key: str) -> str:
-    """The value with its continuation lines joined and its quotes taken off."""
     value, start = document.values[key], document.starts[key]
     if key == NEST:
         return value
@@ -149,7 +144,6 @@ def _whole_value(document: Document, lines: list[str], key: str) -> str:
 
 
 def unquote(value: str) -> str:
-    """The text inside matching quotes; anything that is not one quoted whole stays as it is."""
     if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
         return value
     inner = value[1:-1]
@@ -172,7 +166,7 @@ def unquote(value: str) -> str:
 
 
 def quote(value: str, *, always: bool = False) -> str:
-    """One line that `unquote` reads back; in quotes where other readers would misread it."""
+    """Inverse of `unquote`; adds quotes if other YAML readers would misread the value."""
     plain = value == value.strip() and value and not value.startswith(_HAZARDS)
     plain = plain and not any(char in value for char in "\n\r\0")
     if plain and ": " not in value and " #" not in value and value[-1] != ":" and not always:
@@ -184,7 +178,6 @@ def quote(value: str, *, always: bool = False) -> str:
 
 
 def edit(document: Document, key: str, value: str) -> Document:
-    """A document in which only the line of this key is new (`metadata.x` is nested)."""
     if document.lines is None:
         eol = "\r\n" if "\r\n" in document.body[:4096] else "\n"
         return edit(Document(FENCE + eol, [], FENCE + eol, document.body), key, value)
@@ -201,16 +194,16 @@ def edit(document: Document, key: str, value: str) -> Document:
         line = f"{head}: {quote(value, always=quoted)}{end}"
         lines[start : document.ends.get(key, start + 1)] = [line]
     elif key == name:
-        at = document.starts.get(NEST, len(lines))
-        indent = _indent_of(lines[at]) if NEST in document.starts else document.indent
-        lines.insert(at, f"{indent}{name}: {quote(value)}{cr}")
+        index = document.starts.get(NEST, len(lines))
+        indent = _indent_of(lines[index]) if NEST in document.starts else document.indent
+        lines.insert(index, f"{indent}{name}: {quote(value)}{cr}")
     else:
         _insert_nested(document, lines, f"{name}: {quote(value)}{cr}", f"{NEST}:{cr}")
     return Document(document.opening, lines, document.closing, document.body)
 
 
 def _insert_nested(document: Document, lines: list[str], line: str, heading: str) -> None:
-    """Below the last nested field, else below `metadata:`, which is added where it is missing."""
+    """Goes below the last nested field, else below `metadata:`, which is added if missing."""
     starts, ends, indent = document.starts, document.ends, document.indent
     nested = [
         (ends.get(key, start + 1), _indent_of(lines[start]))
@@ -222,12 +215,12 @@ def _insert_nested(document: Document, lines: list[str], line: str, heading: str
     elif NEST not in starts:
         lines += [indent + heading, indent + "  " + line]
     elif document.values[NEST] or NEST in ends:
-        lines.append(f"{indent}{NEST}.{line}")  # a text or a list: nothing can nest there
+        lines.append(f"{indent}{NEST}.{line}")  # a text or a list: nothing can be nested there
     else:
-        at = starts[NEST] + 1
-        indent = _indent_of(lines[at - 1])
-        below = _indent_of(next((each for each in lines[at:] if each.strip()), ""))
-        lines.insert(at, (below if len(below) > len(indent) else indent + "  ") + line)
+        index = starts[NEST] + 1
+        indent = _indent_of(lines[index - 1])
+        below = _indent_of(next((each for each in lines[index:] if each.strip()), ""))
+        lines.insert(index, (below if len(below) > len(indent) else indent + "  ") + line)
 
 
 def _indent_of(line: str) -> str:
@@ -235,7 +228,6 @@ def _indent_of(line: str) -> str:
 
 
 def write(fields: list[tuple[str, str]], body: str) -> str:
-    """A new text: top-level fields first, then `metadata.*` nested, then the body."""
     top = [f"{key}: {quote(value)}\n" for key, value in fields if "." not in key]
     nested = [
         f"  {key.removeprefix(NEST + '.')}: {quote(value)}\n" for key, value in fields if "." in key
@@ -245,22 +237,22 @@ def write(fields: list[tuple[str, str]], body: str) -> str:
     return f"{FENCE}\n{''.join(top + nested)}{FENCE}\n\n{body.strip(chr(10))}\n"
 
 
-# The client's limits of an index (seed 004).
+# The client's limits of an index.
 MAX_LINES = 200
-MAX_CHARACTERS = 25_000  # UTF-16 units, as JavaScript counts a string
-POINTER_AIM = 150  # characters of one pointer line; an aim, not a limit
+MAX_CHARACTERS = 25_000  # UTF-16 units, as JavaScript counts
+POINTER_AIM = 150  # characters of a pointer line; a target, not a limit
 
 UNKNOWN = "unknown"
 INDEX = "MEMORY.md"
 README = "README.md"
 TEAM = "team"
 NOT_MEMORIES = frozenset(("memory.md", "readme.md", "index.md"))
-# Folders that hold no memories: another store, logs, what other tools archived, records.
+# Folders without memories: another store, logs, archives of other tools, records.
 RECORD_FOLDERS = ("sessions", "decisions", "runbooks", "constraints", "tech-debt", "preferences")
 RECORD_INDEX = "index.md"
 RECORD_SETTINGS = "memory-config.json"
 FOREIGN_FOLDERS = frozenset((TEAM, "logs", "archive", *RECORD_FOLDERS))
-# Where a value may stand: the seeds' form first, then the form Claude Code writes today.
+# Keys of each value: our form first, then the form Claude Code writes today.
 TYPE_KEYS = ("type", "metadata.type")
 CREATED_KEYS = ("metadata.created", "created")
 MODIFIED_KEYS = ("metadata.modified", "modified")
@@ -270,10 +262,7 @@ SOURCE_KEYS = ("metadata.source", "source")
 
 
 class Memory:
-    """What a scan knows of a memory: its header, size and time; the body stays on disk.
-
-    The header is parsed when somebody asks for a value: most callers ask a few of many.
-    """
+    """Header, size and time of a memory; the header is parsed on first use."""
 
     __slots__ = ("_document", "head", "mtime", "path", "size")
 
@@ -295,22 +284,18 @@ class Memory:
         return self.document.values
 
     def get(self, keys: tuple[str, ...]) -> str:
-        """The first value that the header has under one of these keys."""
         return self.document.get(*keys)
 
     @property
     def name(self) -> str:
-        """The label; a memory without one is called by its file."""
         return self.values.get("name") or stem(self.path)
 
     @property
     def kind(self) -> str:
-        """The type as it is written; case and spaces are forgiven."""
         return self.get(TYPE_KEYS).strip().lower()
 
     @property
     def type(self) -> str:
-        """One of the known types, else `unknown`."""
         from memdir.hot import types
 
         return self.kind if self.kind in types.names() else UNKNOWN
@@ -321,12 +306,11 @@ class Memory:
 
     @property
     def pinned(self) -> bool:
-        """True where the user asked to keep it on top of the index."""
         return self.get(PINNED_KEYS).lower() in ("true", "yes", "1")
 
     @property
     def clock(self) -> float:
-        """The moment staleness counts from: verified or modified, else created, else mtime."""
+        """Staleness counts from: verified or modified, else created, else mtime."""
         from memdir.hot import safe
 
         later = [safe.parse_time(self.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
@@ -338,12 +322,10 @@ class Memory:
 
 
 def read_memory(path: str, data: bytes, mtime: float) -> Memory:
-    """A memory from its whole bytes."""
     return Memory(path, decode(data), mtime, len(data))
 
 
 def stem(path: str) -> str:
-    """The file's name without its folder and `.md`, or the `.json` of a record."""
     name = path.rpartition("/")[2]
     if name[-3:].lower() == ".md":
         return name[:-3]
@@ -351,7 +333,6 @@ def stem(path: str) -> str:
 
 
 def is_memory(path: str) -> bool:
-    """True for a path below a store that a scan takes for a memory."""
     folder, slash, name = path.rpartition("/")
     if name[-3:].lower() != ".md" or name[0] == "." or name.lower() in NOT_MEMORIES:
         return False
@@ -364,7 +345,6 @@ def is_memory(path: str) -> bool:
 
 
 def is_of_records(path: str) -> bool:
-    """True for a record's file, and for the settings of a store of records."""
     folder, _, name = path.rpartition("/")
     if folder not in RECORD_FOLDERS:
         return path == RECORD_SETTINGS

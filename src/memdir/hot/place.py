@@ -1,4 +1,4 @@
-"""Where am I, which stores: scopes, git root, deciding variables; the answer kept per directory."""
+"""Locates the stores of a directory: scopes, git root, variables; cached per directory."""
 
 import os
 from stat import S_IFMT, S_ISDIR
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     Look = Callable[[str], bytes | Literal[True] | None]
 
 PATH_CHARACTERS = 4096
-# `gitdir: ` and one path; whatever is longer was not written by git.
+# `gitdir: ` and a path; git writes nothing longer.
 GIT_FILE_BYTES = 8192
 MAIN_SCOPES = ("project", "user", "local", "team")
-RECORDS = "records"  # structured records: a layout of their own in the checkout
+RECORDS = "records"  # structured records have their own layout in the checkout
 
 
 def tidy_path(path: str) -> str:
-    """The path without `.`, `..`, doubled and trailing slashes, by its text alone."""
+    """Resolves `.`, `..` and extra slashes by text alone, without the file system."""
     absolute = path.startswith("/")
     parts: list[str] = []
     for part in path.split("/"):
@@ -33,7 +33,6 @@ def tidy_path(path: str) -> str:
 
 
 def is_below(path: str, top: str) -> bool:
-    """True when the path lies below the directory, by its text alone."""
     return path.startswith(top.rstrip("/") + "/") and path != top
 
 
@@ -48,7 +47,6 @@ def _parent(path: str) -> str:
 
 
 def checkout_root(start: str, look: "Look") -> str:
-    """The nearest directory upwards that has a `.git`; empty when there is none."""
     here = start
     while look(_join(here, ".git")) is None:
         if here == _parent(here):
@@ -58,10 +56,10 @@ def checkout_root(start: str, look: "Look") -> str:
 
 
 def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path) -> str:
-    """The root all worktrees and subdirectories of a repository share; without git: `start`.
+    """Root shared by all worktrees of a repository; `start`, a real path, without git.
 
-    `start` is a real path. Give `real` (`os.path.realpath`) wherever the answer is resolved later:
-    by text alone, a planted symbolic link and a relative worktree could pass for each other.
+    Pass `real` (`os.path.realpath`) if the result is resolved later: by text alone, a planted
+    symbolic link and a relative worktree look the same.
     """
     here = checkout_root(start, look)
     if not here:
@@ -71,13 +69,13 @@ def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path)
 
 
 def _main_root(here: str, gitdir: str, look: "Look", real: "Callable[[str], str]") -> str:
-    """The main repository's root, if both sides agree that `here` is its linked worktree."""
+    """Root of the main repository, if both sides agree that `here` is its linked worktree."""
     common = _git_line(look(_join(gitdir, "commondir")))
     back = _git_line(look(_join(gitdir, "gitdir")))
     if not common or not back:
-        return here  # a submodule, a separate git directory, or a repository that has moved
+        return here  # a submodule, a separate git directory, or a moved repository
     common, back = real(_join(gitdir, common)), _join(gitdir, back)
-    # A downloaded folder may hold a forged `.git`; it cannot make the repository point back at it.
+    # A forged `.git` in a download cannot make the real repository point back at it.
     if _parent(gitdir) != _join(common, "worktrees"):
         return here
     if not back.endswith("/.git") or real(_parent(back)) != here:
@@ -86,7 +84,6 @@ def _main_root(here: str, gitdir: str, look: "Look", real: "Callable[[str], str]
 
 
 def _git_line(content: "bytes | Literal[True] | None", prefix: bytes = b"") -> str:
-    """The one path in a file of git's; empty for anything that git would not have written."""
     if not isinstance(content, bytes) or len(content) > GIT_FILE_BYTES:
         return ""
     if not content.startswith(prefix) or b"\0" in content:
@@ -94,68 +91,63 @@ def _git_line(content: "bytes | Literal[True] | None", prefix: bytes = b"") -> s
     return content[len(prefix) :].lstrip(b" \t").rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 
 
-# Each names a directory; a relative one would wander with the current directory.
+# Must be absolute: a relative path would depend on the current directory.
 PATH_VARIABLES = (
     *("CLAUDE_CONFIG_DIR", "MEMDIR_STATE_DIR", "MEMDIR_CACHE_DIR", "MEMDIR_CONFIG_DIR"),
     "MEMDIR_MANAGED_SETTINGS",
 )
-# A repository's `env` reaches hooks through the client; so these are not taken from one.
+# Ignored if set by a repository, whose `env` the client passes to hooks.
 PLACE_VARIABLES = (
     *("HOME", "CLAUDE_CONFIG_DIR", "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"),
     *("CLAUDE_CODE_REMOTE_MEMORY_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"),
 )
-OURS = "MEMDIR_"  # how the names of all of our own begin
+OURS = "MEMDIR_"  # prefix of all our own variables
 SWITCHES = ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_REMOTE")
-FOLDERS = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}  # below the home
+FOLDERS = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}  # in the home directory
 
 
 def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
-    """Our directory for state, cache or configuration."""
     base = env.get(f"XDG_{kind}_HOME", "")
-    # The XDG specification says to ignore a relative base.
+    # The XDG specification ignores relative paths.
     if not base.startswith("/") or "\0" in base:
         base = f"{home}/{FOLDERS[kind]}"
     return tidy_path(env.get(f"{OURS}{kind}_DIR", "") or f"{base}/memdir")
 
 
 def store_key(real: str) -> str:
-    """A readable name for a store's true path, different for every path."""
+    """A readable file name, different for every real path."""
     digest = digest_of(real.encode("utf-8", "surrogateescape"))[:12]
     tail = [letter if letter.isascii() and letter.isalnum() else "-" for letter in real[-60:]]
     return f"{''.join(tail).strip('-')}-{digest}"
 
 
-# Where a hook was called, and which stores belong there.
+# Deciding on the place of a hook needs the whole configuration, 30 ms of imports. So the first hook
+# in a directory caches the result with everything it was decided from; later hooks only check that
+# nothing of it has changed.
 #
-# To decide that takes the whole configuration, 30 ms of modules. So the first hook in a directory
-# leaves the answer in a file of the cache, with everything it was decided from; the next ones only
-# see that nothing of it has changed.
-#
-# A repository may name variables in its settings, and the client hands them to us: then the cache
-# itself could be the repository's. So its settings are looked at first. Where they name a variable
-# that decides, or may do so in an escape, nothing that was left behind counts.
+# A repository's settings may set variables, which the client passes to us: even the cache could be
+# the repository's. So its settings are checked first. If they set a deciding variable, or might do
+# so by an escape, the cache is ignored.
 
 FOLDER = "places"
 MARK = "memdir place 3"
 MAX_BYTES = 64 * 1024
 SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 SETTINGS_BYTES = 1024 * 1024
-PROJECT = "CLAUDE_PROJECT_DIR"  # where the client was started; its settings count, wherever we are
+PROJECT = "CLAUDE_PROJECT_DIR"  # where the client was started; its settings always apply
 DECIDING = frozenset((*PATH_VARIABLES, *PLACE_VARIABLES, *SWITCHES, PROJECT))
-# How a key of JSON says them; written in another way it needs an escape.
+# As they appear in a JSON key; any other spelling needs an escape.
 NAMED = [f'"{name}"'.encode() for name in sorted(DECIDING)] + [f'"{OURS}'.encode()]
-ODD = (b"\\u", b"\0")  # an escape, or another encoding than UTF-8
+ODD = (b"\\u", b"\0")  # an escape, or an encoding other than UTF-8
 ABSENT = "-"
 SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # flags of a place
 SCAN = "scan"  # memories are searched without a catalog
-CAPTURE_OFF = "unheard"  # nothing is learned from conversations
+CAPTURE_OFF = "unheard"
 BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
 REPOSITORY, YOUR_TEAM = "this repository", "your team"
 
 
 class Here:
-    """The place of a hook: our folders, its flags, the directory of each scope."""
-
     def __init__(
         self,
         state: str,
@@ -167,16 +159,13 @@ class Here:
     ) -> None:
         self.state = state
         self.cache = cache
-        self.checkout = checkout  # the code that the session works on; empty without git
+        self.checkout = checkout  # root of the git checkout; empty without git
         self.holds = holds
         self.scopes = scopes
-        self.max_file_bytes = max_file_bytes  # of a file that is read
+        self.max_file_bytes = max_file_bytes
 
     def stores(self) -> list[tuple[str, str]]:
-        """The main scopes that there are, with their directories; each directory once.
-
-        In a home that is a project, two scopes lie in one.
-        """
+        """Existing main scopes and their directories; a directory shared by two is listed once."""
         stores: dict[str, str] = {}
         for scope in MAIN_SCOPES:
             root = self.scopes.get(scope, "")
@@ -185,9 +174,8 @@ class Here:
         return [(scope, root) for root, scope in stores.items()]
 
     def records(self) -> str:
-        """The directory of the project's structured records; empty where there are none."""
         root = self.scopes.get(RECORDS) or self.scopes.get("local", "")
-        try:  # looked at each time: they may have come since the place was decided on
+        try:  # checked each time: records may be newer than the cached place
             names = os.listdir(root) if root else []
         except OSError:
             return ""
@@ -198,7 +186,6 @@ class Here:
         return root if any(name in names for name in (*RECORD_FOLDERS, RECORD_SETTINGS)) else ""
 
     def agents(self, name: str) -> list[tuple[str, str]]:
-        """Where an agent of that name has memories: user, project or local, and the directory."""
         from memdir.config.scope import agent_folder
 
         start = f"agent:{agent_folder(name)}@"
@@ -207,8 +194,6 @@ class Here:
 
 
 class Around:
-    """What can be seen from a directory without asking anybody."""
-
     def __init__(self, cwd: str, environ: "Mapping[str, str]") -> None:
         self.start = os.path.realpath(cwd)
         self.checkout = checkout_root(self.start, look)
@@ -223,7 +208,7 @@ class Around:
             for name, value in environ.items()
             if name in DECIDING or name.startswith(OURS)
         ]
-        self.doubtful: list[str] = []  # settings that might name a variable that decides
+        self.doubtful: list[str] = []  # settings files that may set a deciding variable
         for folder in folders:
             for name in SETTINGS:
                 path = f"{folder}/{name}"
@@ -242,7 +227,6 @@ def _folders_up(start: str, top: str) -> dict[str, None]:
 
 
 def look(path: str) -> "bytes | Literal[True] | None":
-    """What lies at a path: a file's bytes, True for a directory, or nothing."""
     if os.path.isdir(path):
         return True
     try:
@@ -252,7 +236,7 @@ def look(path: str) -> "bytes | Literal[True] | None":
 
 
 def _look_at_settings(path: str) -> tuple[str, bool]:
-    """The facts of a repository's settings, and whether they may name what decides."""
+    """Facts of the settings file, and whether it may set a deciding variable."""
     try:
         data, facts = read_start(path, SETTINGS_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -264,7 +248,7 @@ def _look_at_settings(path: str) -> tuple[str, bool]:
 
 
 def facts_of(path: str, whole: bool) -> str:
-    """What changes when the file at a path does; of a directory only what it is, unless `whole`."""
+    """Changes whenever the file does; for a directory only its type, unless `whole`."""
     try:
         facts = os.stat(path) if whole else os.lstat(path)
     except (OSError, ValueError):
@@ -278,7 +262,6 @@ def _all_facts(facts: os.stat_result) -> str:
 
 
 def place_path(around: Around, environ: "Mapping[str, str]") -> str:
-    """Where the answer for a directory would be; empty where the environment is odd."""
     home = environ.get("HOME", "")
     paths = [home, *(environ[name] for name in PATH_VARIABLES if environ.get(name))]
     if not all(path.startswith("/") and "\0" not in path for path in paths):
@@ -289,10 +272,7 @@ def place_path(around: Around, environ: "Mapping[str, str]") -> str:
 
 
 def write_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
-    """Leave it behind: fields between zeros, which no path and no variable can hold.
-
-    `basis` are the paths it was decided from.
-    """
+    """`basis` are the paths that decided. Fields are separated by zero bytes."""
     facts = [(name, "1" if whole else "", facts_of(name, whole)) for name, whole in basis.items()]
     fields = [
         *(digest_of(_bytes(seen)), here.state, here.cache, here.checkout),
@@ -304,7 +284,7 @@ def write_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -
 
 
 def read_place(path: str, seen: str) -> Here | None:
-    """What was left behind, where it is ours, whole, and nothing has changed since."""
+    """None if the file is not ours, damaged or outdated."""
     data = read_sealed(path, MARK, MAX_BYTES)
     if data is None:
         return None
@@ -326,7 +306,6 @@ def _bytes(text: str) -> bytes:
 
 
 def origin_of(scope: str, root: str, checkout: str, shared: bool) -> str:
-    """Who else writes the memories of a scope; empty where they are the user's own."""
     if scope == "team":
         return YOUR_TEAM
     inside = scope == "project" and shared and is_below(root, checkout)

@@ -1,4 +1,4 @@
-"""The prompt hook: the memories that fit what the user asks."""
+"""The prompt hook: memories that match the user's prompt."""
 
 import os
 from time import time
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from memdir.store.ports import Search, Store
 
 NAME = "UserPromptSubmit"
-NOTICE = "<task-notification>"  # the client says that a task has ended; nobody asked anything
+NOTICE = "<task-notification>"  # the client reports that a task has ended; not a question
 NONCE_BYTES = 4
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """What the agent is told, and the work that was found to be left."""
     if not asked.prompt or asked.prompt.lstrip().startswith(NOTICE):
         return "", None
     places, caches, max_records = _open_places(here)
@@ -42,20 +41,19 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     if not injected.text:
         return "", None
     work = None
-    if outdated:  # for the next prompts; this one does not wait
+    if outdated:  # checked for the next prompts; this one does not wait
         work = outdated[0].folder + STAMP, outdated[0].root, PAUSE_SECONDS
     return asked.context(NAME, injected.text), work
 
 
 def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
-    """The stores with their searches, the cache of each scope, and how many records may be told."""
     places, caches = [], {}
     for scope, root in here.stores():
         store = Markdown(root, here.max_file_bytes)
         caches[scope] = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
         places.append(Place(scope, store, _open_search(store, caches[scope], here)))
     max_records = 0
-    if root := here.records():  # nearly no project has any, so their reader is imported here
+    if root := here.records():  # few projects have records, so their reader is imported here
         from memdir.records.hook import records_place
 
         place, folder, max_records = records_place(root, here, _open_search)
@@ -66,7 +64,6 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
 
 
 def _accepted(place: Place, here: "Here") -> Place:
-    """The place without what its repository or team brought and nobody has accepted."""
     if not origin_of(place.scope, place.store.root, here.checkout, SHARED in here.holds):
         return place
     from memdir.hot.acceptance import view_of
@@ -78,7 +75,6 @@ def _accepted(place: Place, here: "Here") -> Place:
 
 
 def _open_search(store: "Store", folder: str, here: "Here") -> "Search":
-    """By the catalog, or as the user's configuration says."""
     if SCAN in here.holds:
         from memdir.recall import scan
 
@@ -87,11 +83,11 @@ def _open_search(store: "Store", folder: str, here: "Here") -> "Search":
 
 
 def _confirm(bodies: "list[Recalled]", code: str, caches: dict[str, str]) -> list[Verdicts]:
-    """Let them say which claims hold now; the verdicts that some of them lack."""
+    """Returns the verdicts that the worker should check again."""
     outdated = []
     for scope, folder in caches.items():
         some = [memory for memory in bodies if memory.scope == scope]
-        if code and some and scope != "user":  # a user's memories speak of no one repository
+        if code and some and scope != "user":  # the user's memories do not belong to a repository
             verdicts = Verdicts(folder, code)
             outdated += [verdicts] if verdicts.tell(some) else []
     return outdated

@@ -1,9 +1,8 @@
-"""What hooks leave to the worker: a file of lines in the state directory.
+"""The queue from hooks to the worker: a file of lines in the state directory.
 
-A line is added with one write, and goes only after its work was done: the worker takes the
-file aside and lets go of it line by line, so that a crash repeats work but loses none. When
-the file is full, new lines are not taken: the worker is not running, and the oldest ones wait
-the longest.
+A line is added with a single write and removed only after its work is done: the worker moves the
+file aside and removes line by line, so a crash repeats work but loses none. A full queue refuses
+new lines: the worker is not running, and the oldest lines have waited longest.
 """
 
 import fcntl
@@ -14,21 +13,19 @@ from memdir.hot import disk
 
 NAME, TAKEN = "queue", "queue.taken"
 MAX_BYTES = 1024 * 1024
-MAX_TAKEN_BYTES = 8 * MAX_BYTES  # that are taken aside; more waits until some of it is done
-READ_BYTES = 4 * MAX_TAKEN_BYTES  # lines that are written anew may have grown: none is cut off
-MAX_LINE_BYTES = 4096  # so much is written at once or not at all
-TRIES, PAUSE_SECONDS = 20, 0.005  # to hold the file
+MAX_TAKEN_BYTES = 8 * MAX_BYTES  # taken but not done; more has to wait
+READ_BYTES = 4 * MAX_TAKEN_BYTES  # rewritten lines may be longer, and none may be cut off
+MAX_LINE_BYTES = 4096  # written atomically
+TRIES, PAUSE_SECONDS = 20, 0.005  # to lock the file
 
 
 class Queue:
-    """The queue of one user: hooks add, one worker takes."""
-
     def __init__(self, state_dir: str) -> None:
         self.path = os.path.join(state_dir, NAME)
         self.taken = os.path.join(state_dir, TAKEN)
 
     def add(self, line: bytes) -> bool:
-        """True where it is in; False where the line is too long or the queue is full."""
+        """False if the line is too long or the queue is full."""
         data = line + b"\n"
         if len(data) > MAX_LINE_BYTES or b"\n" in line:
             return False
@@ -37,7 +34,7 @@ class Queue:
             try:
                 if not _write(handle, data):
                     return False
-                # On a busy machine the worker may have stopped waiting for us: once more then.
+                # The worker may have moved the file without our line: try again.
                 if self._is_there(handle):
                     return True
             finally:
@@ -45,7 +42,7 @@ class Queue:
         return False
 
     def take(self) -> list[bytes]:
-        """Everything that waits, what an earlier worker left first; nothing is let go of yet."""
+        """All waiting lines, those of an earlier worker first; `keep` removes them."""
         lines = _lines(self.taken)
         if sum(map(len, lines)) > MAX_TAKEN_BYTES:
             return lines
@@ -55,7 +52,7 @@ class Queue:
             return lines
         try:
             if not _hold(handle, fcntl.LOCK_EX):
-                return lines  # somebody is about to write: it is for the next round
+                return lines  # a hook is writing: its line waits for the next round
             new = _lines(self.path)
             if new:
                 self.keep(lines + new)
@@ -65,7 +62,7 @@ class Queue:
         return lines + new
 
     def keep(self, lines: list[bytes]) -> None:
-        """Let go of all that was taken but these."""
+        """Removes all taken lines except these."""
         if lines:
             folder, name = os.path.split(self.taken)
             disk.Disk(folder).put(name, b"".join(line + b"\n" for line in lines))
@@ -73,17 +70,16 @@ class Queue:
             disk.remove(self.taken)
 
     def _open(self) -> int:
-        """The file to add to, held so that the worker cannot take it away before the write."""
+        """Opens and locks the file, so the worker cannot move it before the write."""
         for _ in range(TRIES):
             handle = disk.open_append(self.path)
             _hold(handle, fcntl.LOCK_SH)
             if self._is_there(handle):
                 return handle
-            os.close(handle)  # taken just now: a new one
+            os.close(handle)  # the worker has just moved it: open the new file
         raise BlockingIOError("the queue cannot be held")
 
     def _is_there(self, handle: int) -> bool:
-        """False where the worker has taken the file away meanwhile."""
         try:
             return os.path.samestat(os.fstat(handle), os.lstat(self.path))
         except FileNotFoundError:
@@ -95,26 +91,25 @@ def _write(handle: int, data: bytes) -> bool:
     if size + len(data) > MAX_BYTES:
         return False
     if size and os.pread(handle, 1, size - 1) != b"\n":
-        data = b"\n" + data  # the disk was full: half a line must not spoil the next
+        data = b"\n" + data  # the disk was full: half a line must not corrupt the next
     return os.write(handle, data) == len(data)
 
 
 def _hold(handle: int, mode: int) -> bool:
-    """Others hold it for a moment only; False where that moment is too long."""
     for _ in range(TRIES):
         try:
             fcntl.flock(handle, mode | fcntl.LOCK_NB)
         except BlockingIOError:
             sleep(PAUSE_SECONDS)
         except OSError:
-            return True  # not every file system has locks
+            return True  # some file systems have no locks
         else:
             return True
     return False
 
 
 def _lines(path: str) -> list[bytes]:
-    """Whole lines only: the last one may have been cut by a full disk."""
+    """Whole lines only: a full disk may have cut the last one."""
     try:
         data = disk.read_start(path, READ_BYTES, follow=False)[0]
     except FileNotFoundError:

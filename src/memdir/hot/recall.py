@@ -1,4 +1,4 @@
-"""Which memories belong to a prompt: BM25, how sure, at most five, nothing where none fits."""
+"""Selects the memories for a prompt: BM25 and a sureness; at most five, none if nothing fits."""
 
 import os
 
@@ -17,39 +17,33 @@ if TYPE_CHECKING:
 
 BODIES = 5
 POINTERS = 15
-MORE = 8  # candidates beyond those that can be given: twins fall out
-MAX_SURFACED = 2000  # of those told already that a search is asked to look beyond
-LEADERS = 3  # one of the first must be a sure match, else nothing fits
-SURE = 0.5  # below it, nothing fits the prompt
+MORE = 8  # extra candidates, since duplicates are dropped
+MAX_SURFACED = 2000  # memories told already that a search may have to skip
+LEADERS = 3  # one of the first hits must be a sure match
+SURE = 0.5  # a lower value is no match
 TEAM = "team"
-SAME = 0.8  # share of words in common from which on two memories say the same
-COMPARED = 16_384  # characters of a memory whose words are compared
+SAME = 0.8  # share of common words that makes two memories duplicates
+COMPARED = 16_384  # characters of a memory that are compared
 
 
 class Hit:
-    """One memory that a search gave back."""
-
     def __init__(
         self, memory: "Memory", score: float, sure: float, words: dict[str, float]
     ) -> None:
         self.memory = memory
         self.score = score
         self.sure = sure  # comparable between prompts and stores; `score` is not
-        self.words = words  # what each matched word added to the score
+        self.words = words  # score by matched word
 
 
 class Found:
-    """The answer of a search: every memory with a score, best first, and what went wrong."""
-
     def __init__(self, hits: list[Hit], searched: int, findings: "list[Finding]") -> None:
         self.hits = hits
-        self.searched = searched  # how many memories there were to choose from
+        self.searched = searched
         self.findings = findings
 
 
 class Place:
-    """A store in its scope, and the search over it."""
-
     def __init__(
         self,
         scope: str,
@@ -60,11 +54,10 @@ class Place:
         self.scope = scope
         self.store = store
         self.search = search
-        self.source = source  # who else wrote the memory at a path
-        self.real = os.path.realpath(store.root)  # a session may reach it by several spellings
+        self.source = source  # gives the author of a path, if it is not the user
+        self.real = os.path.realpath(store.root)  # a session may use several spellings of the path
 
     def recalled(self, memory: "Memory") -> Recalled:
-        """One of its memories."""
         recalled = Recalled(memory, self.scope, self.store.root)
         recalled.real = self.real
         recalled.giver = self.source(memory.path) if self.source else ""
@@ -72,19 +65,16 @@ class Place:
 
 
 class Recollection:
-    """What came back: bodies and pointers, best first, and why there is nothing if so."""
-
     def __init__(self) -> None:
         self.bodies: list[Recalled] = []
         self.pointers: list[Recalled] = []
-        self.near: list[Recalled] = []  # what came closest, where nothing fits
+        self.near: list[Recalled] = []  # the closest memories if nothing fits
         self.abstained = False
         self.reason = ""
         self.searched = 0
         self.findings: list[Finding] = []
 
     def nothing(self, reason: str) -> "Recollection":
-        """The same without any memory."""
         self.abstained, self.reason = True, reason
         return self
 
@@ -98,7 +88,6 @@ def recall(
     pointers: int = POINTERS,
     abstain: bool = True,
 ) -> Recollection:
-    """Search every place, leave out what was told already, and choose."""
     result = Recollection()
     reason = wants_nothing(prompt) if abstain else ""
     if reason:
@@ -107,7 +96,7 @@ def recall(
     every = _search(places, prompt, wanted, result)
     memories = [memory for memory in every if memory.version not in state.surfaced]
     if abstain:
-        memories = [memory for memory in memories if memory.words]  # rules are told at the start
+        memories = [memory for memory in memories if memory.words]  # rules were told before
         if not _fits(memories):
             result.near = memories[:LEADERS]
             if _fits(every):
@@ -122,30 +111,29 @@ def recall(
         elif len(result.pointers) < pointers:
             result.pointers.append(memory)
     for given in (result.bodies, result.pointers):
-        given.sort(key=lambda memory: bool(memory.giver))  # the user's own come first
+        given.sort(key=lambda memory: bool(memory.giver))  # the user's own memories come first
     return result
 
 
 def _fits(memories: list[Recalled]) -> bool:
-    """True where one of the first is a sure match."""
     return max([memory.sure for memory in memories[:LEADERS]], default=0.0) >= SURE
 
 
 def _search(
     places: "Sequence[Place]", prompt: str, limit: int, result: Recollection
 ) -> list[Recalled]:
-    """What every place gives: in its own order, and among the places the surest next."""
+    """Merges the places: each keeps its own order, and the surest hit comes next."""
     waiting: list[list[Recalled]] = []
     for place in places:
         try:
-            found = place.search.find(prompt, limit)
-        except _broken() as error:  # one store that cannot be opened hides no other
+            answer = place.search.find(prompt, limit)
+        except _broken() as error:  # an unreadable store must not hide the others
             result.findings.append(_finding(error))
             continue
-        result.searched += found.searched
-        result.findings += found.findings
+        result.searched += answer.searched
+        result.findings += answer.findings
         waiting.append([])
-        for hit in reversed(found.hits):
+        for hit in reversed(answer.hits):
             memory = place.recalled(hit.memory)
             memory.score, memory.sure, memory.words = hit.score, hit.sure, hit.words
             waiting[-1].append(memory)
@@ -156,7 +144,6 @@ def _search(
 
 
 def _broken() -> "type[MemdirError]":
-    """What a store says that cannot be read; a prompt that goes well does not import it."""
     from memdir.errors import MemdirError
 
     return MemdirError
@@ -169,15 +156,12 @@ def _finding(error: "MemdirError") -> "Finding":
 
 
 class Reader:
-    """Reads the text of a memory when it is needed; one that cannot be read is reported."""
-
     def __init__(self, places: "Sequence[Place]", findings: "list[Finding]") -> None:
         self.stores = {place.scope: place.store for place in places}
         self.findings = findings
-        self.words: dict[Recalled, frozenset[str]] = {}  # of each memory that was compared
+        self.words: dict[Recalled, frozenset[str]] = {}
 
     def read(self, memory: Recalled) -> bool:
-        """Fill in its text; False where that is impossible."""
         if memory.text:
             return True
         try:
@@ -189,14 +173,12 @@ class Reader:
         return True
 
     def has_twin(self, memory: Recalled, others: list[Recalled]) -> bool:
-        """Does one of the others say the same?"""
         return any(self.say_same(memory, other) for other in others)
 
     def say_same(self, first: Recalled, second: Recalled) -> bool:
-        """Have two memories that were read most of their words in common?"""
         shorter, longer = sorted((len(first.text), len(second.text)))
         if shorter < SAME / 2 * longer:
-            return False  # too different in size, whatever the words
+            return False  # too different in size to be duplicates
         ours, theirs = self._words(first), self._words(second)
         return len(ours & theirs) >= SAME * len(ours | theirs)
 
@@ -207,7 +189,7 @@ class Reader:
 
 
 def private_wins(memories: list[Recalled], reader: Reader) -> list[Recalled]:
-    """Where the team and the user have a memory of the same name, the user's; it says so."""
+    """If team and user have a memory of the same name, the user's wins and mentions it."""
     own = {_label(memory): memory for memory in reversed(memories) if memory.scope != TEAM}
     kept = []
     for memory in memories:
@@ -224,9 +206,7 @@ def _label(memory: Recalled) -> str:
     return stem(memory.memory.path).lower().replace("_", "-")
 
 
-# Which prompts ask for no memory.
-
-# As a person says it: a verb, perhaps some words between, then the word itself.
+# A waiver is a verb, up to _MAX_BETWEEN filler words, then "memory".
 _VERBS = (
     *("ignore", "ignoring", "disregard", "disregarding", "skip", "without", "forget about"),
     *("without using", "dont use", "do not use", "dont consult", "do not consult", "dont read"),
@@ -240,9 +220,9 @@ _BETWEEN = frozenset(
         *("saved", "stored", "project", "previous", "past", "old", "earlier"),
     )
 )
-_MAX_BETWEEN = 4  # words between the verb and the word
+_MAX_BETWEEN = 4  # words between the verb and "memory"
 _MEMORY = ("memory", "memories")
-# What makes it the computer's memory, or a thing with that name: "ignore memory leaks for now".
+# Next words that mean the computer's memory: "ignore memory leaks for now".
 _THINGS = frozenset(
     (
         *("access", "accesses", "address", "addresses", "alignment", "allocation", "allocations"),
@@ -256,11 +236,11 @@ _THINGS = frozenset(
         *("test", "tests", "toggle", "usage", "use", "warning", "warnings"),
     )
 )
-_WISH_CHARACTERS = 2000  # of a prompt in which such a wish may stand
+_WISH_CHARACTERS = 2000  # characters of a prompt that are searched for a waiver
 
 
 def wants_nothing(prompt: str) -> str:
-    """Why a prompt gets no memory, or nothing: a command, a single word, a wish for none."""
+    """Why a prompt gets no memory, else "": a command, a single word, a wish for none."""
     bare = prompt.strip()
     if bare[:1] == "/" and bare[1:2].isalpha() and "/" not in bare.split(None, 1)[0][1:]:
         return "it is a slash command"
@@ -276,7 +256,6 @@ def wants_nothing(prompt: str) -> str:
 
 
 def _is_waived(words: list[str], index: int) -> bool:
-    """True where the words before the one at that place ask to do without it."""
     if words[index + 1 : index + 2] and words[index + 1] in _THINGS:
         return False
     first = index
@@ -288,27 +267,25 @@ def _is_waived(words: list[str], index: int) -> bool:
     return before.endswith(tuple(f" {verb}" for verb in _VERBS))
 
 
-# BM25 over weighted fields. The constants were chosen on memory directories from the wild
-# (docs/decisions/0004); none of them depends on the store, so that a catalog made at once and one
-# made in steps answer alike.
+# BM25 over weighted fields. The constants were tuned on real memory directories
+# (docs/decisions/0004). None depends on the store, so catalogs built at once and in steps give the
+# same answers.
 
 SATURATION = 1.6  # the k1 of BM25
-STEPS = 64  # weights are kept as whole numbers of 64ths: the same in memory and in the catalog
+STEPS = 64  # weights are integers, in 64ths, in memory and in the catalog
 ROUNDING = SATURATION * STEPS
-RULES = ("feedback", "user")  # what applies to a kind of task, whatever its words
+RULES = ("feedback", "user")  # types that apply to a kind of task, whatever its words
 RULE_SHARE, RULE_START = 1.05, 0.2
-MAX_LIFTED = 12  # memories below the best that their type may still lift
-MAX_TERMS = 40  # of a prompt; the rarest ones count
-FIRST, LAST = 6000, 2000  # characters of an endless prompt: a question stands before or after
-UNLISTED = 5.0  # how rare a word is that background.txt does not list
-MAX_KNOWN_WORDS = 10_000  # whose rarity is kept
+MAX_LIFTED = 12  # memories below the best that their type may still move up
+MAX_TERMS = 40  # terms of a prompt; the rarest are used
+FIRST, LAST = 6000, 2000  # characters of a long prompt: the question is at either end of a paste
+UNLISTED = 5.0  # rarity of words that background.txt does not list
+MAX_KNOWN_WORDS = 10_000  # size of the cache
 
 
 class _Rarity(dict[str, float]):
-    """How rare a word is in memories at large, whatever the store."""
-
-    # Made by evals/background.py. Each line: how rare, then the stems. A stem is looked for in the
-    # text: a table of it would take longer to make than a prompt to answer.
+    # Made by evals/background.py. Each line: a rarity, then the stems. The text is searched, since
+    # building a table would take longer than answering a prompt.
     text = ""
 
     def __missing__(self, term: str) -> float:
@@ -329,7 +306,6 @@ RARITY = _Rarity()
 
 
 def read_prompt(prompt: str, words: Words) -> dict[str, float]:
-    """The terms of a prompt and how much each counts; nothing for a prompt without words."""
     if len(prompt) > FIRST + LAST:
         prompt = f"{prompt[:FIRST]}\n{prompt[-LAST:]}"
     counts, _ = words.count(prompt)
@@ -343,10 +319,9 @@ def read_prompt(prompt: str, words: Words) -> dict[str, float]:
 
 
 class Matches:
-    """Who holds the terms of a prompt, and what that is worth.
+    """Memories that contain the prompt's terms, and their scores.
 
-    Logarithms come with what is looked up: `log_count` of the size of the store, one of the number
-    of holders with each term. So only who writes a catalog has to compute any.
+    `log_count` and the logarithm of each term are looked up: only a catalog writer computes them.
     """
 
     def __init__(
@@ -371,7 +346,6 @@ class Matches:
                     self.scores[number] = get(number, 0.0) + worth * weight / (ROUNDING + weight)
 
     def best(self, count: int) -> list[tuple[float, int]]:
-        """The highest scores, with what the type adds, and the numbers of their memories."""
         scores = list(self.scores.items())
         if len(scores) > count + MAX_LIFTED:
             least = sorted(self.scores.values(), reverse=True)[count + MAX_LIFTED]
@@ -384,10 +358,10 @@ class Matches:
         return [(-score, number) for score, number in best[:count]]
 
     def explain(self, number: int) -> tuple[float, dict[str, float]]:
-        """How well a memory fits, and what each term of the prompt added to its score, best first.
+        """How sure the match is, and what each term added to the score, best first.
 
-        How well: what matched times the share of it, comparable between stores. A number that
-        nothing holds does not count against it: ids are arbitrary.
+        Sureness is comparable between stores: the matched weight times its share of the prompt. A
+        number that no memory contains does not count against it: ids are arbitrary.
         """
         mass = matched = 0.0
         total = self.wanted

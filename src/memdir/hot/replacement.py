@@ -1,4 +1,4 @@
-"""Files below one directory, replaced whole and durably: what only a writer needs.
+"""Replaces files below a directory atomically and durably; only writers import it.
 
 A replacement is a temporary file in the same directory, write, fsync, rename, fsync of the
 directory. An error before the rename leaves the old version, one after it the new one.
@@ -14,12 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-MAX_FILES_IN_FLIGHT = 100  # two handles each
+MAX_FILES_IN_FLIGHT = 100  # each needs two handles
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def replace_all(disk: Disk, files: "Mapping[str, bytes]") -> None:
-    """All durable when this returns; no file has its name before its bytes are safe."""
+    """All files are durable on return; no file is renamed before its bytes are synced."""
     paths = list(files)
     for start in range(0, len(paths), MAX_FILES_IN_FLIGHT):
         staged = []
@@ -39,14 +39,14 @@ def replace_all(disk: Disk, files: "Mapping[str, bytes]") -> None:
 
 
 def sweep(disk: Disk, enter: "Callable[[str], bool]") -> None:
-    """Remove temporary files that a killed writer left; only the holder of the lock may."""
+    """Removes temporary files of killed writers; the caller holds the lock."""
     folders = [""]
     while folders:
         prefix = folders.pop()
         try:
             folder, entries = disk.list_folder(prefix)
         except OSError:
-            continue  # what cannot be opened holds no debris of ours to remove now
+            continue  # an unreadable folder is left for the next sweep
         for entry in entries:
             path = prefix + entry.name
             if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp"):
@@ -57,8 +57,6 @@ def sweep(disk: Disk, enter: "Callable[[str], bool]") -> None:
 
 
 class Staged:
-    """A file that gets its name when its bytes are safe; takes over the handle of its directory."""
-
     __slots__ = ("handle", "identity", "name", "parent", "temporary")
 
     def __init__(self, parent: int, name: str) -> None:
@@ -69,7 +67,6 @@ class Staged:
         self.identity = (0, 0)
 
     def write(self, data: bytes) -> None:
-        """Put the bytes into a temporary file beside the place of the name."""
         facts = os.fstat(self.parent)
         self.identity = (facts.st_dev, facts.st_ino)
         mode = _mode_of(self.parent, self.name)
@@ -81,26 +78,23 @@ class Staged:
         write_all(self.handle, data)
 
     def sync(self) -> None:
-        """Make the bytes durable; a failed fsync is a failed write, never tried again."""
+        """A failed fsync is a failed write and is never retried."""
         os.fsync(self.handle)
         handle, self.handle = self.handle, -1
         os.close(handle)
 
     def rename(self) -> None:
-        """Give the file its name, in one step."""
         os.rename(self.temporary, self.name, src_dir_fd=self.parent, dst_dir_fd=self.parent)
         self.temporary = ""
 
     def close(self) -> None:
-        """Let go of everything; what did not get its name is removed."""
         if self.temporary:
             _unlink_quietly(self.temporary, self.parent)
         for handle in (self.handle, self.parent):
-            close_quietly(handle)  # -1: closed already; else its bytes were forced, or are given up
+            close_quietly(handle)  # -1 if closed already; its bytes are synced or abandoned
 
 
 def _mode_of(parent: int, name: str) -> int:
-    """The permissions the new version gets: those of the old one, else private."""
     try:
         facts = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -114,7 +108,6 @@ def _mode_of(parent: int, name: str) -> int:
 
 
 def _unlink_quietly(name: str, parent: int) -> None:
-    """Clean up after a failure that is already on its way to the user."""
     try:
         os.unlink(name, dir_fd=parent)
     except OSError:

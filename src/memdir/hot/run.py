@@ -1,12 +1,12 @@
-"""One hook from end to end: what the client hands over in, the answer out.
+"""Runs a hook: reads the client's event, writes the answer.
 
-Whatever goes wrong, the session goes on: no answer, no word on stderr, a line in our own log.
+On any error the session continues: no answer, nothing on stderr, a line in our own log.
 """
 
 import os
 import sys
 
-# The C parts of `json`, which itself would cost as much as the interpreter.
+# The C parts of `json`: importing `json` would double the start time.
 from _json import encode_basestring, make_encoder, make_scanner  # type: ignore[import-not-found, unused-ignore]
 from time import time
 
@@ -28,22 +28,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Work = tuple[str, str, int]  # a stamp, the directory to work for, seconds between two starts
+    Work = tuple[str, str, int]  # stamp file, directory to work for, seconds between two starts
 
-# Set by whoever starts an agent as a model: a hook inside it returns at once, or the agent would
-# call us, and we the agent, without end.
+# Set when we start an agent as a model: its hooks return at once, or they would start agents
+# without end.
 NESTED = "MEMDIR_NESTED"
 MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
-PAUSE_SECONDS = 60  # between two starts of a worker for the same checkout
+PAUSE_SECONDS = 60  # between two workers for the same checkout
 STAMP = ".started"
 START = os.path.dirname(os.path.abspath(__file__)) + "/start.py"
 WORKER = "worker"
 REPORTS = "reports"
 MAX_REPORT_BYTES = 2_000
-REPORTING = ("prompt", "session-start", "stop")  # whose message the client shows to the user
-MEMORY_OFF = "memory=off"  # the client has none of its own
-EVENTS = {  # the module and function that answer
+REPORTING = ("prompt", "session-start", "stop")  # events whose message the client shows to the user
+MEMORY_OFF = "memory=off"  # the client's own memory is off
+EVENTS = {  # module and function that answer
     "prompt": ("memdir.hot.prompt", "answer"),
     "session-start": ("memdir.hot.session_start", "answer"),
     "subagent-start": ("memdir.hot.session_start", "answer_subagent"),
@@ -53,11 +53,10 @@ EVENTS = {  # the module and function that answer
     "pre-tool": ("memdir.records.guard", "answer"),
 }
 END = "session-end"
-END_SECONDS = 0.4  # after one second the client ends the hook, and tells the user
+END_SECONDS = 0.4  # after one second the client kills the hook and tells the user
 
 
 def main(arguments: list[str]) -> None:
-    """Answer an event, or work off what hooks left."""
     event = arguments[0] if arguments else ""
     if event == WORKER:
         from memdir.worker import main as work
@@ -70,9 +69,8 @@ def main(arguments: list[str]) -> None:
 
 
 def run(event: str, arguments: list[str]) -> None:
-    """Answer one event; `arguments` name the place, where nobody has to look for it."""
     if os.environ.get(NESTED):
-        return  # we are what called the client
+        return  # we called this client ourselves
     state = arguments[0] if arguments else ""
     try:
         asked = Event(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES))
@@ -88,9 +86,9 @@ def run(event: str, arguments: list[str]) -> None:
         if text:
             sys.stdout.buffer.write(f"{text}\n".encode())
             sys.stdout.flush()
-        if work:  # only after the answer: nobody waits for it
+        if work:  # after the answer, so nobody waits for it
             start_worker(*work)
-    except Exception as error:  # the one broad net: a memory is never worth a broken session
+    except Exception as error:  # the only catch-all: a memory is never worth a broken session
         from memdir.hot.log import log, trouble
 
         if state:
@@ -98,7 +96,7 @@ def run(event: str, arguments: list[str]) -> None:
 
 
 def find_here(cwd: str) -> Here | None:
-    """What holds in a directory; None where that cannot be told, or must not be."""
+    """None if the place cannot be decided safely."""
     if not cwd.startswith("/") or "\0" in cwd:
         return None
     around = Around(cwd, os.environ)
@@ -112,7 +110,7 @@ def find_here(cwd: str) -> Here | None:
 
 
 def _read_place(arguments: list[str], cwd: str) -> Here | None:
-    """The place that the arguments say: STATE CACHE SCOPE=DIRECTORY ..."""
+    """Arguments: STATE CACHE SCOPE=DIRECTORY ..."""
     if len(arguments) < 2:
         return None
     state, cache, *named = arguments
@@ -125,15 +123,15 @@ def _read_place(arguments: list[str], cwd: str) -> Here | None:
 
 
 def _leave_in_time() -> None:
-    """Where the end of a session takes long, let the client go and do the rest without it."""
-    # The module around it costs a millisecond.
+    """If the end of a session takes long, lets the client go on and finishes in a fork."""
+    # `signal` itself costs a millisecond.
     import _signal  # type: ignore[import-not-found, unused-ignore]
 
     def leave(*_: object) -> None:
         if os.fork():
             os._exit(0)
         os.setsid()
-        nothing = os.open("/dev/null", os.O_RDWR)  # the client waits for what we could still say
+        nothing = os.open("/dev/null", os.O_RDWR)  # the client waits until our output is closed
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
 
@@ -142,15 +140,13 @@ def _leave_in_time() -> None:
 
 
 class _Reader:
-    """How the C scanner is to read."""
-
     strict = True
     object_hook = object_pairs_hook = None
     parse_float = parse_constant = float
 
     @staticmethod
     def parse_int(digits: str) -> float:
-        return int(digits) if len(digits) < 4_000 else float(digits)  # as long as `int` reads
+        return int(digits) if len(digits) < 4_000 else float(digits)  # the limit of `int`
 
 
 _scan = make_scanner(_Reader())  # type: ignore[arg-type, unused-ignore]
@@ -159,8 +155,7 @@ _encode = make_encoder(*_OPTIONS)  # type: ignore[arg-type, unused-ignore]
 
 
 def read_json(data: bytes) -> "Any":
-    """The value in these bytes; raises a ValueError where they are no JSON."""
-    # A zero would end a path and a text of SQLite early.
+    # A zero byte would truncate paths and SQLite texts.
     text = data.replace(b"\\u0000", b"\\u0020").decode("utf-8", "replace").strip(" \t\r\n")
     try:
         value, end = _scan(text, 0)
@@ -172,13 +167,11 @@ def read_json(data: bytes) -> "Any":
 
 
 def write_json(value: object) -> str:
-    """On one line; half of a character, which no client could read, becomes a mark."""
+    """A single line; lone surrogates, which no client could read, are replaced."""
     return "".join(_encode(value, 0)).encode("utf-8", "replace").decode()
 
 
 class Event:
-    """What a client hands over; a field that is missing or no text is empty."""
-
     def __init__(self, data: bytes) -> None:
         fields = read_json(data)
         self.fields: dict[str, Any] = fields if isinstance(fields, dict) else {}
@@ -189,30 +182,26 @@ class Event:
         self.agent = _text(self.fields, "agent_type")
         self.transcript = _text(self.fields, "transcript_path")
         self.last = _text(self.fields, "last_assistant_message")
-        self.again = self.fields.get("stop_hook_active") == 1  # it goes on because a hook said so
+        self.again = self.fields.get("stop_hook_active") == 1  # a hook made the turn continue
 
     def call(self) -> list[str]:
-        """The tool that is to run, its file, its notebook, its command line."""
         given = self.fields.get("tool_input")
         names = ("file_path", "notebook_path", "command")
         return [_text(self.fields, "tool_name"), *(_text(given, name) for name in names)]
 
     def context(self, event: str, text: str) -> str:
-        """The answer that adds a text to what the model reads."""
         output = {"hookEventName": event, "additionalContext": text}
         return write_json({"hookSpecificOutput": output})
 
     def deny(self, reason: str) -> str:
-        """The answer that keeps a tool from running."""
         output = {"hookEventName": "PreToolUse", "permissionDecision": "deny"}
         return write_json({"hookSpecificOutput": {**output, "permissionDecisionReason": reason}})
 
     def block(self, reason: str) -> str:
-        """The answer that makes the agent go on at the end of its turn."""
         return write_json({"decision": "block", "reason": reason})
 
     def with_report(self, answer: str, report: str) -> str:
-        """The answer with a line that the user sees and no model reads."""
+        """Adds a line that the user sees, but the model does not."""
         fields = read_json(answer.encode()) if answer else {}
         lines = [fields.get("systemMessage", ""), report]
         return write_json({**fields, "systemMessage": "\n".join(filter(None, lines))})
@@ -226,16 +215,15 @@ def _text(fields: object, name: str) -> str:
 
 
 def leave_report(state_dir: str, place: str, line: str) -> None:
-    """Keep one line that the next hook of a checkout shows to the user, not to the model."""
     data = (" ".join(line.split()) + "\n").encode("utf-8", "replace")
     try:
         disk.append(_report_path(state_dir, place), data, MAX_REPORT_BYTES)
     except OSError:
-        return  # it stays unsaid
+        return
 
 
 def take_report(state_dir: str, place: str) -> str:
-    """What was left, each line once, for one hook only; empty nearly always."""
+    """Stored lines; each is returned to one hook only."""
     path = _report_path(state_dir, place)
     data = disk.take(path, MAX_REPORT_BYTES) if os.path.lexists(path) else b""
     return "\n".join(dict.fromkeys(data.decode("utf-8", "replace").splitlines()))
@@ -246,22 +234,22 @@ def _report_path(state_dir: str, place: str) -> str:
 
 
 def start_worker(stamp: str, code: str, pause: int) -> bool:
-    """Start it, detached; not within `pause` seconds after the last one."""
+    """Starts it detached, at most once every `pause` seconds."""
     try:
         if abs(time() - os.stat(stamp).st_mtime) < pause:
             return False
     except OSError:
-        pass  # the first time
+        pass  # never started yet
     command = [sys.executable, "-I", "-S", START, WORKER, code]
-    # The client waits for a hook's output to be closed, so the worker gets none of it.
+    # The client waits until a hook's output is closed, so the worker must not inherit it.
     closed = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDWR, 0)]
     closed += [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]  # type: ignore[list-item]
     try:
         os.close(disk.open_append(stamp))
-        os.utime(stamp)  # without a stamp, every prompt would start one
+        os.utime(stamp)  # without a stamp, every prompt would start a worker
         try:
             os.posix_spawn(command[0], command, os.environ, file_actions=closed, setsid=True)
-        except NotImplementedError:  # a system without it: at least no signal of the client's group
+        except NotImplementedError:  # no setsid here: at least leave the client's process group
             os.posix_spawn(command[0], command, os.environ, file_actions=closed, setpgroup=0)
     except OSError:
         return False

@@ -1,8 +1,8 @@
-"""Text that can be read but no longer works, whoever wrote it; times and ages in words.
+"""Makes text of any origin readable but harmless to an agent; times and ages in words.
 
-A memory may hold the tags, tokens and headings by which a client tells its own words from the
-rest. Their first bracket becomes ‹, their line starts with ›; hidden characters are left out.
-Files keep their bytes: this is a view. Ordinary code is not touched: only listed names count.
+A memory may contain the tags, tokens and headings that mark a client's own text. Their first
+bracket becomes ‹, their line starts with ›; hidden characters are removed. Only the view changes,
+not the files. Only listed names are affected, not ordinary code.
 """
 
 import time
@@ -11,17 +11,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Times are always UTC: what names no zone is read as UTC, what is written is UTC.
+# All times are UTC, also those without a zone.
 DAY = 86_400  # seconds
-_FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; other years could not be read back
+_FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; earlier years could not be read back
 _LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
-_LONGEST = 40  # characters of the longest form we read; more is no time
+_LONGEST = 40  # characters of the longest form we parse
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SHAPE = str.maketrans("123456789", "000000000")
 
 
 def parse_time(text: str) -> float | None:
-    """Seconds since 1970 of an ISO 8601 date or date and time; None for anything that is none."""
+    """Seconds since 1970 of an ISO 8601 date or time; None for anything else."""
     text = text.strip().upper()
     if len(text) > _LONGEST or not text.isascii() or text[:10].translate(_SHAPE) != "0000-00-00":
         return None
@@ -31,7 +31,7 @@ def parse_time(text: str) -> float | None:
         return None
     if not 1 <= day <= _MONTH_DAYS[month - 1] + (leap and month == 2):
         return None
-    past = year - 1  # counted here: `datetime` is too heavy for a hook
+    past = year - 1  # `datetime` is too slow to import in a hook
     days = past * 365 + past // 4 - past // 100 + past // 400
     days += sum(_MONTH_DAYS[: month - 1]) + (leap and month > 2) + day - 1
     seconds = _clock_seconds(text[10:])
@@ -39,7 +39,6 @@ def parse_time(text: str) -> float | None:
 
 
 def _clock_seconds(text: str) -> float | None:
-    """Seconds since midnight UTC of `THH:MM`, `:SS`, `.fraction` and a zone (`Z`, `+01:00`)."""
     if not text:
         return 0.0
     zone = min([index for index in map(text.find, "Z+-") if index > 0], default=len(text))
@@ -62,23 +61,22 @@ def _clock_seconds(text: str) -> float | None:
 
 
 def iso_time(seconds: float) -> str:
-    """`YYYY-MM-DDTHH:MM:SSZ`, cut to the whole second and to the years 1 to 9999."""
+    """`YYYY-MM-DDTHH:MM:SSZ`, truncated to seconds and clamped to years 1 to 9999."""
     now = time.gmtime(min(max(seconds, _FIRST), _LAST))
     return f"{now[0]:04d}-{now[1]:02d}-{now[2]:02d}T{now[3]:02d}:{now[4]:02d}:{now[5]:02d}Z"
 
 
 def iso_day(seconds: float) -> str:
-    """The UTC day, `YYYY-MM-DD`."""
     return iso_time(seconds)[:10]
 
 
 def age_days(then: float, now: float) -> int:
-    """Whole days passed, rounded down; negative when `then` is still to come."""
+    """Whole days, rounded down; negative if `then` is in the future."""
     return int((now - then) // DAY)
 
 
 def age_words(days: int) -> str:
-    """Words, because models do not calculate with dates (seed 004, 6.6)."""
+    """Words, because models are bad at calculating with dates."""
     if days < 0:
         return "in the future"
     if days == 0:
@@ -88,17 +86,17 @@ def age_words(days: int) -> str:
     return f"{days} days ago"
 
 
-BRACKET = "‹"  # stands where a bracket stood
-QUOTED = "› "  # stands in front of a line that passes itself off as somebody else's
+BRACKET = "‹"  # replaces a bracket
+QUOTED = "› "  # prefix of a line that imitates the client or a turn
 ELLIPSIS = "…"
-BROKEN = "\ufffd"  # stands for a byte that is no UTF-8
+BROKEN = "\ufffd"  # replaces a byte that is not UTF-8
 
 _NEW_LINES = "\v\f\x85\u2028\u2029"
 _CONTROLS = [*range(9), *range(14, 32), 127]
 _HARMLESS = bytes([9, 10, *range(32, 127)])
 _ASCII: dict[int, str | None] = {**dict.fromkeys(_CONTROLS), 11: "\n", 12: "\n"}
-# C0 and C1 · soft hyphen, marks of direction, fillers, zero width, invisible operators, selectors
-# of glyphs, annotations · code points that are no characters.
+# C0 and C1 · soft hyphen, direction marks, fillers, zero width, invisible operators, glyph
+# selectors, annotations · noncharacters.
 _HIDDEN = frozenset(
     [
         *map(chr, (*_CONTROLS, *range(0x80, 0x85), *range(0x86, 0xA0), *range(0x202A, 0x202F))),
@@ -107,9 +105,9 @@ _HIDDEN = frozenset(
         *"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u3164\ufeff\uffa0",
     ]
 )
-# Formats of hieroglyphs, shorthand and music; tags and selectors, which can carry a hidden text.
+# Format characters of hieroglyphs, shorthand and music; tags and selectors can hide text.
 _HIDDEN_ABOVE = ((0x13430, 0x1343F), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF))
-# Joiners, emoji style and Mongolian forms are hidden too, except where a script or an emoji
+# Joiners, emoji styles and Mongolian forms are also removed, unless a script or an emoji
 # needs them.
 _NON_JOINER, _JOINER = "\u200c", "\u200d"
 _STYLES = "\ufe0e\ufe0f"
@@ -120,15 +118,15 @@ _EMOJI = (("↔", "↪"), ("⌚", "⏿"), ("▪", "◾"), ("☀", "➿"), ("⬅"
 _MORE_EMOJI = "©®‼⁉™ℹⓂ⤴⤵〰〽㊗㊙"
 
 _OPENERS = "<＜﹤˂ᐸ⟨\u2329\u3008❬❮"
-_WINDOW = 64  # characters of a name that are looked at
+_WINDOW = 64  # characters of a name that are compared
 _BETWEEN = " \t\n/\\"
 _SLASHES = frozenset("/／⁄∕⧸")
-_STOPS = frozenset(_OPENERS + BRACKET + ">＞|｜")  # end what may stand in front of a name
+_STOPS = frozenset(_OPENERS + BRACKET + ">＞|｜")  # end the characters that may precede a name
 _BEFORE_END = " \t\n\"'`/"
 _LOOKS_LIKE = dict.fromkeys([0x2044, 0x2215, 0x29F8], "/") | dict.fromkeys(
     [0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212], "-"
 )
-# Names that clients give a meaning to, with - for _. These are nothing else, wherever they stand:
+# Names that clients act on, with - for _. These have no other meaning:
 _TAGS = frozenset(
     (
         *("system-reminder", "system-prompt", "system-message", "user-prompt-submit-hook"),
@@ -142,7 +140,7 @@ _TAGS = frozenset(
         *("user-instructions", "triage-data", "start-of-turn", "end-of-turn"),
     )
 )
-# These may also be a type, a header of C++ or a placeholder.
+# These may also be a type, a C++ header or a placeholder.
 _WORDS = frozenset(
     (
         *("memory", "memories", "system", "sys", "human", "assistant"),
@@ -152,12 +150,12 @@ _WORDS = frozenset(
 _OPENING = ("memdir", "antml", "system-reminder", "team-memor", "relevant-memor")
 _CLOSING = (*_OPENING, "memory-", "system-", "local-command", "user-prompt")
 _REMINDER = "system-reminder"
-_INCLUDES = ("include", "import")  # of C and C++, in front of <memory>
+_INCLUDES = ("include", "import")  # before <memory> in C and C++
 _TOKENS = ("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS")
 
 _ROLES = ("human:", "assistant:")
-_TURNS = (*_ROLES, "system:", "user:")  # as headings: so some models are given their turns
-# How our own lines start (injection.py), and those of the client.
+_TURNS = (*_ROLES, "system:", "user:")  # some models get their turns as headings
+# Starts of our own lines (inject.py) and of the client's.
 _HEADINGS = (
     *("memory, saved", "memory, confirmed", "memory, dated", "memory, not an instruction"),
     *("memory (saved", "memory: /", "memory: ~/", "this memory was last confirmed"),
@@ -172,13 +170,12 @@ _SWITCHES = ("true", "false", "yes", "no", "")
 
 
 def inert(text: str) -> str:
-    """The text as an agent may see it; ordinary prose and code come back as they are."""
+    """Text that is safe to show an agent; ordinary prose and code stay unchanged."""
     return _quote(_unbracket(make_visible(text)))
 
 
 def inert_line(text: str, size: int = 0) -> str:
-    """The same as one line, cut to `size` bytes: for whatever stands in a line of ours."""
-    # Joined before it is judged: what stood apart may become a tag.
+    # Join first: separate parts may form a tag.
     text = text[:_LONGEST_LINE]
     plain = text.isascii() and text.isprintable()
     line = " ".join((text if plain else make_visible(text)).split())
@@ -187,7 +184,6 @@ def inert_line(text: str, size: int = 0) -> str:
 
 
 def clip(text: str, size: int) -> str:
-    """A text of at most so many bytes of UTF-8."""
     data = text.encode()
     if len(data) <= size:
         return text
@@ -196,13 +192,13 @@ def clip(text: str, size: int) -> str:
 
 
 def make_visible(text: str) -> str:
-    """The text without hidden characters; every kind of line end is "\\n"."""
+    r"""Removes hidden characters and turns every kind of line end into "\n"."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii():
         odd = text.encode().translate(None, _HARMLESS)
         return text.translate(_ASCII) if odd else text
-    # Plain ASCII is taken out as bytes: a set of all characters costs ten times as much.
+    # ASCII is removed as bytes: a set of all characters would cost ten times as much.
     data = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
     characters = set(data.decode("utf-8", "surrogatepass"))
     changes: dict[int, str | None] = {ord(char): None for char in characters & _HIDDEN}
@@ -215,7 +211,6 @@ def make_visible(text: str) -> str:
 
 
 def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
-    """What becomes of halves of characters, and of what is hidden beyond the first 65,536."""
     changes: dict[int, str | None] = {}
     for code in [ord(char) for char in characters if char >= "\ud800"]:
         if code <= 0xDFFF:
@@ -228,11 +223,11 @@ def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
 
 
 def _without_stray(text: str) -> str:
-    """Joiners and styles only where a script or an emoji needs them: elsewhere they hide."""
+    """Keeps joiners and styles only where a script or emoji needs them."""
     kept: list[str] = []
-    for at, char in enumerate(text):
+    for index, char in enumerate(text):
         before = kept[-1] if kept else " "
-        if char not in _SOMETIMES or _needed(char, before, text[at + 1 : at + 2]):
+        if char not in _SOMETIMES or _needed(char, before, text[index + 1 : index + 2]):
             kept.append(char)
     return "".join(kept)
 
@@ -254,7 +249,7 @@ def _is_emoji(char: str) -> bool:
 
 
 def _unbracket(text: str) -> str:
-    """Every tag and token that a client gives a meaning to, with ‹ for its first bracket."""
+    """Replaces the first bracket of each tag or token that clients act on with ‹."""
     characters: list[str] = []
     for opener in "<" if text.isascii() else _OPENERS:
         index = text.find(opener)
@@ -273,12 +268,11 @@ def _unbracket(text: str) -> str:
     return text
 
 
-def _is_tag(text: str, at: int) -> bool:
-    """Does the bracket at this place open a tag or token by which a client would act?"""
-    start = at + 1
+def _is_tag(text: str, opener: int) -> bool:
+    start = opener + 1
     while start < len(text) and _is_gap(text[start]):
         start += 1
-    lead, window = text[at + 1 : start], _plain(text[start : start + _WINDOW])
+    lead, window = text[opener + 1 : start], _plain(text[start : start + _WINDOW])
     if window[:1] == "|":
         return _is_token(window) and (not lead or not lead.isascii())
     end = 0
@@ -294,11 +288,10 @@ def _is_tag(text: str, at: int) -> bool:
         return name in _WORDS or name.startswith(_CLOSING)
     if odd:
         return name in _WORDS and "&" not in lead  # Vec<&System>
-    return name in _WORDS and _opens(text, at, lead, window[:end], window[end:])
+    return name in _WORDS and _opens(text, opener, lead, window[:end], window[end:])
 
 
 def _is_gap(char: str) -> bool:
-    """Is it neither part of a name nor a bracket? Ⓢ is no letter, but looks like one."""
     if char.isalnum() or char in _STOPS:
         return False
     return char.isascii() or not any(map(str.isalnum, _plain(char)))
@@ -310,18 +303,16 @@ def _is_token(window: str) -> bool:
 
 
 def _is_listed(name: str) -> bool:
-    """Is it a client's name and nothing else, also with a colon for its hyphen?"""
     joined = name.replace(":", "-")
     if joined in _TAGS or name.startswith(_OPENING) or name.rpartition(":")[2] in _TAGS:
         return True
     return "-".join(filter(None, joined.replace(".", "-").split("-"))).startswith(_REMINDER)
 
 
-def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
-    """Is it a tag, and no comparison, type parameter or header file?"""
+def _opens(text: str, opener: int, lead: str, name: str, rest: str) -> bool:
     if lead or rest[:1] not in (">", "/", " ", "\t", "\n", ""):
         return rest.lstrip()[:1] == ">"
-    before = text[max(at - 12, 0) : at]
+    before = text[max(opener - 12, 0) : opener]
     if before[-1:].isalnum() or before[-1:] in ("_", ":"):
         # List<System>, i<memory
         return rest[:1] == ">" and (name.islower() or name.isupper())
@@ -329,13 +320,13 @@ def _opens(text: str, at: int, lead: str, name: str, rest: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    """Lines that pass themselves off as a turn, a heading or a verdict, with › in front."""
+    """Prefixes lines that imitate a turn, a heading or a verdict with ›."""
     lines = text.split("\n")
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         bare = line.lstrip(_MARKUP)
         if (bare[:1] in _INITIALS or not bare[:1].isascii()) and _is_forged(line, bare):
             lead = line[: len(line) - len(bare)]
-            lines[at] = f"{lead}{QUOTED}{bare}"
+            lines[index] = f"{lead}{QUOTED}{bare}"
     return "\n".join(lines)
 
 
@@ -356,7 +347,7 @@ def _is_forged(line: str, bare: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Look-alikes as what they look like, to judge a name; never to show it."""
+    """Folds look-alike letters, only to compare names."""
     if text.isascii():
         return text
     from unicodedata import normalize

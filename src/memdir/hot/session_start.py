@@ -1,7 +1,7 @@
-"""The start of a session: the standing rules; where the client has no memory on, all of it.
+"""The start of a session: standing rules; if the client's memory is off, also how to use ours.
 
-A session is told once, until a clear or a compact begins it anew. The start of an agent that
-another agent called: the memory that agents of its name have.
+A session is told once, and again after a clear or compact. A subagent gets the memory of agents of
+its name.
 """
 
 import os
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 SUBAGENT_START = "SubagentStart"
 SESSION_START = "SessionStart"
-FORK = "fork"  # it goes on with what its session was told
+FORK = "fork"  # a fork knows everything its session was told
 ANEW = ("clear", "compact")
 PROJECT, TEAM = "project", "team"
 NONCE_BYTES = 4
-BEGUN = ".begun"  # a stamp of its own: the worker after the first turn is not put off by it
+BEGUN = ".begun"  # a separate stamp, so the worker after the first turn is not delayed
 PATH_BYTES = 800
-FRAME_CHARACTERS = 1000  # left for the frame of an agent's indexes
+FRAME_CHARACTERS = 1000  # reserved for the frame of an agent's indexes
 DEFINITION_BYTES = 16 * 1024
 MAX_DEFINITIONS = 300
 _HOW = (
@@ -44,7 +44,6 @@ _HOW = (
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """What a session starts with; nothing where it has that already."""
     if asked.source == FORK:
         return "", None
     sessions = Sessions(here.state)
@@ -56,30 +55,29 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     text = _text(here, rules, nonce)
     whole = text.replace(nonce, "") + notice
     is_new = bool(whole) and _is_new(whole, sessions, asked.session)
-    enqueue(event, asked, here)  # should the session be killed, the next start makes up for it
+    enqueue(event, asked, here)  # if the session is killed, the next start catches up
     work = None
-    if asked.cwd.startswith("/"):  # what the agent deletes must be in the history before
+    if asked.cwd.startswith("/"):  # a memory must be in the history before the agent can delete it
         code = here.checkout or asked.cwd
         work = os.path.join(here.cache, FOLDER, store_key(code) + BEGUN), code, PAUSE_SECONDS
     if not is_new:
         return "", work
-    if os.environ.get(CALLER):  # only Claude Code shows the user a line of ours
+    if os.environ.get(CALLER):  # only Claude Code shows our line to the user
         text, notice = "\n\n".join(filter(None, [text, notice])), ""
     answer = asked.context(SESSION_START, text) if text else ""
     return asked.with_report(answer, notice) if notice else answer, work
 
 
 def _make_store(root: str) -> None:
-    """The agent is told that the directory exists, by us or by its client: so it does."""
     try:
         if root and not os.path.isdir(root):
             Markdown(root).make()
     except MemdirError:
-        return  # a disk that is full or read-only: there may still be rules to tell
+        return  # disk full or read-only: there may still be rules to tell
 
 
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
-    """False where the session was told the same before; two hooks at once tell it once."""
+    """False if the session was told the same before; of two hooks at once, one wins."""
     data = text.encode("utf-8", "replace")
     mark = f"start {digest_of(data)[:16]} {len(data)}"
     state = sessions.load(session)
@@ -106,7 +104,6 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
 
 
 def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
-    """The path and the text of a store's index; None where it cannot be read."""
     store = Markdown(root, here.max_file_bytes)
     try:
         view = view_of(scope, store, here)
@@ -116,10 +113,9 @@ def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
 
 
 def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """How to use its memory and the index of each place, in one frame; nothing without an index."""
     places = here.agents(asked.agent) if asked.agent else []
     if places and BUILT_IN in here.holds:
-        # The client itself loads the scope that the agent's definition names.
+        # The client loads the scope in the agent's definition itself.
         loaded = _loaded_by_client(asked.agent, here)
         places = [(place, root) for place, root in places if place != loaded]
     parts: list[str] = []
@@ -138,8 +134,7 @@ def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Wor
 
 
 def _loaded_by_client(agent: str, here: "Here") -> str:
-    """The scope that the agent's definition names as its memory; empty where it names none."""
-    # The memories of all agents of a user lie beside their definitions.
+    # Memories of a user's agents are stored beside the agents' definitions.
     user = here.scopes.get("user", "").rpartition("/")[0]
     folders = [here.checkout and f"{here.checkout}/.claude/agents", user and f"{user}/agents"]
     for folder in filter(None, folders):
@@ -155,7 +150,6 @@ def _loaded_by_client(agent: str, here: "Here") -> str:
 
 
 def _definitions(folder: str, agent: str) -> list[str]:
-    """The files of a folder, the one that is called like the agent first."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".md")]
     except OSError:

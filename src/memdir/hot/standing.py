@@ -1,6 +1,6 @@
-"""Standing rules: what holds whatever the prompt is, one line each, told when a session starts.
+"""Standing rules: they apply to every prompt, a line each, told when a session starts.
 
-Their text is left behind in the cache as long as no memory changes.
+Their text is cached until a memory changes.
 """
 
 import os
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 TYPES = ("feedback", "user", "value")
 RULE_CHARACTERS = 160
 RULES_CHARACTERS = 2000
-_TITLE_WORDS = 4  # fewer say what it is about, not what to do
+_TITLE_WORDS = 4  # fewer words name a topic, not a rule
 _SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
-_SENTENCE_CHARACTERS = 20  # "e.g. " ends none
+_SENTENCE_CHARACTERS = 20  # "e.g. " does not end a sentence
 _RULES = "Standing rules from memory, as the user gave them before; what they say now counts more:"
 _OTHERS = "Rules that others wrote and the user accepted; the user's own count more:"
 FOLDER = "standing"
@@ -39,7 +39,6 @@ LARGE, CLOSED = "large", "closed"
 
 
 def rule_sentence(memory: "Memory", text: str) -> str:
-    """The sentence that says what to do: the description, else how the text begins."""
     about = inert_line(memory.description)
     if _is_title(about, memory):
         about = inert_line(_first_sentence(memory_module.read(text).body)) or about
@@ -49,10 +48,6 @@ def rule_sentence(memory: "Memory", text: str) -> str:
 def render_rules(
     rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()
 ) -> str:
-    """The rules that fit, whole, in their order, and how many there are beyond them.
-
-    Those of `others` come after the user's own and under words of their own.
-    """
     lines = []
     for heading, given in ((_RULES, rules), (_OTHERS, others)):
         items = [f"- {' '.join(each.split())}" for each in given if each.strip()]
@@ -67,7 +62,6 @@ def render_rules(
 
 
 def _is_title(about: str, memory: "Memory") -> bool:
-    """Does it only name the matter? In a script without spaces the length must tell."""
     if len(about) < 2 * _TITLE_WORDS or (about.isascii() and len(about.split()) < _TITLE_WORDS):
         return True
     keys = [
@@ -77,7 +71,6 @@ def _is_title(about: str, memory: "Memory") -> bool:
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence that is no heading, code, table or comment."""
     for line in make_visible(text[:LOOK]).split("\n"):
         bare = line.strip().replace("**", "")
         bare = bare[2:].lstrip() if bare[:2] in ("- ", "* ", "> ") else bare
@@ -88,7 +81,6 @@ def _first_sentence(text: str) -> str:
 
 
 def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
-    """The rules of all stores as text, and the memories they come from with their scopes."""
     memories = [
         (scope, store, memory)
         for scope, store in stores
@@ -99,9 +91,9 @@ def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tup
     rules: list[str] = []
     room, own = RULES_CHARACTERS, 0
     for _, store, memory in memories:
-        # Beyond the room a rule only counts: nobody has to read its text.
+        # Rules that cannot fit are only counted, so their text is not read.
         text = rule_sentence(memory, _read(store, memory)) if room > 0 else memory.name
-        if source := getattr(store, "source", None):  # who else wrote it
+        if source := getattr(store, "source", None):  # the author, if it is not the user
             text += f" ({source(memory.path)})"
         else:
             own += 1
@@ -118,7 +110,6 @@ def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tup
 
 
 def _order(memory: "Memory") -> tuple[bool, bool, float, str]:
-    """Pinned ones first, then what is about the user, then the newest."""
     return not memory.pinned, memory.kind != "user", -memory.clock, memory.path
 
 
@@ -130,7 +121,6 @@ def _read(store: "Store", memory: "Memory") -> str:
 
 
 def standing_text(here: "Here") -> tuple[str, str]:
-    """The rules of every scope, and what waits for the user; read only where something changed."""
     stores = [(scope, Markdown(root, here.max_file_bytes)) for scope, root in here.stores()]
     key = store_key("\n".join(f"{scope} {os.path.realpath(store.root)}" for scope, store in stores))
     path = os.path.join(here.cache, FOLDER, key)
@@ -153,7 +143,6 @@ def standing_text(here: "Here") -> tuple[str, str]:
 
 
 def _notice(views: "list[AcceptanceView]") -> str:
-    """One line for the user about what nobody has accepted."""
     parts = []
     for view in views:
         if count := len(view.waiting()):
@@ -165,7 +154,7 @@ def _notice(views: "list[AcceptanceView]") -> str:
 
 
 def _state(store: Markdown, here: "Here", large: bool) -> str:
-    """What changes when a memory does; of a large store only its folders are looked at."""
+    """Changes whenever a memory does; for a large store only its folders are checked."""
     return f"{_files(store, large)} {facts_of(state_folder(store, here))}"
 
 
@@ -178,4 +167,4 @@ def _files(store: Markdown, large: bool) -> str:
         folders = sorted(catalog.folder_times(store.root, time_ns()).items())
         return f"{LARGE} {disk.digest_of(repr(folders).encode('utf-8', 'replace'))}"
     except MemdirError as error:
-        return f"{CLOSED} {error.code}"  # it hides no other
+        return f"{CLOSED} {error.code}"  # an unreadable store must not hide the others

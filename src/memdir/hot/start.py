@@ -1,6 +1,6 @@
 """The file a client runs: `python -I -S start.py EVENT`, or with STATE CACHE SCOPE=DIRECTORY ...
 
-Also the worker's: `start.py worker DIRECTORY`.
+The worker is `start.py worker DIRECTORY`.
 """
 
 import gc
@@ -8,7 +8,7 @@ import sys
 
 
 class LightOs(type(sys)):  # type: ignore[misc]
-    """`os` without its classes, which cost a hook 1 ms; whatever else is asked of it loads it."""
+    """`os` without its Python classes (saves 1 ms); anything else loads the real module."""
 
     def __getattr__(self, name: str) -> object:
         if sys.modules.get("os") is self:
@@ -26,24 +26,24 @@ def use_light_os() -> None:
     for name, value in posix.environ.items():
         environ[name.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
     light.__dict__.update(posix.__dict__, environ=environ)
-    import posixpath  # it takes what it needs from our stand-in
+    import posixpath  # uses our stand-in for `os`
 
     light.path = posixpath
 
 
 if __name__ == "__main__":
-    gc.disable()  # the process ends before there is garbage worth a search
+    gc.disable()  # the process ends before collecting garbage would pay
     try:
         if "os" not in sys.modules and sys.argv[1:2] != ["worker"]:
             use_light_os()
         import os
 
         root = os.path.realpath(__file__).rsplit("/", 3)[0]
-        # What is left to import are modules in C, and those lie at the end of the path.
+        # The remaining imports are C modules, found at the end of the path.
         sys.path[:] = [sys.path[-1], root, *sys.path[:-1]]
         from memdir.hot.run import main
 
         main(sys.argv[1:])
-    except BaseException:  # whatever is broken in here, the session is not: 2 would block it
+    except BaseException:  # a broken hook must not break the session: exit code 2 would block it
         pass
-    os._exit(0)  # everything is written and closed; taking down the modules would cost 1 ms
+    os._exit(0)  # everything is closed; normal interpreter shutdown would cost 1 ms

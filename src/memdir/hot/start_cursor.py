@@ -1,6 +1,6 @@
-"""The file Cursor runs: `python -I -S start_cursor.py EVENT`, start.py in Cursor's form.
+"""The file Cursor runs: `python -I -S start_cursor.py EVENT`; converts to and from start.py.
 
-Cursor names folders of a workspace instead of a directory, and reads `additional_context`.
+Cursor passes workspace folders instead of a directory, and reads `additional_context`.
 """
 
 import io
@@ -11,7 +11,7 @@ MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 
 
 def read_payload(data: bytes, environ: "os._Environ[str]") -> bytes:
-    """What Cursor says, as our hooks read it; no conversation, since nobody can read its own."""
+    """Cursor's payload in our form, without a transcript: its format is unknown."""
     import json
 
     payload = json.loads(data)
@@ -26,7 +26,6 @@ def read_payload(data: bytes, environ: "os._Environ[str]") -> bytes:
 
 
 def write_answer(data: bytes) -> bytes:
-    """What our hooks say, as Cursor reads it; nothing where that is nothing."""
     import json
 
     if not data.strip():
@@ -49,6 +48,6 @@ if __name__ == "__main__":
         main(sys.argv[1:])
         out.write(write_answer(answer.getvalue()))
         out.flush()
-    except BaseException:  # whatever is broken in here, the session is not
+    except BaseException:  # a broken hook must not break the session
         pass
     os._exit(0)

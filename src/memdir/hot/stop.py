@@ -1,7 +1,7 @@
-"""The end of a turn, a compact, the end of a session: one line for the worker.
+"""The end of a turn, a compact, the end of a session: a line for the worker.
 
-No answer, since a text on Stop would make the agent go on; unless the user wants just that, so
-that the agent saves records.
+There is no answer, since text on Stop makes the agent continue; except if the user wants the agent
+to save records.
 """
 
 import os
@@ -17,20 +17,19 @@ if TYPE_CHECKING:
     from memdir.hot.run import Event, Work
 
 CLIENT = "claude-code"
-CALLER = "MEMDIR_CLIENT"  # a variable that says which other client has called us
+CALLER = "MEMDIR_CLIENT"  # names the client if it is not Claude Code
 STOP = "stop"
 ENDS = ("pre-compact", "session-end")
-LAST_CHARACTERS = 1_000  # at the end of the last reply, which may not be in the transcript yet
+LAST_CHARACTERS = 1_000  # of the last reply, which may not be in the transcript yet
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """Note it, and have the worker look: after a turn seldom, at an end in any case."""
     if not asked.cwd.startswith("/"):
         return "", None
     text = ""
     if not asked.again:
         enqueue(event, asked, here)
-    theirs = os.environ.get(CALLER)  # another client understands no such answer
+    theirs = os.environ.get(CALLER)  # other clients do not understand this answer
     if event == STOP and BY_AGENT in here.holds and not theirs and (root := here.records()):
         from memdir.records.handover import hand_over
 
@@ -42,7 +41,6 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 
 def enqueue(event: str, asked: "Event", here: "Here") -> None:
-    """A line in the queue; where that is impossible, one in the log: no answer waits for it."""
     message = "not noted: the queue is full, or the line is too long"
     try:
         if not asked.cwd.startswith("/") or Queue(here.state).add(_line(event, asked, here)):
@@ -57,7 +55,7 @@ def enqueue(event: str, asked: "Event", here: "Here") -> None:
 
 
 def _line(event: str, asked: "Event", here: "Here") -> bytes:
-    """What the worker needs; where nothing is learned, nothing of the conversation."""
+    """Names no conversation if capture is off."""
     fields = {"event": event, "cwd": asked.cwd, "time": int(time()), "tries": 0}
     if CAPTURE_OFF not in here.holds:
         fields |= {"session": asked.session, "transcript": asked.transcript}

@@ -1,4 +1,4 @@
-"""The types of memory: ours stand in types.txt, a user adds a file with a `TYPE`."""
+"""The types of memory: built-in ones are in types.txt, users add files with a `TYPE`."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -6,15 +6,13 @@ if TYPE_CHECKING:
 
 
 class Type:
-    """What a kind of memory is for; the texts speak to a model and to a person alike."""
-
     name: str
     title: str
     purpose: str
     when_to_save: str
     how_to_use: str
     body: str
-    scope: str  # private: never shared · private or team: private unless meant for all · team
+    scope: str  # `private`, `private or team` (private unless meant for all), or `team`
     scope_lean: str
     half_life_days: int
     section: str
@@ -52,21 +50,18 @@ def _read_types(path: str) -> dict[str, Type]:
 
 
 OURS = _read_types(__file__.rpartition("/")[0] + "/types.txt")
-UNKNOWN = OURS.pop("unknown")  # a memory whose header names no type that we know
-_own: dict[str, Type] = {}  # what a user has added
+UNKNOWN = OURS.pop("unknown")  # type of a memory whose header names no known type
+_own: dict[str, Type] = {}  # the user's own types
 
 
 def names() -> tuple[str, ...]:
-    """Every type's name in alphabetical order."""
     return tuple(sorted({*OURS, *_own}))
 
 
 def get(name: str) -> Type:
-    """The type of that name; UNKNOWN for a name that is no type."""
     return OURS.get(name) or _own.get(name) or UNKNOWN
 
 
 def use(own: dict[str, Type]) -> None:
-    """The user's own types beside ours, replacing those given before; ours keep their names."""
     _own.clear()
     _own.update((name, type) for name, type in own.items() if name not in OURS)

@@ -1,9 +1,8 @@
-"""Verdicts on the claims of memories, kept by the worker and confirmed by a stat at a prompt.
+"""Verdicts on the claims of memories, stored by the worker and confirmed by a stat at a prompt.
 
-A row is one claim that was found true or stale; its place is where it was found, or once was. A
-glance asks the file system for that place only: a path is still there or is not, a file with a
-symbol in it is unchanged or is not. A missing, damaged or outdated file of verdicts means a memory
-without verdicts, never a delay.
+A row is a claim found true or stale; its place is the file where it is, or was. At a prompt only
+that file is checked: a path still exists or not, a file with a symbol is unchanged or not. A
+missing, damaged or outdated file means a memory without verdicts, never a delay.
 """
 
 import os
@@ -18,16 +17,16 @@ if TYPE_CHECKING:
     from memdir.hot.inject import Recalled
     from memdir.hot.memory import Memory
 
-    Facts = tuple[int, int] | None  # of a place: time of change and size; None: it is not there
-    # verdict, kind, text, reason, place, its facts when it was looked at
+    Facts = tuple[int, int] | None  # mtime and size of a file; None if it does not exist
+    # verdict, kind, text, reason, place, facts of the place when it was checked
     Row = tuple[str, str, str, str, str, Facts]
 
-STALE, PATH = "stale", "path"  # as claims.claim says them; that one is too heavy here
+STALE, PATH = "stale", "path"  # as in claims.claim, which is too slow to import here
 FOLDER = "verdicts"
 MARK = "memdir verdicts 1"
 MAX_BYTES = 64 * 1024
-MAX_ROWS = 60  # of one memory
-MAX_STALE, MAX_CONFIRMED = 6, 8  # that are said
+MAX_ROWS = 60  # per memory
+MAX_STALE, MAX_CONFIRMED = 6, 8  # shown per memory
 MAX_TEXT_CHARACTERS, MAX_REASON_CHARACTERS = 60, 160
 GIT_FILE_BYTES = 4096
 _SPACES = str.maketrans("\t\n\r", "   ")
@@ -35,10 +34,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 def read_head_commit(root: str) -> str:
-    """The commit a checkout is at, from a few small files, since git would cost a process.
-
-    Empty where these files do not tell it, as with packed references.
-    """
+    """Read from files, since git would cost a process; empty if they do not tell."""
     gitdir = f"{root}/.git"
     link = read_git_line(gitdir)
     if link.startswith("gitdir:"):
@@ -54,7 +50,6 @@ def read_head_commit(root: str) -> str:
 
 
 def read_git_line(path: str) -> str:
-    """A file of git's that holds one line; empty for anything else."""
     try:
         data = disk.read_start(path, GIT_FILE_BYTES)[0]
     except (OSError, ValueError):
@@ -63,23 +58,18 @@ def read_git_line(path: str) -> str:
 
 
 class Kept:
-    """The rows of one memory, and the state of both when they were made."""
-
     def __init__(self, facts: "tuple[int, int]", state: str, rows: "Sequence[Row]") -> None:
-        self.facts = facts  # of the memory's file
-        self.state = state  # the commit that was looked at
+        self.facts = facts
+        self.state = state  # the commit that was checked
         self.rows = rows
 
 
 class Verdicts:
-    """The verdicts on one store's memories, against one checkout: one small file per memory."""
-
     def __init__(self, cache_folder: str, root: str) -> None:
         self.root = os.path.realpath(root)
         self.folder = os.path.join(cache_folder, FOLDER, store_key(self.root))
 
     def load(self, path: str, facts: "tuple[int, int]") -> Kept | None:
-        """What was kept for a memory; None where it has changed since."""
         data = disk.read_sealed(self._path(path), MARK, MAX_BYTES)
         if data is None:
             return None
@@ -94,7 +84,6 @@ class Verdicts:
         return Kept(facts, state, rows) if facts == (int(time), int(size)) else None
 
     def keep(self, path: str, kept: Kept) -> None:
-        """The inverse of `load`."""
         lines = [f"{kept.facts[0]} {kept.facts[1]} {kept.state}"]
         for *texts, facts in kept.rows[:MAX_ROWS]:
             numbers = f"{facts[0]} {facts[1]}" if facts else ""
@@ -103,7 +92,7 @@ class Verdicts:
         disk.keep_derived(self._path(path), disk.seal(MARK, data))
 
     def tell(self, recalled: "Iterable[Recalled]") -> int:
-        """Let each say which of its claims hold now; how many should be looked at again."""
+        """Sets the verdicts of each memory; returns how many are missing or outdated."""
         outdated, head = 0, read_head_commit(self.root)
         for memory in recalled:
             kept = self.load(memory.memory.path, facts_of(memory.memory))
@@ -116,8 +105,7 @@ class Verdicts:
         return outdated
 
     def glance(self, place: str) -> "Facts":
-        """Time and size of a file below the checkout; None where there is none."""
-        parts = place.rstrip("/").split("/")  # a memory may name anything
+        parts = place.rstrip("/").split("/")  # the place comes from a memory, so it is untrusted
         if "\0" in place or any(part in ("", ".", "..") for part in parts):
             return None
         try:
@@ -127,7 +115,6 @@ class Verdicts:
         return facts.st_mtime_ns, facts.st_size
 
     def drop_all_but(self, paths: "Iterable[str]") -> None:
-        """Let go of what was kept for memories that are no more."""
         names = {os.path.basename(self._path(path)) for path in paths}
         try:
             for name in os.listdir(self.folder):
@@ -143,10 +130,7 @@ class Verdicts:
 def describe_verdicts(
     kept: Kept, glance: "Callable[[str], Facts]", moved: bool = False
 ) -> tuple[str, ...]:
-    """What can be said of the claims at this moment, what misleads first.
-
-    Where the code has moved on since the look, what a glance cannot confirm is not said.
-    """
+    """Stale claims first; if the code has `moved` on, only what a stat confirms."""
     stale: dict[str, None] = {}
     confirmed: dict[str, None] = {}
     for verdict, kind, text, reason, place, facts in kept.rows:
@@ -178,5 +162,4 @@ def _clip(text: str, limit: int) -> str:
 
 
 def facts_of(memory: "Memory") -> "tuple[int, int]":
-    """What tells one version of a memory from the next."""
     return int(memory.mtime * 1000), memory.size

@@ -1,15 +1,14 @@
-"""The one tokenizer and stemmer: the words of a text as the catalog keeps them.
+"""The only tokenizer and stemmer: the terms of a text as in the catalog.
 
-Stems are Porter's of 1980, with the last y of his second version: `deploy` and `deployment` are
-one. Cyrillic and German words lose their commonest endings, others stay as they are. Scripts that
-write without spaces become pairs of characters, so that any two texts which share a word share a
-pair.
+Porter's stemmer of 1980, with the final y of his second version: `deploy` and `deployment` are the
+same. Cyrillic and German words lose their most common endings, others stay. Scripts without spaces
+become pairs of characters, so texts that share a word share a pair.
 """
 
 from _collections import _count_elements  # type: ignore[import-not-found, unused-ignore]
 
 VOWELS = "aeiou"
-# What step 2 and step 3 put in the place of a suffix, the first that fits.
+# Suffix replacements of steps 2 and 3; the first match applies.
 LONG = (
     *(("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize")),
     *(("bli", "ble"), ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous")),
@@ -31,8 +30,8 @@ CYRILLIC = (
     *("ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ет", "ют", "ут", "ит", "ят", "ам", "ям"),
     *("а", "я", "о", "е", "ы", "и", "у", "ю", "ь", "й"),
 )
-SHORTEST = 3  # letters that stay of a Cyrillic word
-# Endings that no English word has, and what they are the plural of.
+SHORTEST = 3  # letters of a Cyrillic word that are kept
+# Plural endings that no English word has, and their singular.
 PLURALS = (
     *(("ungen", "ung"), ("ionen", "ion"), ("ellen", "elle"), ("nissen", "nis"), ("nisse", "nis")),
     *(("heiten", "heit"), ("keiten", "keit"), ("schaften", "schaft")),
@@ -40,11 +39,10 @@ PLURALS = (
 UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 GERMAN = ("ern", "ten", "en", "er", "em", "es", "et", "st", "te", "e", "n", "s", "t")
 SHORTEST_GERMAN = 4
-LONG_WORD = 9  # letters from which on `en` is an ending: `token` and `written` keep it
+LONG_WORD = 9  # letters; shorter words such as `token` and `written` keep `en`
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word."""
     if len(word) < 3 or not word.isalpha():
         return word
     if not word.isascii():
@@ -71,7 +69,6 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """`c` or `v` for each letter; y is a vowel after a consonant."""
     shape = ""
     for letter in word:
         vowel = letter in VOWELS or (letter == "y" and shape[-1:] == "c")
@@ -129,10 +126,10 @@ def _cut(word: str, suffixes: tuple[str, ...], shortest: int) -> str:
     return word
 
 
-PIECE = 0.3  # how much a piece of an identifier counts beside a word
-IMPLIED = 0.5  # how much a word counts that a number's form implies
+PIECE = 0.3  # weight of a part of an identifier
+IMPLIED = 0.5  # weight of a term implied by a number's form
 LONGEST_RUN = 4096  # characters of a run without spaces
-LONGEST = 64  # characters of a word; what is longer is data, not language
+LONGEST = 64  # characters of a word; longer ones are data
 _STOP = """
 a about above after again all also am an and any are as at be because been before being below
 between both but by can cannot cant could did didnt do does doesnt doing done dont down each
@@ -152,7 +149,7 @@ des du est et il je ne nous ou par sont vous het een van voor niet dat zijn met
 ли мы на не нет но о он она они от по при с так то того только что чтобы это этот я
 """
 STOP = frozenset(_STOP.split())  # English, German, Romance languages and Dutch, Russian
-# Letters of scripts that are written without spaces, or whose words carry their particles.
+# Scripts without spaces, or with particles attached to words.
 UNSPACED = (
     *(("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff")),
     *(("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uf900", "\ufaff")),
@@ -165,11 +162,9 @@ _TABLE[ord("'")] = None
 
 
 class Words(dict[str, str]):
-    """The term of each word that was ever met: looked up, not computed again."""
-
     def __init__(self) -> None:
-        self.pieces: dict[str, tuple[str, ...]] = {}  # of an identifier, each PIECE
-        self.pairs: dict[str, tuple[str, ...]] = {}  # of a word without spaces, each whole
+        self.pieces: dict[str, tuple[str, ...]] = {}  # parts of an identifier, each weighted PIECE
+        self.pairs: dict[str, tuple[str, ...]] = {}  # of a word without spaces, with full weight
 
     def __missing__(self, word: str) -> str:
         term = self[word] = self._term(word)
@@ -191,11 +186,9 @@ class Words(dict[str, str]):
         return stem(lower) if _counts(lower) else ""
 
     def count(self, text: str) -> tuple[dict[str, float], int]:
-        """How often each term occurs, pieces by their share; and how many words there are."""
         return self.tally(split_words(text))
 
     def tally(self, words: list[str]) -> tuple[dict[str, float], int]:
-        """The same of a text that is split already."""
         counts: dict[str, float] = {}
         _count_elements(counts, map(self.__getitem__, words))
         length = len(words) - counts.pop("", 0)
@@ -210,7 +203,6 @@ class Words(dict[str, str]):
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, in their own case; an apostrophe does not part them."""
     if text.isascii():
         return text.translate(_TABLE).split()
     import unicodedata
@@ -221,13 +213,13 @@ def split_words(text: str) -> list[str]:
     }
     for letter in set(text):
         if unicodedata.category(letter)[0] == "M":
-            del table[ord(letter)]  # a mark belongs to the letter before it
+            del table[ord(letter)]  # combining marks belong to the letter before them
     table[ord("'")] = table[ord("\u2019")] = None
     return text.translate(table).split()
 
 
 def implied_terms(prompt: str) -> list[str]:
-    """What the form of a number says: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
+    """Terms implied by a number's form: 3.2.0 is a version, ABC-12 a ticket, #12 an issue."""
     terms: list[str] = []
     for raw in prompt.split():
         word = raw.strip(".,;:!?()[]`\"'")
@@ -247,12 +239,10 @@ def _counts(word: str) -> bool:
 
 
 def is_unspaced(letter: str) -> bool:
-    """True for a letter of a script that writes its words without spaces."""
     return letter > "\u0e00" and any(first <= letter <= last for first, last in UNSPACED)
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """Each two neighbours of a script without spaces; the other runs whole."""
     pairs: list[str] = []
     run = ""
     for letter in [*word, ""]:
@@ -271,11 +261,10 @@ def _is_plain(word: str) -> bool:
 
 
 def _parts(word: str) -> list[str]:
-    """handleAuth, handle_auth, HTTPServer2 in their parts; a plain word is one part."""
     if word.isdigit() or _is_plain(word):
         return [word]
     letters = word.rstrip("0123456789")
-    if _is_plain(letters):  # v2, the commonest form with parts
+    if _is_plain(letters):  # v2, the most common form with parts
         return [letters, word[len(letters) :]]
     parts = [""]
     for i, letter in enumerate(word):

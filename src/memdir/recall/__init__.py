@@ -1,1 +1,1 @@
-"""The half of recall that is not in hot: catalog, a model that chooses, answers."""
+"""The parts of recall that hooks do not import: catalog writer, choice by a model, answers."""

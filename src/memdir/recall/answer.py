@@ -1,4 +1,4 @@
-"""What comes back for a prompt, what a session starts with, and how an agent is told of it."""
+"""Answers to a prompt, the text at the start of a session, and the instructions for an agent."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from memdir.recall.choose import Selected
 
 NONCE_BYTES = 4
-SECTION_CHARACTERS = 60_000  # of the whole text, in UTF-16 units
-INDEX_CHARACTERS = 30_000  # of an index: its own limit is 25,000
+SECTION_CHARACTERS = 60_000  # UTF-16 units
+INDEX_CHARACTERS = 30_000  # per index, which is limited to 25,000
 RESERVED_CHARACTERS = 4_000  # for the standing rules and the frame
 NANOSECONDS = 1e9
 Named = Sequence[tuple[str, App]]
@@ -36,10 +36,10 @@ class Recall:
     """What an agent would be told for a prompt, and why."""
 
     injected: Injected
-    chosen: tuple[Recalled, ...]  # the best, in their order, whole or not
+    chosen: tuple[Recalled, ...]  # best first, as body or pointer
     found: Recollection
-    milliseconds: float  # without a look at the code
-    selected: Selected | None = None  # who chose, where a model was asked
+    milliseconds: float  # without the time for reading code
+    selected: Selected | None = None  # set if a model was asked
 
     @property
     def text(self) -> str:
@@ -56,8 +56,8 @@ class Recall:
         """Why there is nothing to tell; empty where there is something."""
         if self.text or self.found.reason:
             return "" if self.text else self.found.reason
-        told = "everything that fits was told before"
-        return told if self.found.searched else "there is no memory yet"
+        message = "everything that fits was told before"
+        return message if self.found.searched else "there is no memory yet"
 
 
 def recall(
@@ -72,42 +72,41 @@ def recall(
     verify: bool = False,
     waiting: bool = False,
 ) -> Recall:
-    """recall → (select) → verify → inject; with a session, what it was told is remembered
+    """With `verify` the code is checked now, else kept verdicts are used.
 
-    Without `verify` a memory says what was left behind of its last look at the code, confirmed by
-    a glance; with it, the code is looked at now. With `waiting`, for a person, what
-    others wrote and nobody has accepted comes along, and says so.
+    `waiting` adds memories of others that nobody has accepted yet, marked as such. With a session,
+    the memories told are remembered.
     """
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_waiting(app)) for scope, app in apps]
     places = [Place(scope, app.store, app.search, source_of(app)) for scope, app in apps]
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     state = sessions.load(session) if sessions else SessionState()
-    found = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
+    recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
     if model and apps and not wants_nothing(prompt):
         from memdir.recall.choose import select_by_model
 
-        selected, found = select_by_model(
-            apps, places, prompt, state, found, session, limit=limit, pointers=pointers
+        selected, recollection = select_by_model(
+            apps, places, prompt, state, recollection, session, limit=limit, pointers=pointers
         )
-    looked = _verify(apps, found, verify)
+    looked = _verify(apps, recollection, verify)
     now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
-    told = found.bodies, found.pointers
+    given = recollection.bodies, recollection.pointers
     if sessions is None:
-        injected = inject(*told, SessionState(), now=now, nonce=nonce)
+        injected = inject(*given, SessionState(), now=now, nonce=nonce)
     else:
-        injected = inject_once(*told, sessions, session, state, now=now, nonce=nonce)
-    chosen = tuple([*found.bodies, *found.pointers][:limit])
+        injected = inject_once(*given, sessions, session, state, now=now, nonce=nonce)
+    chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
-    return Recall(injected, chosen, found, taken, selected)
+    return Recall(injected, chosen, recollection, taken, selected)
 
 
-def _verify(apps: Named, found: Recollection, anew: bool) -> float:
-    """Let the memories say which claims hold; the seconds that a look at the code took."""
+def _verify(apps: Named, recollection: Recollection, anew: bool) -> float:
+    """Sets the verdicts of each memory; returns the seconds spent reading code."""
     looked = 0.0
     for scope, app in apps:
-        bodies = [item for item in found.bodies if item.scope == scope]
+        bodies = [item for item in recollection.bodies if item.scope == scope]
         if not bodies or not app.config.code:
             continue
         if anew:
@@ -121,16 +120,15 @@ def _verify(apps: Named, found: Recollection, anew: bool) -> float:
 
 
 def standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
-    """The rules that hold whatever the prompt is: their text, and the memories they come from."""
     from memdir.hot.standing import collect_rules
 
     return collect_rules([(scope, hide_waiting(app).store) for scope, app in apps])
 
 
 def render_section(apps: Named, *, session: str = "", full: bool = False) -> str:
-    """Indexes, standing rules, with `full` every memory that an index names, each with its age.
+    """Indexes and standing rules; with `full` also every memory that an index names.
 
-    A session gets the same text each time it asks, until it begins anew after a clear or compact.
+    A session gets the same text until a clear or compact.
     """
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     kept = sessions.section(session) if sessions else ""
@@ -139,12 +137,11 @@ def render_section(apps: Named, *, session: str = "", full: bool = False) -> str
     text = _framed(apps, full)
     if sessions and text:
         sessions.keep_section(session, text)
-        return sessions.section(session) or text  # another start may have been faster
+        return sessions.section(session) or text  # another process may have been faster
     return text
 
 
 def _framed(apps: Named, full: bool) -> str:
-    """Everything in one frame, within its limit; a memory that does not fit is its pointer."""
     apps = [(scope, hide_waiting(app)) for scope, app in apps]
     parts: list[str] = []
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
@@ -163,13 +160,11 @@ def _framed(apps: Named, full: bool) -> str:
 
 
 def begin_anew(apps: Named, session: str) -> None:
-    """After a clear or a compact the session knows nothing any more."""
     if apps:
         Sessions(apps[0][1].config.state_dir).begin_anew(session)
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
-    """What the index refers to, as recall would tell it: whole, and as a pointer."""
 
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:
@@ -196,10 +191,9 @@ class Prompt:
 
 
 def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
-    """directories → words by mode → indexes; no text at all where memory is off.
+    """Empty if memory is off. Agents are told to write to the first app's directory.
 
-    The first app's directory is the one that is written to. Without a mode, a team's store among
-    the others makes it `team`.
+    Without a mode, a team store among the apps makes it `team`.
     """
     from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
     from memdir.models.model import tokens_of
@@ -215,7 +209,7 @@ def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: i
         )
     if not first.config.enabled:
         return Prompt("", 0, mode)
-    # The words say that they exist, so they do.
+    # The text says that the directories exist.
     for app in (first, team) if team and mode == TEAM else (first,):
         app.store.make()
     config = first.config
@@ -227,12 +221,12 @@ def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: i
 
 
 def _indexes(apps: Sequence[App]) -> list[tuple[str, str]]:
-    """Path and text of each index that can be read; one that cannot must not hide the rest."""
-    found = []
+    """Skips an index that cannot be read: it must not hide the others."""
+    indexes = []
     for app in apps:
         path = f"{app.store.root}/{app.store.index_path}"
         try:
-            found.append((path, decode(app.store.index() or b"")))
+            indexes.append((path, decode(app.store.index() or b"")))
         except MemdirError as error:
             app.tell(f"{error.message}. Next: {error.next}")
-    return found
+    return indexes

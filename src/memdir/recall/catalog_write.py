@@ -1,4 +1,4 @@
-"""Make a catalog, and bring one up to date: whoever writes holds the lock beside the file."""
+"""Creates and updates catalogs; the writer holds the lock beside the file."""
 
 import fcntl
 import os
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from memdir.hot.catalog import Facts, State
     from memdir.store.ports import Store
 
-    Changed = dict[str, tuple[Memory, str, str]]  # by path: memory, text, line of the index
+    Changed = dict[str, tuple[Memory, str, str]]  # by path: memory, text, index line
 
-# What only an update asks for lies apart: so a prompt finds more memories on each page.
+# Columns that only updates need are separate, so a page holds more memories.
 TABLES = (
     "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
     " size INT, inode INT, head BLOB)",
@@ -54,7 +54,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?)"
 WORD_ROW = "INSERT INTO word VALUES (?,?,?)"
 POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?)"
-NO_FACTS = (0, 0, 0, 0)  # gone since it was read: looked at again the next time
+NO_FACTS = (0, 0, 0, 0)  # deleted since it was read: checked again next time
 
 
 class Busy(Exception):
@@ -62,8 +62,6 @@ class Busy(Exception):
 
 
 class Guard:
-    """The right to write a catalog, held while the block runs."""
-
     def __init__(self, path: str) -> None:
         folder = os.path.dirname(path)
         make_private(folder)
@@ -81,13 +79,13 @@ class Guard:
 
 
 def make_catalog(store: "Store", path: str, scan: Scan) -> None:
-    """A new catalog from what a scan reads now: an earlier look would take back an update."""
+    """Scans under the lock: an earlier scan could undo another process's update."""
     with Guard(path), Uncollected():
         state = look_at_store(store)
         scan.read()
         temporary = f"{path}.tmp"
         if os.path.lexists(temporary):
-            os.unlink(temporary)  # of a process that was killed: only the holder of the lock writes
+            os.unlink(temporary)  # left by a killed process: we hold the lock
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
         connection = connect(temporary, isolation_level=None)
         try:
@@ -120,7 +118,7 @@ def _fill(connection: Connection, scan: Scan, state: "State") -> None:
 
 
 def _move(temporary: str, path: str) -> None:
-    """Durably whole before it takes the name: a torn catalog could lie."""
+    """The file is durable before the rename: a torn catalog could give wrong answers."""
     handle = os.open(temporary, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -128,8 +126,8 @@ def _move(temporary: str, path: str) -> None:
         os.close(handle)
     journal = f"{path}-journal"
     if os.path.lexists(journal):
-        # Of a writer that was killed: SQLite would play it into the new file. The old file goes
-        # first, since without its journal it may be half of a change.
+        # Left by a killed writer: SQLite would apply it to the new file. The old file is removed
+        # first, since without its journal it may contain half a change.
         if os.path.lexists(path):
             os.unlink(path)
         os.unlink(journal)
@@ -137,7 +135,6 @@ def _move(temporary: str, path: str) -> None:
 
 
 def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
-    """Read again what changed since the catalog was written, and nothing else."""
     with Guard(path):
         state = look_at_store(store)
         catalog = open_catalog(path)
@@ -163,7 +160,7 @@ def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
             try:
                 text = decode(store.view(name))
             except MemdirError as error:
-                if not isinstance(error, Missing):  # gone since we looked, or put away
+                if not isinstance(error, Missing):  # deleted or archived in the meantime
                     findings.append(Finding(error.code, name, error.message, error.next))
                 gone.add(name)
                 continue
@@ -172,7 +169,6 @@ def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
 
 
 def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") -> None:
-    """Take out what is gone, put in what changed."""
     catalog = open_catalog(path, write=True)
     words = Words()
     try:

@@ -1,4 +1,4 @@
-"""A model chooses the memories that belong to a prompt (M13), or the local choice stands."""
+"""Lets a model choose the memories for a prompt (M13); falls back to the local choice."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
 from memdir.store.writer import App
 
-NEWEST = 200  # memories; more would crowd the prompt of the model that selects
-RANKED = 20  # of the local ranking: they may be older than the newest 200
+NEWEST = 200  # memories; more would crowd the model's prompt
+RANKED = 20  # of the local ranking, which may be older than the newest 200
 MAX_CHOSEN = 5  # memories; more would crowd the agent's context
 MAX_TOKENS = 256
 SECONDS = 3.0
-PROMPT_CHARACTERS = 4_000  # the start of a prompt says what it is about; the rest is often a paste
+PROMPT_CHARACTERS = 4_000  # the start names the topic; the rest is often a paste
 LINE_CHARACTERS = 300
 MARK_CHARACTERS = 12
 PROJECT = "project"
@@ -47,7 +47,7 @@ SCHEMA: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Selected:
-    """The chosen paths, best first; `by` says who chose, `reason` why the model did not."""
+    """Paths, best first; `by` says who chose, `reason` why the model did not."""
 
     paths: tuple[str, ...]
     by: str
@@ -55,7 +55,7 @@ class Selected:
 
 
 def manifest(memories: Sequence[Memory]) -> str:
-    """One line per memory, the newest first: `- [type] path (time): description`."""
+    """A line per memory, newest first: `- [type] path (time): description`."""
     return "\n".join(
         one_line(f"- [{item.type}] {item.path} ({safe.iso_time(item.mtime)}): {item.description}")
         for item in _newest(memories)
@@ -75,10 +75,10 @@ def select(
     top: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Selected:
-    """What the model chooses; whatever goes wrong, the local choice with the reason.
+    """The model's choice, or on any failure the local choice and the reason.
 
-    `memories` are those that may be chosen (none that was shown already), with paths that are
-    unique. `local` is the local choice, `top` the local ranking beyond it, best first.
+    `memories` are the candidates, with unique paths and none that was shown already; `local` is the
+    local choice, `top` the rest of the local ranking.
     """
     by_path = {memory.path: memory for memory in memories}
     offered = {memory.path: memory for memory in _newest(memories)}
@@ -93,18 +93,18 @@ def select(
     names = data.get("memories") if isinstance(data, dict) else None
     given = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     paths = tuple(dict.fromkeys(name for name in given if name in offered))[:MAX_CHOSEN]
-    if names and not paths:  # to name nothing is a choice
+    if names and not paths:  # an empty list is a valid choice
         reason = f"{model.name} named only memories that are not listed"
         return Selected(tuple(local), LOCAL, reason)
     return Selected(paths, MODEL)
 
 
 def _build_question(prompt: str, lines: Sequence[str], seconds: float) -> Question:
-    """All of it but the words is data, between marks nobody can guess."""
+    """All data stands between marks that no memory can guess."""
     words = files("memdir.recall").joinpath("prompts/select.md").read_text(encoding="utf-8")
     system, _, given = words.partition("\n---\n")
     asked, listed = _cut(prompt.strip(), PROMPT_CHARACTERS), "\n".join(lines)
-    # Made of the data itself: the same question has the same mark, and no memory can contain it.
+    # A digest of the data: reproducible, and no memory can contain it.
     mark = hashlib.sha256(f"{asked}\0{listed}".encode("utf-8", "replace")).hexdigest()
     user = Template(given.strip() + "\n").substitute(
         mark=mark[:MARK_CHARACTERS], prompt=asked, memories=listed
@@ -129,7 +129,6 @@ def select_by_model(
     limit: int = BODIES,
     pointers: int = POINTERS,
 ) -> tuple[Selected, Recollection]:
-    """The model's choice as bodies, the local one below it; or the local answer and the reason."""
     memories = [place.recalled(item) for place in places for item in place.store.scan().memories]
     new = [item for item in memories if item.version not in state.surfaced]
     offered = {_key(item): item for item in private_wins(new, Reader(places, local.findings))}
@@ -171,5 +170,4 @@ def select_by_model(
 
 
 def _key(item: Recalled) -> str:
-    """The path as the manifest has it; below its scope where that is not the project's."""
     return item.memory.path if item.scope == PROJECT else f"{item.scope}/{item.memory.path}"

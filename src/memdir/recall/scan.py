@@ -1,4 +1,4 @@
-"""Search without a catalog: read everything, keep it in memory. A catalog is made from the same."""
+"""Search without a catalog: reads everything into memory. Catalogs are made from it."""
 
 from array import array
 from binascii import crc32
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from memdir.store.ports import Store
 
-MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # of the index, about one memory
+MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # index lines per memory
 SPACES = str.maketrans("-_/", "   ")
-# How much a word counts by where it stands: file name, name, description, line of the index, body.
+# Weights of a word in: file name, name, description, index line, body.
 WEIGHTS = (2, 2, 3, 1, 1)
-LENGTH, USUAL_LENGTH = 0.6, 80  # how much a body's length counts, and a body that is not long
+LENGTH, USUAL_LENGTH = 0.6, 80  # influence of a body's length, and a usual length in words
 
 
 def number_memory(memory: Memory, taken: "Container[int]") -> int:
-    """Made of its path, so that equals come in the same order every time; a rule's is odd."""
+    """Derived from the path, so ties keep their order; odd for a rule."""
     number = crc32(memory.path.encode("utf-8", "surrogateescape")) & ~1 | (memory.kind in RULES)
     while number in taken:
         number = (number + 2) & NUMBER
@@ -38,24 +38,22 @@ def make_entry(number: int, weight: int) -> int:
 
 
 def pack_entries(entries: "array[int]") -> bytes:
-    """As the catalog keeps them; in order where a search looks only at the first."""
     return (array("Q", sorted(entries)) if len(entries) > MAX_HOLDERS else entries).tobytes()
 
 
 def log_holders(count: int) -> float:
-    """The part of a term's worth that the number of memories with it decides (BM25)."""
+    """The BM25 factor that depends on how many memories contain the term."""
     return log(count + 0.5)
 
 
 def log_count(count: int) -> float:
-    """The part that the size of the store decides."""
+    """The BM25 factor that depends on the size of the store."""
     return log(count + 1)
 
 
 def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[list[str], list[int]]:
-    """The terms of a memory and their weights; `line` is what the index says about it."""
     values = memory.values
-    document = memory.document  # of the header alone, or of the whole file
+    document = memory.document  # may hold the header only
     header_only = document.closing and not document.body and text.startswith(memory.head)
     body = text[len(memory.head) :] if header_only else memory_module.read(text).body
     file = stem(memory.path).translate(SPACES)
@@ -65,7 +63,6 @@ def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[lis
 
 
 def weigh_fields(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
-    """The terms of these texts, and how much each says; `fields` in the order of WEIGHTS."""
     *short, body = fields
     counts, length = words.count(body)
     share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
@@ -82,7 +79,7 @@ def weigh_fields(words: Words, fields: "Sequence[str]") -> tuple[list[str], list
 
 
 class _Rounded(dict[float, int]):
-    """The weight for each count of a word in a body: few counts, so looked up, not computed."""
+    """Cache of weights by the count of a word in a body."""
 
     def __init__(self, share: float) -> None:
         self.share = share
@@ -93,18 +90,16 @@ class _Rounded(dict[float, int]):
 
 
 def _round(weight: float) -> int:
-    return min(int(weight + 0.5), HEAVIEST) or 1  # one word, hundreds of times
+    return min(int(weight + 0.5), HEAVIEST) or 1  # a word may occur hundreds of times
 
 
 def read_whole(path: str, text: str, mtime: float) -> Memory:
-    """A memory from its whole text, also where its header is longer than a scan looks."""
     document = memory_module.read(text)
     head = text[: len(text) - len(document.body)] if document.closing else ""
     return Memory(path, head, mtime, len(memory_module.encode(text)))
 
 
 def read_index_lines(store: "Store", findings: list[Finding]) -> dict[str, str]:
-    """What the index says about each memory: its lines by the stem they point at."""
     try:
         index = store.index()
     except MemdirError as error:
@@ -120,7 +115,7 @@ def read_index_lines(store: "Store", findings: list[Finding]) -> dict[str, str]:
 
 
 class Uncollected:
-    """No search for garbage while many small objects come and none goes: it costs a fifth."""
+    """Disables garbage collection during a bulk load, where it would cost a fifth of the time."""
 
     def __enter__(self) -> None:
         import gc
@@ -133,34 +128,30 @@ class Uncollected:
 
 
 class Postings(dict[str, "array[int]"]):
-    """The entries of every term, while a store is read; an array holds them in a quarter."""
+    """Entries by term; arrays need a quarter of the memory of lists."""
 
     def __missing__(self, term: str) -> "array[int]":
         entries = self[term] = array("Q")
         return entries
 
     def add(self, number: int, terms: list[str], weights: list[int]) -> None:
-        """One memory with its terms and their weights."""
         lightest = make_entry(number, 0)
         entries = [lightest - (weight << SHIFT) for weight in weights]
-        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C
+        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C is faster
 
 
 class Scan:
-    """Holds the words of a store as it was when it was first asked."""
-
     def __init__(self, store: "Store") -> None:
         self.store = store
         self.words = Words()
         self.numbered: dict[int, Memory] = {}
-        self.lines: list[str] = []  # what the index says about each
-        self.terms: list[str] = []  # the terms of each
+        self.lines: list[str] = []  # index text of each memory
+        self.terms: list[str] = []  # terms of each memory
         self.postings = Postings()
         self.findings: list[Finding] = []
         self._read = False
 
     def find(self, prompt: str, limit: int) -> Found:
-        """The memories that fit, best first."""
         self.read()
 
         def look_up(term: str) -> tuple[float, dict[int, int]]:
@@ -180,7 +171,6 @@ class Scan:
         return Found(hits, len(numbered), self.findings)
 
     def read(self) -> None:
-        """Read every memory and the index, once."""
         if self._read:
             return
         with Uncollected():
@@ -207,16 +197,14 @@ class Scan:
 
 
 class Fresh:
-    """Forgets what it has read; `Scan` is the one to ask many things of a store that rests."""
+    """Reads the store for every search; use `Scan` for many searches of a store at rest."""
 
     def __init__(self, store: "Store") -> None:
         self.store = store
 
     def find(self, prompt: str, limit: int) -> "Found":
-        """The memories that fit, best first."""
         return Scan(self.store).find(prompt, limit)
 
 
 def open_search(store: "Store", folder: str) -> Fresh:
-    """The search of one store; it keeps nothing in `folder`."""
     return Fresh(store)

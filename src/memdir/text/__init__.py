@@ -1,4 +1,4 @@
-"""Pure: text in, values out; knows no memory."""
+"""Pure functions on text that know nothing of memories."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -6,7 +6,7 @@ if TYPE_CHECKING:
 
 
 class _Pattern:
-    """Compiled on first use: most commands need few of our patterns, and hooks none."""
+    """Compiled on first use: most commands need few patterns, hooks none."""
 
     def __init__(self, text: str, flags: int) -> None:
         self._text, self._flags = text, flags
@@ -20,5 +20,4 @@ class _Pattern:
 
 
 def pattern(text: str, flags: int = 0) -> "re.Pattern[str]":
-    """Like `re.compile`, later."""
     return _Pattern(text, flags)  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Relative dates (M3): the sure English ones are resolved, the rest is reported for an anchor."""
+"""Relative dates (M3): resolves the unambiguous English ones and reports the others."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from memdir.text import pattern
 from memdir.text.markdown import CODE, OPEN, item_start, layers
 
-REACH_CHARACTERS = 120  # of a sentence looked at on either side; keeps the whole linear
-CODE_COLUMNS, LIST_CODE_COLUMNS = 4, 6  # of indent; behind a blank line that is code
+REACH_CHARACTERS = 120  # of a sentence read on either side; keeps the search linear
+CODE_COLUMNS, LIST_CODE_COLUMNS = 4, 6  # indent that makes code after a blank line
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _FIXED = {
@@ -19,7 +19,7 @@ _FIXED = {
     "day before yesterday": -2,
 }
 
-# One space, or one line break as in hard-wrapped Markdown; never a paragraph's end.
+# A space, or a line break as in hard-wrapped Markdown; never the end of a paragraph.
 _GAP = r"(?:[ \t]{1,9}|[ \t]{0,9}\r?\n[ \t]{0,20})"
 _DAY_NAME = "(?:" + "|".join(_WEEKDAYS) + ")"
 _ANY_DAY = f"(?:{_DAY_NAME}|(?-i:Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun))"
@@ -42,7 +42,7 @@ _DATE = (
     rf"|(?:\d{{1,2}}[ ])?{_MONTH}(?:[ ]\d{{1,2}}\b)?)"
 )
 
-# Order matters: the longest reading of a place comes first.
+# Order matters: the longest match comes first.
 _PHRASE = pattern(
     rf"""
     (?P<skip> ``[^\n]*?`` | `[^`\n]*` | \[\[[^\[\]\n]{{0,200}}\]\] | \b(?:https?|ftp|file)://\S+
@@ -80,7 +80,7 @@ _PHRASE = pattern(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# A sentence ends at its mark, at a blank line, and where an item, heading or row begins.
+# A sentence ends at punctuation, a blank line, or the start of an item, heading or row.
 _ENDS = pattern(r"[.!?;](?=[\s\"')*_]|$)|\n[ \t]*(?=\n|[-*+|>#][ \t]?|\d{1,9}[.)][ \t])")
 _ALWAYS = pattern(
     r"\b(?:always|never|every|each|usually|normally|typically|generally|often|sometimes|regularly"
@@ -89,7 +89,7 @@ _ALWAYS = pattern(
     r"|(?:nobody|no one|everybody|everyone)[ \n](?:is|works|answers|reads|deploys))\b",
     re.IGNORECASE,
 )
-# In front of a day: the time of a meeting, an option of a command.
+# Before a day: the time of a meeting, an option of a command.
 _LEADS_TO_HABIT = pattern(
     rf"\b{_MEETING}\b[^.;:,!?\n]{{0,40}}\b(?:is|are|happens?|takes? place|runs?|starts?)\b"
     r"[^.;:,!?\n]{0,20}$|(?:^|\s)--?[A-Za-z][\w-]{0,30}[ =]$",
@@ -112,12 +112,12 @@ _DEADLINE = pattern(
     r"|blocked|closed|code ?freeze|merge window|migration)\b",
     re.IGNORECASE,
 )
-# In front of a span: "more than 3 days ago"; "expires in 30 days", "done in 3 days".
+# Before a span: "more than 3 days ago"; "expires in 30 days", "done in 3 days".
 _COMPARED = pattern(r"\b(?:than|over|under|least|most|nearly|almost)\s*$", re.IGNORECASE)
 _DURATION = pattern(
     r"\b(?:expires?|lasts?|takes?|took|done|built|every|once|twice|times?|[a-z]{2,}ed)\s*$", re.I
 )
-# "works today": a state on that day, not an event of it.
+# "works today": a state, not an event.
 _STATE = pattern(
     r"\b(?:as|works?|holds?|exists?|suffices?|already|but|does|do|uses?|supports?|reads?|happens?)\s$",
     re.IGNORECASE,
@@ -126,10 +126,10 @@ _DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
 
 
 def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, tuple[str, ...]]:
-    """The text with certain dates written out, and the phrases nobody could be sure about.
+    """The text with unambiguous dates resolved, and the phrases that are ambiguous.
 
-    A habit or a rule ("never on Friday") means any such day and stays. With `events`, for a text
-    that is not fresh, only what surely happened and clear deadlines are written out.
+    Habits and rules ("never on Friday") stay. `events` is for older texts: only past events and
+    clear deadlines are resolved.
     """
     unresolved: dict[str, None] = {}
 
@@ -149,7 +149,6 @@ def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, t
 
 
 def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
-    """Runs of lines, each with whether it is code or a quotation."""
     lines = text.splitlines(keepends=True)
     held: list[str] = []
     was_aside, in_list, blank_above = False, False, True
@@ -173,7 +172,6 @@ def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _sentence_around(match: re.Match[str]) -> tuple[str, str]:
-    """What stands in front of a phrase and behind it in its sentence."""
     text, start, end = match.string, match.start(), match.end()
     before = text[max(0, start - REACH_CHARACTERS) : start]
     cuts = [cut.end() for cut in _ENDS.finditer(before)]
@@ -183,7 +181,6 @@ def _sentence_around(match: re.Match[str]) -> tuple[str, str]:
 
 
 def _is_standing(match: re.Match[str], before: str, after: str) -> bool:
-    """A habit, a rule for any such day, a word that is quoted, or the weekday of a written date."""
     whole = f"{before}{match[0]}{after}"
     if before[-1:] + after[:1] in ('""', "''", "“”", "‘’", "«»"):
         return True
@@ -197,7 +194,7 @@ def _happened(phrase: str, whole: str) -> bool:
 
 
 def _is_event(match: re.Match[str], around: str) -> bool:
-    """Is it sure, long after it was written, that one day was meant?"""
+    """True if a single day was meant even though the text is old."""
     if match["coming"]:
         cue = (match["cue"] or "").strip().lower()
         return cue != "on" and bool(_DEADLINE.search(f"{match[0]} {around}"))
@@ -207,11 +204,10 @@ def _is_event(match: re.Match[str], around: str) -> bool:
 
 
 def _resolve(match: re.Match[str], before: str, after: str, day: date) -> str | None:
-    """The day that is meant, where it is certain and hangs on no condition."""
     words = match[0].lower().split()
     days, lead = None, ""
     condition = _CONDITION.search(f"{before}{after}")
-    # "broke yesterday when Ana merged" tells of a day.
+    # "broke yesterday when Ana merged" is about a day, not conditional.
     if condition and (condition[0].lower() != "when" or not _happened(match[0], before + after)):
         return None
     if match["fixed"] and not (words == ["today"] and _is_state(before, after)):

@@ -1,7 +1,7 @@
-"""The one reader of Markdown: code, links, list items, headings, blocks and sentences.
+"""The only Markdown reader: code, links, list items, headings, blocks and sentences.
 
-Hooks import this module, and an index may come from anybody's repository: only C modules of the
-standard library, and no function costs more than its text is long.
+Hooks import this module, and an index may come from any repository: only C modules of the standard
+library, and every function takes linear time.
 """
 
 from memdir.text import pattern
@@ -10,14 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")  # what a backslash can escape
-_MAX_TARGET_CHARACTERS = 4096  # the longest path that Linux takes
-_MAX_PARENTHESES = 8  # nested in a target; no name has more
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")  # can be escaped by a backslash
+_MAX_TARGET_CHARACTERS = 4096  # the longest path on Linux
+_MAX_PARENTHESES = 8  # nested in a target
 
 
 def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
-    """Code spans (start to end) and brackets outside them (opening to closing), in one pass."""
-    ticks: dict[int, list[int]] = {}  # where runs of backticks start, by length, the last one first
+    """Code spans (start: end) and brackets outside them (opening: closing), in linear time."""
+    ticks: dict[int, list[int]] = {}  # starts of backtick runs by length, last first
     start = line.rfind("`")
     while start >= 0:
         end = start + 1
@@ -28,7 +28,7 @@ def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
     spans: dict[int, int] = {}
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    # From mark to mark, not from character to character: most of a line is words.
+    # Jump from mark to mark: most of a line is plain words.
     marks = {mark: place for mark in "\\[]`" if (place := line.find(mark)) >= 0}
     while marks:
         char = min(marks, key=marks.__getitem__)
@@ -57,7 +57,6 @@ def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def plain(text: str) -> str:
-    """A text without its escapes; code spans stay as they are."""
     if "\\" not in text:
         return text
     spans, _ = structure(text)
@@ -75,7 +74,7 @@ def plain(text: str) -> str:
 
 
 def escape(text: str, marks: str) -> str:
-    """A text in which `marks` mean themselves; `plain` is the inverse. Code spans stay readable."""
+    """Inverse of `plain`; code spans stay readable."""
     if "\\" not in text and "-->" not in text and not any(mark in text for mark in marks):
         return text
     spans = {} if "`" in marks or "-->" in text else structure(text)[0]
@@ -84,7 +83,7 @@ def escape(text: str, marks: str) -> str:
     while i < len(text):
         char, end = text[i], spans.get(i, i + 1)
         escapes = char == "\\" and (i + 1 == len(text) or text[i + 1] in _PUNCTUATION)
-        # A comment that is left open further up in the index must not end in here.
+        # Must not close a comment that was left open further up.
         ends_comment = char == ">" and text[max(i - 2, 0) : i] == "--"
         if end == i + 1 and (char in marks or escapes or ends_comment):
             out.append("\\")
@@ -94,7 +93,7 @@ def escape(text: str, marks: str) -> str:
 
 
 def destination(line: str, start: int) -> tuple[str, int]:
-    """The target that starts after `](` and where the link ends; the end is -1 if there is none."""
+    """Target of a link after `](` and the end of the link, -1 if it is not a link."""
     while line.startswith((" ", "\t"), start):
         start += 1
     angled = line.startswith("<", start)
@@ -102,7 +101,7 @@ def destination(line: str, start: int) -> tuple[str, int]:
     close = _link_close(line, end)
     if close >= 0:
         return plain(line[start + 1 : end - 1] if angled else line[start:end]), close
-    # `[x](my file.md)` is no link to a strict reader, but people and models write it.
+    # `[x](my file.md)` is not valid Markdown, but people and models write it.
     close = line.find(")", start, start + _MAX_TARGET_CHARACTERS)
     if close < 0 or not line.endswith(".md", start, close):
         return "", -1
@@ -110,7 +109,6 @@ def destination(line: str, start: int) -> tuple[str, int]:
 
 
 def _angled_end(line: str, start: int) -> int:
-    """One past the `>` of a target in angle brackets; -1 if it is not closed."""
     i = start + 1
     while i < len(line) and line[i] not in "<>":
         i += 2 if line[i] == "\\" else 1
@@ -118,13 +116,12 @@ def _angled_end(line: str, start: int) -> int:
 
 
 def _target_end(line: str, start: int) -> int:
-    """The end of a target without spaces, parentheses balanced; -1 if it nests too deep."""
     i, depth = start, 0
     while i < len(line) and line[i] not in " \t":
         char = line[i]
         if char == "(":
             depth += 1
-            # Also what keeps `[a]([a]([a](…` from costing its length squared.
+            # Also keeps `[a]([a]([a](…` from taking quadratic time.
             if depth > _MAX_PARENTHESES:
                 return -1
         elif char == ")":
@@ -136,7 +133,6 @@ def _target_end(line: str, start: int) -> int:
 
 
 def _link_close(line: str, end: int) -> int:
-    """One past the `)` that ends a link after its target and an optional quoted title, else -1."""
     if end < 0:
         return -1
     i = end
@@ -149,8 +145,8 @@ def _link_close(line: str, end: int) -> int:
     return i + 1 if line.startswith(")", i) else -1
 
 
-# What a line belongs to. REST is text behind a comment that ends on its line; OPEN is a code block
-# that nobody closed: it runs to the end.
+# Layers. REST is text after a comment that ends on its line; OPEN is a code block that
+# is never closed, so it runs to the end.
 FRONT, COMMENT, REST, CODE, OPEN, TEXT = "front", "comment", "rest", "code", "open", "text"
 
 BOM = "\ufeff"
@@ -159,7 +155,7 @@ _FENCES = ("```", "~~~")
 
 
 def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
-    """For each line what it belongs to and what a reader sees of it; given without line ends."""
+    """The layer of each line and its visible text; lines come without line ends."""
     result: list[tuple[str, str]] = [(FRONT, "")] * header_lines(lines)
     fence, fence_start, closable = "", 0, True
     while len(result) < len(lines):
@@ -173,7 +169,7 @@ def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
             result.append((CODE, line))
         elif closable and line.startswith("<!--", _indent(line)) and _indent(line) <= 3:
             comment = _comment(lines, i)
-            # Nothing closes below this line, so nothing closes below a later one either.
+            # Nothing closes a comment below this line, so do not search again.
             closable = bool(comment)
             result += comment or [(TEXT, line)]
         else:
@@ -184,7 +180,7 @@ def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
 
 
 def header_lines(lines: "Sequence[str]") -> int:
-    """How many lines at the top are a header; a header that is never closed is text."""
+    """A header that is never closed is text."""
     if not lines or lines[0].removeprefix(BOM).strip() != _DASHES:
         return 0
     return next((i + 1 for i in range(1, len(lines)) if lines[i].strip() == _DASHES), 0)
@@ -195,7 +191,6 @@ def _indent(line: str) -> int:
 
 
 def opened_fence(line: str) -> str:
-    """The fence that starts a code block on this line, also in a list or quote; else nothing."""
     body = line.lstrip(" \t>")
     body = body[max(item_start(body), 0) :]
     if not body.startswith(_FENCES):
@@ -211,7 +206,6 @@ def closes_fence(line: str, fence: str) -> bool:
 
 
 def _comment(lines: "Sequence[str]", first: int) -> list[tuple[str, str]]:
-    """The lines of the comment that starts on this one; none if it is never closed."""
     start = lines[first].index("<!--") + 4
     for last in range(first, len(lines)):
         close = lines[last].find("-->", start)
@@ -226,7 +220,6 @@ def _comment(lines: "Sequence[str]", first: int) -> list[tuple[str, str]]:
 
 
 def item_start(line: str) -> int:
-    """Where the text of a list item starts; -1 if the line is none."""
     body = line.lstrip()
     marker = body[:1]
     if marker.isdigit():
@@ -239,7 +232,6 @@ def item_start(line: str) -> int:
 
 
 def level_of(line: str) -> int:
-    """The level of a heading; 0 for a line that is none."""
     body = line.strip()
     level = len(body) - len(body.lstrip("#"))
     return level if 0 < level <= 6 and body[level : level + 1] in ("", " ", "\t") else 0
@@ -250,7 +242,6 @@ def heading_text(line: str) -> str:
 
 
 def headings(lines: "Sequence[str]") -> list[tuple[int, int]]:
-    """Where headings stand and their levels; none inside code or comments."""
     return [
         (i, level)
         for i, (layer, shown) in enumerate(layers(lines))
@@ -258,19 +249,19 @@ def headings(lines: "Sequence[str]") -> list[tuple[int, int]]:
     ]
 
 
-MAX_TEXT_CHARACTERS = 1_000_000  # of a memory that is looked at
-MAX_LINE_CHARACTERS = 20_000  # what is longer is data, not language
-MAX_BLOCK_LINES = 400  # then the next block begins
-MAX_LEAD_CHARACTERS = 300  # of a line that introduces others
+MAX_TEXT_CHARACTERS = 1_000_000  # read per memory
+MAX_LINE_CHARACTERS = 20_000  # longer lines are data
+MAX_BLOCK_LINES = 400  # longer blocks are split
+MAX_LEAD_CHARACTERS = 300  # of an introducing line
 PROSE, FENCED, ROW, HEADING = "prose", "fenced", "row", "heading"
-HIDDEN = "\x01"  # stands for every character of a code span where words are looked for
-# An item, or a label such as **Why:**, begins a thought of its own.
+HIDDEN = "\x01"  # replaces each character of a code span
+# A list item, or a label such as **Why:**, starts a new block.
 _ITEM = pattern(r"\s{0,40}(?:[-*+•]|\d{1,4}[.)])\s")
 _LABEL = pattern(r"\s{0,8}\*\*[^*\n]{1,80}\*\*")
 
 
 def sections(lines: "Sequence[str]", level: int) -> list[tuple[str, list[str]]]:
-    """Title and lines of each section, cut at headings of this level or above; "" before them."""
+    """Title and lines of each section, split at this level or above; "" before the first."""
     cuts = [index for index, depth in headings(lines) if depth <= level]
     parts = [("", list(lines[: cuts[0] if cuts else len(lines)]))]
     for start, end in zip(cuts, [*cuts[1:], len(lines)], strict=True):
@@ -279,20 +270,18 @@ def sections(lines: "Sequence[str]", level: int) -> list[tuple[str, list[str]]]:
 
 
 class Block:
-    """A paragraph, list item, table row, heading or code block, and what stands above it."""
-
     __slots__ = ("columns", "first", "heads", "kind", "lead", "masked", "spans", "text")
 
     def __init__(self, kind: str, first: int, text: str) -> None:
         self.kind = kind
-        self.first = first  # line of the file, from 1 on
+        self.first = first  # line of the file, from 1
         self.text = text
-        self.heads: tuple[str, ...] = ()  # the headings above
-        self.lead = ""  # what introduces it with a colon
-        self.columns: tuple[str, ...] = ()  # of a table's row: what stands above each cell
+        self.heads: tuple[str, ...] = ()  # headings above
+        self.lead = ""  # the line above that introduces it with a colon
+        self.columns: tuple[str, ...] = ()  # column titles of a table row
         spans = structure(text)[0] if kind != FENCED else {}
-        self.spans = sorted(spans.items())  # of code
-        self.masked = text  # with its code spans hidden
+        self.spans = sorted(spans.items())  # code spans
+        self.masked = text  # code spans hidden
         if spans:
             ends = [0, *(end for _, end in self.spans)]
             starts = [*(start for start, _ in self.spans), len(text)]
@@ -302,13 +291,11 @@ class Block:
             self.masked = "".join([part for pair in pairs for part in pair])
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line of the file and the column in it."""
         line = self.first + self.text.count("\n", 0, offset)
         return line, offset - self.text.rfind("\n", 0, offset) - 1
 
 
 def blocks(text: str) -> "Iterator[Block]":
-    """The blocks of a memory; of its header only the description, as ids say nothing of code."""
     lines = [line[:MAX_LINE_CHARACTERS] for line in text[:MAX_TEXT_CHARACTERS].split("\n")]
     body = header_lines(lines)
     first = next((i for i in range(body) if lines[i].startswith("description")), 0)
@@ -318,10 +305,10 @@ def blocks(text: str) -> "Iterator[Block]":
             end += 1
         yield Block(PROSE, first + 1, "\n".join(lines[first:end]))
     heads: list[tuple[int, str]] = []
-    items: list[tuple[int, str]] = []  # indent and lead of the list items we are in
+    items: list[tuple[int, str]] = []  # indent and lead of the enclosing list items
     lead = ""
     columns: tuple[str, ...] = ()
-    above = 0  # the line below the block above
+    above = 0  # first line after the previous block
     for kind, number, held in _paragraphs(lines[body:], body + 1):
         block = Block(kind, number, "\n".join(held))
         is_item = kind == PROSE and _ITEM.match(held[0])
@@ -348,7 +335,7 @@ def blocks(text: str) -> "Iterator[Block]":
 
 
 def _paragraphs(lines: "Sequence[str]", first: int) -> "Iterator[tuple[str, int, list[str]]]":
-    """Kind, number of the first line, and lines of each block; of code without its fences."""
+    """Kind, first line number and lines of each block; code comes without its fences."""
     held: list[str] = []
     fence, start = "", first
     for number, line in enumerate(lines, first):
@@ -374,20 +361,20 @@ def _paragraphs(lines: "Sequence[str]", first: int) -> "Iterator[tuple[str, int,
         yield FENCED if fence else PROSE, start, held
 
 
-# Of a body; what comes behind them is not compared.
+# Of a body; later ones are not compared.
 MAX_CHARACTERS = 40_000
 MAX_SENTENCES = 2_000
-# A full stop ends a sentence only where the next one starts: `e.g. this` goes on.
+# A full stop before a lower-case letter does not end a sentence: `e.g. this`.
 _ENDS = pattern(r"(?<=[.!?][\s*_)\"'`])\s{0,4}(?=[^a-z\s])|(?<=[;。！？])\s{0,4}|\s—\s|\s--\s")
 _MARKS = pattern(r"^[\s>#*+|-]{1,40}|\d{1,3}[.)]\s")
-# Labels of the form that memories are asked to have; they say nothing about this one.
+# Labels that every memory has.
 _ASKED = pattern(r"(?i)^[*_]{0,2}(?:why|how to apply|rule|note|lesson)[*_]{0,2}:[*_]{0,2}\s*")
 
 
 def sentences(body: str) -> list[tuple[str, bool]]:
-    """Every sentence in order, each with whether it is a line of code; list items stand alone."""
+    """Each sentence, with True if it is a line of code; list items are separate."""
     result: list[tuple[str, bool]] = []
-    heading, below, count = "", 0, 0  # a heading belongs to the paragraph right below it
+    heading, below, count = "", 0, 0  # a heading belongs to the paragraph directly below it
     for kind, number, lines in _paragraphs(body[:MAX_CHARACTERS].split("\n"), 1):
         if kind == FENCED:
             result += [(line.strip(), True) for line in lines if line.strip()]

@@ -1,4 +1,4 @@
-"""Three versions of a text become one, line by line; where both sides changed, ours stays."""
+"""Three-way merge by lines; if both sides changed the same lines, ours stay."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-MAX_DEPTH = 12  # gaps within gaps; what is left then has changed
-SMALL_GAP_LINES = 64  # that are still compared each with each
+MAX_DEPTH = 12  # nested gaps; deeper ones count as changed
+SMALL_GAP_LINES = 64  # larger gaps are not compared line by line
 
 Region = tuple[int, int, slice | None, slice | None]
 
 
 def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:
-    """`ours` with what leads from `base` to `theirs`; and how many places did not fit.
+    """The merged text and the number of conflicts, in which ours wins.
 
-    Lines that both sides put in at the same place are kept, theirs first: nothing is lost.
+    If both sides insert lines at the same place, both are kept, theirs first.
     """
     old, mine, other = base.split("\n"), ours.split("\n"), theirs.split("\n")
     out: list[str] = []
@@ -41,9 +41,9 @@ def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:
 def find_regions(
     old: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
 ) -> Iterator[Region]:
-    """Where a side differs: the places in the old version, and those in each side that does.
+    """Changed regions: start and end in `old`, and the part of each side that changed it.
 
-    What one side puts in at the edge of the other's change stands beside it.
+    An insertion at the edge of the other side's change is a region of its own.
     """
     edits = [(*gap, side) for side, new in enumerate((ours, theirs)) for gap in _gaps(old, new)]
     edits.sort(key=lambda edit: (edit[0], edit[1], edit[4]))
@@ -65,7 +65,6 @@ def find_regions(
 
 
 def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Where the two differ: the places in the old one, and those in the new one."""
     i = j = 0
     for left, right in [*align(old, new), (len(old), len(new))]:
         if left > i or right > j:
@@ -74,7 +73,7 @@ def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, in
 
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of places with the same line, both rising; lines that occur once are the anchors."""
+    """Patience diff: index pairs of equal lines, anchored at lines that occur once."""
     pairs: list[tuple[int, int]] = []
     todo = [(0, len(old), 0, len(new), MAX_DEPTH)]
     while todo:
@@ -101,13 +100,12 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 def _anchors(
     old: Sequence[str], new: Sequence[str], gap: tuple[int, int, int, int]
 ) -> list[tuple[int, int]]:
-    """The longest rising row of lines that both sides have exactly once."""
     a, b, c, d = gap
     before, after = Counter(old[a:b]), Counter(new[c:d])
     places = {new[j]: j for j in range(c, d) if after[new[j]] == 1}
     pairs = [(i, places[old[i]]) for i in range(a, b) if before[old[i]] == 1 and old[i] in places]
-    ends: list[int] = []  # the smallest place that a row of that length ends with
-    rows: list[int] = []  # and its pair
+    ends: list[int] = []  # smallest end of a sequence, by length
+    rows: list[int] = []  # the pair at that end
     back = [-1] * len(pairs)
     for i, (_, place) in enumerate(pairs):
         length = bisect_left(ends, place)
@@ -125,7 +123,6 @@ def _anchors(
 def _small(
     old: Sequence[str], new: Sequence[str], gap: tuple[int, int, int, int]
 ) -> list[tuple[int, int]]:
-    """Without anchors: each line with each, where that is cheap."""
     a, b, c, d = gap
     if max(b - a, d - c) > SMALL_GAP_LINES:
         return []

@@ -1,4 +1,4 @@
-"""Secrets in a text, by the public formats of tokens: the rule and the line, never the value."""
+"""Finds secrets by the public formats of tokens: the rule and the line, never the value."""
 
 import base64
 import binascii
@@ -13,7 +13,7 @@ from memdir.text import pattern
 
 
 class Secret(NamedTuple):
-    """Where a secret stands and which rule knew it; the value itself is never kept."""
+    """Position and rule of a secret; the value itself is never kept."""
 
     rule: str
     line: int
@@ -21,12 +21,12 @@ class Secret(NamedTuple):
 
 class _Rule(NamedTuple):
     name: str
-    keyword: str  # a text without it is not searched: that keeps fifty rules cheap
-    pattern: re.Pattern[str]  # group 1, or all of it, is the value
+    keyword: str  # the pattern is tried only if the text has this: fifty rules stay cheap
+    pattern: re.Pattern[str]  # the value is group 1, or the whole match
 
 
 def _rule(name: str, keyword: str, body: str, flags: int = 0) -> _Rule:
-    # A token starts where no word runs on; this also keeps repeated prefixes linear.
+    # A token starts at a word boundary; this also keeps repeated prefixes linear.
     return _Rule(name, keyword, pattern(r"(?<![A-Za-z0-9])" + body, flags))
 
 
@@ -106,7 +106,7 @@ _GETS = (
     r"(?:[_-]?(?:prod|production|dev|staging|live|\d))?"
     r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|:|\bis\b)[*_ \t]{0,4}"
 )
-# As people say it: `the password for the staging VPN is …`, `das Passwort lautet …`.
+# Prose: `the password for the staging VPN is …`, `das Passwort lautet …`.
 _SAID = (
     r"(?:[ \t](?:for|of|on|to|in|at|für|vom|zum|zur|para|de|del|do|da|pour|du)"
     r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|é)[ \t:]{1,3}"
@@ -121,7 +121,7 @@ _KEY = pattern(
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",
     re.I,
 )
-_KEY_WORD = pattern(r"key|secret|tok|credential", re.I)  # far cheaper to look for than _KEY
+_KEY_WORD = pattern(r"key|secret|tok|credential", re.I)  # a cheap test before _KEY
 _AWS_SECRET = pattern(
     rf"aws[\w ]{{0,20}}secret[\w ]{{0,20}}{_GETS}[\"'`]?([A-Za-z0-9/+]{{40}})(?![\w/+])", re.I
 )
@@ -134,42 +134,43 @@ _PLACEHOLDER = pattern(
     r"example|placeholder|change.?me|your|x{4}|\*{3}|\.\.\.|…|[<>]|^[$%]|\$[{(]|\{\{|%\("
     r"|redacted|dummy|sample|fake|mock|insert|environ|getenv|process\.env|secrets\."
     r"|passw(?:or)?d|abc123|foobar|deadbeef|0?1234567890?abcdef"
-    # The token that jwt.io shows to everybody.
+    # The example token of jwt.io.
     r"|eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI",
     re.I,
 )
 _UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _NAME = pattern(
-    # What stands after `password:` in prose and code without being one.
+    # Words after `password:` that are not passwords.
     r"[A-Za-z_]+(?:[-_./:][A-Za-z_]+)*\d?|[A-Za-z_]\w*(?:\.\w+)+|[A-Z][A-Z0-9_]+|[./~].*"
     r"|.*(?:argon2|bcrypt|scrypt|sha-?\d|pbkdf2|md5|base64|oauth|utf-?8|://).*",
 )
-_LEAST_KINDS = 5  # different characters; fewer is a row of zeros or the like
-_LEAST_RUN = 10  # letters and digits in a row that make a key look random
-_MIN_VALUE_CHARACTERS = 6  # of a value that is looked for elsewhere
-_LEAST_BITS = 3.0  # Shannon entropy per character of such a key
+_LEAST_KINDS = 5  # different characters; fewer are a filler such as zeros
+_LEAST_RUN = 10  # consecutive letters and digits of a random-looking key
+_MIN_VALUE_CHARACTERS = 6  # of a value that is searched for elsewhere
+_LEAST_BITS = 3.0  # Shannon entropy per character
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """Every secret that a rule knows, by line; the vendors' own examples are none."""
+    """Sorted by line; examples published by the vendors do not count."""
     breaks = [match.start() for match in re.finditer("\n", text)]
-    found = {Secret(rule, bisect_right(breaks, at - 1) + 1) for rule, at in _by_format(text)}
-    known = {secret.line for secret in found}
-    for rule, at in _by_label(text):
-        line = bisect_right(breaks, at - 1) + 1
+    result = {
+        Secret(rule, bisect_right(breaks, offset - 1) + 1) for rule, offset in _by_format(text)
+    }
+    known = {secret.line for secret in result}
+    for rule, offset in _by_label(text):
+        line = bisect_right(breaks, offset - 1) + 1
         if line not in known:
-            found.add(Secret(rule, line))
-    return tuple(sorted(found, key=lambda secret: (secret.line, secret.rule)))
+            result.add(Secret(rule, line))
+    return tuple(sorted(result, key=lambda secret: (secret.line, secret.rule)))
 
 
 def before_secrets(text: str) -> str:
-    """The text up to its first secret: what of it may be shown in a name or an index."""
-    found = (at for _, at in (*_by_format(text), *_by_label(text)))
-    return text[: min(found, default=len(text))]
+    """The text up to its first secret, safe to show in a name or an index."""
+    offsets = (offset for _, offset in (*_by_format(text), *_by_label(text)))
+    return text[: min(offsets, default=len(text))]
 
 
 def secret_values(text: str) -> Iterator[tuple[str, str]]:
-    """Rule and value of each secret, the value as `letters_and_digits`."""
     for rule, start in (*_by_format(text), *_by_label(text)):
         value = letters_and_digits(text[start:].split(None, 1)[0])
         if len(value) >= _MIN_VALUE_CHARACTERS:
@@ -177,12 +178,12 @@ def secret_values(text: str) -> Iterator[tuple[str, str]]:
 
 
 def letters_and_digits(text: str) -> str:
-    """The text without what capitals, names and punctuation change, to find a value again."""
+    """Normalized, so that a value is recognized despite case and punctuation."""
     return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _by_format(text: str) -> Iterator[tuple[str, int]]:
-    """Rule and offset of tokens that their own form gives away, also below one level of base64."""
+    """Tokens with a recognizable format, also inside one level of base64."""
     yield from _tokens(text)
     for match in _AWS_SECRET.finditer(text):
         if not _made_up(match[1]):
@@ -201,11 +202,10 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _by_label(text: str) -> Iterator[tuple[str, int]]:
-    """Rule and offset of values that only the words around them give away."""
     for match in _PASSWORD.finditer(text):
         inner: re.Match[str] | None = match
         while inner and (not _is_password(inner) or _continues(inner)):
-            # `password: password=…`: what looks like the value is a label once more
+            # `password: password=…`: the value is another label
             inner = _PASSWORD.search(text, inner.start(inner.lastindex or 0), inner.end())
         if inner:
             yield "password", inner.start(inner.lastindex or 0)
@@ -224,12 +224,11 @@ def _by_label(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _continues(match: re.Match[str]) -> bool:
-    """Whether the value is only the beginning of a call or an index: code, not a secret."""
+    """True if the value is the start of a call or an index: code, not a secret."""
     return match.string[match.end() : match.end() + 1] in tuple("([{")
 
 
 def _decoded(run: str) -> str:
-    """The text below base64 of either alphabet, or nothing."""
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(run + "=" * (-len(run) % 4)).decode("ascii")
@@ -242,9 +241,8 @@ def _made_up(value: str) -> bool:
 
 
 def _is_password(match: re.Match[str]) -> bool:
-    """Letters with digits or symbols that are neither a placeholder nor a name."""
     value = match[match.lastindex or 0]
-    if match.lastindex == 4:  # without quotes the sentence may go on
+    if match.lastindex == 4:  # without quotes the sentence may continue
         value = value.rstrip(".:*_\\")
     if " " in value or len(value) < 6 or _made_up(value) or _NAME.fullmatch(value):
         return False
@@ -252,14 +250,13 @@ def _is_password(match: re.Match[str]) -> bool:
 
 
 def _is_login(user: str, password: str, host: str) -> bool:
-    """Whether `user:password@host` opens a door: `docker://image:tag@sha256` does not."""
+    """False for `docker://image:tag@sha256`, which only looks like `user:password@host`."""
     if password == user or host.startswith(("sha256", "example.")) or _made_up(password):
         return False
     return not re.fullmatch(r"[a-z]{1,11}|[A-Z_]+|\d{1,5}", password)
 
 
 def _is_random(value: str) -> bool:
-    """Whether a value looks drawn by a machine, not written by a person."""
     if _made_up(value) or _UUID.fullmatch(value) or not re.fullmatch(r"[\w.~+/=:-]{16,}", value):
         return False
     runs = [run for run in re.findall(r"[A-Za-z0-9]+", value) if len(run) >= _LEAST_RUN]

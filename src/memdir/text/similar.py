@@ -1,7 +1,7 @@
-"""Near-duplicates: two memories that say the same, and a line that says what a text says.
+"""Near-duplicates: memories that say the same, and lines that say the same as a text.
 
-Every word counts the same: a rule is told in everyday words (push, wait, ask), while two memories
-about one module share all its rare names and may still say different things.
+All words have the same weight: rules use everyday words (push, wait, ask), while two memories about
+one module share all its rare names and may still say different things.
 """
 
 from __future__ import annotations
@@ -17,37 +17,35 @@ from memdir.hot.words import Words
 from memdir.text import pattern
 from memdir.text.markdown import MAX_CHARACTERS, MAX_SENTENCES, sentences
 
-MERGE = 0.9  # reached only where every sentence of one memory stands in the other
-SHOW = 0.5  # from here on a person may want to look
-LINK_DISCOUNT = 0.05  # who links to a memory knew of it, and still wrote another
-PLACE_SENTENCES = 5  # in a row that speak of one thing
-ABOUT_SENTENCES = 3  # of a body, in the place of a description
-MIN_TERMS = 3  # of a sentence; shorter ones are alike by chance
-MIN_HELD_TERMS = 6  # of a memory that stands in another one by no accident
+MERGE = 0.9  # only if one memory contains every sentence of the other
+SHOW = 0.5  # similar enough to show to a person
+LINK_DISCOUNT = 0.05  # an author who links to a memory meant to write another
+PLACE_SENTENCES = 5  # consecutive sentences that count as one place
+ABOUT_SENTENCES = 3  # of the body, if there is no description
+MIN_TERMS = 3  # of a sentence; shorter ones are similar by chance
+MIN_HELD_TERMS = 6  # of a memory; a shorter one may be contained by chance
 MAX_PARTS = 400  # sentences of a memory
-MAX_WORK = 20_000_000  # pairs of sentences: some ten seconds
-PAIR_WORK = 50  # what a pair of memories costs besides, in pairs of sentences
-MAX_NEAREST = 10  # pairs in which a memory is named: nobody wants each of a thousand copies
-MIN_HANDLE_CHARACTERS = 6  # of a name that another memory can mean by writing it
+MAX_WORK = 20_000_000  # pairs of sentences: about ten seconds
+PAIR_WORK = 50  # overhead of a pair of memories, in pairs of sentences
+MAX_NEAREST = 10  # pairs per memory: nobody wants a thousand copies listed
+MIN_HANDLE_CHARACTERS = 6  # of a name that counts as a mention of the memory
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Two memories by their paths, how alike they are, and how much each has of the other."""
-
     first: str
     second: str
     score: float
-    first_held: float  # how much of the first the second also says
+    first_held: float  # share of the first that the second contains
     second_held: float
-    head_held: float = 0.0  # how much of the names and descriptions the other says, on average
-    linked: bool = False  # one of the two names the other
+    head_held: float = 0.0  # mean share of name and description that the other contains
+    linked: bool = False  # one mentions the other
 
 
 def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]:
-    """The pairs of a store (path -> text) that are at least so alike, the most alike first.
+    """Pairs of memories (path -> text) above the threshold, most similar first.
 
-    From `MERGE` on nothing is lost when the two become one.
+    From `MERGE` on, merging the two loses nothing.
     """
     terms = _Terms()
     sketches = {path: _Sketch(path, text, terms) for path, text in sorted(texts.items())}
@@ -63,7 +61,7 @@ def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]
 
 
 class _Terms:
-    """The words of a store, numbered: a set of them is one integer, and cheap to compare."""
+    """Numbers every word, so that a set of words is an integer and cheap to compare."""
 
     def __init__(self) -> None:
         self._words = Words()
@@ -79,8 +77,6 @@ class _Terms:
 
 
 class _Sketch:
-    """A memory as sets of words."""
-
     def __init__(self, path: str, text: str, terms: _Terms) -> None:
         self.path = path
         document = memory.read(text)
@@ -90,20 +86,20 @@ class _Sketch:
         labels = f"{name} {stem_of(path)}".replace("_", " ").replace("-", " ")
         self.head = terms.mask(f"{labels} {about}", terms.types)
         self.head_size = self.head.bit_count() or 1
-        said = [*sentences(description), *body]
-        masks = [terms.mask(sentence) for sentence, _ in said]
+        everything = [*sentences(description), *body]
+        masks = [terms.mask(sentence) for sentence, _ in everything]
         self.parts = [mask for mask in masks if mask.bit_count() >= MIN_TERMS][:MAX_PARTS]
         self.total = sum(map(int.bit_count, self.parts))
         self.all = self.head
         for mask in self.parts:
             self.all |= mask
         self.size = self.all.bit_count()
-        # Each sentence nearly as it stands: code as it is, words without emphasis and capitals.
-        self.runs = frozenset(text if code else _normalize(text) for text, code in said)
+        # Code as it is, prose without emphasis and capitals.
+        self.runs = frozenset(text if code else _normalize(text) for text, code in everything)
         self.whole = len(document.body) <= MAX_CHARACTERS and len(body) < MAX_SENTENCES
         self.text = document.body.lower().replace("_", "-")
         handles = {label.lower().replace("_", "-") for label in (name, stem_of(path))}
-        # What another memory calls this one.
+        # Names by which other memories mention this one.
         self.handles = {
             handle for handle in handles if len(handle) >= MIN_HANDLE_CHARACTERS and "-" in handle
         }
@@ -112,12 +108,12 @@ class _Sketch:
         return any(handle in self.text for handle in other.handles - self.handles)
 
     def holds(self, other: _Sketch) -> bool:
-        """Does every sentence of the other one stand here, and do the words of its head?"""
+        """True if it contains every sentence and the head's words of the other memory."""
         enough = other.whole and other.runs and other.size >= MIN_HELD_TERMS
         return bool(enough) and other.runs <= self.runs and not other.head & ~self.all
 
     def head_in(self, other: _Sketch) -> float:
-        """How much of the head stands in one place of the other: a long log has any word."""
+        """Largest share of the head in a single place of the other: a long log has any word."""
         best, places = 0, [mask & self.head for mask in other.parts]
         for i in range(len(places) or 1):
             words = other.head & self.head
@@ -128,16 +124,16 @@ class _Sketch:
 
 
 def _normalize(sentence: str) -> str:
-    """Without emphasis, line breaks and capitals; `-d` and `-D` stay two things."""
+    """Drops emphasis, line breaks and capitals, but keeps `-d` and `-D` apart."""
     words = sentence.replace("**", "").split()
     plain = [word.lower() if word.istitle() and word.isalpha() else word for word in words]
     return " ".join(plain).strip(".,:; ")
 
 
 def _candidates(sketches: Mapping[str, _Sketch], threshold: float) -> list[tuple[_Sketch, _Sketch]]:
-    """Pairs whose words alone allow the threshold, the likeliest first, as many as we can afford.
+    """Pairs that can reach the threshold, likeliest first, within the work limit.
 
-    Of memories with the same text, the first one stands for all.
+    Identical texts are represented by the first of them.
     """
     firsts: dict[tuple[int, frozenset[str]], str] = {}
     pairs = []
@@ -151,7 +147,7 @@ def _candidates(sketches: Mapping[str, _Sketch], threshold: float) -> list[tuple
             second_head = (other.head & mine.all).bit_count() / other.head_size
             head = (first_head + second_head) / 2
             shared = (mine.all & other.all).bit_count()
-            # The first bound is cheap and loose, the second one costs a look at each sentence.
+            # The first bound is cheap and loose; the second one reads each sentence.
             if head + shared / (min(mine.size, other.size) or 1) < 2 * threshold:
                 continue
             held = sum(map(int.bit_count, map(other.all.__and__, mine.parts)))
@@ -171,7 +167,6 @@ def _candidates(sketches: Mapping[str, _Sketch], threshold: float) -> list[tuple
 
 
 def _compare(mine: _Sketch, other: _Sketch) -> Alike:
-    """The mean of two shares: of the heads in the other's text, of sentences in the other's."""
     first = second = 0.0
     if mine.parts and other.parts:
         held, best = 0, [0] * len(other.parts)
@@ -190,30 +185,26 @@ def _compare(mine: _Sketch, other: _Sketch) -> Alike:
     return Alike(mine.path, other.path, score, first, second, head, linked)
 
 
-SAME = 0.8  # share of words in common; below it two memories may well be two memories
-MIN_WORDS = 3  # less is hardly a sentence
-MIN_LOOSE_WORDS = 4  # shorter lines are alike by chance: of them all words must be the same
-# Chinese and Japanese are written without spaces: each sign counts as a word.
+SAME = 0.8  # share of common words that makes two texts twins
+MIN_WORDS = 3  # fewer are hardly a sentence
+MIN_LOOSE_WORDS = 4  # in shorter texts all words must be the same
+# Chinese and Japanese have no spaces: each character counts as a word.
 _SIGN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = pattern(rf"[{_SIGN}]|[^\W_{_SIGN}]+")
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, in any script, in lower case."""
     return frozenset(_WORD.findall(text.lower()))
 
 
 def find_twin(text: str, listing: str, what_it_says: Callable[[str], str]) -> str:
-    """The line of a listing that says nearly the same as this text, else the empty string.
-
-    `what_it_says` gives the part of a line that counts.
-    """
+    """A line that says nearly the same, else ""; `what_it_says` extracts its text."""
     mine = words(text)
     if len(mine) < MIN_WORDS:
         return ""
     enough = SAME if len(mine) >= MIN_LOOSE_WORDS else 1.0
-    # Two texts with that much in common share one of any few words; a line that had to be cut
-    # still has those it begins with. Most lines are passed over without taking them apart.
+    # Twins share at least one of these few words; a line that was cut still has its first words.
+    # So most lines are skipped without splitting them.
     start = sorted(set(_WORD.findall(text.lower())[:8]), key=len)
     few = sorted(mine, key=len)[-(len(mine) - int(len(mine) * SAME) + 1) :] + start[-2:]
     best, twin = 0.0, ""

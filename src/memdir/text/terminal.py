@@ -6,26 +6,24 @@ import unicodedata
 
 from memdir.text import pattern
 
-# C0, DEL and C1 · soft hyphen, joiners, marks and overrides of direction, zero width, fillers ·
+# C0, DEL and C1 · soft hyphen, joiners, direction marks and overrides, zero width, fillers ·
 # line and paragraph separators · invisible operators · tags and variation selectors, which can
-# carry a whole hidden text · half characters (bytes that are no UTF-8).
+# hide text · surrogates (bytes that are not UTF-8).
 _HIDDEN = pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
     "|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]"
 )
-_PICTURES = 0x2400  # the symbols that stand for C0 controls: ␛ is 0x241B
+_PICTURES = 0x2400  # first symbol of a C0 control: ␛ is 0x241B
 ELLIPSIS = "…"
 
 
 def visible(text: str) -> str:
-    """The text with every hidden or commanding character shown; line ends and tabs stay."""
     return _HIDDEN.sub(lambda found: _symbol(ord(found[0])), text)
 
 
 def line(text: str) -> str:
-    """The same as one line: for names, paths, descriptions, and errors that quote them."""
     return visible(text).replace("\n", "␊").replace("\t", " ")
 
 
@@ -36,7 +34,7 @@ def _symbol(code: int) -> str:
         return "␡"
     if code < 0xA0:
         return f"\\x{code:02x}"
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that was no UTF-8, as Python carries it
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8, escaped as a surrogate
         return f"\\x{code - 0xDC00:02x}"
     return f"<U+{code:04X}>"
 
@@ -58,14 +56,13 @@ def _columns(char: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """At most so many columns; what is left out is shown by an ellipsis."""
     if width(text) <= columns:
         return text
     return _first(text, columns - 1).rstrip() + ELLIPSIS if columns > 0 else ""
 
 
 def cut_middle(text: str, columns: int) -> str:
-    """The same, but both ends stay: names that differ only at their end are told apart."""
+    """Keeps both ends: names often differ only at their end."""
     if width(text) <= columns:
         return text
     end = _first(text[::-1], (columns - 1) // 3)[::-1]
@@ -73,21 +70,20 @@ def cut_middle(text: str, columns: int) -> str:
 
 
 def pad(text: str, columns: int) -> str:
-    """Filled with spaces up to so many columns."""
     return text + " " * (columns - width(text))
 
 
 def _first(text: str, columns: int) -> str:
     used = 0
-    for at, char in enumerate(text):
+    for index, char in enumerate(text):
         used += _columns(char)
         if used > columns:
-            return text[:at]
+            return text[:index]
     return text
 
 
 def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
-    """Lines of whole words; a word that fits nowhere stays whole, so that it can be copied."""
+    """A word longer than the line stays whole, so that it can be copied."""
     lines, now, empty = [], first, True
     for word in _words(text, max(columns - width(rest), 1)):
         blank = "" if empty else " "
@@ -100,12 +96,11 @@ def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
 
 
 def _words(text: str, columns: int) -> list[str]:
-    """The words; one of wide characters has no spaces to break at, so it is cut anywhere."""
-    found = []
+    parts = []
     for word in text.split():
         while width(word) > columns and width(word) > len(word):
             part = _first(word, columns) or word[0]
-            found.append(part)
+            parts.append(part)
             word = word[len(part) :]
-        found.append(word)
-    return [word for word in found if word]
+        parts.append(word)
+    return [word for word in parts if word]
