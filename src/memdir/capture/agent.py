@@ -52,10 +52,7 @@ UNUSABLE = "the model's answer could not be used"
 
 @dataclass(frozen=True)
 class Captured:
-    """What came of a conversation.
-
-    `reason` is why it ended before the model was done: then what has no draft is still open.
-    """
+    """`reason`: why the run ended early; messages without a draft are then still open."""
 
     catches: tuple[Catch, ...]
     turns: int = 0
@@ -64,7 +61,6 @@ class Captured:
 
     @property
     def produced(self) -> str:
-        """In a few words, for the ledger."""
         names = [catch.draft.name or "a new one" for catch in self.catches if catch.draft]
         return before_secrets(f"drafted {', '.join(names)}") if names else "nothing"
 
@@ -81,11 +77,10 @@ def ask_agent(
     tokens: int = RUN_TOKENS,
     seconds: float = TURN_SECONDS,
 ) -> Captured:
-    """What the model drafts, in at most five turns and within so many tokens.
+    """Let the model draft memories, in at most MAX_TURNS turns and `tokens` tokens.
 
-    `known` are the memories that belong to these messages, best first, of `total` in the store.
-    Fails with OverBudget or ModelFailed if nothing came of it and it may be tried again; once
-    something was drafted, that stays and the reason is told.
+    `known` are related memories, best first, out of `total` in the store. Raises OverBudget or
+    ModelFailed if nothing was drafted; otherwise the drafts are kept and `reason` is set.
     """
     run = _Run(said, signals, origin, reader)
     rest = total - len(known)
@@ -107,7 +102,7 @@ def ask_agent(
 
 
 def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
-    """The draft without secrets in any of its texts; a name with one is the store's to choose."""
+    """Masks secrets in every field; a name with a secret is dropped, so the store picks one."""
     return replace(
         draft,
         body=mask_secrets(draft.body) if body else draft.body,
@@ -120,7 +115,6 @@ def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
 
 
 def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn | None:
-    """Ask once and carry out the answer; None when there is nothing more to say."""
     try:
         answer = model.answer(_fit_budget(question, run, tokens))
         drafts = read_drafts(answer)
@@ -157,7 +151,6 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
 
 
 def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:
-    """The question with as much room for its answer as the run has left."""
     asked = estimate(replace(question, max_tokens=0), run.cached).total
     left = tokens - run.usage.total
     if left - asked < MIN_ANSWER_TOKENS:
@@ -169,8 +162,6 @@ def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:
 
 
 class _Run:
-    """What the model was shown and has drafted so far."""
-
     def __init__(
         self,
         said: Sequence[Message],
@@ -193,7 +184,6 @@ class _Run:
         self.unread: dict[str, Proposal] = {}  # drafts that would replace an unread memory
 
     def give_memories(self, known: Sequence[Memory]) -> dict[str, str]:
-        """The first short memories as they stand: that saves a turn."""
         texts: dict[str, str] = {}
         for name in (stem(memory.path) for memory in known if "/" not in memory.path):
             data = self.reader.memory(name) or b""
@@ -204,7 +194,6 @@ class _Run:
         return texts
 
     def carry_out(self, answer: Mapping[str, object], drafts: Sequence[Proposal]) -> list[str]:
-        """Make the calls, take the drafts; returns the results that the model must see."""
         self.room = RESULTS_CHARACTERS
         calls, results = answer.get("calls"), []
         if isinstance(calls, list) and answer.get("done") is not True:
@@ -235,7 +224,7 @@ class _Run:
         return self._result(label, text)
 
     def _show_memory(self, label: str, name: str) -> str:
-        """A memory, so that it may be changed; one that does not fit stays unread."""
+        """A memory that does not fit counts as unread, so it cannot be replaced."""
         data = self.reader.memory(name) or b""
         text = data.decode("utf-8", "replace")
         if len(text) <= min(MEMORY_CHARACTERS, self.room) and mask_secrets(text) == text:
@@ -249,7 +238,7 @@ class _Run:
         return f"[{label}]\n{shown}"
 
     def _take(self, draft: Draft, because: int) -> list[str]:
-        """Keep a draft, or show the memory that it would replace unread: to be drafted again."""
+        """Before a draft replaces an unread memory, the model is shown that memory."""
         name = self._stored_name(draft.name)
         data = self.reader.memory(name) if name else None
         draft = replace(draft, name=name)
@@ -269,7 +258,7 @@ class _Run:
         return []
 
     def _stored_name(self, name: str) -> str:
-        """The name as the store writes it: `-` is `_`."""
+        """The name as stored: `-` and `_` count as equal."""
         alike = {known.lower().replace("-", "_"): known for known in self.reader.names()}
         return alike.get(name.lower().replace("-", "_"), name)
 
@@ -283,7 +272,7 @@ class _Run:
         return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
 
     def _rests_on(self, draft: Draft, old: str, given: Origin) -> Origin:
-        """Whose words a draft has. What the model says of it counts only against it."""
+        """Whose words the draft has; the model's own citation can only lower the trust."""
         if given.who in (AGENT, TOOL):
             return given
         before = {line.strip() for line in old.splitlines()}

@@ -44,7 +44,7 @@ class Denied(Exception):
 
 
 class ProjectReader:
-    """Reads one project and one store, nothing outside; without a project, the store alone."""
+    """Reads files of one project and one store only; without a project, the store alone."""
 
     def __init__(self, project: str, store: str) -> None:
         # The root directory is no project.
@@ -52,7 +52,6 @@ class ProjectReader:
         self.store = os.path.realpath(store)
 
     def call(self, tool: str, path: str, pattern: str = "", start: int = 0, lines: int = 0) -> str:
-        """The result of one call; what cannot be read is said in words."""
         if tool not in TOOLS:
             raise Denied(f"there is no such tool for you; you have {', '.join(TOOLS)}")
         if tool == GREP:
@@ -66,7 +65,7 @@ class ProjectReader:
             return f"(cannot be read: {error.strerror or type(error).__name__})"
 
     def locate(self, path: str) -> str:
-        """The real path of what may be looked at; relative ones start in the project."""
+        """The real path; relative ones start in the project. Raises Denied for secrets."""
         _check_text(path, "path")
         if path.startswith("~"):
             raise Denied("~ is not looked up: write a path of the project")
@@ -84,7 +83,6 @@ class ProjectReader:
         return real
 
     def memory_name(self, path: str) -> str:
-        """The name of the memory at a path; empty for any other file."""
         folder, name = os.path.split(self.locate(path))
         return name[:-3] if folder == self.store and name.endswith(".md") else ""
 
@@ -95,7 +93,6 @@ class ProjectReader:
             return None
 
     def names(self) -> list[str]:
-        """The names of the memories in the store itself."""
         try:
             files = os.listdir(self.store)
         except OSError:
@@ -114,9 +111,9 @@ class ProjectReader:
         return "\n".join([*shown, *more])
 
     def _grep(self, path: str, pattern: str) -> str:
-        """Lines that contain one of the words between `|`, whatever their capitals.
+        """Lines with one of the `|`-separated words, ignoring case.
 
-        No regular expressions: those of a model could run for ever.
+        No regular expressions: one from a model could run forever.
         """
         wanted = [word.lower() for word in pattern.split("|") if word]
         end = time.monotonic() + MAX_SEARCH_SECONDS
@@ -152,7 +149,6 @@ class ProjectReader:
 
 
 def is_secret(path: str) -> bool:
-    """Does a path below the project say that secrets lie there?"""
     *folders, name = path.lower().strip("/").split("/")
     if any(folder in SECRET_FOLDERS for folder in (*folders, name)):
         return True
@@ -176,7 +172,7 @@ def _bytes(path: str) -> bytes:
 
 
 def _files_below(path: str) -> Iterator[str]:
-    """The file itself, or the files below a folder; links are not followed."""
+    """Links are not followed."""
     if not os.path.isdir(path):
         yield path
         return

@@ -63,9 +63,9 @@ def open_captures(app: App) -> Captures:
 
 
 def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome:
-    """load progress → read new messages → notice and draft → plan → carry out
+    """Capture the new part of a conversation, one run per store at a time.
 
-    One run of a store at a time; what a killed run had planned is carried out first.
+    The plan of a run that was killed is carried out first.
     """
     captures = open_captures(app)
     if app.dry_run:
@@ -78,7 +78,6 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
 
 
 def finish_plan(app: App) -> Outcome:
-    """Carry out what a killed run had planned."""
     captures = open_captures(app)
     with captures.lock.held("memdir capture", app.tell):
         return _finish(app, captures)
@@ -90,7 +89,7 @@ def _finish(app: App, captures: Captures) -> Outcome:
 
 
 def begin_session(app: App, request: Request) -> None:
-    """Note that a conversation began: if nobody says that it ended, it is made up for."""
+    """Note the start: a session whose end is never reported is captured later."""
     captures = open_captures(app)
     with captures.lock.held("memdir capture", app.tell):
         known = captures.load(request.session)
@@ -101,7 +100,7 @@ def begin_session(app: App, request: Request) -> None:
 
 
 def missed_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
-    """Conversations that went on after they were last read, or whose model may be asked again."""
+    """Sessions that grew since they were last read, or whose model may be tried again."""
     requests: list[Request] = []
     for known in open_captures(app).sessions():
         if len(requests) >= limit:
@@ -116,8 +115,6 @@ def missed_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
 
 
 class _Run:
-    """One look at one conversation."""
-
     def __init__(self, app: App, captures: Captures, request: Request) -> None:
         name = os.path.splitext(os.path.basename(request.transcript))[0]
         self.app, self.captures, self.request = app, captures, request
@@ -154,7 +151,6 @@ class _Run:
         return outcome
 
     def _take(self, new: NewMessages, here: Progress, waits: bool) -> Outcome:
-        """notice → draft → plan → carry out"""
         app, request, known = self.app, self.request, self.known
         there = replace(here, cursor=new.cursor)
         if _wrote_memories(new.said, app):
@@ -193,7 +189,6 @@ class _Run:
         return replace(outcome, tokens=chosen.tokens, reason=chosen.reason, after=after)
 
     def _here(self, size: int) -> Progress:
-        """The same place in the conversation, read just now."""
         path, client = self.request.transcript, self.request.client
         now = self.app.now()
         return replace(self.known, client=client, path=path, size=size, turns=0, time=now)
@@ -204,7 +199,7 @@ class _Run:
         return Outcome(reason=NOT_YET)
 
     def _move_on(self, progress: Progress, reason: str, tokens: int = 0) -> Outcome:
-        """There is nothing to do: only the cursor moves, and what waited came to nothing."""
+        """Nothing to do: the cursor moves, and things that waited are dropped."""
         plan = Plan("", _settled(progress), dropped=self._waiting(), reason=reason)
         if plan.dropped:
             return replace(carry_out(self.app, self.captures, plan), tokens=tokens)
@@ -212,7 +207,6 @@ class _Run:
         return Outcome(reason=reason, tokens=tokens)
 
     def _waiting(self) -> tuple[str, ...]:
-        """The things of this conversation that wait."""
         account = self.captures.journal.account()
         return tuple(item.id for item in account.waiting if item.session == self.known.session)
 
@@ -222,12 +216,11 @@ class _Run:
 
 
 def _settled(progress: Progress) -> Progress:
-    """With nothing left that waits for a model."""
     return replace(progress, failures=0, after=0.0, asked="", why="", done=())
 
 
 def _must_wait(app: App, known: Progress) -> bool:
-    """True while a model is not to be asked; with other limits, or another model, it is at once."""
+    """A change of the model or its limits ends the wait."""
     return bool(known.failures) and _same_model(app, known) and not is_due(known.after, app.now())
 
 
@@ -236,7 +229,6 @@ def _same_model(app: App, known: Progress) -> bool:
 
 
 def _model_settings(app: App) -> str:
-    """What a person can change so that a model answers after all."""
     options = app.config.options
     limits = options.session_tokens, options.day_tokens, options.run_tokens
     name = options.capture_model or options.model
@@ -244,7 +236,6 @@ def _model_settings(app: App) -> str:
 
 
 def _wrote_memories(said: Sequence[Message], app: App) -> bool:
-    """True if the agent of the conversation wrote into one of the stores at hand."""
     roots = {app.config.store, *app.config.scopes.values()}
     roots |= {os.path.realpath(root) for root in roots}
     wrote = {os.path.normpath(path) for message in said for path in message.wrote}
@@ -256,10 +247,9 @@ def _wrote_memories(said: Sequence[Message], app: App) -> bool:
 
 @dataclass(frozen=True)
 class Choice:
-    """The catches; `left`: something has to wait for a model, until `after` if that is known.
+    """`left`: something waits for a model, until `after` if known; `waits`: it was not asked.
 
-    `done` are requests that are among the catches although the rest waits. `waits`: the model was
-    not even asked.
+    `done`: requests that are among the catches although the rest waits.
     """
 
     catches: tuple[Catch, ...] = ()
@@ -279,9 +269,9 @@ def choose_drafts(
     model: str | None,
     waits: str = "",
 ) -> Choice:
-    """notice → (a model, within the budget) → drafts; what was done already is left out
+    """Drafts by a model within the budget, or requests in the person's own words.
 
-    `model`: None for the one of the settings, empty for none. `waits` is why it is not asked yet.
+    `model`: None for the configured one, empty for none. `waits`: why it is not asked yet.
     """
     said, origin = new.said, Origin(client=client, session=known.session)
     done = {(item.message, item.quote) for item in known.done}
@@ -346,9 +336,9 @@ def _merge(
     origin: Origin,
     done: Sequence[Done],
 ) -> Choice:
-    """The model's drafts; a request that it passed over is taken in the person's own words.
+    """The model's drafts, and the requests it missed in the person's own words.
 
-    So is a rule, if the run broke off or a draft cannot be saved.
+    Rules are added the same way if the run broke off or a draft cannot be saved.
     """
     problems = {id(catch): _problem(app, catch) for catch in captured.catches}
     taken = [catch for catch in captured.catches if not problems[id(catch)]]
@@ -364,7 +354,6 @@ def _merge(
 
 
 def _problem(app: App, catch: Catch) -> str:
-    """Why the writer would not take a draft; empty if it would."""
     if catch.draft is None:
         return ""
     if find_secrets(catch.draft.body):
@@ -386,13 +375,11 @@ def _own_words(
 
 
 def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
-    """With why no model has seen them; what was asked for is saved all the same."""
     why = f"{reason}; " if reason else ""
     return [replace(item, hold=f"{why}{item.hold}") if item.hold else item for item in catches]
 
 
 def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...]:
-    """Every draft says in its header where it comes from; none repeats a secret."""
     return tuple(
         replace(item, draft=sign_draft(item.draft, item.origin))
         if item.draft and not item.refuse
@@ -402,7 +389,7 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
-    """True for a model's draft of what was saved at once, unless it is the better text of it."""
+    """True for a model's draft of a request saved before, unless its text is better."""
     said = short_quote(catch.origin.quote)
     for item in done:
         same = item.quote and said and (item.quote in said or said in item.quote)
@@ -417,7 +404,7 @@ def _log(app: App, text: str) -> None:
 
 
 def _tomorrow(now: float) -> float:
-    """The next midnight of the user's day: from then on there is budget again."""
+    """The user's next midnight, when the daily budget starts again."""
     try:
         today = datetime.datetime.fromtimestamp(now).astimezone()
         night = (today + datetime.timedelta(days=1)).replace(hour=0, minute=0, second=1)

@@ -59,8 +59,6 @@ LEFT_OUT = "a secret was left out of it"
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that was found; `name` is its path, or its id in the review."""
-
     routed: Routed
     session: Session
     store: str = ""
@@ -72,8 +70,6 @@ class Item:
 
 @dataclass
 class Extraction:
-    """What came of it. `waiting` are sessions that a model has still to see, each with why."""
-
     batch: str
     sessions: Sequence[Session] = ()  # that were read, the newest first
     items: list[Item] = field(default_factory=list)
@@ -91,7 +87,6 @@ class Extraction:
 def extract(
     app: App, chosen: Chosen, progress: Callable[[int, int], None] | None = None
 ) -> Extraction:
-    """find → read → notice → route → save · hold · propose"""
     options = app.config.options
     if chosen.model and not (options.capture_model or options.model):
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
@@ -131,9 +126,9 @@ def _take(
     forgotten: dict[str, list[str]],
     made: Extraction,
 ) -> list[Item]:
-    """One session, the last words first; one that cannot be read is told and hides no other.
+    """Reads one session, last messages first; an unreadable one is reported and skipped.
 
-    `forgotten` is, by store, what later words wanted forgotten.
+    `forgotten`: by store, what later messages asked to forget.
     """
     session = past.session
     try:
@@ -168,7 +163,7 @@ def _take(
 def _catches(
     app: App, session: Session, new: NewMessages, model: bool, made: Extraction
 ) -> Sequence[Catch]:
-    """A model's, as long as there is budget, and each session once; else requests alone."""
+    """Drafts by a model while the budget lasts, cached per session; else requests alone."""
     progress = Progress(session.id)
     if not model:
         return choose_drafts(app, new, progress, session.client, "").catches
@@ -195,7 +190,7 @@ def _catches(
 
 
 def _without_secrets(catch: Catch) -> Catch:
-    """A person sees first what was left out of what would be saved at once."""
+    """A draft that lost a secret is held for review instead of saved."""
     if catch.draft is None:
         return replace(catch, forget=mask_secrets(catch.forget))
     draft = without_secrets(catch.draft)
@@ -204,7 +199,6 @@ def _without_secrets(catch: Catch) -> Catch:
 
 
 def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
-    """The kind of request that this comes from: of several, the one most like it."""
     body = similar.words(catch.draft.body if catch.draft else catch.forget)
     near = [signal for signal in signals if signal.said.id == catch.origin.message]
     best = max(near, key=lambda signal: len(body & similar.words(signal.quote)), default=None)
@@ -260,7 +254,7 @@ def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequen
 
 
 def _settle(places: Sequence[Place], made: Extraction) -> None:
-    """Store by store; if one cannot be written, the others still are."""
+    """If one store cannot be written, the others still are."""
     settled = [item for item in made.items if not item.store]
     for place in places:
         own = [item for item in made.items if item.store == place.app.store.root]
@@ -274,7 +268,6 @@ def _settle(places: Sequence[Place], made: Extraction) -> None:
 
 
 def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
-    """The things of one project, values first, and what became of each."""
     to_save, settled, proposals = [], [], []
     for item in sorted(items, key=lambda item: rank_routed(item.routed)):
         routed, draft = item.routed, item.routed.catch.draft
@@ -294,7 +287,7 @@ def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list
 
 
 def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
-    """All of them in one change; what says nearly the same as another one waits for a person."""
+    """Save all in one change; near-duplicates wait for a person."""
     app = place.app
     kept: list[tuple[Draft, str]] = []
     with app.changing(VERB) as desk:
@@ -325,7 +318,6 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
 
 
 def _save_draft(draft: Draft, desk: Desk, place: Place, kept: list[tuple[Draft, str]]) -> Change:
-    """Unless it says nearly what another one of this run does: that one was said later."""
     for other, name in kept:
         if not draft.name and nearly_same(draft, other):
             return Change(SKIPPED, "", "", reason=f"{name}, said later, says nearly the same")

@@ -42,8 +42,6 @@ _REASON = "review "  # what the history says of an approval, before the id
 
 @dataclass(frozen=True)
 class Held:
-    """What capture came to, why it waits, and since when."""
-
     id: str
     catch: Catch
     reason: str
@@ -51,9 +49,9 @@ class Held:
 
 
 def draft_id(catch: Catch) -> str:
-    """The same draft from the same message has the same id, however often it is caught.
+    """The same draft from the same message always has the same id.
 
-    Not the session: a fork of one has the messages of the other.
+    The session does not count: a fork of it has the same messages.
     """
     origin = catch.origin
     draft = () if catch.draft is None else astuple(replace(catch.draft, extra=()))
@@ -62,7 +60,7 @@ def draft_id(catch: Catch) -> str:
 
 
 def complete_id(text: str, ids: Sequence[str]) -> str:
-    """The id that begins so, else the empty string; refuses the start of several."""
+    """Expands the start of an id; empty if unknown, refused if ambiguous."""
     wanted = text.strip().lower()
     found = [id for id in ids if wanted and id.startswith(wanted)]
     if len(found) < 2 or wanted in found:
@@ -72,25 +70,21 @@ def complete_id(text: str, ids: Sequence[str]) -> str:
 
 
 def approval_reason(id: str) -> str:
-    """Why a change was made that approves a draft, for the history."""
     return _REASON + id
 
 
 def approved_draft(reason: str) -> str:
-    """The inverse of `reason_of`: the draft that a change approved; empty for other reasons."""
     id = reason.removeprefix(_REASON)
     return id if id != reason and len(id) == ID_CHARACTERS and id.isalnum() else ""
 
 
 class Inbox:
-    """What waits for a review of one store."""
-
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._lock = Lock(os.path.join(folder, "lock"), NOTICE_SECONDS, LOCK_SECONDS)
 
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
-        """Keep it, durably, unless it waits already or was settled before; refuse when full."""
+        """Durable on return; ignores a draft that waits or was settled, refuses when full."""
         held = Held(draft_id(catch), replace(catch, hold=reason), reason, now)
         data = write_held(held)
         if len(data) > MAX_FILE_BYTES:
@@ -105,7 +99,6 @@ class Inbox:
         return held
 
     def look(self) -> tuple[list[Held], list[Finding]]:
-        """What waits, the oldest first, and what cannot be read."""
         held, findings = [], []
         for id in self._ids():
             try:
@@ -116,21 +109,19 @@ class Inbox:
         return sorted(held, key=lambda item: (item.time, item.id)), findings
 
     def count(self) -> int:
-        """How many wait, whether or not they can be read."""
         return len(self._ids())
 
     def read(self, id: str) -> Held:
-        """The draft of that id; the start of an id will do."""
         return self._read(self._find(id))
 
     def change(self, held: Held) -> None:
-        """Put another version in its place; it keeps its id, so the first one is not held anew."""
+        """The id stays, so the first version is not held again."""
         with self._locked():
             self._find(held.id)
             self._put(held.id + WAITING_ENDING, write_held(held))
 
     def settle(self, id: str, how: str = "", what: str = "", now: float = 0.0) -> None:
-        """Write down what became of it, then take it off the list."""
+        """Records the decision before the draft leaves the list."""
         with self._locked():
             name = self._find(id)
             settled = self._settled()
@@ -146,11 +137,10 @@ class Inbox:
                     self._remove(old + SETTLED_ENDING)
 
     def settled(self) -> list[dict[str, str]]:
-        """Drafts already approved or rejected, newest first."""
         return [*reversed(self._settled().values())]
 
     def rejected(self, now: float) -> list[Held]:
-        """What was rejected and can still be put back, newest first; damaged ones are left out."""
+        """Drafts that can still be restored, newest first; damaged ones are left out."""
         rejected = []
         for line in self.settled():
             if line.get("how") == REJECTED and _is_kept(line, now):
@@ -159,11 +149,9 @@ class Inbox:
         return rejected
 
     def was_settled(self, id: str) -> bool:
-        """True for a draft that was decided on before, and does not wait again."""
         return id in self._settled() and id not in self._ids()
 
     def reopen(self, id: str) -> Held:
-        """Let a settled draft wait again, as it did."""
         with self._locked():
             held = self._read(id, SETTLED_ENDING)
             self._check_room(PERSON)  # who lets it wait again
@@ -213,7 +201,6 @@ class Inbox:
             raise BadInput(f"{path}: this draft is damaged", path=path, next=hint) from None
 
     def _settled(self) -> dict[str, dict[str, str]]:
-        """What was settled, by id; damaged lines are skipped."""
         with state.explained(os.path.join(self.folder, SETTLED), "cannot be read"):
             lines, _ = state.read_lines(self.folder, SETTLED)
         pairs, _ = state.parse_lines(lines, lambda value: (restore_value(str, value["id"]), value))
@@ -232,12 +219,11 @@ class Inbox:
             Disk(self.folder).drop(name)
 
     def list(self) -> list[Held]:
-        """What waits and can be read, the oldest first."""
         return self.look()[0]  # last in the class: above, `list` is the type
 
 
 def write_held(held: Held) -> bytes:
-    """A draft that waits as JSON: ASCII, so that no character of it can do harm."""
+    """ASCII only, so that no character can do harm."""
     parts = asdict(held.catch)
     parts["draft"] = parts["draft"] and {**parts["draft"], "day": str(parts["draft"]["day"] or "")}
     value = {"id": held.id, "time": held.time, "reason": held.reason}
@@ -246,7 +232,7 @@ def write_held(held: Held) -> bytes:
 
 
 def read_held(data: bytes, id: str) -> Held:
-    """The inverse of `write`; raises one of `state.DAMAGE` for anything else."""
+    """Inverse of `write_held`; raises one of `state.DAMAGE` for anything else."""
     value = json.loads(data)
     parts = {key: value[key] for key in ("origin", "forget", "draft")}
     catch = cast(Catch, restore_value(Catch, {**parts, "hold": value["reason"]}))
@@ -256,11 +242,9 @@ def read_held(data: bytes, id: str) -> Held:
 
 
 def _is_kept(line: dict[str, str], now: float) -> bool:
-    """True if it was settled not so long ago, or nobody knows when."""
     time = safe.parse_time(str(line.get("time", "")))
     return time is None or now - time <= KEPT_DAYS * safe.DAY
 
 
 def open_inbox(app: App) -> Inbox:
-    """What waits for a person's yes before it may enter this store."""
     return Inbox(os.path.join(state_folder(app.config), "held"))

@@ -31,7 +31,7 @@ def hand_over(
     client: str = "",
     model: str | None = "",
 ) -> Outcome:
-    """Capture a transcript or messages; handed over again, only what is new counts."""
+    """Capture a transcript or messages; on a second call, only what is new."""
     app = replace(app, actor=ACTOR)
     if isinstance(conversation, str):
         path = os.path.abspath(conversation)
@@ -58,7 +58,6 @@ def _hash(*texts: str) -> str:
 
 
 def _records(messages: Sequence[GivenMessage], store: str) -> Iterator[dict[str, object]]:
-    """Each message as a record of the client whose transcripts have the same form."""
     seen: dict[str, int] = {}
     if not isinstance(messages, Iterable):
         raise BadInput("a conversation is a list of messages, or a path", next=_NEXT)
@@ -89,7 +88,7 @@ def _records(messages: Sequence[GivenMessage], store: str) -> Iterator[dict[str,
 
 
 def _block(block: object, store: str) -> object:
-    """A block as JSON, also one of the SDK; what the memory tool wrote is in the store."""
+    """A block as JSON, also an SDK object; texts written by the memory tool are left out."""
     dump = getattr(block, "model_dump", None)
     plain = dump(mode="json") if callable(dump) else block
     given = plain.get("input") if isinstance(plain, dict) else None

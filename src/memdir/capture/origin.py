@@ -45,8 +45,6 @@ _COMMAND = re.compile(r"`([^`\n]{3,200})`")
 
 
 class _Piece(NamedTuple):
-    """A stretch of what somebody said, and the words that it shares with the draft."""
-
     said: Message
     text: str
     words: frozenset[str]
@@ -56,9 +54,9 @@ _Speaker = tuple[str, float, _Piece | None]  # who said a sentence, its weight, 
 
 
 def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
-    """The origin with who said what the text says, where, and the words, cut short.
+    """Who said what the text says, in which message, with a short quote.
 
-    `name` is what a new memory is to be called; it may say what its text does not.
+    `name` is the name of a new memory; it may say more than the text.
     """
     words = Words()
     parts = _parts(text, words)
@@ -88,7 +86,7 @@ def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = 
 
 
 def reason_to_distrust(origin: Origin) -> str:
-    """Why a person must agree before this is saved; empty if a person said it."""
+    """Why a person must agree before it is saved; empty if a person said it."""
     if origin.who == PERSON:
         return ""
     if origin.who == TOOL:
@@ -100,7 +98,6 @@ def reason_to_distrust(origin: Origin) -> str:
 
 
 def sign_draft(draft: Draft, origin: Origin) -> Draft:
-    """The draft with where it comes from in its header: every memory tells who said it."""
     said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
     told = {
         "metadata.client": origin.client,
@@ -116,7 +113,6 @@ def sign_draft(draft: Draft, origin: Origin) -> Draft:
 
 
 def describe_origin(values: Mapping[str, str]) -> str:
-    """Where a header says that a memory comes from, in words; empty if it does not say."""
     said = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
     if not said["said_by"]:
         elsewhere = inert_line(values.get("metadata.imported_from", ""), MAX_QUOTE_BYTES)
@@ -126,7 +122,6 @@ def describe_origin(values: Mapping[str, str]) -> str:
 
 
 def _parts(text: str, words: Words) -> list[frozenset[str]]:
-    """The words of each sentence; one that says too little belongs to the next."""
     parts: list[frozenset[str]] = []
     held: frozenset[str] = frozenset()
     # In stretches: of a long text at once, the end would not be looked at.
@@ -142,7 +137,6 @@ def _parts(text: str, words: Words) -> list[frozenset[str]]:
 
 
 def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> Iterator[_Piece]:
-    """What was said of this, in overlapping pieces, the newest first; of machines not too much."""
     left = MAX_HEARD_CHARACTERS
     for item in reversed(said):
         person = item.who == PERSON
@@ -164,7 +158,6 @@ def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> It
 def _speaker(
     terms: frozenset[str], pieces: Sequence[_Piece], weights: dict[str, float], tools: bool
 ) -> _Speaker:
-    """Who said a sentence, how much it weighs, and the best place; `tools`: they spoke, too."""
 
     def weight(some: frozenset[str]) -> float:
         return sum(weights.get(word, 1.0) for word in some)
@@ -190,7 +183,7 @@ def _speaker(
 
 
 def _foreign(text: str, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
-    """Where a tool named an address or a command of the text that nobody else named."""
+    """The piece where a tool named an address or command that nobody else named."""
     hosts = {*_HOST.findall(text), *_BARE_HOST.findall(text), *_NUMBERS.findall(text)}
     commands = {command for command in _COMMAND.findall(text) if len(command.split()) > 1}
     for wanted, trusted in ((hosts, (PERSON,)), (commands, (PERSON, AGENT))):
@@ -201,7 +194,7 @@ def _foreign(text: str, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 
 def _decide(speakers: Sequence[_Speaker]) -> tuple[str, _Piece | None]:
-    """A tool's sentence makes it the tool's; else a person's, if they said enough of it."""
+    """One sentence of a tool makes all of it the tool's; else a person must have said enough."""
     for who, _, piece in speakers:
         if who == TOOL:
             return who, piece

@@ -44,10 +44,9 @@ SETTLED = "a review has settled it already"
 
 @dataclass(frozen=True)
 class Request:
-    """A conversation to capture.
+    """`last`: a reply that may not be in the file yet; `turns`: ended since the last request.
 
-    `last` is a reply that may not be in the file yet; `turns` have ended since the last request;
-    `ends`: it is read now, however few turns that were.
+    `ends`: read it now, however few turns there were.
     """
 
     transcript: str
@@ -86,7 +85,6 @@ class Outcome:
 
 
 def report_line(decided: Sequence[Entry]) -> str:
-    """One line for the user; empty if nothing happened."""
     parts = []
     for verb, retired in (("saved", False), (RETIRED, True)):
         done = [entry for entry in decided if entry.what == SAVED]
@@ -111,9 +109,9 @@ def make_plan(
     left: bool,
     reason: str,
 ) -> Plan:
-    """Everything decided but the saving; the same things have the same ids each time.
+    """Decide everything, save nothing; the same things have the same ids each time.
 
-    `waiting` are the things of this conversation that wait; `left`: a model must still see it.
+    `waiting`: things of this session that wait; `left`: a model must still see it.
     """
     run = _hash(known.session, known.cursor.id, said[0].id if said else "")
     caught = {_id(known.session, catch): catch for catch in catches}
@@ -135,7 +133,7 @@ def make_plan(
 
 
 def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
-    """The drafts that a later request takes back, and which one, by their places in the list."""
+    """Index of each draft taken back later, and the index of the request that does it."""
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
     when = order_said(catches, said) if wishes else []
     return {
@@ -148,7 +146,7 @@ def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict
 
 
 def _id(session: str, catch: Catch) -> str:
-    """By what was said and where: a fork of a session, or one read again, has the same messages."""
+    """The session does not count: a fork of it has the same messages."""
     origin, draft = catch.origin, catch.draft
     texts = (draft.type, draft.name, draft.body) if draft else ("", "", catch.forget)
     return _hash(origin.client, origin.message or session, *texts)
@@ -159,7 +157,7 @@ def _hash(*texts: str) -> str:
 
 
 def _item(app: App, id: str, catch: Catch) -> Item:
-    """What is to be retired is looked up now: after a kill it might be gone already."""
+    """The memory to retire is looked up now: after a kill it might be gone."""
     draft = catch.draft
     if catch.refuse or catch.hold:
         return Item(id, catch, refuse=catch.refuse)
@@ -183,8 +181,8 @@ def _item(app: App, id: str, catch: Catch) -> Item:
 def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:
     """announce → receive → settle each → cursor → finish
 
-    A killed run is repeated: what it saved carries the id of the thing in its header, so nothing
-    is saved twice; what it retired is gone; what it held is there.
+    A killed run is repeated: a saved memory has the item's id in its header, so nothing is saved
+    twice; a retired memory is gone, and a held draft is in the inbox.
     """
     things = {item.id: item.catch for item in plan.items}
     if app.dry_run:

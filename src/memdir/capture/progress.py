@@ -58,8 +58,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """The counts, and the things that still wait; `problems` are lines that contradict others."""
-
     received: int
     saved: int
     refused: int
@@ -76,7 +74,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Done:
-    """A request that was met at once, while the rest of the conversation waits for a model."""
+    """A request carried out at once while the rest of the session waits for a model."""
 
     message: str
     quote: str
@@ -85,11 +83,11 @@ class Done:
 
 @dataclass(frozen=True)
 class Progress:
-    """One conversation of one store.
+    """The state of one session in one store.
 
-    `size` is that of the transcript when it was last read, -1 before; `turns` ended since. After
-    `failures` of a model (the last one was `why`) nothing is tried before `after`, as long as
-    model and limits are those of `asked`.
+    `size`: of the transcript when it was last read, -1 before; `turns`: ended since. After
+    `failures` of a model (the last reason is `why`) nothing is tried before `after`, unless the
+    model or its limits differ from `asked`.
     """
 
     session: str
@@ -108,9 +106,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to be decided; `target` is the path of the memory to retire.
+    """`target`: path of the memory to retire.
 
-    `refuse` is why it must not be saved at all: then its text is not written down either.
+    `refuse`: why it must not be saved; its text is then not written down either.
     """
 
     id: str
@@ -121,10 +119,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one run is to do, written down before it does any of it.
+    """Everything a run will do, written before it does any of it.
 
-    `waits` wait for a model; `dropped` waited and came to nothing. `progress` is valid when all is
-    done.
+    `waits` wait for a model; `dropped` waited for nothing. `progress` is valid when all is done.
     """
 
     batch: str
@@ -136,7 +133,7 @@ class Plan:
 
 
 def restore_value(kind: Any, value: Any) -> Any:
-    """The inverse of `asdict` for these classes, from JSON; raises one of `state.DAMAGE`."""
+    """Inverse of `asdict` for these classes; raises one of `state.DAMAGE`."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is types.UnionType:  # X | None; an unknown day is empty
         absent = value is None or (value == "" and parts[0] is datetime.date)
@@ -160,7 +157,7 @@ _hints = functools.cache(get_type_hints)
 
 
 def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None = None) -> Account:
-    """Count the lines, each thing once; what waits is counted, never computed as the rest."""
+    """Counts each thing once; waiting things are counted, never computed as the rest."""
     totals = Counter(before or {})
     count = totals.total()
     received: dict[str, Entry] = {}
@@ -184,31 +181,29 @@ def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None =
 
 
 def pause_seconds(failures: int) -> int:
-    """Seconds to wait after so many failures in a row."""
     return PAUSE_SECONDS[min(max(failures, 1), len(PAUSE_SECONDS)) - 1]
 
 
 def is_due(after: float, now: float) -> bool:
-    """False while something has to wait; a time too far ahead was set by a wrong clock."""
+    """A time too far ahead counts as due: it was set by a wrong clock."""
     return not now < after <= now + MAX_PAUSE_SECONDS
 
 
 class Journal:
-    """One file; only the holder of the lock of captures appends.
+    """Only the holder of the capture lock appends.
 
-    When it grows too long, all but the last decided things become totals in its first line; what
-    waits always keeps its line.
+    When the file grows too long, old decisions become totals in its first line; waiting things
+    always keep their lines.
     """
 
     def __init__(self, folder: str) -> None:
         self.folder, self.path = folder, os.path.join(folder, "journal")
 
     def read(self) -> tuple[Counter[str], list[Entry]]:
-        """Totals of shortened lines, and the lines; one that was cut off or damaged is skipped."""
+        """Totals of shortened lines, and the entries; damaged lines are skipped."""
         return self._read()[:2]
 
     def damaged(self) -> list[int]:
-        """The numbers of the damaged lines."""
         return self._read()[2]
 
     def account(self) -> Account:
@@ -216,7 +211,7 @@ class Journal:
         return balance_journal(entries, totals)
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Append, durably, all lines or none."""
+        """Durable on return, all lines or none."""
         if not entries:
             return
         with state.explained(self.path, "the journal cannot be written"):
@@ -254,7 +249,7 @@ def _parse_line(value: Any) -> Counter[str] | Entry:
 
 
 class Captures:
-    """The folder of one store; only the holder of `lock` writes there."""
+    """Only the holder of `lock` writes here."""
 
     def __init__(self, state_folder: str) -> None:
         self.folder = os.path.join(state_folder, FOLDER)
@@ -262,16 +257,14 @@ class Captures:
         self.lock = Lock(os.path.join(self.folder, "lock"), NOTICE_SECONDS, LOCK_SECONDS)
 
     def load(self, session: str) -> Progress:
-        """How far a conversation was processed; from the start if that is unknown."""
         known = cast(Progress | None, self._read(_session_file(session), Progress))
         return known if known and known.session == session else Progress(session)
 
     def keep(self, progress: Progress) -> None:
-        """Durable when it returns."""
+        """Durable on return."""
         self._put(_session_file(progress.session), _as_json(progress))
 
     def sessions(self) -> Iterator[Progress]:
-        """Every known conversation, the newest first."""
         try:
             with os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
                 newest = sorted(entries, key=lambda entry: entry.stat().st_mtime, reverse=True)
@@ -283,20 +276,17 @@ class Captures:
                     yield known
 
     def plan(self) -> Plan | None:
-        """What an earlier run was about to do when it was killed."""
         return cast(Plan | None, self._read(PLAN, Plan))
 
     def announce(self, plan: Plan) -> None:
-        """Durable before any of it is done."""
+        """Durable on return, before any of it is done."""
         self._put(PLAN, asdict(plan) | {"progress": _as_json(plan.progress)})
 
     def finish(self) -> None:
-        """The plan was carried out."""
         with state.explained(os.path.join(self.folder, PLAN), "cannot be removed"):
             state.remove(self.folder, PLAN)
 
     def prune(self, now: float) -> None:
-        """Remove the files of conversations that have long been idle."""
         oldest = now - KEPT_DAYS * DAY_SECONDS
         # There may be none, or another process was faster.
         with suppress(OSError), os.scandir(os.path.join(self.folder, SESSIONS)) as entries:

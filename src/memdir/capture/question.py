@@ -60,10 +60,7 @@ def fill_prompt(
     whole: Mapping[str, str],
     values: Mapping[str, object],
 ) -> tuple[str, str, str]:
-    """The system prompt, the first message, and the mark around data.
-
-    `whole` are memories whose text is given at once.
-    """
+    """System prompt, first message and the mark around data; `whole`: memories given in full."""
     prompt = files("memdir.capture").joinpath("prompts/capture.md").read_text(encoding="utf-8")
     # Exclusions are those of the session's prompt, so that both say the same.
     session = files("memdir.hot").joinpath("prompts/behaviour.md").read_text(encoding="utf-8")
@@ -96,9 +93,9 @@ def fill_prompt(
 
 
 def number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[int, Message]:
-    """The messages that are shown, by number: a person's, each with its neighbours.
+    """The messages to show, by number: those of a person, with their neighbours.
 
-    Those with a request come first, then the newest; what does not fit is left out.
+    Messages with a request come first, then the newest, as long as they fit.
     """
     asked = {signal.said.id for signal in signals}
     people = [number for number, item in enumerate(said, 1) if item.who == PERSON and item.text]
@@ -116,7 +113,6 @@ def number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[
 
 
 def _message_lines(shown: dict[int, Message], signals: Sequence[Signal]) -> Iterator[str]:
-    """Each message with its number and who said it; of tools an excerpt."""
     last = 0
     for number, message in shown.items():
         words = next((signal.quote for signal in signals if signal.said == message), "")
@@ -137,7 +133,6 @@ def _limit(message: Message, asked: bool) -> int:
 
 
 def _around(text: str, words: str, limit: int) -> str:
-    """At most so many characters, with these words among them."""
     if len(text) <= limit:
         return text
     index = max(text.find(words[:80]) if words else 0, 0)
@@ -150,7 +145,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def read_drafts(answer: Answer) -> list[Proposal]:
-    """The drafts of an answer that fits the schema; fails if all that it proposes is empty."""
+    """Fails if every proposed draft is empty."""
     data = answer.data if isinstance(answer.data, dict) else {}
     proposed = data.get("drafts") or []
     drafts = [_proposal(item) for item in proposed if item["body"].strip()]
@@ -177,7 +172,7 @@ def _proposal(item: Mapping[str, object]) -> Proposal:
 
 
 def _name(text: str) -> str:
-    """A name that a file can have; empty leaves the choice to the store."""
+    """A valid file name; empty lets the store choose."""
     name = text.strip().removesuffix(".md")
     if find_secrets(name):
         return ""  # in small letters no rule would know it again

@@ -31,7 +31,7 @@ from memdir.text import secrets
 
 
 def undo_changes(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
-    """undo → index, unless the index itself was put back; drafts that were approved wait again"""
+    """The index is rebuilt unless it was restored itself; approved drafts wait again."""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
         # What others did last is what may be undone.
@@ -52,7 +52,7 @@ def undo_changes(app: App, change: str = "", batch: str = "", since: float | Non
 
 
 def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
-    """The drafts whose approval was undone wait again, or are settled again by an undone undo."""
+    """Drafts wait again if their approval was undone; undoing that settles them again."""
     inbox, remarks = open_inbox(app), []
     for logged in undone:
         if id := approved_draft(logged.cause.reason):
@@ -76,15 +76,13 @@ FORGET = "forget: "
 
 @dataclass(frozen=True)
 class Settled:
-    """What became of one draft; `done` is what it changed, empty where it was rejected."""
-
     held: Held
     how: str  # approved, rejected, restored, or empty where it still waits
     done: Done
 
 
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """These drafts, all or none; or every one that waits and can be read."""
+    """These drafts, all or none; without ids, every readable one."""
     inbox = open_inbox(app)
     if every:
         return inbox.list()
@@ -93,7 +91,6 @@ def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
 
 
 def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
-    """What approving it would change, refusals and all; nothing is written."""
     dry = replace(app, dry_run=True)
     try:
         return _carry_out(dry, held, wishes)
@@ -102,9 +99,9 @@ def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
 
 
 def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
-    """save (or retire), then out of the inbox: killed in between, the next approval sees it there.
+    """Save, then remove from the inbox: after a kill the draft is still there.
 
-    What is refused or in conflict goes on waiting; one draft never stops the others.
+    A refused or conflicting draft goes on waiting and does not stop the others.
     """
     app = replace(app, batch=app.batch or f"review-{int(app.now())}")
     found = []
@@ -121,14 +118,14 @@ def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Set
 
 
 def reject_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
-    """Out of the inbox; for some days it can be put back, and it is not asked again."""
+    """A rejected draft can be restored for some days, and is not proposed again."""
     for held in chosen if not app.dry_run else ():
         open_inbox(app).settle(held.id, REJECTED, draft_title(held), app.now())
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
 def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """What was rejected and can still be put back: these, all or none; or every one of them."""
+    """These drafts, all or none; without ids, all that can be restored."""
     kept = open_inbox(app).rejected(app.now())
     if every:
         return kept
@@ -141,14 +138,12 @@ def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Hel
 
 
 def restore_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
-    """Back into the inbox, where they wait as they did."""
     for held in chosen if not app.dry_run else ():
         open_inbox(app).reopen(held.id)
     return [Settled(held, RESTORED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
 def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
-    """Other words for a draft, or the name of what is to be put away; the id stays."""
     if held.catch.draft is None:
         catch = replace(held.catch, forget=find_all(app.store, [draft.name])[0].path)
     else:
@@ -162,7 +157,7 @@ def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
 
 
 def draft_title(held: Held) -> str:
-    """A draft in one line, nothing from a secret on."""
+    """One line, cut before the first secret."""
     draft = held.catch.draft
     if draft is None:
         return draft_module.first_sentence(FORGET + held.catch.forget)
@@ -170,7 +165,6 @@ def draft_title(held: Held) -> str:
 
 
 def draft_text(held: Held) -> str:
-    """All that a draft says as one line, nothing from a secret on."""
     draft = held.catch.draft
     why = f" Why: {draft.why}" if draft and draft.why else ""
     text = FORGET + held.catch.forget if draft is None else draft.body + why

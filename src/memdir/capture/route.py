@@ -73,8 +73,6 @@ _DENIES = frozenset(
 
 @dataclass(frozen=True)
 class Text:
-    """Something that is said already: `where` it stands, and what it was learned from."""
-
     where: str
     text: str
     session: str = ""
@@ -82,8 +80,6 @@ class Text:
 
 
 class Known:
-    """Everything that is said already, cut into words once."""
-
     def __init__(self, texts: Sequence[Text] = ()) -> None:
         self._texts: list[tuple[Text, frozenset[str], list[frozenset[str]]]] = []
         self.add(*texts)
@@ -95,7 +91,6 @@ class Known:
             self._texts.append((text, similar.words(text.text), fair))
 
     def where(self, catch: Catch) -> str:
-        """Where it stands already, else the empty string; its opposite is something new."""
         draft, source = catch.draft, (catch.origin.session, catch.origin.message)
         if draft is None:
             return ""
@@ -124,15 +119,12 @@ def _alike(line: frozenset[str], sentence: frozenset[str]) -> bool:
 
 @dataclass(frozen=True)
 class Routed:
-    """Where a catch goes and why; its `hold` is empty if it may be saved at once."""
-
     to: str
     catch: Catch
     reason: str
 
 
 def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
-    """The destination; `kind` is what a person asked for there."""
     draft = catch.draft
     if draft is None:
         wish = f"a past session wanted {catch.forget[:80]!r} forgotten"
@@ -187,12 +179,11 @@ def _refusal(draft: Draft, rules: Rules) -> str:
 
 
 def rank_routed(routed: Routed) -> tuple[int, bool]:
-    """Values first, then memories, then what is proposed; what may be saved before what waits."""
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
 
 def nearly_same(first: Draft, second: Draft) -> bool:
-    """True if the two may be one memory: all words that count but one are the same, or a name."""
+    """True if both may be one memory: the same name, or the same words but one."""
     titles = [drafts.first_sentence(draft.description or draft.body) for draft in (first, second)]
     small, large = sorted(map(telling_words, titles), key=len)
     if MIN_WORDS - 1 <= len(small) >= len(large) - 1 and small <= large:
@@ -202,14 +193,14 @@ def nearly_same(first: Draft, second: Draft) -> bool:
 
 @dataclass(frozen=True)
 class Undone:
-    """A captured memory that was undone, and when: what is said again later is new."""
+    """A captured memory that was undone; the same words said later are new."""
 
     text: Text
     time: float
 
 
 def find_undone(app: App) -> list[Undone]:
-    """Memories with an origin that an undo removed; an undo that was undone removed none."""
+    """Captured memories removed by an undo that was not itself undone."""
     undone: list[Undone] = []
     times: dict[str, float] = {}  # of the undo that took a change back
     try:
@@ -228,7 +219,6 @@ def find_undone(app: App) -> list[Undone]:
 
 
 def day_undone(app: App, catch: Catch) -> str:
-    """The day on which this very thing, from the same message, was undone; empty for any other."""
     for undone in find_undone(app) if catch.origin.message else ():
         text = undone.text
         if text.message == catch.origin.message and Known([text]).where(catch):
@@ -237,7 +227,6 @@ def day_undone(app: App, catch: Catch) -> str:
 
 
 def learned_text(path: str, data: bytes, where: str = "") -> Text:
-    """What a memory says, and the message that it was learned from."""
     document = memory.read(memory.decode(data))
     values = document.values
     said = f"{values.get('description', '')}\n{document.body}"
@@ -247,8 +236,6 @@ def learned_text(path: str, data: bytes, where: str = "") -> Text:
 
 @dataclass(frozen=True)
 class Place:
-    """A project that sessions belong to; `root` is where its CLAUDE.md lies."""
-
     app: App
     root: str
     rules: Rules
@@ -259,13 +246,10 @@ class Place:
 
 @dataclass
 class Places:
-    """Opens each project once; `app` is the one of the current directory."""
-
     app: App
     opened: dict[str, Place] = field(default_factory=dict)
 
     def find(self, project: str, cwd: str) -> Place | str:
-        """Where a session belongs that was started in this project; else why that is unknown."""
         if not cwd:
             return "its transcript does not say in which directory it was"
         if not os.path.isdir(project):
@@ -302,7 +286,7 @@ class Places:
 
 
 def _standing_in(project: str, cwd: str) -> str:
-    """The directory of the session, or the nearest one above it that is left in the project."""
+    """The session's directory, or its nearest parent that still exists in the project."""
     tops = (project.rstrip("/"), os.path.realpath(project))
     for place in (cwd, os.path.realpath(cwd)):
         while any(is_below(place, top) for top in tops):
@@ -313,7 +297,6 @@ def _standing_in(project: str, cwd: str) -> str:
 
 
 def _texts(app: App, root: str) -> Iterator[Text]:
-    """What the store, the trash, the inbox and the pages for people say already."""
     store = app.store
     files: list[tuple[str, str, Callable[[], bytes]]] = []
     if store.exists():

@@ -28,7 +28,7 @@ MAX_WORKTREES = 200
 
 
 class Reader(Protocol):
-    """Reads the transcripts of one client, none outside of `root`."""
+    """Reads the transcripts of one client, none outside `root`."""
 
     root: str
 
@@ -37,7 +37,7 @@ class Reader(Protocol):
 
 
 def open_reader(app: App, client: str, path: str = "") -> Reader:
-    """The reader of a client's transcripts; a `path` that a person named may lie anywhere."""
+    """A `path` named by a person may be anywhere."""
     member = registry.load(FAMILY, client.replace("-", "_"), app.config.own)
     # The setting counts, not the variable: a repository may have set that.
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
@@ -48,7 +48,7 @@ def open_reader(app: App, client: str, path: str = "") -> Reader:
 
 
 def belongs_to_client(app: App, client: str, path: str) -> bool:
-    """True for a file among the client's own; any other is read only when a person names it."""
+    """Any other file is read only if a person names it."""
     if client == HANDED_OVER:
         return False
     root = os.path.realpath(open_reader(app, client).root)
@@ -57,7 +57,6 @@ def belongs_to_client(app: App, client: str, path: str) -> bool:
 
 
 def transcript_size(path: str) -> int | None:
-    """The size of a transcript; None if there is no such file."""
     try:
         return os.stat(path).st_size
     except NotADirectoryError:
@@ -72,9 +71,9 @@ def transcript_size(path: str) -> int | None:
 
 
 def hook_directory(app: App, request: Request, cwd: str) -> str:
-    """For a hook that is called in `cwd`: the directory whose project learns from it.
+    """The directory whose project learns from a hook called in `cwd`.
 
-    Where the conversation was started, if that still exists and keeps its state in the same place.
+    It is where the session started, if that still exists and has the same state folder.
     """
     started = _started_in(open_reader(app, request.client), request.transcript)
     if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
@@ -87,7 +86,7 @@ def hook_directory(app: App, request: Request, cwd: str) -> str:
 
 
 def find_project(app: App, request: Request) -> tuple[str, str]:
-    """A directory of the project in which it was started, and why that cannot be used.
+    """A directory of the project where the session started, and why it cannot be used.
 
     Both are empty for the current project.
     """
@@ -114,7 +113,6 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
 
 
 def _started_in(reader: Reader, transcript: str) -> str:
-    """The directory in which a conversation was started; empty if unknown."""
     look = getattr(reader, "started_in", None)  # of clients that write down each change of it
     try:
         return str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
@@ -131,10 +129,7 @@ def _own_settings(config: Config) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The sessions a person wants read; `model`: a model may be asked, `every`: all projects.
-
-    `yes`: what a person said is saved, asked for or not.
-    """
+    """`model`: a model may be asked; `every`: all projects; `yes`: save without a request."""
 
     sessions: tuple[str, ...] = ()
     since: float | None = None
@@ -147,15 +142,12 @@ class Chosen:
 
 @dataclass(frozen=True)
 class PastSession:
-    """A session, the directory it was started in or below, and who can read it."""
-
     session: Session
     project: str
     reader: Reader
 
 
 def find_sessions(app: App, chosen: Chosen) -> list[PastSession]:
-    """The sessions, newest first; each once, however many worktrees and folders list it."""
     config = app.config
     here = [config.checkout, config.project_root, *_worktrees(config.project_root)]
     listed = _list(app, chosen, [*here, *_other_projects(app)] if chosen.every else here)
@@ -181,7 +173,7 @@ def find_sessions(app: App, chosen: Chosen) -> list[PastSession]:
 
 
 def _worktrees(root: str) -> list[str]:
-    """The linked worktrees of a repository, as git lists them, whether or not they still exist."""
+    """Linked worktrees as git lists them, deleted ones included."""
     top = os.path.join(root, ".git", "worktrees")
     top = top if os.path.isdir(top) else os.path.join(root, "worktrees")  # a bare repository
     try:
@@ -232,7 +224,6 @@ def _newest_first(sessions: Iterable[PastSession]) -> list[PastSession]:
 
 
 def _fitting(name: str, among: Sequence[PastSession]) -> list[PastSession]:
-    """The session of that id or path, or those whose ids begin so."""
     path = os.path.realpath(name) if "/" in name and "\0" not in name else ""
     exact = [
         it for it in among if name == it.session.id or path == os.path.realpath(it.session.path)

@@ -47,8 +47,6 @@ MIN_SHARE = 0.5  # of the words of a request that its draft has; of a line that 
 
 @dataclass(frozen=True)
 class Signal:
-    """A place in a conversation that may be worth a memory: `quote` are the words themselves."""
-
     kind: str
     quote: str
     said: Message
@@ -62,8 +60,6 @@ class Signal:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a draft comes from: `who` said what it rests on, and the words, cut short."""
-
     client: str = ""
     session: str = ""
     message: str = ""
@@ -74,11 +70,9 @@ class Origin:
 
 @dataclass(frozen=True)
 class Catch:
-    """What is to become of one thing that capture found.
+    """`forget`: what a person wants forgotten; then there is no draft.
 
-    `forget` is what a person wants forgotten, and then there is no draft. `hold` is why a person
-    must agree first; empty if it may be saved at once. `refuse` is why it must not be written down
-    anywhere: then it carries no text.
+    `hold`: why a person must agree first. `refuse`: why it must not be saved; then it has no text.
     """
 
     origin: Origin
@@ -89,7 +83,6 @@ class Catch:
 
 
 def day_of(said: Message | None) -> datetime.date | None:
-    """The user's day on which something was said, if known."""
     if said is None or not said.time:
         return None
     try:
@@ -99,12 +92,12 @@ def day_of(said: Message | None) -> datetime.date | None:
 
 
 def short_quote(text: str) -> str:
-    """A few words as one harmless line, up to the first secret."""
+    """One harmless line, cut before the first secret."""
     return inert_line(" ".join(secrets.before_secrets(text).split()), MAX_QUOTE_BYTES)
 
 
 def mask_secrets(text: str) -> str:
-    """The text without the lines that hold secrets; the block of a key goes as a whole."""
+    """Leaves out lines with secrets, and the whole block of a key."""
     found = secrets.find_secrets(text)
     if not found:
         return text
@@ -120,12 +113,11 @@ def mask_secrets(text: str) -> str:
 
 
 def notice_requests(said: Sequence[Message]) -> list[Signal]:
-    """The requests in what people typed; agents and tools ask for nothing."""
+    """Requests count only if a person typed them."""
     return [signal for item in said if item.who == PERSON for signal in _in_message(item)]
 
 
 def is_worth_reading(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
-    """True if a person said more than these requests that a model could learn something from."""
     quotes = [signal.quote for signal in signals]
     spoken = (part for item in said if item.who == PERSON for part in sentences(item.text))
     return any(
@@ -155,7 +147,7 @@ def _in_message(message: Message) -> list[Signal]:
 
 
 def _request(said: Sentence) -> tuple[str, int, int]:
-    """The kind of request in a sentence, and where its words begin and end; kind "" for none."""
+    """Kind, start and end of a request; kind "" if there is none."""
     matches = [
         (match.start(match.lastgroup or 0), RULE if kind == typed.FROM_NOW else kind, match)
         for kind in typed.REQUESTS
@@ -172,7 +164,6 @@ def _request(said: Sentence) -> tuple[str, int, int]:
 
 
 def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
-    """The first and the last sentence of a request: "remember this:" means what follows."""
     said = own[index]
     if _names_something(said.text):
         return index, index
@@ -186,7 +177,6 @@ def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
 
 
 def _statement(text: str) -> str:
-    """A request without its first words if a whole sentence is left; else all of it."""
     said = sentence(text)
     kind, start, end = _request(said)
     rest = typed.joined_start(said.bare, end) if kind == REMEMBER else 0
@@ -197,7 +187,6 @@ def _statement(text: str) -> str:
 
 
 def _names_something(text: str) -> bool:
-    """True if a request says what is to be kept: "remember this" does not."""
     said = sentence(text)
     _, start, end = _request(said)
     before = typed.remove_phrases("lead", said.bare[:start])
@@ -230,7 +219,7 @@ def _is_dense(text: str) -> bool:
 def draft_requests(
     signals: Sequence[Signal], said: Sequence[Message], origin: Origin
 ) -> list[Catch]:
-    """What is to be forgotten, then the drafts; each text once, unless forgotten in between."""
+    """Requests to forget, then drafts; each text once, unless forgotten in between."""
     result: dict[str, tuple[Catch, int]] = {}
     forgotten = 0
     for signal in signals:
@@ -275,7 +264,6 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
 
 
 def _last_words(message: Message, said: Sequence[Message]) -> str:
-    """The end of what the agent said before a message."""
     last = ""
     for other in said:
         if other == message:
@@ -286,10 +274,10 @@ def _last_words(message: Message, said: Sequence[Message]) -> str:
 
 
 def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
-    """The catches; one that repeats a secret of the conversation is refused and loses its text.
+    """A catch that repeats a secret of the conversation is refused and loses its text.
 
-    The conversation is searched as it was said: in a draft, the value may have other capitals or
-    be part of a name, and no rule would know it.
+    The conversation itself is searched: in a draft the value may have another case or be part of
+    a name, and no rule would recognize it.
     """
     result = list(catches)
     used = {catch.origin.message for catch in result}
@@ -342,13 +330,11 @@ _VAGUE = frozenset(map(stem, _VAGUE_WORDS.split()))
 
 
 def telling_words(text: str) -> frozenset[str]:
-    """The words of a text that tell it from others."""
     plain = text[:MAX_CHARACTERS].replace("-", " ").replace("_", " ")
     return frozenset(Words().count(plain)[0])
 
 
 def name_unwanted(wish: str) -> str:
-    """The words of a request that name what is to be forgotten; all of them if none is plain."""
     text = " ".join(wish[:MAX_CHARACTERS].split())
     text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
     end = _ENDS.search(text)
@@ -357,7 +343,6 @@ def name_unwanted(wish: str) -> str:
 
 
 def _unwanted(text: str) -> str:
-    """What is to be forgotten, in the person's words, up to the first secret."""
     text = secrets.before_secrets(text)
     _, start, end = _request(sentence(text))
     rest = text[end:].strip(" .,:!。") or text[:start].strip(" .,:!。、")
@@ -365,7 +350,7 @@ def _unwanted(text: str) -> str:
 
 
 def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]) -> str:
-    """Why a person must agree to what is gone from a memory; empty if one asked for it."""
+    """Why a person must agree to removed lines; empty if one asked for it."""
     left = telling_words(_text(draft))
     lines = [words for line in read(old).body.splitlines() if (words := telling_words(line))]
     gone = [words for words in lines if len(words & left) < MIN_SHARE * len(words)]
@@ -383,9 +368,9 @@ def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[
 
 
 def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
-    """True if one of a model's drafts says what was to be remembered; a held one does not count.
+    """True if a draft of the model, not a held one, covers the request.
 
-    The words of the request count: a message may hold two.
+    The words of the request are compared, because a message may have two requests.
     """
     wanted = telling_words(signal.quote) - telling_words(_ANY_WORDS)
     asked = signal.asked_for
@@ -424,7 +409,6 @@ def takes_back(wish: str, draft: Draft) -> bool:
 
 
 def order_said(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
-    """Where in a conversation each of them was said: the message, and the place in it."""
     numbers = {item.id: number for number, item in enumerate(said) if item.text}
     texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
     places = []

@@ -76,7 +76,7 @@ _BLANK = "\u00b7"  # stands for each character of a quotation
 
 @dataclass(frozen=True)
 class Sentence:
-    """`bare` is what patterns look at: as long as `text`, in small letters, quotations blank.
+    """`bare` is matched by patterns: lower case, as long as `text`, quotations blanked.
 
     `doubtful`: somebody else may have written it.
     """
@@ -89,12 +89,10 @@ class Sentence:
 
     @property
     def asks(self) -> bool:
-        """It ends as a question."""
         return self.text.rstrip(" )\"'").endswith(("?", "？"))
 
 
 def sentences(text: str) -> list[Sentence]:
-    """In their order; empty for a command and for what a client wrote."""
     if text.lstrip().startswith(("/", "!")):
         return []
     text = _TAGGED.sub("", text)
@@ -108,17 +106,14 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def own_words(text: str) -> str:
-    """What of a message the person most likely typed themselves."""
     return join_sentences([item for item in sentences(text) if not item.doubtful])
 
 
 def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
-    """One sentence as patterns want it."""
     return Sentence(text, _bare(text[:MAX_SENTENCE_CHARACTERS]), block, line)
 
 
 def join_sentences(some: Sequence[Sentence]) -> str:
-    """Sentences as one text; those of different lines stay on different lines."""
     text = ""
     for index, item in enumerate(some):
         gap = "" if not index else " " if item.line == some[index - 1].line else "\n"
@@ -127,7 +122,7 @@ def join_sentences(some: Sequence[Sentence]) -> str:
 
 
 def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Up to `the page says:`; what stands near `this page` is doubtful."""
+    """Stops at `the page says:`; sentences near `this page` become doubtful."""
     doubtful, quoted_line = False, -1
     for item in some:
         if item.line == quoted_line:
@@ -146,7 +141,6 @@ def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
 
 
 def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
-    """With those marked that stand in what looks like a document."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines or not some:
         return some
@@ -171,7 +165,6 @@ def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
 
 
 def _parts(line: str) -> Iterator[str]:
-    """Cut at the ends of sentences, but not inside a quotation."""
     start = 0
     for match in _ENDS.finditer(_QUOTED.sub(lambda found: _BLANK * len(found[0]), line)):
         yield line[start : match.start()]
@@ -187,7 +180,6 @@ def _bare(text: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Typed lines with the number of their paragraph; wrapped ones are joined."""
     held, block, fence, fault = "", 0, "", False
     lines = text.split("\n")
     mailed = sum(1 for line in lines if _MAIL.match(line.strip())) >= MIN_MAIL_HEADERS
@@ -222,7 +214,7 @@ def _opens_fence(lines: Sequence[str]) -> bool:
 
 
 def _goes_on(line: str, next_line: str) -> bool:
-    """Was a sentence wrapped here? In a chat, a short line ends a thought without a full stop."""
+    """True if a sentence is wrapped here; a short chat line ends without a full stop."""
     ended = line.rstrip().endswith((".", "!", "?", ":", ";"))
     return len(line) >= MIN_WRAPPED_CHARACTERS and next_line[:1].islower() and not ended
 
@@ -236,36 +228,33 @@ MAX_LEADS = 4
 
 
 def find_request(kind: str, bare: str) -> re.Match[str] | None:
-    """Where a sentence makes such a request: group `words` without the words before it."""
+    """The match of a request; group `words` leaves out the words before it."""
     if not mentions_phrase(kind, bare):  # cheaper: most sentences ask for nothing
         return None
     return _requests(kind).search(bare)
 
 
 def joined_start(bare: str, start: int) -> int:
-    """Where the thing to be kept begins if a request ends at `start` and joins it; else 0."""
+    """Start of the text joined to a request that ends at `start`; 0 if none."""
     joined = _joint().match(bare, start)
     return joined.end() if joined else 0
 
 
 def begins_with(kind: str, bare: str) -> bool:
-    """True if a statement begins with one of the words of that kind."""
     return bool(_anywhere(kind, r"^\W*").search(bare))
 
 
 def mentions_phrase(kind: str, bare: str) -> bool:
-    """True if one of the words of that kind stands in it."""
     return bool(_anywhere(kind, "").search(bare))
 
 
 def remove_phrases(kind: str, bare: str) -> str:
-    """The text without the words of that kind."""
     return _anywhere(kind, "").sub("", bare)
 
 
 @functools.cache
 def announcement() -> re.Pattern[str]:
-    """`the log says:`, group `colon`; or `this page`, group `points`."""
+    """Matches `the log says:` (group `colon`) or `this page` (group `points`)."""
     texts, pointing = _bounded("texts"), _bounded("pointing")
     return re.compile(
         rf"(?:{texts}|{pointing})[^:：\n]{{0,40}}(?P<colon>[:：])(?!//)"
@@ -314,7 +303,6 @@ def _entries(kind: str, languages: list[dict[str, Any]] | None = None) -> list[s
 
 
 def _either(phrases: list[str]) -> str:
-    """Any of the phrases, as whole words in scripts that put spaces between them."""
     spaced = [
         f"(?:{phrase})" if phrase.endswith(("'", "\\b")) else rf"(?:{phrase})(?!\w)"
         for phrase in phrases

@@ -54,7 +54,7 @@ ReadDraft = Callable[[str], bytes]
 
 @dataclass(frozen=True)
 class Intent:
-    """One wish; `draft` is what was read from its file, `pinned` what an earlier look found."""
+    """`draft` is the content of its file, `pinned` the result of an earlier look."""
 
     type: str
     action: str
@@ -70,8 +70,6 @@ class Intent:
 
 @dataclass(frozen=True)
 class Result:
-    """What becomes of one intent, and what the mechanics said of it."""
-
     intent: Intent | None
     outcome: str
     action: str = match.NOOP
@@ -84,7 +82,7 @@ class Result:
 
 
 def read_intents(given: Record, read: ReadDraft) -> list[Intent | RecordError]:
-    """Every intent, or why it is none; one that is broken hides no other."""
+    """A broken intent does not hide the others."""
     items = given.get("intents")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         fix = 'write {"intents": [{"category": …, "action": …, "draft": …}, …]}'
@@ -138,7 +136,7 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
 
 
 def _read_draft(given: Record, texts: dict[str, str], read: ReadDraft) -> tuple[Record, str]:
-    """The draft of an intent, read once, and its hash: later these very bytes must stand there."""
+    """The draft, read once, and its hash: the file must not change until the commit."""
     record, path = given.get("record"), texts["draft"]
     if isinstance(record, dict):
         return record, ""
@@ -168,12 +166,11 @@ def _refusal(message: str, fix: str) -> RecordError:
 
 
 def prepare_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
-    """What a commit would do; nothing is written."""
     return commit_intents(replace(app, dry_run=True), intents)
 
 
 def commit_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
-    """Create, update or retire each; one batch, one undo. A refusal stops no other."""
+    """One batch, one undo; a refusal does not stop the others."""
     results: list[Result] = []
     with change_records(app, "save") as desk:
         settings, warnings = settings_of(desk.store)
@@ -231,7 +228,7 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
 
 
 def approve_record(app: App, held: Held) -> Done:
-    """Save a held draft as the person left it; its body is the view of a record."""
+    """The body of the held draft is the rendered record, perhaps edited by a person."""
     draft = held.catch.draft
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")

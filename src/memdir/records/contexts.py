@@ -36,13 +36,12 @@ _OTHERS = 0o077  # the permissions of everybody else
 
 
 class Contexts:
-    """The directories of one user's sessions; a session without an id gets a new one each time."""
+    """A session without an id gets a new directory each time."""
 
     def __init__(self, state_dir: str) -> None:
         self.folder = os.path.join(state_dir, FOLDER)
 
     def open(self, session: str) -> Context:
-        """The directory of a session, made where there is none."""
         try:
             Disk(self.folder).make_root()
             if os.stat(self.folder).st_mode & _OTHERS:
@@ -62,7 +61,7 @@ class Contexts:
             raise failure(error, self.folder, "no private directory can be made") from None
 
     def read_draft(self, path: str, session: str = "") -> bytes:
-        """A draft of this session, or of any where none is named. Read once: these bytes count."""
+        """Without a session, drafts of any session count. Read once: these bytes count."""
         top, _, name = path.rpartition("/")
         above, _, inner = top.rpartition("/")
         tricky = (
@@ -80,12 +79,11 @@ class Contexts:
         return context.read(name)
 
     def drop(self, session: str) -> None:
-        """Remove what a session left: it was saved, or nobody wants it."""
         if session:
             _remove(self.open(session).folder)
 
     def prune(self, now: float) -> None:
-        """Remove the directories that nobody has used for a day."""
+        """Removes directories unused for KEPT_SECONDS."""
         try:
             for name in [name for name in os.listdir(self.folder) if name != KEY]:
                 path = os.path.join(self.folder, name)
@@ -101,7 +99,7 @@ class Contexts:
             raise failure(error, self.folder, "old contexts cannot be removed") from None
 
     def _key(self) -> bytes:
-        """The secret of these directories, made by whoever comes first."""
+        """The secret key of the directory names, made on first use."""
         path = os.path.join(self.folder, KEY)
         for _ in range(KEY_TRIES):
             create_once(path, os.urandom(KEY_BYTES))
@@ -114,17 +112,15 @@ class Contexts:
 
 
 class Context:
-    """The directory of one session; it is reached by its handle, links are never followed."""
+    """Accessed through its directory handle; links are never followed."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     def draft_place(self, type: str) -> str:
-        """Where an agent puts its draft of this category."""
         return os.path.join(self.folder, DRAFT.format(type))
 
     def write(self, type: str, text: str) -> str:
-        """Write the context of a category, whole; its path."""
         if type not in TYPES:
             raise RecordError(refusal.INPUT, f"{type[:40]!r} is no type", fix=", ".join(TYPES))
         name = CONTEXT.format(type)
@@ -145,7 +141,6 @@ class Context:
         return os.path.join(self.folder, name)
 
     def read(self, name: str) -> bytes:
-        """The bytes of a regular file of our own in it."""
         path = os.path.join(self.folder, name)
         try:
             with _private(self.folder) as folder:
@@ -178,7 +173,7 @@ class Context:
 
 @contextmanager
 def _private(path: str) -> Iterator[int]:
-    """A handle of a directory; one that others can reach or that is theirs is refused."""
+    """Opens a directory; refuses one that others own or can access."""
     handle = os.open(path, _DIRECTORY)
     try:
         facts = os.fstat(handle)
@@ -197,7 +192,7 @@ def _outside(path: str, folder: str) -> RecordError:
 
 
 def _remove(path: str) -> None:
-    """Remove a directory or a stray file; a link itself, never what it names."""
+    """Of a link, removes the link itself, never its target."""
     if os.path.isdir(path) and not os.path.islink(path):
         import shutil  # heavy, and seldom needed
 

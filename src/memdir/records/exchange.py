@@ -38,7 +38,6 @@ _IMPLIED: Record = {
 
 
 def export_record(record: Record) -> str:
-    """A Markdown memory that holds all of the record."""
     text = render.render_record(record)
     exact, shown = _flat(record), _flat(_IMPLIED | render.read_rendered(text))
     left = {key: value for key, value in exact.items() if key not in shown or shown[key] != value}
@@ -53,7 +52,6 @@ def export_record(record: Record) -> str:
 
 
 def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]:
-    """The record that a Markdown memory stands for, and what had to be put right."""
     if text.partition("\n")[0].endswith("\r"):
         text = text.replace("\r\n", "\n")  # an editor's doing: we never end the first line so
     seen = _flat(_IMPLIED | render.read_rendered(text))
@@ -74,7 +72,6 @@ def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]
 
 
 def _leftovers(text: str) -> tuple[Record, list[str]]:
-    """The last line of the form that `export` writes."""
     for line in reversed(text.split("\n")):
         bare = line.rstrip("\r")
         if bare.startswith(render.LEFTOVERS) and bare.endswith(_END):
@@ -89,7 +86,6 @@ def _leftovers(text: str) -> tuple[Record, list[str]]:
 
 
 def _flat(record: Record) -> Record:
-    """The fields of the content beside the others, so that each can be compared on its own."""
     content = record.get("content")
     flat = {key: value for key, value in record.items() if key != "content"}
     if isinstance(content, dict):
@@ -108,13 +104,11 @@ def _nested(flat: Record) -> Record:
 
 
 def _raw(text: str) -> dict[str, str]:
-    """Every part of a Markdown memory as it is written, by the place where it stands."""
     document = memory.read(text)
     return document.values | render.sections(document.body)
 
 
 def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
-    """What stands where a key of the record is shown; nothing for one that is not shown."""
     if key in render.HEADER:
         return [raw.get(render.HEADER[key])]
     if key in ("tags", "related_files"):
@@ -131,7 +125,6 @@ def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
 
 
 def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]]:
-    """A valid record from a file of any version, and what was done to it; else a refusal."""
     record = read_json(data, path)
     if is_newer(record):
         return require_valid(record, path=path), []
@@ -168,7 +161,6 @@ def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]
 
 
 def _convert(value: object, field: Field) -> object:
-    """A text where a list belongs and the other way round; choices whatever their case."""
     plain = value.strip().lower() if isinstance(value, str) else ""
     if field.kind == fields.CHOICE:
         choice = plain.replace("-", "_").replace(" ", "_")
@@ -186,7 +178,7 @@ def _convert(value: object, field: Field) -> object:
 
 
 def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[str]) -> None:
-    """Each key that no field takes becomes an entry of the log, where a person finds it again."""
+    """Each unknown key becomes an entry of the log, so that nothing is lost."""
     content, changes = record.get("content"), record.get("changes")
     if not known or not isinstance(content, dict) or not isinstance(changes, list):
         return  # nothing can be valid here, and the check says what is wrong
@@ -203,8 +195,6 @@ def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[s
 
 @dataclass
 class Source:
-    """What a source holds: records by the path they get, what was repaired, what was refused."""
-
     records: dict[str, Record] = field(default_factory=dict)
     repairs: dict[str, list[str]] = field(default_factory=dict)
     refused: list[Finding] = field(default_factory=list)
@@ -213,7 +203,6 @@ class Source:
 
 
 def read_records(store: Store, now: float) -> Source:
-    """Every record below a directory, in today's form; what is none is refused, by its file."""
     source = Source()
     for path in paths_of(store):
         try:
@@ -230,7 +219,6 @@ def read_records(store: Store, now: float) -> Source:
 
 
 def read_memories(files: Sequence[tuple[str, bytes]], now: float) -> Source:
-    """The same from Markdown memories; one of another type is passed over."""
     source = Source()
     for path, data in files:
         try:
@@ -252,7 +240,7 @@ def _take(source: Source, path: str, record: Record, repairs: list[str]) -> str:
 
 
 def import_records(app: App, source: Source) -> Done:
-    """Put each down; nothing is overwritten, one undo takes all of it back."""
+    """Nothing is overwritten; one undo reverts all."""
     with change_records(app, "import") as desk:
         desk.cause = replace(desk.cause, batch=f"import-{int(app.now())}")
         desk.plan = list(source.records)
@@ -279,7 +267,6 @@ def _adopt(path: str, record: Record, store: Store) -> Change:
 
 
 def upgrade_records(app: App) -> tuple[Source, Done]:
-    """Bring the records of this very store into today's form, where they lie."""
     with change_records(app, "import") as desk:
         source = read_records(desk.store, app.now())
         for place, record in source.records.items():
@@ -295,7 +282,7 @@ def upgrade_records(app: App) -> tuple[Source, Done]:
 
 
 def export_memories(app: App, every: bool = False) -> list[tuple[str, bytes]]:
-    """Active records (with `every`, all) as Markdown memories, the type in front of their names."""
+    """Active records (with `every`, all); each name starts with the type."""
     return [
         (f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md", encode(export_record(record)))
         for path, record in read_all_records(app.store)[0].items()

@@ -61,8 +61,6 @@ SCALARS = (TEXT, CHOICE, FLAG)
 
 
 class Field:
-    """One key of a content: its kind, whether it must be there, and what it may say."""
-
     __slots__ = ("choices", "kind", "label", "min_items", "name", "required")
 
     def __init__(
@@ -136,7 +134,7 @@ CONTENT: dict[str, tuple[Field, ...]] = {
 
 
 def type_named(name: object) -> str:
-    """One of the six types, forgiving case, hyphens and the folder's name; else nothing."""
+    """Ignores case and hyphens, accepts folder names; empty if unknown."""
     if not isinstance(name, str):
         return ""
     plain = name.strip().lower().rstrip("/")
@@ -145,23 +143,20 @@ def type_named(name: object) -> str:
 
 
 def type_at(path: str) -> str:
-    """The type that the folder of a path stands for; nothing outside the six folders."""
     parts = path.replace("\\", "/").split("/")
     return TYPE_OF_FOLDER.get(parts[-2], "") if len(parts) > 1 else ""
 
 
 def path_of(type: str, id: str) -> str:
-    """Where a record lies below its store."""
     return f"{FOLDERS[type]}/{id}.json"
 
 
 def fields_of(record: Record) -> tuple[Field, ...]:
-    """The fields of its content; none for an unknown type."""
     return CONTENT.get(str(record.get("category")), ())
 
 
 def status_of(record: Record) -> str:
-    """Active, retired or archived; older records say nothing and are active."""
+    """Older records have no status and are active."""
     return str(record.get("record_status") or ACTIVE)
 
 
@@ -170,12 +165,12 @@ def is_active(record: Record) -> bool:
 
 
 def texts_of(value: object) -> list[str]:
-    """The texts in a list; files from elsewhere may hold anything."""
+    """Keeps only texts: files from elsewhere may hold anything."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def is_newer(record: Record) -> bool:
-    """True for a record of a later version of the format: it is read and never rewritten."""
+    """A record of a later format version is read, never rewritten."""
     version = record.get("schema_version")
     if version == SCHEMA_VERSION or not isinstance(version, int | float | str):
         return False

@@ -44,7 +44,7 @@ OUTPUT_OPTIONS = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document"
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """A denial, or nothing at all: what is not ours is for the client to decide."""
+    """A denial, or nothing: the client decides about everything else."""
     root = here.records()
     if not root or not asked.cwd.startswith("/"):
         return "", None
@@ -63,7 +63,6 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 
 def _places(path: str, cwd: str) -> list[str]:
-    """Where it lies by its own name, and what it is a link to; nothing where nobody can tell."""
     if "\0" in path:
         return []
     home = os.environ.get("HOME", "")
@@ -74,7 +73,7 @@ def _places(path: str, cwd: str) -> list[str]:
 
 
 def _is_guarded(path: str, root: str, with_all_below: bool) -> bool:
-    """Is it a record, their index, one of their folders or, to take it away, all of them?"""
+    """True for a record, the index, a record folder or, if it is removed, a parent of them."""
     parts, above = path.split("/"), root.split("/")
     if not all(map(_means, parts, above)):
         return False
@@ -84,7 +83,7 @@ def _is_guarded(path: str, root: str, with_all_below: bool) -> bool:
 
 
 def _means(pattern: str, name: str) -> bool:
-    """Does a part of a path stand for this name? A shell's `*` never means a hidden one."""
+    """True if a part of a path matches the name; a shell's `*` matches no hidden file."""
     if "*" not in pattern and "?" not in pattern:
         return pattern == name
     if name[:1] == "." and pattern[:1] != ".":
@@ -95,7 +94,6 @@ def _means(pattern: str, name: str) -> bool:
 
 
 def written(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written]":
-    """The files that a command line plainly writes or takes away."""
     line = line[:MAX_LINE_CHARACTERS]
     words, targets, documents, outer = list[str](), list[str](), list[str](), list[str]()
     i = 0
@@ -137,7 +135,6 @@ def written(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written
 
 
 def _word(line: str, i: int, variables: dict[str, str]) -> tuple[str, int]:
-    """The word that begins here, without its quotes, and where it ends."""
     parts, quoted = list[str](), False
     while i < len(line) and (quoted or line[i] not in ENDS + " \t<>"):
         char = line[i]
@@ -171,7 +168,7 @@ def _end_of_line(line: str, i: int) -> int:
 
 
 def _skip_documents(line: str, i: int, documents: list[str]) -> int:
-    """Behind the here-documents that begin on this line: their lines are data."""
+    """The position after the here-documents of this line: their lines are data."""
     for name in documents:
         while i < len(line):
             end = _end_of_line(line, i)
@@ -187,7 +184,7 @@ def _skip_documents(line: str, i: int, documents: list[str]) -> int:
 def _run(
     words: list[str], targets: list[str], cwd: str, variables: dict[str, str]
 ) -> "tuple[str, list[Written]]":
-    """The directory after a simple command, and the files that it writes or takes away."""
+    """The directory after a simple command, and the files it writes or removes."""
     prefixed = False
     while words:
         name, equals, value = words[0].partition("=")

@@ -61,8 +61,6 @@ _FORGED = pattern(rf"[{_OPENERS}](?=[\s/\\／∕⁄]{{0,20}}transcript[\s_-]{{0,
 
 
 class Triage(NamedTuple):
-    """What triggers; the files that hold its contexts, and those that drafts are to get."""
-
     scored: Scored
     contexts: dict[str, str]
     drafts: dict[str, str]
@@ -71,7 +69,6 @@ class Triage(NamedTuple):
 
 
 def render_excerpt(scored: Scored, item: Score, settings: RecordSettings) -> str:
-    """The text of a context file for one type that was triggered."""
     description = settings.types[item.type].description
     header = [f"Category: {item.type}", f"Score: {item.score:g}"]
     header += [f"Description: {inert_line(description)}"] if description else []
@@ -102,7 +99,6 @@ def render_excerpt(scored: Scored, item: Score, settings: RecordSettings) -> str
 
 
 def _around(item: Score, count: int) -> Iterator[int]:
-    """The lines around each hit: the boosted ones say most, the newest of them first."""
     plain = sorted(set(item.hits) - set(item.boosted), reverse=True)
     for hit in (*sorted(item.boosted, reverse=True), *plain):
         yield hit
@@ -111,7 +107,6 @@ def _around(item: Score, count: int) -> Iterator[int]:
 
 
 def _render_lines(lines: Sequence[Line], numbers: Iterable[int]) -> list[str]:
-    """The lines in order, under the role of who said them, with a mark for each gap."""
     result: list[str] = []
     last = -1
     for _, group in groupby(numbers, key=lambda number: lines[number].message):
@@ -129,7 +124,7 @@ def _render_lines(lines: Sequence[Line], numbers: Iterable[int]) -> list[str]:
 
 
 def _clip_lines(lines: list[str], room: int) -> str:
-    """The newest lines that fit; no end of the data can stand among them."""
+    """The newest lines that fit; none of them can end the data."""
     text = "\n".join(lines)
     if any(opener in text for opener in _OPENERS):
         text = _FORGED.sub(BRACKET, text)
@@ -145,7 +140,7 @@ def _clip_lines(lines: list[str], room: int) -> str:
 def triage_text(
     triggered: Sequence[Score], settings: RecordSettings, contexts: Mapping[str, str]
 ) -> str:
-    """Summary and data; a type whose context could not be written has no file."""
+    """A type whose context could not be written has no file."""
     lines, categories = [HEADING], []
     for item in triggered:
         line = f"- [{item.type.upper()}] score {item.score:.2f}, threshold {item.threshold:.2f}"
@@ -166,7 +161,7 @@ def triage_text(
 def triage_messages(
     said: Sequence[Message], settings: RecordSettings, open_context: Callable[[], Context] | None
 ) -> Triage:
-    """Score, put the contexts down, say it; without a place nothing is written."""
+    """Without a place for the contexts, nothing is written."""
     scored = score_conversation(said, settings)
     contexts: dict[str, str] = {}
     drafts: dict[str, str] = {}
@@ -186,7 +181,6 @@ def triage_messages(
 
 
 def triage_transcript(app: App, transcript: str, session: str = "", last: str = "") -> Triage:
-    """Triage a transcript, wherever it lies; on a dry run no context is written."""
     settings, warnings = settings_of(app.store)
     transcript = os.path.abspath(transcript)
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
@@ -204,22 +198,18 @@ def triage_transcript(app: App, transcript: str, session: str = "", last: str = 
 
 
 class HandedOver(Sessions):
-    """How far the conversation of each session was handed over."""
-
     def cursor(self, session: str) -> Cursor | None:
-        """Up to where; None where nothing was."""
         id, _, offset = self._read(session, CURSOR_SUFFIX).strip().rpartition(" ")
         sound = id and offset.isdecimal() and len(offset) <= MAX_OFFSET_DIGITS
         return Cursor(id, int(offset)) if sound else None
 
     def keep(self, session: str, cursor: Cursor) -> bool:
-        """Write it down; False where that is impossible."""
         keep_derived(self._path(session) + CURSOR_SUFFIX, f"{cursor.id} {cursor.offset}\n".encode())
         return self.cursor(session) == cursor
 
 
 def hand_over(asked: Event, here: Here, root: str) -> str:
-    """The answer that makes the agent go on; empty where nothing is worth it, or it just did."""
+    """The answer that makes the agent continue; empty if nothing is worth it, or it just did."""
     if not asked.session or not asked.transcript.startswith("/"):
         return ""
     try:
@@ -265,7 +255,6 @@ def _read_settings(root: str) -> RecordSettings:
 
 
 def _shorten(settings: RecordSettings) -> RecordSettings:
-    """With descriptions that leave room for the rest."""
     types = {
         name: own._replace(description=own.description[:SHORT_DESCRIPTION_CHARACTERS])
         for name, own in settings.types.items()

@@ -39,8 +39,6 @@ DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
 
 
 class Way(NamedTuple):
-    """From where an action leads to where, and what the log and the history call it."""
-
     sources: tuple[str, ...]
     target: str
     verb: str
@@ -57,8 +55,6 @@ WAYS = {
 
 
 class Leaving(NamedTuple):
-    """What becomes of a record, and why; the warning is empty where nothing is lost."""
-
     path: str
     action: str
     reason: str
@@ -66,8 +62,6 @@ class Leaving(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """How a store of records stands; `due` is what gc and window would do."""
-
     health: dict[str, object]
     settings: RecordSettings
     findings: tuple[Finding, ...]
@@ -75,7 +69,7 @@ class Overview(NamedTuple):
 
 
 def change_status(record: Record, action: str, reason: str, now: float) -> tuple[Record, list[str]]:
-    """The record after one of the `WAYS`; unchanged if it is there already."""
+    """Unchanged if the record has that status already."""
     sources, target, verb, _ = WAYS[action]
     status = fields.status_of(record)
     refuse_newer(record, action)
@@ -109,7 +103,6 @@ def change_status(record: Record, action: str, reason: str, now: float) -> tuple
 def turn_record(
     path: str, action: str, reason: str, store: Store, now: float, expected: str
 ) -> Change:
-    """Retire, archive or bring back one record; one that is there already stays as it is."""
     data = store.read(path)
     check_version(data, expected, path)
     record, _ = read_record(data, path)
@@ -128,9 +121,9 @@ def turn_record(
 def find_surplus(
     records: Mapping[str, Record], settings: RecordSettings, newest: str = ""
 ) -> list[Leaving]:
-    """Which summaries go, oldest first; `newest` was just saved and stays, whatever its date.
+    """The summaries to retire, oldest first; `newest` was just saved and stays.
 
-    `records` are those of the whole store: the others show what is captured elsewhere.
+    `records` is the whole store: the others show what is captured elsewhere.
     """
     limit = settings.types[SESSION_SUMMARY].max_retained
     dated = sorted(
@@ -164,7 +157,7 @@ def _times(record: Record, *keys: str) -> list[float]:
 
 
 def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]]:
-    """The words of its line in the index, of a summary also each item; True for a title alone."""
+    """Words of its index line and of each item of a summary; True marks a title."""
     title = str(record.get("title") or "")
     yield _words_of(words, title), True
     yield _words_of(words, " ".join([title, *texts_of(record.get("tags"))])), False
@@ -180,7 +173,6 @@ def _items(record: Record) -> list[str]:
 
 
 def _words_of(words: Words, text: str) -> frozenset[str]:
-    """Whole words, and pairs of characters where none are written; not the pieces of names."""
     given = split_words(text)
     terms = {words[word] for word in given} - {""}
     return frozenset(terms.union(*(words.pairs.get(word, ()) for word in given)))
@@ -189,7 +181,7 @@ def _words_of(words: Words, text: str) -> frozenset[str]:
 def _is_held(
     item: frozenset[str], holding: Mapping[str, list[tuple[frozenset[str], bool]]]
 ) -> bool:
-    """True if another text says it. An item without a word says nothing that could be lost."""
+    """True if another text says it; an item without a word has nothing to lose."""
     for words, is_title in {text for word in item for text in holding.get(word, ())}:
         shared = len(words & item)
         whole_title = is_title and shared == len(words) >= MIN_TITLE_WORDS
@@ -211,7 +203,6 @@ def _warn(record: Record, path: str, alone: list[str]) -> str:
 
 
 def roll_window(app: App) -> Done:
-    """Keep the newest session summaries, retire the others."""
     with index_md.change_records(app, "retire") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
@@ -220,7 +211,7 @@ def roll_window(app: App) -> Done:
 
 
 def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
-    """Retire what the window has no room for; what is captured nowhere else is a remark."""
+    """Items that no other record has are named in a remark."""
     records = _everything(desk)
     if newest:  # on a dry run it is not on disk
         records |= collect_records(desk.store, [newest])[0]
@@ -236,7 +227,6 @@ def _everything(desk: Desk) -> dict[str, Record]:
 
 
 def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]:
-    """Each for its own reason; what must stay as it is becomes a remark."""
     changes = []
     for path, action, reason, _ in going:
         try:
@@ -254,7 +244,7 @@ def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]
 def find_past_grace(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
-    """Every retired record whose grace period is over, by path. Archived ones stay for ever."""
+    """By path; archived records stay forever."""
     days = settings.grace_period_days
     result = []
     for path, record in sorted(records.items()):
@@ -274,7 +264,7 @@ def find_past_grace(
 def find_expired(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
-    """The active records that outlived `retention_days` since they were last written, by path."""
+    """Active records last written more than `retention_days` ago, by path."""
     result = []
     for path, record in sorted(records.items()):
         own = settings.types.get(str(record.get("category")))
@@ -288,7 +278,7 @@ def find_expired(
 
 
 def collect_garbage(app: App) -> Done:
-    """Retire what has expired; archive or purge what was retired before the grace period."""
+    """Retire expired records; archive or purge those past the grace period."""
     with index_md.change_records(app, "purge") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
@@ -309,7 +299,6 @@ def collect_garbage(app: App) -> Done:
 
 
 def summarize_store(app: App) -> Overview:
-    """Counts, and what gc and window would do now."""
     settings, warnings = settings_of(app.store)
     records, broken = read_all_records(app.store)
     now = app.now()

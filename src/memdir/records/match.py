@@ -55,7 +55,6 @@ EVENTS = {
 
 
 def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = "") -> dict[str, Any]:
-    """The record of a store that new information belongs to; none if its category is off."""
     records = read_files(app.store, paths_of(app.store, type))
     answer = candidate(records, type, new_info, lifecycle_event)
     if settings_of(app.store)[0].types[type].enabled:
@@ -68,7 +67,7 @@ def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = ""
 def search_records(
     app: App, query: str, limit: int, type: str = "", put_away: bool = False
 ) -> list[tuple[str, Record]]:
-    """The records that the search finds, best first; `put_away` adds others by their words."""
+    """Best first; `put_away` adds retired and archived records by their words."""
     records, _ = read_all_records(app.store)
     paths = [it.memory.path for it in app.search.find(query, len(records)).hits if it.words]
     if put_away:
@@ -88,7 +87,6 @@ def search_records(
 def candidate(
     records: Iterable[tuple[str, Record]], type: str, new_info: str, lifecycle_event: str = ""
 ) -> dict[str, Any]:
-    """The record that new information most likely belongs to, and what may be done with it."""
     if lifecycle_event and lifecycle_event not in EVENTS:
         message = f"there is no lifecycle event {lifecycle_event[:40]!r}"
         raise RecordError(refusal.INPUT, message, fix=f"use {', '.join(EVENTS)}")
@@ -134,10 +132,9 @@ def candidate(
 
 
 def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
-    """What is done when the mechanics say this and a model that; a veto stops what it names.
+    """Combines the mechanical action with the model's; a veto stops the action it names.
 
-    A veto that names no action forbids all. Who has nothing to write stops before: a model that
-    says NOOP gives no draft to resolve.
+    A veto that names no action forbids all. A model that says NOOP has no draft to resolve.
     """
     action = TABLE.get((mechanics, ANY)) or TABLE.get((mechanics, model), UNMAPPED)
     for veto in vetoes:
@@ -148,7 +145,7 @@ def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> st
 
 
 def read_files(store: Store, paths: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    """Each record as far as a match needs it: agents wait. Unreadable ones are left out."""
+    """Reads only what a match needs, because agents wait; unreadable records are left out."""
     for path in paths:
         try:
             value = json.loads(store.read(path).decode("utf-8-sig", "surrogatepass"))
@@ -162,7 +159,6 @@ def read_files(store: Store, paths: Iterable[str]) -> Iterator[tuple[str, Record
 def _rank(
     records: Iterable[tuple[str, Record]], type: str, new_info: str
 ) -> list[tuple[int, str, Record]]:
-    """Active records of the type with enough points, best first; of equals the newest."""
     info = NewInfo(new_info)
     ranked = []
     for path, record in records:
@@ -178,8 +174,6 @@ def _rank(
 
 
 class NewInfo:
-    """The words of new information, and those that may be a start, by their first letters."""
-
     def __init__(self, text: str) -> None:
         self.words = tokens(text)
         self.starts: dict[str, list[str]] = {}
@@ -188,7 +182,7 @@ class NewInfo:
                 self.starts.setdefault(word[:MIN_PREFIX_CHARACTERS], []).append(word)
 
     def score(self, title: str, tags: list[str]) -> int:
-        """Points of a record: 2 per title word, 3 per tag, 1 per word that starts alike."""
+        """2 points per title word, 3 per tag, 1 per word with the same start."""
         text = " ".join([title, *tags])
         if text.isascii():  # most records have nothing in common with it: told with one look
             words = split_words(text.replace("_", " ").lower())
@@ -211,9 +205,9 @@ class NewInfo:
 
 
 def tokens(text: str) -> set[str]:
-    """Words of three letters and more without stop words; accents do not part Latin words.
+    """Words of three letters and more without stop words; Latin accents do not count.
 
-    Scripts that write without spaces become pairs of characters.
+    Scripts without spaces become pairs of characters.
     """
     plain = text[:MAX_TEXT_CHARACTERS].replace("_", " ")
     if plain.isascii():

@@ -75,7 +75,7 @@ CLAMPED = ("max_inject", "max_messages", "thresholds")  # to the nearest that is
 
 
 class TypeSettings(NamedTuple):
-    """What is set for one type; no days, and no `max_retained`, mean without end."""
+    """No days, and no `max_retained`, mean no limit."""
 
     enabled: bool
     description: str
@@ -85,21 +85,16 @@ class TypeSettings(NamedTuple):
 
 
 class Parallel(NamedTuple):
-    """How drafts are made inside a client: at once or one by one, and by which models."""
-
     enabled: bool
     category_models: Mapping[str, str]
     verification_model: str
     default_model: str
 
     def model(self, type: str) -> str:
-        """Who drafts a record of this type."""
         return self.category_models.get(type.lower()) or self.default_model
 
 
 class RecordSettings(NamedTuple):
-    """Every key of the file, checked."""
-
     types: Mapping[str, TypeSettings]
     max_inject: int
     max_memories_per_category: int
@@ -111,7 +106,6 @@ class RecordSettings(NamedTuple):
     archive_retired: bool
 
     def captures(self, type: str) -> bool:
-        """Is this type looked for when a turn ends?"""
         own = self.types[type]
         return self.triage_enabled and own.enabled and own.auto_capture
 
@@ -120,7 +114,7 @@ Warnings = tuple[Finding, ...]
 
 
 def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, Warnings]:
-    """What a file says, and what of it is not used; None stands for no file at all."""
+    """Settings and warnings; None stands for no file."""
     if text is None:
         return _settings(TREE), ()
     said = _parse(text)
@@ -136,7 +130,6 @@ def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, W
 
 
 def _parse(text: str) -> dict[str, Any] | str:
-    """The object, or why there is none."""
     if len(text) > MAX_FILE_CHARACTERS:
         return f"it is longer than {MAX_FILE_CHARACTERS:,} characters"
     try:
@@ -151,7 +144,6 @@ def _parse(text: str) -> dict[str, Any] | str:
 def _read_tree(
     tree: Mapping[str, Any], given: dict[str, Any], above: str, problems: list[tuple[str, str]]
 ) -> dict[str, Any]:
-    """The defaults with what the file says of them."""
     result = dict(tree)
     taken: set[str] = set()
     for name, value in given.items():
@@ -176,7 +168,7 @@ def _read_tree(
 
 
 def _read_value(default: Any, value: Any, where: str) -> tuple[Any, str]:
-    """The value where it is sound, the nearest one where it is clamped, else the default."""
+    """The value if valid, the nearest one if clamped, else the default."""
     if where.endswith(".description") and isinstance(value, str):
         line = inert_line(value)
         cut = f"is cut to {MAX_DESCRIPTION_CHARACTERS} characters"

@@ -60,18 +60,16 @@ VERDICT: dict[str, object] = {
 
 
 class Reader(Protocol):
-    """Reads the transcripts of one client."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages: ...
 
 
 def hold_records(
     app: App, transcript: str, reader: Reader, origin: Origin, last: str = "", *, ends: bool = True
 ) -> list[Held]:
-    """Let the model draft each category that triggers, and hold what is worth it.
+    """Let the model draft each category that triggers, and hold the drafts.
 
-    Without a model nothing is drafted. A session is summed up when it ends, not after each turn.
-    What was looked at once is not looked at again, unless the budget did not last.
+    Without a model nothing is drafted. A session is summarized when it ends, not after each
+    turn. Messages are read once, unless the budget ran out.
     """
     options = app.config.options
     named = options.capture_model or options.model
@@ -103,7 +101,7 @@ def hold_records(
 
 
 def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) -> Record | None:
-    """A valid, verified draft; None if nothing is worth keeping, or the draft is wrong."""
+    """A verified draft; None if nothing is worth keeping, or the draft is invalid."""
     settings, _ = settings_of(app.store)
     context = render_excerpt(scored, item, settings)[:MAX_CONTEXT_CHARACTERS]
     model = open_model(app, PURPOSE, session, named=named, run=app.config.options.run_tokens)

@@ -53,7 +53,7 @@ class RecordError(MemdirError):
 
 
 def form(error: RecordError) -> str:
-    """The lines a script can read: the code, `key: value` lines, `fix:` last."""
+    """Lines for scripts: the code, `key: value` lines, `fix:` last."""
     facts = [("problem", error.message), *error.facts]
     if error.path and "target" not in dict(facts):
         facts.insert(1, ("target", error.path))

@@ -23,7 +23,6 @@ _BETWEEN = " — "  # an alternative and why it lost
 
 
 def render_record(record: Record) -> str:
-    """The record as a memory: header, choices, sections."""
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
     values = content if isinstance(content, dict) else {}
@@ -45,7 +44,7 @@ def render_record(record: Record) -> str:
 
 
 def read_rendered(text: str) -> Record:
-    """What a view says, as a record; fields that it does not show are absent."""
+    """Inverse of `render_record`; fields that are not shown are absent."""
     document = memory.read(text)
     record: Record = {
         key: value for key, to in HEADER.items() if (value := document.values.get(to)) is not None
@@ -60,7 +59,6 @@ def read_rendered(text: str) -> Record:
 
 
 def sections(body: str) -> dict[str, str]:
-    """Each label of a body with the text that stands there, escapes and all."""
     found: dict[str, str] = {}
     label = ""
     gathered: list[str] = []
@@ -80,7 +78,6 @@ def sections(body: str) -> dict[str, str]:
 
 
 def labels(field: Field) -> tuple[str, ...]:
-    """Where the value of a field is shown."""
     if field.kind == fields.EXAMPLES:
         return tuple(key.capitalize() for key in fields.EXAMPLE_KEYS)
     return (field.label,)
@@ -109,19 +106,17 @@ def _section(label: str, text: str) -> str:
 
 
 def _word(value: object) -> str:
-    """A single value in words; records from disk may hold anything."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _items(items: list[str]) -> str:
-    """A list; further lines of an item are moved in."""
     return "\n".join("- " + item.replace("\n", "\n  ") for item in items)
 
 
 def _split_items(text: str) -> list[str]:
-    """The items of a list; a line that is no item and not moved in is one of its own."""
+    """A line that is neither an item nor indented is an item of its own."""
     found: list[str] = []
     for line in text.split("\n"):
         if line.startswith(("- ", "* ")) or line == "-":
@@ -143,7 +138,6 @@ def _is_marked(line: str) -> bool:
 
 
 def _value(field: Field, shown: dict[str, str]) -> object:
-    """The value of a field as it is shown; None where nothing is."""
     if field.kind == fields.EXAMPLES:
         lists = {key: _split_items(shown.get(key.capitalize(), "")) for key in fields.EXAMPLE_KEYS}
         found = {key: items for key, items in lists.items() if items}

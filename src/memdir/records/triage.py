@@ -26,8 +26,6 @@ PLAIN_CAP, BOOSTED_CAP = 3, 2  # hits that count
 
 
 class Rule(NamedTuple):
-    """How the hits of a type are counted; `weights` are those of plain and boosted ones."""
-
     primary: tuple[str, ...]
     boosters: tuple[str, ...]
     weights: tuple[float, float]
@@ -124,7 +122,7 @@ _PLACES = ("memdir records ", "memdir save ", ".claude/memory/", "#tags:")
 
 
 class Line(NamedTuple):
-    """`bare` is what is scored, in small letters; None for code, which is only shown."""
+    """`bare` is scored, in lower case; None for code, which is only shown."""
 
     text: str
     bare: str | None
@@ -133,7 +131,7 @@ class Line(NamedTuple):
 
 
 class Activity(NamedTuple):
-    """How much was done; an exchange is a message of the person that the agent answered."""
+    """An exchange is a person's message that the agent answered."""
 
     tool_uses: int
     tools: tuple[str, ...]
@@ -141,7 +139,7 @@ class Activity(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What a conversation holds of a type; `hits` are numbers of lines, `boosted` some of them."""
+    """`hits` are line numbers; `boosted` are some of them."""
 
     type: str
     score: float
@@ -151,8 +149,6 @@ class Score(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A conversation that was looked through, with a score of each type that is captured."""
-
     said: tuple[Message, ...]
     lines: tuple[Line, ...]
     activity: Activity
@@ -160,12 +156,10 @@ class Scored(NamedTuple):
 
     @property
     def triggered(self) -> tuple[Score, ...]:
-        """Those that reach their threshold."""
         return tuple(it for it in self.scores if it.score >= it.threshold)
 
 
 def score_conversation(said: Sequence[Message], settings: RecordSettings) -> Scored:
-    """Look through the last messages for every category that the settings want captured."""
     count, first = 0, len(said)
     while first and count < settings.max_messages:
         first -= 1
@@ -194,12 +188,10 @@ def score_conversation(said: Sequence[Message], settings: RecordSettings) -> Sco
 
 
 def _is_message(item: Message) -> bool:
-    """True if a person or an agent says something with it."""
     return item.who in (PERSON, AGENT) and bool(item.text.strip())
 
 
 def _lines_of(said: Sequence[Message]) -> Iterator[Line]:
-    """Every line that somebody said themselves; an open fence ends with its message."""
     for number, item in enumerate(said):
         text = typed(_outside_data(item.text)) if _is_message(item) else ""
         fence = ""
@@ -213,7 +205,7 @@ def _lines_of(said: Sequence[Message]) -> Iterator[Line]:
 
 
 def _outside_data(text: str) -> str:
-    """Without what stands between the first beginning and the last end of our data."""
+    """Leaves out everything from the first start to the last end of our data."""
     marks = list(_DATA.finditer(text))
     if not marks:
         return text
@@ -230,7 +222,6 @@ def _is_own(line: str, who: str) -> bool:
 
 
 def _count(rule: Rule, lines: list[str]) -> tuple[float, list[int], list[int]]:
-    """The score, the lines with a hit, and those of them that are boosted."""
     hits, boosted = list(_lines_with(rule.primary, lines)), []
     near = list(_lines_with(rule.boosters, lines)) if hits else []
     for line in hits:
@@ -244,7 +235,6 @@ def _count(rule: Rule, lines: list[str]) -> tuple[float, list[int], list[int]]:
 
 
 def _lines_with(words: tuple[str, ...], lines: list[str]) -> Iterator[int]:
-    """The numbers of the lines that have one of these words, each once, in order."""
     text = "\n".join(lines)  # searched at once
     # Only the words that can be there are compiled: that costs most.
     forms = [form for word in words for form in _forms(word, text)]
@@ -261,14 +251,13 @@ def _lines_with(words: tuple[str, ...], lines: list[str]) -> Iterator[int]:
 
 
 def _forms(word: str, text: str) -> list[str]:
-    """The word, its plural, its parts with spaces or hyphens between them, if the text has any."""
     plural = "(?:es)?" if word.endswith(_HISSES) else "s?"
     forms = FORMS.get(word) or (word.replace(" ", _GAP),)
     return [form + plural for form in forms if "".join(takewhile(str.isalpha, form)) in text]
 
 
 def _stands_alone(text: str, start: int) -> bool:
-    """Does a word begin here? `x.error` and `non-standard` are other words."""
+    """False in `x.error` and `non-standard`, which are other words."""
     before = text[start - 1 : start]
     if before in ("-", ".") and start > 1:
         before = text[start - 2]

@@ -52,7 +52,6 @@ _SURE_TIME = re.compile(
 
 @cache
 def schema(type: str) -> Schema:
-    """The JSON Schema of a record of this category."""
     summary = _TEXT | {"maxLength": fields.MAX_SUMMARY_CHARACTERS}
     change: Schema = {"date": _TIME, "summary": summary, "field": STRING}
     change |= {"old_value": {}, "new_value": {}}
@@ -93,14 +92,12 @@ def schema(type: str) -> Schema:
 
 
 def content_schema(type: str, text: Schema = _TEXT) -> Schema:
-    """The content of a record of this category; `text` is the schema of its texts."""
     known = fields.CONTENT[type]
     properties = {field.name: _field_schema(field, text) for field in known}
     return _object(properties, [field.name for field in known if field.required])
 
 
 def schema_text(type: str) -> str:
-    """The schema as its file has it."""
     return json.dumps(schema(type), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -129,15 +126,13 @@ def _field_schema(field: Field, text: Schema) -> Schema:
 
 
 class Problem(NamedTuple):
-    """A rule that a record breaks: where, which, and what to do."""
-
     field: str
     rule: str
     fix: str
 
 
 def check_record(record: Record, type: str = "") -> list[Problem]:
-    """What is wrong with a record of this category; without one, of the category it names."""
+    """Without a category, the one that the record names counts."""
     if is_newer(record):
         fix = "update memdir; this version only reads the record"
         return [Problem("schema_version", f"is newer than {fields.SCHEMA_VERSION}", fix)]
@@ -154,7 +149,6 @@ def check_record(record: Record, type: str = "") -> list[Problem]:
 
 
 def require_valid(record: Record, type: str = "", path: str = "") -> Record:
-    """The record, if it is valid; else a refusal that lists what is not."""
     problems = check_record(record, type)
     if not problems:
         return record
@@ -167,7 +161,6 @@ def require_valid(record: Record, type: str = "", path: str = "") -> Record:
 
 
 def _problems(value: object, rule: Schema, where: str) -> Iterator[Problem]:
-    """Where a value breaks its part of the schema."""
     if broken := _broken(value, rule):
         yield Problem(where, broken, f"correct {where}")
         return
@@ -189,7 +182,6 @@ def _problems(value: object, rule: Schema, where: str) -> Iterator[Problem]:
 
 
 def _broken(value: object, rule: Schema) -> str:
-    """The rule that a value itself breaks, whatever is inside it."""
     choices = rule.get("enum", [rule["const"]] if "const" in rule else None)
     if choices is not None:
         fits = isinstance(value, str) and value in choices
@@ -228,7 +220,7 @@ def _is_time(value: str) -> bool:
 
 
 def _is_deep(value: object) -> bool:
-    """Looked at level by level: a recursion could be made to fail."""
+    """Level by level: a recursion could be made to fail."""
     level = [value]
     for _ in range(fields.MAX_DEPTH):
         below: list[object] = []
@@ -274,7 +266,7 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 def clean_title(title: str) -> str:
-    """One line: no controls, no runs of blanks, no marker that an index line is read by."""
+    """One line without control characters, repeated spaces or index markers."""
     words = title.translate(_CONTROLS).split()
     # Something stays where a marker stood: what is left must not grow together into another.
     line = " ".join(["→" if word == "->" else word for word in words])
@@ -282,7 +274,7 @@ def clean_title(title: str) -> str:
 
 
 def clean_tags(tags: list[str]) -> list[str]:
-    """In small letters, trimmed, without markers, each once; what holds a comma is two."""
+    """Lower case, trimmed, without markers or duplicates; a comma separates two tags."""
     clean = [clean_title(part).lower() for tag in tags for part in tag.split(",")]
     return [tag for tag in dict.fromkeys(clean) if tag]
 
@@ -290,7 +282,7 @@ def clean_tags(tags: list[str]) -> list[str]:
 def repair_record(
     record: Record, now: float | None, *, cap: bool = True
 ) -> tuple[Record, list[str]]:
-    """A repaired copy and what was repaired; without a `now` no missing time is made up."""
+    """A repaired copy and the repairs; without `now`, missing times stay missing."""
     if is_newer(record):
         return record, []  # only read: what is wrong by our rules may be right by its own
     fixed, done = dict(record), list[str]()
@@ -331,7 +323,6 @@ def repair_record(
 
 
 def cap_changes(fixed: Record, done: list[str]) -> None:
-    """First in, first out: the oldest changes go, and it is said how many."""
     changes = fixed.get("changes")
     if isinstance(changes, list) and len(changes) > fields.MAX_CHANGES:
         fixed["changes"] = changes[-fields.MAX_CHANGES :]
@@ -359,7 +350,7 @@ def _repair_times(fixed: Record, now: float | None, done: list[str]) -> None:
 
 
 def _repair_changes(fixed: Record, now: float | None, done: list[str]) -> None:
-    """Dates rewritten, nulls left out; but the quoted values may be null."""
+    """Rewrites dates and drops nulls, except in quoted values."""
     changes = fixed["changes"]
     if not isinstance(changes, list):
         return

@@ -48,7 +48,7 @@ _SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "conte
 
 @dataclass(frozen=True)
 class Request:
-    """One action as somebody wants it; `expected` is the hash of the version they have read."""
+    """`expected` is the hash of the version that the caller read."""
 
     action: str
     type: str = ""
@@ -59,7 +59,7 @@ class Request:
 
 
 def write(app: App, request: Request) -> Done:
-    """Carry one action out; after a session summary, the window is rolled."""
+    """After a session summary, the window is rolled."""
     if request.action == UPDATE and not request.expected:
         message = "an update needs the hash of the version that was read"
         fix = "read the record and give --hash: its MD5 or SHA-256"
@@ -71,7 +71,7 @@ def write(app: App, request: Request) -> Done:
 
 
 def change_status(app: App, names: Sequence[str], action: str, reason: str) -> Done:
-    """Retire or archive each; without an action, each comes back from where it was put."""
+    """Without an action, each record is restored."""
     with change_records(app, VERBS.get(action, action or "restore"), reason) as desk:
         desk.plan = list(dict.fromkeys(find_record(name, desk.store) for name in names))
         for path in desk.plan:
@@ -82,7 +82,6 @@ def change_status(app: App, names: Sequence[str], action: str, reason: str) -> D
 
 
 def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
-    """A record as a person or an agent says it: created, or changed where it stands."""
     with change_records(app, "save", reason) as desk:
         request = Request(CREATE, type, draft=draft, reason=reason)
         path = place_of(request, desk.store.root)
@@ -104,7 +103,7 @@ def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
 
 
 def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
-    """One action under the lock; the index is for the caller to bring in step."""
+    """Runs under the lock; the caller updates the index."""
     if request.action == CREATE:
         return _create(app, desk, request)
     path = find_record(request.target, desk.store)
@@ -123,7 +122,6 @@ def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
 
 
 def place_of(request: Request, root: str) -> str:
-    """Where a new record is to lie: at its target, or where its title says."""
     type = request.type or fields.type_named(request.draft.get("category"))
     if request.target:
         path = target_path(request.target, root)
@@ -160,7 +158,7 @@ def _create(app: App, desk: Desk, request: Request) -> list[Change]:
 
 
 def put_down(draft: Record, path: str, store: Store, now: float) -> Change:
-    """A draft at the beginning of its life; an active or archived record is never overwritten."""
+    """An active or archived record is never overwritten."""
     stamp = safe.iso_time(now)
     record: Record = {"category": fields.type_at(path)}
     record |= {key: value for key, value in draft.items() if key not in fields.OPTIONAL_KEYS}
@@ -215,9 +213,9 @@ def amend(
     expected: str,
     exists: Callable[[str], bool],
 ) -> Change:
-    """Update a record; if most words of its title change, its file gets a new name.
+    """Updates a record; the file is renamed if most words of its title change.
 
-    `expected` is the hash of the version that was read, `exists` knows the project's files.
+    `expected` is the hash of the version that was read; `exists` knows the project's files.
     """
     data = store.read(path)
     check_version(data, expected, path, write_record(draft))
@@ -253,7 +251,7 @@ def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
 
 
 def refuse_secrets(draft: Record, old: Record) -> None:
-    """Records are committed with the code: refuse a secret, unless the record says it already."""
+    """Records are committed with the code; a secret that the record has already is accepted."""
     known = set(_texts(old))
     for text in _texts(draft):
         for secret in find_secrets(text) if text not in known else ():
@@ -262,7 +260,7 @@ def refuse_secrets(draft: Record, old: Record) -> None:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in it, each on its own: as JSON one may run into its neighbour."""
+    """Each text on its own: as JSON one may run into its neighbour."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -282,7 +280,7 @@ def _refuse_other_type(path: str, type: str) -> None:
 
 
 def _refuse_full(store: Store, type: str, settings: RecordSettings, action: str, path: str) -> None:
-    """The category's maximum; what is active already takes no room."""
+    """The category's maximum; a record that is active already takes no room."""
     records, _ = collect_records(store, paths_of(store, type))
     limit = settings.max_memories_per_category
     active = [it for it, record in records.items() if is_active(record)]
@@ -306,7 +304,6 @@ def _read_standing(store: Store, path: str) -> Record:
 
 
 def _date_changes(draft: Record, now: float) -> Record:
-    """New entries of the log need no date of their own: they are made now."""
     changes = draft.get("changes")
     if not isinstance(changes, list):
         return draft
@@ -315,7 +312,6 @@ def _date_changes(draft: Record, now: float) -> Record:
 
 
 def _exists_below(checkout: str) -> Callable[[str], bool]:
-    """Tells whether the project has such a file; one outside of it does not count."""
 
     def exists(path: str) -> bool:
         whole = os.path.normpath(os.path.join(checkout, path))
@@ -325,7 +321,7 @@ def _exists_below(checkout: str) -> Callable[[str], bool]:
 
 
 def complete_draft(old: Record, draft: Record, summary: str, now: float) -> Record:
-    """A draft of an update with what must not be lost: earlier changes, tags and files."""
+    """Adds earlier changes, tags and files, which an update must not lose."""
     logged = list(_as_list(old.get("changes", [])))
     new = [it for it in _as_list(draft.get("changes", [])) if it not in logged]
     entry = {"date": safe.iso_time(now), "summary": summary[: fields.MAX_SUMMARY_CHARACTERS]}
@@ -342,7 +338,6 @@ def _as_list(value: object) -> list[object]:
 
 
 def _has_news(old: Record, draft: Record, now: float) -> bool:
-    """True if the draft says anything that the record does not."""
     new = repair_record({**old, **draft}, now)[0]
     if any(new.get(key) != old.get(key) for key in ("title", "confidence")):
         return True
@@ -355,21 +350,18 @@ def _has_news(old: Record, draft: Record, now: float) -> bool:
 
 
 def title_and_tags(draft: Record) -> str:
-    """The words by which a draft is compared with the records there are."""
     tags = draft.get("tags")
     words = [draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
     return " ".join(map(str, words))
 
 
 def _close_records(store: Store, path: str, draft: Record) -> list[str]:
-    """The record that may say the same under another title."""
     records = match.read_files(store, store.files())
     near = match.candidate(records, fields.type_at(path), title_and_tags(draft))["candidate"]
     return [f"{near['path']} is close to it: memdir show {stem(near['path'])}"] if near else []
 
 
 def read_fields(given: Record, type: str, values: Sequence[str]) -> Record:
-    """A draft with `FIELD=TEXT` pairs in its content, each as its field wants it."""
     type = type or fields.type_named(given.get("category"))
     known = {field.name: field for field in fields.CONTENT.get(type, ())}
     content = given.get("content")
