@@ -40,13 +40,13 @@ MAX_TURNS = 5
 MAX_RETRIES = 1
 TURN_SECONDS = 60.0
 MAX_ANSWER_TOKENS = 1_200  # some five drafts
-MIN_ANSWER_TOKENS = 300  # an answer with less room would break off
+MIN_ANSWER_TOKENS = 300  # a shorter answer would be cut off
 MAX_CALLS = 8  # of one turn
 RESULT_CHARACTERS = 2_000
-MEMORY_CHARACTERS = 4_000  # of a memory that is read: to change it, the model must see all of it
+MEMORY_CHARACTERS = 4_000  # of a memory; the model must see all of it to change it
 RESULTS_CHARACTERS = 6_000  # of one turn
-MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories that are given at once, and of each
-CALL_CHARACTERS = 200  # of a call in its result
+MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories in the first message, and of each
+CALL_CHARACTERS = 200  # of the call repeated in its result
 UNUSABLE = "the model's answer could not be used"
 
 
@@ -127,7 +127,7 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
             return None
         return Turn('{"done": false}', "That answer did not fit: one JSON object, as described.")
     except MemdirError as error:
-        # What can be done later is done later, unless something would be drafted twice then.
+        # Try again later, unless that would draft something twice.
         later = not run.turns if isinstance(error, OverRun) else not run.drafts
         if later:
             raise
@@ -170,7 +170,7 @@ class _Run:
         reader: ProjectReader,
     ) -> None:
         self.shown = number_messages(said, signals)
-        # What a person pasted is not what they said. Results of calls are added.
+        # Pasted text is not a person's own. Results of calls are added later.
         self.said = [
             item._replace(text=own_words(item.text)) if item.who == PERSON else item
             for item in said
@@ -219,7 +219,7 @@ class _Run:
         except Denied as reason:
             return self._result(label, f"(denied: {reason})")
         text = text if len(text) <= RESULT_CHARACTERS else text[:RESULT_CHARACTERS] + "\n(cut here)"
-        # What was looked at is nobody's request: a draft of it is held.
+        # Nobody asked to remember the content of files: a draft from it is held.
         self.said.append(Message("", TOOL, text, tool=str(call["tool"])))
         return self._result(label, text)
 
@@ -268,7 +268,7 @@ class _Run:
         origin = self._rests_on(draft, old, self._origin(cited))
         hold = hold or reason_to_distrust(origin) or takes_away(draft, old, cited, self.signals)
         draft = replace(draft, source=SOURCE, day=day_of(cited))
-        # What is held is written down before the writer sees it, who refuses a body with a secret.
+        # Held drafts are stored without the writer, which would refuse a body with a secret.
         return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
 
     def _rests_on(self, draft: Draft, old: str, given: Origin) -> Origin:

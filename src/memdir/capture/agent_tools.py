@@ -1,4 +1,4 @@
-"""What the capture model may look at: files of the project and the store that hold no secrets."""
+"""Read-only tools of the capture model: files of the project and the store without secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_LINES = 200  # of a file or a folder
 MAX_MATCHES = 100
 MAX_SEARCH_SECONDS = 5.0
 SKIPPED_FOLDERS = ("node_modules", "__pycache__", ".venv")
-# Folders and files that hold keys or logins by their nature; compared in small letters.
+# Folders and files that usually hold keys or logins; compared in lower case.
 SECRET_FOLDERS = (
     *(".git", ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".gcloud"),
     *(".password-store", ".terraform", ".secrets", "secrets", "credentials"),
@@ -30,8 +30,8 @@ SECRET_FILES = (
     *(".git-credentials", "*credentials*", "secret.*", "secrets.*", ".secrets*", "*.tfstate*"),
     *("*.tfvars", "*.token", "service-account*.json", "auth.json"),
 )
-# Exceptions: forms without values, and code and memories, which speak of secrets and seldom hold
-# them (lines that look like a secret are left out of everything that is shown).
+# Exceptions: templates, and code and memories, which mention secrets but seldom hold them (lines
+# that look like a secret are always left out).
 SHOWN_FILES = (
     *("*.example", "*.sample", "*.template", "*.dist", "*.pub", "*.md", "*.py", "*.js", "*.ts"),
     *("*.go", "*.rs", "*.rb", "*.java", "*.kt", "*.cs", "*.c", "*.h", "*.cpp", "*.swift", "*.php"),
@@ -47,7 +47,7 @@ class ProjectReader:
     """Reads files of one project and one store only; without a project, the store alone."""
 
     def __init__(self, project: str, store: str) -> None:
-        # The root directory is no project.
+        # The root directory does not count as a project.
         self.project = os.path.realpath(project).rstrip("/") if project else ""
         self.store = os.path.realpath(store)
 
@@ -77,7 +77,7 @@ class ProjectReader:
         root = next((root for root in roots if real == root or real.startswith(f"{root}/")), "")
         if not root:
             raise Denied("it lies outside of the project and the store")
-        # The name of a link counts as much as what it leads to.
+        # Both the link's name and its target count.
         if is_secret(real[len(root) :]) or is_secret(os.path.basename(path)):
             raise Denied("such files may hold secrets")
         return real
@@ -101,7 +101,7 @@ class ProjectReader:
 
     def _read(self, path: str, start: int, limit: int) -> str:
         data = _bytes(path)
-        if os.path.realpath(path) != path:  # a folder on the way became a link meanwhile
+        if os.path.realpath(path) != path:  # a parent folder has become a link
             return "(it was moved just now)"
         lines = mask_secrets(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
         first = max(start - 1, 0)
@@ -131,7 +131,7 @@ class ProjectReader:
                 continue
             name = os.path.relpath(file, self.project or self.store)
             name = file if name.startswith("..") else name
-            # Secrets are searched in the whole file: one line of a key does not look like one.
+            # Search the whole file for secrets: a single line of a key does not look like one.
             pairs = zip(text.split("\n"), mask_secrets(text).split("\n"), strict=False)
             found += [
                 f"{name}:{number}:{shown}"

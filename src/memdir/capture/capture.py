@@ -1,4 +1,4 @@
-"""Capture: read what is new in a conversation, draft memories of it, save or hold them."""
+"""Capture: read the new part of a conversation, draft memories, save or hold them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from memdir.store.writer import App, state_folder
 from memdir.text.secrets import find_secrets
 
 PURPOSE = "capture"
-MAX_LISTED = 20  # memories that a model is shown
-SEARCH_CHARACTERS = 8_000  # of the requests, to find those memories
+MAX_LISTED = 20  # memories shown to the model
+SEARCH_CHARACTERS = 8_000  # of the requests, used to find these memories
 TURN_SECONDS = 30.0  # most runs take one or two turns, and the worker lives for four
 NOTHING_NEW = "nothing new was said"
 NOT_YET = "not this turn: capture.every"
@@ -140,7 +140,7 @@ class _Run:
         except Missing:
             return self._move_on(here, GONE)
         if new.unreadable and (new.lost or not known.cursor.id):
-            if known.client in ("", request.client):  # to name the wrong client changes nothing
+            if known.client in ("", request.client):  # naming the wrong client changes nothing
                 self._keep(here)
             reason = f"0 of {new.lines:,} lines could be read as a transcript of {request.client}"
             return Outcome(reason=reason, unreadable=True)
@@ -167,13 +167,13 @@ class _Run:
             reason = f"{NO_SIGNAL} ({unread})" if new.broken else NO_SIGNAL
             return self._move_on(there, reason, chosen.tokens)
         after, progress = 0.0, _settled(there)
-        if chosen.left:  # a model has to see the rest: the cursor stays
+        if chosen.left:  # a model must see the rest, so the cursor stays
             failures = known.failures + (not chosen.waits)
             after = chosen.after or app.now() + pause_seconds(failures)
             done = (*known.done, *chosen.done)
             progress = replace(here, failures=failures, after=after, why=chosen.reason, done=done)
             progress = replace(progress, asked=_model_settings(app))
-            if chosen.reason == UNTIL_END:  # not read as far as its size says
+            if chosen.reason == UNTIL_END:  # not read up to its size
                 after, progress = 0.0, replace(progress, size=known.size, after=0.0)
         plan = make_plan(
             app,
@@ -242,9 +242,6 @@ def _wrote_memories(said: Sequence[Message], app: App) -> bool:
     return any(is_below(path, root) for path in wrote for root in roots)
 
 
-# What a stretch of a conversation comes to: a model's drafts, or requests in their own words.
-
-
 @dataclass(frozen=True)
 class Choice:
     """`left`: something waits for a model, until `after` if known; `waits`: it was not asked.
@@ -294,13 +291,13 @@ def choose_drafts(
         return replace(at_once, reason=waits, after=known.after, waits=True)
     try:
         captured = _ask_model(app, named, signals, said, origin)
-    except OverRun as error:  # to wait would not help
+    except OverRun as error:  # waiting would not help
         reason = f"no model was asked: {error.message} (budget.run_tokens)"
         _log(app, reason)
         return _own_words(signals, said, origin, reason)
     except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
         if model and isinstance(error, BadInput):
-            raise  # a person who named it is told at once
+            raise  # whoever named the model sees the error at once
         after = _tomorrow(app.now()) if isinstance(error, OverBudget) else 0.0
         return replace(at_once, reason=error.message, after=after)
     return _merge(app, captured, signals, said, origin, known.done)

@@ -1,4 +1,4 @@
-"""Extract: what past sessions teach is saved, held, proposed for a page, or left out."""
+"""Extract: drafts from past sessions are saved, held, proposed for a page, or left out."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.text import similar
 
 VERB = "extract"
-# What became of a thing; what is left was not done, and is found again by the next run.
+# Outcomes of an item; the next run finds LEFT items again.
 SAVE, HOLD, PROPOSE, LEAVE_OUT, LEFT = "saved", "held", "proposed", "skipped", "left"
 LATER = "a later session"
 LEFT_OUT = "a secret was left out of it"
@@ -71,7 +71,7 @@ class Item:
 @dataclass
 class Extraction:
     batch: str
-    sessions: Sequence[Session] = ()  # that were read, the newest first
+    sessions: Sequence[Session] = ()  # read, newest first
     items: list[Item] = field(default_factory=list)
     changes: list[tuple[str, Change]] = field(default_factory=list)  # with their stores
     done: list[Done] = field(default_factory=list)
@@ -167,7 +167,7 @@ def _catches(
     progress = Progress(session.id)
     if not model:
         return choose_drafts(app, new, progress, session.client, "").catches
-    # What a model made of a session is kept: asked again, it costs nothing and says the same.
+    # Drafts of a session are cached: a second run costs nothing and gives the same result.
     folder, name = os.path.join(state_folder(app.config), "extracts"), store_key(session.id)
     try:
         value = state.read_json(folder, name, dict) or {}
@@ -175,7 +175,7 @@ def _catches(
             return tuple(restore_value(Catch, item) for item in value["catches"])
     except (OSError, *state.DAMAGE):
         pass  # the model is asked again
-    # A model that failed once, or may cost no more, is not asked about the next session either.
+    # After a failure or a spent budget, the model is not asked about further sessions.
     waits = next(iter(made.waiting.values()), "")
     choice = choose_drafts(app, new, progress, session.client, None, waits)
     made.tokens += choice.tokens
@@ -218,7 +218,7 @@ def _route(
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
             return Routed(MEMORY, replace(catch, hold=hold), hold)
-    # Also if a model should have seen to it, and could not.
+    # `endswith`, because the reason why no model was asked may come first.
     noticed = routed.catch.hold.endswith((NOT_ASKED, STANDING))
     if yes and noticed and not reason_to_distrust(catch.origin):
         return replace(routed, catch=replace(routed.catch, hold=""))
@@ -241,7 +241,7 @@ def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequen
     for when, known in place.undone:
         if said <= when and known.where(catch):
             return f"it was saved before and undone ({safe.iso_day(when)})"
-    # Did the agent of the session write it down right after these words?
+    # The session's agent may have saved it right after these words.
     stores = {place.app.config.store, os.path.realpath(place.app.config.store)}
     heard = False
     for item in new.said:
@@ -323,7 +323,7 @@ def _save_draft(draft: Draft, desk: Desk, place: Place, kept: list[tuple[Draft, 
             return Change(SKIPPED, "", "", reason=f"{name}, said later, says nearly the same")
     try:
         change = write_draft(draft, desk.store, place.app.rules(), Wishes())
-    except BadInput as error:  # this one cannot be taken; the others can
+    except BadInput as error:  # does not stop the others
         return Change(SKIPPED, draft.name, "", reason=error.message)
     kept += [(draft, change.name)] if change.changed else []
     return change

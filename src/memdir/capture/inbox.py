@@ -1,8 +1,8 @@
-"""The inbox: drafts that wait for a person's yes, one file each, outside of every store.
+"""The inbox: drafts that wait for a person's approval, one file each, outside every store.
 
-`<id>.json` is a draft that waits. `settled.jsonl` has one line for each that was decided on, so
-that nothing is asked twice; for `KEPT_DAYS` they stay as `<id>.settled` and can be put back. What
-cannot be read is reported and stays.
+`<id>.json` is a waiting draft. `settled.jsonl` has one line per decision, so that nothing is asked
+twice; for `KEPT_DAYS` a settled draft stays as `<id>.settled` and can be restored. Unreadable files
+are reported and left alone.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from memdir.store.writer import App, state_folder
 ID_CHARACTERS = 12
 MAX_NAMED = 5  # ids in a message
 MAX_WAITING = 500
-MAX_WAITING_FOR_TOOLS = 250  # before one of a tool: a page cannot take a person's place
+MAX_WAITING_FOR_TOOLS = 250  # lower for drafts from tools, so that a web page cannot fill the inbox
 MAX_FILE_BYTES = 256 * 1024
 MAX_SETTLED_LINES = 2_000
-KEPT_DAYS = 30  # that a settled draft can be put back
-LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # it is held for the time of a few writes
+KEPT_DAYS = 30  # a settled draft can be restored
+LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # held for a few writes only
 SETTLED = "settled.jsonl"
 WAITING_ENDING, SETTLED_ENDING = ".json", ".settled"
-APPROVED, REJECTED = "approved", "rejected"  # how it was settled
-REVIEWED_KEY = "metadata.review"  # in the header of what was approved: the id it had here
-_REASON = "review "  # what the history says of an approval, before the id
+APPROVED, REJECTED = "approved", "rejected"
+REVIEWED_KEY = "metadata.review"  # header key of an approved memory: its draft id
+_REASON = "review "  # before the draft id in the history
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Inbox:
         with self._locked():
             name = self._find(id)
             settled = self._settled()
-            settled.pop(name, None)  # if it was put back since, it is the newest now
+            settled.pop(name, None)  # if it was restored since, it is the newest now
             settled[name] = {"id": name, "time": safe.iso_time(now), "how": how, "what": what}
             self._put_settled(settled)
             with state.explained(self.folder, "the draft cannot be read"):
@@ -154,7 +154,7 @@ class Inbox:
     def reopen(self, id: str) -> Held:
         with self._locked():
             held = self._read(id, SETTLED_ENDING)
-            self._check_room(PERSON)  # who lets it wait again
+            self._check_room(PERSON)  # a person restores it
             self._put(id + WAITING_ENDING, write_held(held))
             settled = self._settled()
             settled.pop(id, None)
@@ -163,7 +163,7 @@ class Inbox:
         return held
 
     def _locked(self) -> AbstractContextManager[int]:
-        # It is held for the time of a few writes: nobody waits long enough to be told of it.
+        # Held for a few writes only, so nobody needs a notice.
         return self._lock.held("memdir review", lambda _: None)
 
     def _ids(self, ending: str = WAITING_ENDING) -> list[str]:
@@ -219,7 +219,7 @@ class Inbox:
             Disk(self.folder).drop(name)
 
     def list(self) -> list[Held]:
-        return self.look()[0]  # last in the class: above, `list` is the type
+        return self.look()[0]  # last in the class, because it hides the type `list`
 
 
 def write_held(held: Held) -> bytes:

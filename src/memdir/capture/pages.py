@@ -1,4 +1,4 @@
-"""What CLAUDE.md and the pages for people should say, as patches for git; no page is written."""
+"""Proposed additions to CLAUDE.md and the knowledge pages, as git patches; writes no page."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
     title = inert_line(first_sentence(draft.description or draft.body)).rstrip(".")
     body = inert(whole.body)
     rest = body.removeprefix(title)
-    # The heading has said it: below it stands what it does not say.
+    # The text does not repeat its heading.
     body = rest.lstrip(".").lstrip() if rest != body and rest[:1] in ("", ".", "\n") else body
     return f"## {day}: {title}", body
 
@@ -158,7 +158,7 @@ def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> 
     end = "\r\n" if "\r\n" in text else "\n"
     start = text.rstrip("\r\n") or title
     section = end.join([heading, "", *body.splitlines(), ""])
-    # What stands there keeps its bytes, so that the patch only adds.
+    # Existing bytes stay, so that the patch only adds.
     blank = text[len(start) :] if text.strip("\r\n") else end
     blank = blank if blank.count("\n") > 1 else end * 2
     return _bytes(start + blank + section if start else section)

@@ -1,8 +1,8 @@
-"""What capture keeps of a store: its journal, how far it read, what it is about to do.
+"""State of capture for one store: the journal, the read positions and the plan.
 
-`captures/journal` has a JSON line for each thing received and each decision. `captures/sessions/`
-has a small file per conversation. `captures/plan` is there from before the first memory of a run
-is saved until the last one is. All of it durable.
+`captures/journal` has a JSON line for each item received and each decision. `captures/sessions/`
+has a small file per session. `captures/plan` exists from before the first memory of a run is saved
+until after the last. All writes are durable.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ DECISIONS = (SAVED, REFUSED, HELD)
 MAX_JOURNAL_BYTES = 512 * 1024
 MAX_COUNT = 10**12  # a larger number is damage
 MAX_TIME_SECONDS = 1e12  # a larger number is damage
-KEPT_DECISIONS = 500  # that keep their lines when the journal is shortened
-KEPT_DAYS = 60  # that the file of an idle conversation is kept
+KEPT_DECISIONS = 500  # kept as lines when the journal is shortened
+KEPT_DAYS = 60  # for the file of an idle session
 DAY_SECONDS = 86_400
 NOTICE_SECONDS, LOCK_SECONDS = 5.0, 30.0
-# Until a model that failed is asked again; the last one holds from then on.
+# Pauses after each failure of a model; the last one repeats.
 PAUSE_SECONDS = (60, 300, 900, 3600, 6 * 3600, 24 * 3600)
-MAX_PAUSE_SECONDS = 2 * 24 * 3600  # a longer one was set by a clock that was ahead
+MAX_PAUSE_SECONDS = 2 * 24 * 3600  # a longer pause comes from a wrong clock
 MAX_FAILURES = 7  # after which a conversation is captured without the model
 FOLDER, SESSIONS, PLAN, DAMAGED = "captures", "sessions", "plan", "plan.damaged"
 
@@ -144,7 +144,7 @@ def restore_value(kind: Any, value: Any) -> Any:
     if kind is datetime.date:
         return datetime.date.fromisoformat(value)
     if kind is float and type(value) in (int, float) and abs(value) <= MAX_TIME_SECONDS:
-        return value  # every float here is a time; NaN is none
+        return value  # every float here is a time; NaN is not
     if kind in (str, int, bool) and type(value) is kind:
         return value
     if kind in (float, str, int, bool):
@@ -271,7 +271,7 @@ class Captures:
         except OSError:
             return
         for entry in newest:
-            with suppress(MemdirError):  # a folder or a pipe in its place hides no other
+            with suppress(MemdirError):  # a folder or pipe in its place hides no other session
                 if known := self._read(f"{SESSIONS}/{entry.name}", Progress):
                     yield known
 
@@ -288,7 +288,7 @@ class Captures:
 
     def prune(self, now: float) -> None:
         oldest = now - KEPT_DAYS * DAY_SECONDS
-        # There may be none, or another process was faster.
+        # It may not exist, or another process was faster.
         with suppress(OSError), os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
             for entry in entries:
                 if entry.stat(follow_symlinks=False).st_mtime < oldest:
@@ -305,7 +305,7 @@ class Captures:
             with state.explained(whole, "cannot be read"):
                 return state.read_json(self.folder, path, functools.partial(restore_value, kind))
         except state.DAMAGE:
-            if path == PLAN:  # kept for a person to look at, out of the way of the next run
+            if path == PLAN:  # kept for inspection, out of the way of the next run
                 os.replace(whole, os.path.join(self.folder, DAMAGED))
             return None
 

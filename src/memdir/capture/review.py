@@ -1,4 +1,4 @@
-"""Drafts that wait for a person: approve, rewrite, reject; an undone approval waits again."""
+"""Review of held drafts: approve, rewrite, reject; an undone approval waits again."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def undo_changes(app: App, change: str = "", batch: str = "", since: float | Non
     """The index is rebuilt unless it was restored itself; approved drafts wait again."""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
-        # What others did last is what may be undone.
         unseen = app.history.unseen(app.store) if app.dry_run and not explicit else None
         if not app.dry_run:
+            # Record changes by others first, so that they can be undone.
             app.history.catch_up(app.store)
         if unseen:
             desk.remarks.append("this takes back what others did since the last change")
@@ -63,7 +63,7 @@ def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
                 would = "would wait" if app.dry_run else "waits"
                 remarks.append(f"the draft {id} {would} for a review again: memdir review")
         for undone_id in logged.cause.undoes if not app.dry_run else ():
-            # The history may have lost it, or somebody decided on it meanwhile.
+            # The history may have lost it, or somebody has decided meanwhile.
             with suppress(MemdirError):
                 earlier = app.history.find(undone_id)
                 if id := approved_draft(earlier.cause.reason):
@@ -77,7 +77,7 @@ FORGET = "forget: "
 @dataclass(frozen=True)
 class Settled:
     held: Held
-    how: str  # approved, rejected, restored, or empty where it still waits
+    how: str  # approved, rejected, restored, or empty if it still waits
     done: Done
 
 
@@ -183,10 +183,10 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
             next = f"say it: memdir review edit {held.id} --name NAME"
             raise Missing("it is not clear which memory is meant", next=next) from None
     for memory in app.store.scan().memories:
-        if memory.values.get(REVIEWED_KEY) == held.id:  # an approval that was killed wrote it
+        if memory.values.get(REVIEWED_KEY) == held.id:  # written by an approval that was killed
             reason = "it was saved before, and only waited to be taken off the list"
             change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
-            return replace(rebuild_index(app), changes=(change,))  # it may lack its pointer
+            return replace(rebuild_index(app), changes=(change,))  # the pointer may be missing
     draft = sign_draft(catch.draft, catch.origin)
     draft = replace(
         draft,

@@ -1,7 +1,7 @@
-"""Where something that a past session taught belongs: a memory, a page for people, or nowhere.
+"""Destination of a draft from a past session: a memory, a page for people, or nowhere.
 
-Values first: files move and interfaces change, but what somebody holds to be better stays. What
-CLAUDE.md or a page for people should say is only proposed, and only in a person's own words.
+Values come first: files and interfaces change, but a person's preferences stay. Additions to
+CLAUDE.md or a page for people are only proposed, and only in a person's own words.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ from memdir.store.writer import App, open_app
 from memdir.text import similar
 
 VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP = "value", "memory", "claude_md", "knowledge", "skip"
-ORDER = (VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP)  # as they are shown and saved
+ORDER = (VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP)  # of display and saving
 STORED, PROPOSED = (VALUE, MEMORY), (CLAUDE_MD, KNOWLEDGE)
 NOT_ASKED = "said in a past session, but nobody asked to remember it"
-MAX_LINE_CHARACTERS = 300  # of what CLAUDE.md may be asked to say: every session reads it
+MAX_LINE_CHARACTERS = 300  # for CLAUDE.md, which every session reads
 PAGE_CHARACTERS = 1_500  # a longer text is a page for people
-SEARCHED_CHARACTERS = 4_000  # of a draft that the patterns are looked for in
-MIN_WORDS = 3  # fewer can stand elsewhere by accident
-MAX_LINE_WORDS = 80  # of a line that may say the same as one sentence
-MIN_SHARE = 0.5  # of a draft's words that another text from the same message has
+SEARCHED_CHARACTERS = 4_000  # of a draft, for the patterns
+MIN_WORDS = 3  # fewer may match by accident
+MAX_LINE_WORDS = 80  # longer lines are not compared with a sentence
+MIN_SHARE = 0.5  # of a draft's words in another text from the same message
 
-# X over Y.
 _CHOICE = re.compile(
     r"\b(?:prefer|favou?r|value|choose|pick|rather have)s?\b[^.;\n]{1,80}"
     r"\b(?:over|rather than|instead of|more than)\b"
@@ -49,7 +48,7 @@ _CHOICE = re.compile(
     r"|\blieber\b[^.;\n]{1,60}\bals\b|^(?:[\w'-]{2,20} ){1,3}over(?: [\w'-]{2,20}){1,3}[.!]?$",
     re.I,
 )
-# Meant for every conversation, or about what cannot be taken back.
+# Meant for every conversation, or about something irreversible.
 _STANDING = re.compile(
     r"\b(?:in|for|at|on|before|after|with) (?:every|each|all) (?:single )?(?:sessions?"
     r"|conversations?|answers?|repl(?:y|ies)|tasks?|commits?|push(?:es)?|pull requests?|prs?"
@@ -137,7 +136,7 @@ def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Rou
     if to == VALUE and draft.type not in ("value", "preference"):
         catch = replace(catch, draft=replace(draft, type="value"))
     if to in STORED:
-        # An answer to "who says so?" comes first: a tool cannot ask to remember.
+        # The speaker is checked first: a tool cannot ask to remember.
         hold = reason_to_distrust(catch.origin) or catch.hold or ("" if asked else NOT_ASKED)
         catch = replace(catch, hold=hold)
     return Routed(to, catch, reason)
@@ -152,7 +151,7 @@ def _destination(draft: Draft, catch: Catch, asked: bool) -> tuple[str, str]:
         return CLAUDE_MD, "a person wanted it in CLAUDE.md"
     if named and not named["rules"]:
         return KNOWLEDGE, "a person wanted it written down for others"
-    # Of a decision, X over Y is what was decided, not a value.
+    # "X over Y" in a decision is its result, not a value.
     choice = draft.type not in ("decision", "reference", "project")
     choice = choice and bool(_CHOICE.search(drafts.first_sentence(draft.body)))
     if draft.type == "value" or choice:
@@ -202,7 +201,7 @@ class Undone:
 def find_undone(app: App) -> list[Undone]:
     """Captured memories removed by an undo that was not itself undone."""
     undone: list[Undone] = []
-    times: dict[str, float] = {}  # of the undo that took a change back
+    times: dict[str, float] = {}  # when each change was undone
     try:
         for logged in app.history.log():
             if logged.id not in times:
@@ -214,7 +213,7 @@ def find_undone(app: App) -> list[Undone]:
                     if text and text.message:
                         undone.append(Undone(text, times[logged.id]))
     except MemdirError:
-        return undone  # the history is broken, as `memdir doctor` says: so far it is known
+        return undone  # a broken history, which `memdir doctor` reports
     return undone
 
 
@@ -241,7 +240,7 @@ class Place:
     rules: Rules
     known: Known
     claude_md: Page
-    undone: tuple[tuple[float, Known], ...] = ()  # what was undone, and when
+    undone: tuple[tuple[float, Known], ...] = ()  # with the time of the undo
 
 
 @dataclass
@@ -308,7 +307,7 @@ def _texts(app: App, root: str) -> Iterator[Text]:
         try:
             yield learned_text(path, read(), where)
         except MemdirError:
-            continue  # it cannot be read, so it cannot be compared
+            continue  # unreadable, so nothing to compare
     if store.exists():
         yield Text(store.index_path, memory.decode(store.index() or b""))
     for held in open_inbox(app).list():

@@ -1,7 +1,6 @@
-"""Transcripts: which sessions there are, who can read them, and to which project each belongs.
+"""Transcripts: the sessions, their readers, and the project of each.
 
-A conversation belongs to the project in which it was started: an agent that goes to another
-directory on the way still works for it.
+A session belongs to the project where it was started, even if the agent changes its directory.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from memdir.store import registry
 from memdir.store.writer import App
 
 FAMILY = "transcripts"
-HANDED_OVER = "library"  # an agent handed the messages over itself: there is no transcript
-MAX_SESSIONS = 500  # of one run; the newest count
+HANDED_OVER = "library"  # messages handed over by an agent, without a transcript
+MAX_SESSIONS = 500  # the newest, per run
 MAX_WORKTREES = 200
 
 
@@ -39,7 +38,7 @@ class Reader(Protocol):
 def open_reader(app: App, client: str, path: str = "") -> Reader:
     """A `path` named by a person may be anywhere."""
     member = registry.load(FAMILY, client.replace("-", "_"), app.config.own)
-    # The setting counts, not the variable: a repository may have set that.
+    # Not the environment variable: a repository may have set it.
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
     reader = cast(Reader, member.open_reader(app.config.home, environ))
     if path:
@@ -60,7 +59,7 @@ def transcript_size(path: str) -> int | None:
     try:
         return os.stat(path).st_size
     except NotADirectoryError:
-        # A conversation inside a database has no size of its own: when that was last written.
+        # A session in a database has no size of its own: use the time of the last write.
         table = os.path.dirname(path)
         files = [file for file in (table, f"{table}-wal") if os.path.isfile(file)]
         return max((os.stat(file).st_mtime_ns for file in files), default=None)
@@ -100,7 +99,7 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
         there = read_config(config.environ, cwd)
     except MemdirError as error:
         return "", f"the project of the conversation cannot be used: {error.message}"
-    # Nothing but the place may differ: a repository must not bring settings of its own along.
+    # Only the path may differ: a repository must not bring its own settings.
     if _own_settings(there) != _own_settings(config):
         return "", f"other settings hold in {cwd}"
     if not there.enabled and there.enabled_by.startswith("repository"):
@@ -113,7 +112,7 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
 
 
 def _started_in(reader: Reader, transcript: str) -> str:
-    look = getattr(reader, "started_in", None)  # of clients that write down each change of it
+    look = getattr(reader, "started_in", None)  # only for clients that log each change of directory
     try:
         return str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
     except MemdirError:
@@ -122,9 +121,6 @@ def _started_in(reader: Reader, transcript: str) -> str:
 
 def _own_settings(config: Config) -> tuple[object, ...]:
     return config.home, config.claude_dir, config.state_dir, config.config_file, config.options
-
-
-# Past sessions of a project, from every client that left transcripts behind.
 
 
 @dataclass(frozen=True)
@@ -207,10 +203,10 @@ def _list(app: App, chosen: Chosen, projects: Sequence[str]) -> list[PastSession
         for project in dict.fromkeys(projects):
             try:
                 sessions = reader.sessions(project)
-            except MemdirError as error:  # of one client, or one project: the others count
+            except MemdirError as error:  # of one client or project; go on with the others
                 app.tell(f"{client}: {error.message}. Next: {error.next}")
                 continue
-            # Anywhere in a repository, else only in that very directory.
+            # Anywhere in a repository, else only in exactly that directory.
             whole = os.path.lexists(os.path.join(project, ".git"))
             real = os.path.realpath(project)
             for item in sessions:

@@ -1,6 +1,6 @@
 """Requests of a person to remember or forget something, found and drafted without a model.
 
-A draft is in the person's own words; only the words that ask for it are taken off.
+A draft is in the person's own words; only the words that ask for it are removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from memdir.text import dates, secrets
 
 REMEMBER, FORGET, RULE = typed.REMEMBER, typed.FORGET, typed.RULE
 ASKED_FOR = (REMEMBER, FORGET)  # a rule ("from now on …") is held until a person agrees
-SOURCE = "capture"  # who saved it, as its header says
+SOURCE = "capture"  # in the header of a saved memory
 SECRET = "[left out: it looks like a secret]"
 STANDING = "it is a rule for later; nobody asked to save it"
 PASTED = "it stands in a text that looks pasted"
@@ -36,13 +36,13 @@ AT_HAND = "it may be about the work at hand only"
 FROM_AGENT = "the words to keep are the agent's, not the person's"
 TAKEN_AWAY = "it takes lines away that nobody asked to change"
 MAX_QUOTE_BYTES = 240
-MAX_SIGNALS = 12  # of one message; a message with more was pasted
-MAX_LISTED = 10  # sentences behind "remember these:"
-MAX_AGENT_SENTENCES = 3  # that "remember that" may mean if the person said no more
-MIN_WORDS = 3  # of a text that can stand alone
+MAX_SIGNALS = 12  # per message; one with more was pasted
+MAX_LISTED = 10  # sentences after "remember these:"
+MAX_AGENT_SENTENCES = 3  # that a bare "remember that" may refer to
+MIN_WORDS = 3  # in a text that makes sense alone
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
-MIN_SPOKEN_WORDS = 6  # of a sentence that a model may learn something from
-MIN_SHARE = 0.5  # of the words of a request that its draft has; of a line that was only reworded
+MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
+MIN_SHARE = 0.5  # of a request's words in its draft; of a reworded line
 
 
 @dataclass(frozen=True)
@@ -213,9 +213,6 @@ def _is_dense(text: str) -> bool:
     return sum("\u3040" <= char <= "\u9fff" for char in text) >= MIN_DENSE_CHARACTERS
 
 
-# Requests as drafts.
-
-
 def draft_requests(
     signals: Sequence[Signal], said: Sequence[Message], origin: Origin
 ) -> list[Catch]:
@@ -248,7 +245,7 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     if not text.strip():
         return Catch(origin, hold=hold)
     day = day_of(message)
-    # Days that no rule resolves later are anchored to the day of the conversation.
+    # Relative days that no later rule resolves are set from the day of the message.
     loose = day and (
         dates.make_absolute(text, day)[1] or typed.mentions_phrase("days", text.lower())
     )
@@ -294,11 +291,9 @@ def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Ca
     return result
 
 
-# What "forget …" means.
-
-MAX_CHARACTERS = 4_000  # that are compared
-QUOTE_CHARACTERS = 60  # of a quotation that tell its place
-MIN_LETTERS = 4  # of a word that alone can name a thing
+MAX_CHARACTERS = 4_000  # compared
+QUOTE_CHARACTERS = 60  # of a quotation, to find its position
+MIN_LETTERS = 4  # in a word that can name something alone
 _FROM_MEMORY = re.compile(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)(?=[.,;!]|$)")
 # "what I said about X", "the thing about X" mean X.
 _ABOUT = re.compile(
@@ -310,16 +305,16 @@ _ABOUT = re.compile(
     r"(?:about|regarding|concerning) ",
     re.I,
 )
-# Where the request ends and its reason, or what holds instead, begins.
+# End of the request, before its reason or the replacement.
 _ENDS = re.compile(
     r"[,;:.!?](?:\s|$)|\s[-–—]\s|\s(?:because|since|but|instead|weil|sondern|porque|car)\b"
     r"|\s(?:we|i)(?:['’]re| are| will|['’]ll)? (?:now |just )?"
     r"(?:go(?:ing)?|went|use|using|switch(?:ed|ing)?|moved?|moving|chang(?:ed|ing)|prefer|take)\b",
     re.I,
 )
-# Words of any request; they name no memory.
+# Words of any request, which name no memory.
 _ANY_WORDS = "memory memories remember rule note thing anything never longer anymore"
-# Words that many requests are about: alone they name nothing.
+# Common topics, which name nothing alone.
 _VAGUE_WORDS = (
     "thing things stuff rule memory note idea part point last test tests code file files build bug"
     " fix error branch commit project change task work earlier before said cluster server database"
@@ -362,7 +357,7 @@ def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[
     asked = [telling_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
     if any(words & telling_words(draft.name).union(*lines) for words in asked):
         return ""
-    # Any other message must be about each line that is gone.
+    # Without a request, the message must mention each removed line.
     said = telling_words(own_words(cited.text))
     return "" if all(said & words for words in gone) else TAKEN_AWAY
 
@@ -379,7 +374,7 @@ def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) 
         if catch.draft is None or (catch.hold and asked):
             continue
         here = catch.origin.message == signal.said.id
-        # The only request of a message may be put in other words.
+        # The only request of a message may be reworded.
         least = 1 if here and alone else MIN_SHARE * len(wanted)
         if len(wanted & telling_words(_text(catch.draft))) >= max(least, 1) or (
             here and not wanted

@@ -1,7 +1,6 @@
 """Intents of a model, decided by the table and carried out in one change.
 
-A model says what, never how. `prepare` is `commit` on a store that takes every change and writes
-none.
+`prepare` is `commit` on a store that accepts every change and writes none.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from memdir.records.write import (
 )
 from memdir.store.writer import App, Desk, Done
 
-MAX_INTENTS = 50  # of one conversation
+MAX_INTENTS = 50  # per conversation
 FAIL = "FAIL"
 VERDICTS = ("", "PASS", "ADVISORY", FAIL)
 KEYS = (
@@ -48,7 +47,7 @@ KEYS = (
 )
 DONE, NOTHING, REFUSED = "done", "nothing", "refused"
 DEFAULT_SUMMARY = "Updated from a conversation"
-SYSTEM_KEYS = ("id", "updated_at", "times_updated")  # which a model cannot know
+SYSTEM_KEYS = ("id", "updated_at", "times_updated")  # unknown to a model
 ReadDraft = Callable[[str], bytes]
 
 
@@ -74,7 +73,7 @@ class Result:
     outcome: str
     action: str = match.NOOP
     path: str = ""
-    hash: str = ""  # MD5 of the version that is changed
+    hash: str = ""  # MD5 of the version to change
     reason: str = ""
     changes: tuple[Change, ...] = ()
     answer: dict[str, Any] | None = None  # of the candidate
@@ -117,7 +116,7 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
         blocked = "verification failed" + (f": {'; '.join(said[:5])}" if any(said) else "")
         return Intent(type, action, blocked=blocked)
     draft, hash = _read_draft(given, texts, read) if action != match.NOOP else (Record(), "")
-    if draft.get("action") == "delete":  # how the seed says it in a draft
+    if draft.get("action") == "delete":  # the seed's spelling in a draft
         action = match.RETIRE
         texts["target"] = texts["target"] or _text(draft, "target")
         texts["reason"] = texts["reason"] or _text(draft, "reason")

@@ -1,7 +1,7 @@
-"""Private directories of sessions: what triage hands to agents, and the drafts they hand back.
+"""Private directories of sessions: contexts from triage to agents, and drafts back from them.
 
-`contexts/<name>/`, one per session, 0700 with files of 0600. The name is a keyed hash: the same
-session finds its own again, and nobody can guess one. Nothing lies in a shared directory.
+`contexts/<name>/`, one per session, mode 0700 with files of 0600. The name is a keyed hash: a
+session finds its own again, and nobody can guess it. No directory is shared.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
 
 try:
-    from _blake2 import blake2b  # what hashlib gives, without OpenSSL, which takes 3 ms
+    from _blake2 import blake2b  # the same as in hashlib, which takes 3 ms to load OpenSSL
 except ImportError:
     from hashlib import blake2b
 
 FOLDER, KEY = "contexts", "key"
 CONTEXT, DRAFT = "context-{}.txt", "draft-{}.json"
 KEY_BYTES = 32
-KEY_TRIES = 4  # to read or make it
+KEY_TRIES = 4  # to read or create the key
 NAME_BYTES = 16
 MAX_DRAFT_BYTES = 1 << 20
-KEPT_SECONDS = 86_400  # that a directory stays which nobody uses
-MAX_SHOWN_CHARACTERS = 200  # of a path that nobody can mean
+KEPT_SECONDS = 86_400  # for an unused directory
+MAX_SHOWN_CHARACTERS = 200  # of an invalid path
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_OTHERS = 0o077  # the permissions of everybody else
+_OTHERS = 0o077  # permissions of group and others
 
 
 class Contexts:
@@ -69,7 +69,7 @@ class Contexts:
         )
         try:
             inside = not tricky and os.path.realpath(above) == os.path.realpath(self.folder)
-        except (OSError, ValueError):  # a name that no file can have
+        except (OSError, ValueError):  # an impossible file name
             inside = False
         if not inside:
             raise _outside(path, self.folder)
@@ -89,7 +89,7 @@ class Contexts:
                 path = os.path.join(self.folder, name)
                 with suppress(FileNotFoundError):  # somebody else was faster
                     used = os.lstat(path).st_mtime
-                    if used > now + KEPT_SECONDS:  # the clock was wrong: it ages from now on
+                    if used > now + KEPT_SECONDS:  # the clock was wrong: count from now
                         os.utime(path, (now, now), follow_symlinks=False)
                     elif used < now - KEPT_SECONDS:
                         _remove(path)
@@ -107,7 +107,7 @@ class Contexts:
                 key = file.read(KEY_BYTES + 1)
             if len(key) == KEY_BYTES:
                 return key
-            os.unlink(path)  # damaged: sessions that have a directory get another one
+            os.unlink(path)  # damaged: known sessions get new directories
         raise OSError(errno.EIO, os.strerror(errno.EIO), path)
 
 
@@ -194,7 +194,7 @@ def _outside(path: str, folder: str) -> RecordError:
 def _remove(path: str) -> None:
     """Of a link, removes the link itself, never its target."""
     if os.path.isdir(path) and not os.path.islink(path):
-        import shutil  # heavy, and seldom needed
+        import shutil  # slow to import, seldom needed
 
         shutil.rmtree(path, ignore_errors=True)
         return

@@ -1,4 +1,4 @@
-"""Records from elsewhere, whatever version wrote them; records as Markdown memories, and back."""
+"""Import of records of any version; export of records as Markdown memories, and back."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from memdir.records.write import refuse_secrets
 from memdir.store.ports import Store
 from memdir.store.writer import App, Done
 
-# Records as Markdown memories and back, without loss, also where a person edited the Markdown.
+# Export and import lose nothing, even if a person edited the Markdown.
 #
-# What the readable form cannot carry (the log of changes, blanks at the end of a text) stands in
-# one comment at the end. On the way back a part that still reads as it was written takes its exact
-# value from there; a part that somebody edited is read as it stands.
+# A comment at the end holds everything Markdown cannot show (the log of changes, trailing spaces).
+# On import an unedited part takes its exact value from there; an edited part is read as written.
 
 _END = " -->"
 _CONTENT = "content."
@@ -41,19 +40,19 @@ def export_record(record: Record) -> str:
     text = render.render_record(record)
     exact, shown = _flat(record), _flat(_IMPLIED | render.read_rendered(text))
     left = {key: value for key, value in exact.items() if key not in shown or shown[key] != value}
-    # What the view shows although the record has it not: an empty list for none at all.
+    # Shown although missing in the record: an empty list for a missing one.
     left |= {key: None for key in shown if key not in exact}
     if not left:
         return text
     packed = json.dumps(left, ensure_ascii=False, sort_keys=True)
-    for sign in "<>&":  # so that nothing in it ends the comment or opens a tag
+    for sign in "<>&":  # so that no text ends the comment or opens a tag
         packed = packed.replace(sign, f"\\u{ord(sign):04x}")
     return f"{text}\n{render.LEFTOVERS}{packed}{_END}\n"
 
 
 def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]:
     if text.partition("\n")[0].endswith("\r"):
-        text = text.replace("\r\n", "\n")  # an editor's doing: we never end the first line so
+        text = text.replace("\r\n", "\n")  # by an editor: our first line never ends in CRLF
     seen = _flat(_IMPLIED | render.read_rendered(text))
     left, remarks = _leftovers(text)
     if left:
@@ -120,8 +119,7 @@ def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
     return [raw.get(label) for label in render.labels(known[name])]
 
 
-# Records of the plugin's earlier versions: `repair` covers what a reader forgives every day; here
-# is what only a move from elsewhere needs.
+# Conversions that only an import needs; `repair_record` does the everyday ones.
 
 
 def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]]:
@@ -181,7 +179,7 @@ def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[s
     """Each unknown key becomes an entry of the log, so that nothing is lost."""
     content, changes = record.get("content"), record.get("changes")
     if not known or not isinstance(content, dict) or not isinstance(changes, list):
-        return  # nothing can be valid here, and the check says what is wrong
+        return  # invalid; the check says why
     extra = {key: record.pop(key) for key in [key for key in record if key not in fields.KEYS]}
     record["content"] = {key: value for key, value in content.items() if key in known}
     extra |= {f"content.{key}": content[key] for key in content if key not in known}
@@ -198,7 +196,7 @@ class Source:
     records: dict[str, Record] = field(default_factory=dict)
     repairs: dict[str, list[str]] = field(default_factory=dict)
     refused: list[Finding] = field(default_factory=list)
-    earlier_paths: dict[str, str] = field(default_factory=dict)  # of those that move
+    earlier_paths: dict[str, str] = field(default_factory=dict)  # of records that move
     settings: bytes | None = None
 
 
@@ -214,7 +212,7 @@ def read_records(store: Store, now: float) -> Source:
     try:
         source.settings = store.read(RECORD_SETTINGS)
     except MemdirError:
-        source.settings = None  # none, or none that can be read: the defaults hold
+        source.settings = None  # missing or unreadable: use the defaults
     return source
 
 

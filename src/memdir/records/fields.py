@@ -1,4 +1,4 @@
-"""What a record consists of: the fields that all have and the content of each type, as data.
+"""The common fields of records and the content fields of each type, as data.
 
 Schema, check, repair, rendering and the command line read this one table. Light: hooks import it.
 """
@@ -17,8 +17,8 @@ MAX_TITLE_CHARACTERS = 120
 MAX_TAGS = 12
 MAX_SUMMARY_CHARACTERS = 300  # of a change
 MAX_CHANGES = 50  # the oldest are dropped
-MAX_DEPTH = 16  # of a value that a change quotes
-DEFAULT_CONFIDENCE = 0.7  # the low end of what the seed gives to most records
+MAX_DEPTH = 16  # of a value quoted in a change
+DEFAULT_CONFIDENCE = 0.7  # low end of the seed's usual range
 
 ACTIVE, RETIRED, ARCHIVED = "active", "retired", "archived"
 STATUSES = (ACTIVE, RETIRED, ARCHIVED)
@@ -33,13 +33,13 @@ FOLDERS = {
 TYPES = tuple(FOLDERS)
 TYPE_OF_FOLDER = {folder: type for type, folder in FOLDERS.items()}
 
-# The order of the keys in a file; what is not here follows in the order it was given.
+# Order of the keys in a file; other keys follow in their given order.
 KEYS = (
     *("schema_version", "category", "id", "title", "created_at", "updated_at", "tags"),
     *("related_files", "confidence", "record_status", "changes", "times_updated"),
     *("retired_at", "retired_reason", "archived_at", "archived_reason", "content"),
 )
-# What an older file may leave out; `record_status` came with the fourth version of the plugin.
+# Missing in older files; `record_status` came with version 4 of the plugin.
 DEFAULTS: Record = {
     "related_files": [],
     "confidence": DEFAULT_CONFIDENCE,
@@ -76,7 +76,7 @@ class Field:
         self.choices = choices
         self.required = required
         self.min_items = min_items
-        self.label = name.replace("_", " ").capitalize()  # what a person reads above it
+        self.label = name.replace("_", " ").capitalize()  # heading for people
 
 
 def _optional(*names: str, kind: str = TEXTS) -> tuple[Field, ...]:

@@ -1,7 +1,7 @@
-"""Six folders of JSON files as a store: each active record is seen as a memory.
+"""Six folders of JSON files as a store: each active record appears as a memory.
 
-Its title is the description, its content the body. Retired and archived records stay where they
-are, and are no memories.
+The title is the description, the content the body. Retired and archived records keep their files
+but do not count as memories.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from memdir.records.record import read_record
 from memdir.records.validate import check_record
 from memdir.store.ports import Store
 
-# A record that says nothing of these words is active, and need not be parsed to know it.
+# A record without these words is active; there is no need to parse it.
 _PUT_AWAY = (fields.RETIRED.encode(), fields.ARCHIVED.encode())
-_MARKS = str.maketrans("[]|`\\", "()/'/")  # in a title they would end the pointer
+_MARKS = str.maketrans("[]|`\\", "()/'/")  # these would end the pointer
 _SHOWN_PROBLEMS = 3
 
 
 class Records(LightRecords):
     def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
         super().__init__(root, max_file_bytes)
-        # Of each file its bytes and how they read: to render them again takes long.
+        # Bytes of each file and the rendered result, because rendering is slow.
         self._seen: dict[str, tuple[bytes, str, list[Finding]]] = {}
 
     def scan(self) -> Scan:
         """An unreadable record is reported and hides no other."""
         scan, before = Scan(), self._seen
-        self._seen = {}  # what is gone since then is let go
+        self._seen = {}  # forget deleted files
         for path, data, facts in self.record_files(scan.skipped):
             seen = before.get(path)
             if seen is None or seen[0] != data:
@@ -108,7 +108,7 @@ def _is_put_away(path: str, data: bytes) -> bool:
     try:
         return not fields.is_active(read_record(data, path)[0])
     except MemdirError:
-        return False  # nobody can tell; it is reported where it is read
+        return False  # unknown; reported when it is read
 
 
 def _pointers(data: bytes) -> bytes:

@@ -1,7 +1,6 @@
-"""Before a tool runs: a write into the project's records is denied, with what to do instead.
+"""Before a tool runs: deny writes into the project's records, and name the right command.
 
-Hot path. For Bash only what a command line plainly says is seen: this prevents mistakes, it is no
-wall.
+Hot path. In Bash only plain commands are recognized: this prevents mistakes, not attacks.
 """
 
 import os
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from memdir.hot.place import Here
     from memdir.hot.run import Event, Work
 
-    Written = tuple[str, bool]  # a path, and whether all that lies below it goes as well
+    Written = tuple[str, bool]  # a path, and True if everything below it goes, too
 
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 SHELL = "Bash"
@@ -29,7 +28,7 @@ WHY = (
     "the same title), `memdir records write --action update`, `memdir records retire NAME`, "
     "`archive` or `restore`. Only memory-config.json may be edited by hand."
 )
-UNKNOWN = "\0"  # a part of a word that only a shell can tell
+UNKNOWN = "\0"  # a part of a word that only a shell can expand
 ENDS = ";\n&|()`"  # of a simple command
 PREFIXES = frozenset(
     (
@@ -112,7 +111,7 @@ def written(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written
             if char == "(":
                 outer.append(cwd)
             elif char == ")" and outer:
-                cwd = outer.pop()  # a subshell had a directory of its own
+                cwd = outer.pop()  # a subshell has its own directory
             elif char == "\n":
                 i = _skip_documents(line, i, documents)
         elif char in "<>&":
@@ -174,7 +173,7 @@ def _skip_documents(line: str, i: int, documents: list[str]) -> int:
             end = _end_of_line(line, i)
             text = line[i:end]
             i = end + 1
-            # Of <<-NAME the word is -NAME, and tabs may stand before the end.
+            # For <<-NAME the word is -NAME, and tabs may precede the end.
             if text == name or (name[:1] == "-" and text.lstrip("\t") == name[1:]):
                 break
     documents.clear()
@@ -193,7 +192,7 @@ def _run(
         elif name in PREFIXES:
             prefixed = True
         elif not prefixed or (name[:1] != "-" and not name.isdigit()):
-            break  # what stands before it were options: nice -n 5 rm
+            break  # the words before it were options: nice -n 5 rm
         words = words[1:]
     paths = [] if words[:1] == ["[["] else [(target, False) for target in targets]
     name = words[0].rpartition("/")[2] if words else ""

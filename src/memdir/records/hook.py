@@ -1,6 +1,6 @@
 """The folders of records as the prompt hook reads them. Hot path: no `re`, no `json`.
 
-`folders.Records` reads and checks everything; what is seldom needed here is left to it.
+`folders.Records` reads and checks everything, and serves the rare cases here.
 """
 
 import os
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from memdir.store.ports import Search, Store
 
     Open = Callable[[Store, str, Here], Search]
-    RecordFile = tuple[str, bytes, os.stat_result]  # path below the directory, bytes, facts
+    RecordFile = tuple[str, bytes, os.stat_result]  # relative path, content, stat
 
 MAX_SETTINGS_BYTES = 1 << 20
-DEFAULT_INJECTED, MAX_INJECTED = 5, 20  # records for one prompt
+DEFAULT_INJECTED, MAX_INJECTED = 5, 20  # records per prompt
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -87,7 +87,7 @@ class LightRecords(RecordFolders):
             try:
                 data, facts = self.disk.read(path, self.max_file_bytes + 1)
             except FileNotFoundError:
-                continue  # renamed or gone since its folder was read
+                continue  # renamed or deleted since the folder was read
             except OSError as error:
                 findings.append(unreadable(path, error))
                 continue
@@ -109,7 +109,7 @@ class LightRecords(RecordFolders):
 def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, str, int]:
     """The records folder, its catalog, and the limit of records per prompt."""
     limit, switched_off = _read_settings(root)
-    # As the store is named elsewhere: Markdown memories may lie in the same directory.
+    # The store's usual name: Markdown memories may share the directory.
     key = store_key(f"{os.path.realpath(root)}#{RECORDS}")
     folder = os.path.join(here.cache, "stores", key)
     store = LightRecords(root, here.max_file_bytes)

@@ -26,10 +26,10 @@ from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
 HEAD = "# Memory index\n\n<!-- Made from the records: memdir records index --rebuild -->\n\n"
-OFTEN_UPDATED_TIMES = 5  # then a record may hold several things
+OFTEN_UPDATED_TIMES = 5  # a record updated more often may cover several topics
 RECENT_DAYS = 7
 MAX_SHOWN_NAMES = 20  # in a health report
-INVALID = "invalid-record"  # it is in the index all the same
+INVALID = "invalid-record"  # still listed in the index
 Pairs = Iterable[tuple[str, Record]]
 
 
@@ -198,13 +198,13 @@ def update_index(store: Store) -> bool:
     for entry in parse_index(read_index(store))[0]:
         if entry.path in records or not store.is_memory(entry.path):
             continue
-        # A look at the folders did not show it: unless it is gone, its line stays.
+        # The scan missed it: its line stays unless the file is gone.
         more, findings = collect_records(store, [entry.path])
         records |= more
         if findings and store.facts(entry.path) is not None:
             try:
                 store.read(entry.path)
-            except Unwritable:  # it cannot be read just now
+            except Unwritable:  # temporarily unreadable
                 known = {"category": entry.type, "title": entry.title, "tags": entry.tags}
                 records[entry.path] = known
             except MemdirError:
@@ -228,7 +228,7 @@ def rebuild_index(app: App) -> Done:
     with app.changing("index") as desk:
         store = desk.store
         heal_renames(desk, whole=True)
-        # Looked for twice: what one look misses because a disk fails, the other one may find.
+        # Scan twice: on a failing disk, the second scan may find records missing in the first.
         records, broken = collect_records(store, sorted({*store.files(), *paths_of(store)}))
         missed = [*broken, *store.scan().findings]
         remarks = {it.path: f"{it.message}; {it.fix}" for it in missed if it.kind != INVALID}

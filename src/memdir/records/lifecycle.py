@@ -31,9 +31,9 @@ from memdir.records.validate import cap_changes
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
-GUARDED = ("completed", "blockers", "next_actions")  # what must not be lost with a summary
-SHARED_WORDS = 0.6  # of an item that another text must hold to say the same
-MIN_TITLE_WORDS = 2  # of a title that stands whole in an item
+GUARDED = ("completed", "blockers", "next_actions")  # reported if lost with a summary
+SHARED_WORDS = 0.6  # of an item's words in another text, to count as the same
+MIN_TITLE_WORDS = 2  # of a title contained in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
 DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
 
@@ -45,7 +45,7 @@ class Way(NamedTuple):
     kind: str
 
 
-# By the seed's word. Retired records may be archived, which they are after the grace period.
+# By the seed's names. Retired records may be archived, as gc does after the grace period.
 WAYS = {
     DELETE: Way((ACTIVE,), RETIRED, "Retired", draft.RETIRED),
     ARCHIVE: Way((ACTIVE, RETIRED), ARCHIVED, "Archived", draft.ARCHIVED),
@@ -114,8 +114,8 @@ def turn_record(
     return Change(WAYS[action].kind, stem(path), path, hash_of(data), remarks=tuple(remarks))
 
 
-# The window: the newest summaries stay. Before an old one goes, its open ends are looked for
-# elsewhere; what nobody else holds is named. It goes all the same, and can be restored.
+# The window keeps the newest summaries. An old one is retired even if some of its items are in no
+# other record; a warning names them, and it can be restored.
 
 
 def find_surplus(
@@ -136,7 +136,7 @@ def find_surplus(
     if not going:
         return []
     words = Words()
-    # By word: a store of thousands is looked through once, not once an item.
+    # Index by word, so that a large store is read once and not once per item.
     holding: dict[str, list[tuple[frozenset[str], bool]]] = {}
     for path, record in records.items():
         for text in _texts(words, record) if path not in going and is_active(record) else ():
@@ -213,7 +213,7 @@ def roll_window(app: App) -> Done:
 def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
     """Items that no other record has are named in a remark."""
     records = _everything(desk)
-    if newest:  # on a dry run it is not on disk
+    if newest:  # not on disk in a dry run
         records |= collect_records(desk.store, [newest])[0]
     going = find_surplus(records, settings, newest)
     desk.remarks += [it.warning for it in going if it.warning]
@@ -238,9 +238,6 @@ def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]
     return changes
 
 
-# Dates: retired records go after their grace, active ones after their time.
-
-
 def find_past_grace(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
@@ -254,7 +251,7 @@ def find_past_grace(
         if not times:
             reason = "nobody can tell when it was retired: retired_at is missing or no date"
             result.append(Leaving(path, KEEP, reason))
-        elif now - times[0] >= days * DAY:  # never one of the future
+        elif now - times[0] >= days * DAY:  # never with a future date
             reason = f"retired {iso_day(times[0])}, more than grace_period_days ({days}) ago"
             action = ARCHIVE if settings.archive_retired else PURGE
             result.append(Leaving(path, action, reason))

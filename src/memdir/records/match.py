@@ -1,6 +1,6 @@
-"""Which record new information belongs to, and what may be done: create, update or retire.
+"""Match new information to a record, and the allowed actions: create, update or retire.
 
-The words of the answer are the seed's: CREATE, UPDATE, DELETE (which retires) and NOOP.
+The actions have the seed's names: CREATE, UPDATE, DELETE (which retires) and NOOP.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from memdir.records.refusal import RecordError
 from memdir.store.ports import Store
 from memdir.store.writer import App
 
-MIN_WORD_CHARACTERS = 3  # shorter words say little
-MAX_TEXT_CHARACTERS = 20_000  # of a text that is looked at
+MIN_WORD_CHARACTERS = 3
+MAX_TEXT_CHARACTERS = 20_000  # compared, of each text
 TITLE_POINTS, TAG_POINTS, PREFIX_POINTS = 2, 3, 1
 MIN_PREFIX_CHARACTERS = 4
 MIN_POINTS = 3  # of a candidate
-MAX_OTHERS = 3  # further candidates that a hint names
+MAX_OTHERS = 3  # named in a hint
 CREATE, UPDATE, RETIRE, NOOP, VETO = "CREATE", "UPDATE", "DELETE", "NOOP", "VETO"
 UPDATE_OR_RETIRE = "UPDATE_OR_DELETE"
 ACTIONS = (CREATE, UPDATE, RETIRE)
 ANY = "*"
-# What the mechanics say, what the model says: what is done.
+# (mechanical action, model's action): result
 TABLE: dict[tuple[str, str], str] = {
     (CREATE, CREATE): CREATE,
     (UPDATE_OR_RETIRE, UPDATE): UPDATE,
@@ -43,8 +43,8 @@ TABLE: dict[tuple[str, str], str] = {
     (VETO, ANY): NOOP,
     (NOOP, ANY): NOOP,
 }
-UNMAPPED = UPDATE  # loses nothing and doubles nothing
-KEPT = ("decision", "preference", "session_summary")  # a triage never retires these
+UNMAPPED = UPDATE  # neither loses nor duplicates anything
+KEPT = ("decision", "preference", "session_summary")  # never retired by a triage
 EVENTS = {
     "resolved": "The matter is settled: update its status, or retire it where nothing is left.",
     "removed": "What it speaks of is gone: retire it, or say in it what took its place.",
@@ -184,7 +184,7 @@ class NewInfo:
     def score(self, title: str, tags: list[str]) -> int:
         """2 points per title word, 3 per tag, 1 per word with the same start."""
         text = " ".join([title, *tags])
-        if text.isascii():  # most records have nothing in common with it: told with one look
+        if text.isascii():  # fast exit: most records share no word
             words = split_words(text.replace("_", " ").lower())
             starts = [word[:MIN_PREFIX_CHARACTERS] for word in words]
             if self.words.isdisjoint(words) and self.starts.keys().isdisjoint(starts):

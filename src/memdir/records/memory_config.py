@@ -1,7 +1,7 @@
-"""The settings of a store of records: the text of `memory-config.json` and what it means.
+"""The settings of a store of records, in `memory-config.json`.
 
-The file lies in the repository, so everybody may have written it: what stands there is checked,
-cut to its bounds and made harmless. What cannot be used keeps its default, with a warning.
+The file is in the repository, so anybody may have written it: values are checked, clamped and
+sanitized. An unusable value keeps its default, with a warning.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _type(name: str) -> dict[str, Any]:
     return {"enabled": True, "description": _SAYS[name], "auto_capture": True, **own}
 
 
-# Every key there is, with its default.
+# All keys with their defaults.
 TREE: Mapping[str, Any] = {
     "categories": {name: _type(name) for name in TYPES},
     "retrieval": {"max_inject": 5},
@@ -61,7 +61,7 @@ TREE: Mapping[str, Any] = {
     },
     "delete": {"grace_period_days": 30, "archive_retired": True},
 }
-# The least and the most of a number; one beyond them keeps its default, unless it is CLAMPED.
+# Limits of numbers; beyond them the default is used, unless the key is CLAMPED.
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "retention_days": (0, 36_500),
     "max_retained": (1, 10_000),
@@ -71,7 +71,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "thresholds": (0.0, 1.0),
     "grace_period_days": (0, 36_500),
 }
-CLAMPED = ("max_inject", "max_messages", "thresholds")  # to the nearest that is allowed
+CLAMPED = ("max_inject", "max_messages", "thresholds")  # to the nearest allowed value
 
 
 class TypeSettings(NamedTuple):

@@ -1,4 +1,4 @@
-"""Records that a model drafts and verifies from a conversation, held until a person says yes."""
+"""Records drafted and verified by a model from a conversation, held until a person approves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from memdir.text.secrets import find_secrets
 
 HOLD = "a record, drafted and verified by a model"
 PURPOSE = "records"
-MAX_CONTEXT_CHARACTERS = 8_000  # of an excerpt; the run of a model is short
+MAX_CONTEXT_CHARACTERS = 8_000  # of an excerpt
 DRAFT_TOKENS, VERDICT_TOKENS = 900, 200
 ANSWER_SECONDS = 20.0
 CREATE, NOOP = "CREATE", "NOOP"
@@ -120,7 +120,7 @@ def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) 
             "confidence": {"type": "number"},
             "content": content,
         },
-        "required": ["action"],  # a NOOP goes without the rest
+        "required": ["action"],  # a NOOP has no other keys
         "additionalProperties": False,
     }
     answer = model.answer(Question(task, context, schema, DRAFT_TOKENS, ANSWER_SECONDS)).data
@@ -149,6 +149,6 @@ def _hold(app: App, scored: Scored, record: Record, origin: Origin) -> list[Held
     try:
         held = inbox.hold(catch, HOLD, app.now())
         inbox.read(held.id)
-    except (BadInput, Missing):  # no room, or a review has settled it
+    except (BadInput, Missing):  # the inbox is full, or a review has settled it
         return []
     return [held]

@@ -24,7 +24,7 @@ Collected = dict[str, Record]  # by path
 
 PROJECT_FOLDER = ".claude/memory/"
 _BOM = b"\xef\xbb\xbf"
-_ESCAPED_HALVES = (b"\\ud", b"\\uD")  # how half of a character is written
+_ESCAPED_HALVES = (b"\\ud", b"\\uD")  # escaped surrogates
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}\Z")
 
 
@@ -105,7 +105,7 @@ def write_record(record: Record) -> bytes:
     try:
         text = json.dumps(whole, ensure_ascii=False, indent=2, allow_nan=False)
         return (text + "\n").encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:  # a bad character is a ValueError
+    except (TypeError, ValueError, RecursionError) as error:  # a surrogate raises ValueError
         message = f"cannot be written as JSON: {type(error).__name__}"
         raise RecordError(refusal.VALIDATION, message, fix="correct the values") from None
 
@@ -123,7 +123,7 @@ def _unique_pairs(pairs: list[tuple[str, object]]) -> Record:
 
 
 def _finite_float(text: str) -> float:
-    number = float(text)  # also of NaN and Infinity, which are no JSON
+    number = float(text)  # NaN and Infinity, too, which are not JSON
     if not math.isfinite(number):
         raise ValueError(f"{text[:20]} is no number")
     return number
@@ -141,9 +141,6 @@ def _unreadable(why: str, path: str) -> RecordError:
     return RecordError(refusal.READ, f"{path or 'the input'} {why}", fix=fix, path=path)
 
 
-# The records of a store
-
-
 def paths_of(store: Store, type: str = "") -> list[str]:
     folder = f"{fields.FOLDERS[type]}/" if type else ""
     return sorted(it for it in store.tree() if store.is_memory(it) and it.startswith(folder))
@@ -156,7 +153,7 @@ def collect_records(store: Store, paths: Iterable[str]) -> tuple[Collected, list
         try:
             records[path] = read_record(store.read(path), path)[0]
         except Missing:
-            continue  # gone since the paths were listed
+            continue  # deleted since the paths were listed
         except MemdirError as error:
             findings.append(Finding("broken-record", path, error.message, error.next))
     return records, findings
@@ -231,7 +228,7 @@ def find_record(name: str, store: Store) -> str:
         raise RecordError(refusal.PATH, message, fix="give the path")
     if matches:
         return matches[0]
-    from difflib import get_close_matches  # only a mistake needs it
+    from difflib import get_close_matches  # needed only after a mistake
 
     by_name = {stem(path): path for path in paths}
     near = get_close_matches(name[:80], list(by_name), 1, 0.75)

@@ -1,14 +1,14 @@
-"""A record as Markdown, and the Markdown read again: what recall, audit and people see.
+"""A record as Markdown, for recall, audit and people, and the way back.
 
-The header is a memory's; the body has a line for each choice and a section for each text or
-list. Twins: `view` and `read_view`. What the readable form cannot carry is for `exchange`.
+The header is that of a memory; the body has a line per choice and a section per text or list.
+`exchange` adds everything that Markdown cannot show.
 """
 
 from memdir.hot import memory
 from memdir.records import fields
 from memdir.records.fields import Field, Record
 
-# Where the header keeps a key of the record.
+# Header keys of the record's keys.
 HEADER = {
     "id": "name",
     "title": "description",
@@ -19,7 +19,7 @@ HEADER = {
 TAGS, FILES = "Tags", "Related files"
 SECTION = "## "
 LEFTOVERS = "<!-- memdir:record "  # see exchange
-_BETWEEN = " — "  # an alternative and why it lost
+_BETWEEN = " — "  # between an alternative and why it was rejected
 
 
 def render_record(record: Record) -> str:
@@ -86,7 +86,7 @@ def labels(field: Field) -> tuple[str, ...]:
 def _sections(field: Field, value: object) -> list[str]:
     if field.kind == fields.TEXT:
         lines = _word(value).split("\n")
-        # A line of a text must not pass for a heading of ours or for what follows the body.
+        # A line of text must not look like one of our headings or the trailing comment.
         text = "\n".join(f"\\{line}" if _is_marked(line) else line for line in lines)
         return [_section(field.label, text)]
     if field.kind == fields.EXAMPLES and isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What an update may change of a record."""
+"""Rules for updates of a record."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def merge_update(
         raise _refusal("related_files", rule, f"keep {names[:120]}", ("removed", names))
     before = as_list(old.get("changes"))
     added = _new_changes(before, merged.get("changes"))
-    merged["id"] = old.get("id", merged.get("id"))  # a rename gives the new one
+    merged["id"] = old.get("id", merged.get("id"))  # a rename sets the new id
     stamp = safe.iso_time(max(now, safe.parse_time(str(old.get("updated_at"))) or now))
     merged["changes"] = [*before, *added, *_automatic_changes(old, merged, added, stamp)]
     cap_changes(merged, remarks)

@@ -1,7 +1,7 @@
-"""The JSON Schema of each category, the check of a record against it, and the repairs.
+"""The JSON Schema of each category, the check of a record against it, and repairs.
 
-Only what has a single meaning is repaired, and each repair is reported. What a draft says wrongly
-(a negative confidence, an unknown key, a title that is too long) is for its author to correct.
+Only unambiguous flaws are repaired, and each repair is reported. Other mistakes (a negative
+confidence, an unknown key, a title that is too long) are left to the author.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memdir.records.fields import Field, Record, is_newer
 
 Schema = dict[str, Any]
 
-ARROW = " -> "  # in an index line between a title and its path
-TAGS = "#tags:"  # in front of its tags
+ARROW = " -> "  # between title and path in an index line
+TAGS = "#tags:"  # before the tags
 MAX_SHOWN_PROBLEMS = 8
 MAX_SHOWN_CHARACTERS = 40
 STRING: Schema = {"type": "string"}
@@ -30,7 +30,7 @@ _TIME: Schema = {
     "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
 }
 _ID: Schema = {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,79}$"}
-# No controls, no blanks at the ends, no two in a row, no `->` on its own, no `#tags:`.
+# No control characters, no outer or repeated spaces, no separate `->`, no `#tags:`.
 _TITLE: Schema = {
     "type": "string",
     "pattern": r"^(?!.*(?:^|\s)->(?:\s|$))(?!.*#[Tt][Aa][Gg][Ss]:)"
@@ -40,7 +40,7 @@ _TITLE: Schema = {
 _TAG: Schema = {"type": "string", "pattern": "^[^A-Z,]+$"}
 _CONTROLS: dict[int, str] = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029), " ")
 _TAG_MARKER = re.compile(r"#(?=tags:)", re.ASCII | re.IGNORECASE)
-# A time in our form whose day exists in every month: nearly all are, and a scan reads thousands.
+# Fast path for a scan of thousands: a time in our form with a day that every month has.
 _SURE_TIME = re.compile(
     r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ",
     re.ASCII,
@@ -243,7 +243,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "integer": (int, "a whole number"),
     "number": (int | float, "a number"),
 }
-# What a pattern of a schema means here, and in words; some say more than a pattern can.
+# The check behind each schema pattern, and its message; some check more than a pattern can.
 _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
     _TEXT["pattern"]: (str.strip, "a text"),
     _TIME["pattern"]: (_is_time, "a time, YYYY-MM-DDTHH:MM:SSZ"),
@@ -268,7 +268,7 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
 def clean_title(title: str) -> str:
     """One line without control characters, repeated spaces or index markers."""
     words = title.translate(_CONTROLS).split()
-    # Something stays where a marker stood: what is left must not grow together into another.
+    # Leave something in place of a marker, so that the rest cannot form another one.
     line = " ".join(["→" if word == "->" else word for word in words])
     return _TAG_MARKER.sub("# ", line) if "#" in line else line
 
@@ -284,7 +284,7 @@ def repair_record(
 ) -> tuple[Record, list[str]]:
     """A repaired copy and the repairs; without `now`, missing times stay missing."""
     if is_newer(record):
-        return record, []  # only read: what is wrong by our rules may be right by its own
+        return record, []  # read-only: a later version may have other rules
     fixed, done = dict(record), list[str]()
     if fixed.get("schema_version") != fields.SCHEMA_VERSION:
         fixed["schema_version"] = fields.SCHEMA_VERSION
@@ -311,7 +311,7 @@ def repair_record(
     elif tags and fields.texts_of(tags) == tags and (cleaned := clean_tags(tags)) != tags:
         fixed["tags"] = cleaned
         done.append("tags: lower-cased, trimmed, each once")
-    # More than certain is certain; less than nothing has no meaning and is left to be refused.
+    # Above 1 is certain; a negative value has no meaning and is refused later.
     if isinstance(confidence, int | float) and confidence > 1 and math.isfinite(confidence):
         fixed["confidence"] = 1.0
         done.append("confidence was above 1: 1.0")

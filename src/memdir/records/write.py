@@ -37,12 +37,12 @@ from memdir.store.writer import App, Desk, Done
 from memdir.text.secrets import find_secrets
 
 CREATE, UPDATE = "create", "update"
-VERBS = {"delete": "retire", "unarchive": "restore"}  # what the history calls them
+VERBS = {"delete": "retire", "unarchive": "restore"}  # names in the history
 SAME = "the same record is there already"
 ANTI_RESURRECTION_SECONDS = 24 * 3600
 GROWING = ("tags", "related_files")
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-# What makes two records the same to somebody who creates one twice.
+# Keys compared to recognize a record that is created twice.
 _SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
 
 
@@ -139,7 +139,7 @@ def place_of(request: Request, root: str) -> str:
 def _create(app: App, desk: Desk, request: Request) -> list[Change]:
     path = place_of(request, desk.store.root)
     type = fields.type_at(path)
-    # After a session summary others go, by what the settings say.
+    # A session summary retires others, as the settings say.
     settings = (sure_settings_of if type == SESSION_SUMMARY else settings_of)(desk.store)[0]
     if not settings.types[type].enabled:
         fix = f"set categories.{type}.enabled to true in memory-config.json"
@@ -150,9 +150,9 @@ def _create(app: App, desk: Desk, request: Request) -> list[Change]:
         _refuse_full(desk.store, type, settings, CREATE, path)
     draft = _date_changes(request.draft, app.now())
     if fields.type_named(draft.get("category")) == type:
-        draft = draft | {"category": type}  # whatever its case
+        draft = draft | {"category": type}  # normalizes the case
     change = put_down(draft, path, desk.store, app.now())
-    # Also for the same one again: the first time may have been cut off before the window.
+    # Even if nothing changed: the first attempt may have been killed before the window.
     rolled = roll(desk, settings, app.now(), change.path) if type == SESSION_SUMMARY else []
     return [change, *rolled]
 
@@ -162,7 +162,7 @@ def put_down(draft: Record, path: str, store: Store, now: float) -> Change:
     stamp = safe.iso_time(now)
     record: Record = {"category": fields.type_at(path)}
     record |= {key: value for key, value in draft.items() if key not in fields.OPTIONAL_KEYS}
-    # What the store decides a draft cannot claim.
+    # A draft cannot set the values that the store decides.
     record |= {"id": stem(path), "created_at": stamp, "updated_at": stamp, "times_updated": 0}
     record |= {"record_status": fields.ACTIVE, "schema_version": fields.SCHEMA_VERSION}
     record, remarks = repair_record({**fields.DEFAULTS, **record}, now)
@@ -194,7 +194,7 @@ def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
             path=path,
         )
     since = safe.parse_time(str(standing.get("retired_at") or standing.get("updated_at") or ""))
-    # A clock that was set back makes the retirement lie ahead: that counts as just now.
+    # A retirement in the future (the clock was set back) counts as just now.
     if since is None or now - since < ANTI_RESURRECTION_SECONDS:
         raise RecordError(
             refusal.ANTI_RESURRECTION,
@@ -224,7 +224,7 @@ def amend(
     type, title = str(merged["category"]), str(merged["title"])
     place = fields.path_of(type, slug_for(title, type))
     if place == path or not must_rename(str(old.get("title")), title):
-        place = path  # only a name that says something else misleads
+        place = path  # keep the name unless it would mislead
     elif store.exists(place):
         remarks.append(f"it keeps its name: {place} is taken")
         place = path
@@ -300,7 +300,7 @@ def _read_standing(store: Store, path: str) -> Record:
     try:
         return read_record(store.read(path), path)[0]
     except (Missing, RecordError):
-        return {}  # whoever wants to change it hears what is wrong with it
+        return {}  # a change of this record reports the problem
 
 
 def _date_changes(draft: Record, now: float) -> Record:
