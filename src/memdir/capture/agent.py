@@ -143,11 +143,11 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
         run.reason = f"the model was not done after {MAX_TURNS} turns"
         return None
     last = " It is the last one: no more calls." if run.turns + 1 == MAX_TURNS else ""
-    told = (
+    results_text = (
         f"<results {run.mark}>\n" + "\n".join(results) + f"\n</results {run.mark}>\n\n"
         f"Turn {run.turns + 1} of {MAX_TURNS}.{last} Draft now what is worth it, with done: true."
     )
-    return Turn(json.dumps(answer.data), told)
+    return Turn(json.dumps(answer.data), results_text)
 
 
 def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:

@@ -117,10 +117,10 @@ class ProjectReader:
         """
         wanted = [word.lower() for word in pattern.split("|") if word]
         end = time.monotonic() + MAX_SEARCH_SECONDS
-        found: list[str] = []
+        matches: list[str] = []
         for file in _files_below(path):
-            if len(found) >= MAX_MATCHES or time.monotonic() > end:
-                found.append("(there may be more)")
+            if len(matches) >= MAX_MATCHES or time.monotonic() > end:
+                matches.append("(there may be more)")
                 break
             try:
                 data = _bytes(file)[:MAX_FILE_BYTES]
@@ -133,12 +133,12 @@ class ProjectReader:
             name = file if name.startswith("..") else name
             # Search the whole file for secrets: a single line of a key does not look like one.
             pairs = zip(text.split("\n"), mask_secrets(text).split("\n"), strict=False)
-            found += [
+            matches += [
                 f"{name}:{number}:{shown}"
                 for number, (line, shown) in enumerate(pairs, 1)
                 if any(word in line.lower() for word in wanted)
-            ][: MAX_MATCHES - len(found)]
-        return "\n".join(found) or "(no line fits)"
+            ][: MAX_MATCHES - len(matches)]
+        return "\n".join(matches) or "(no line fits)"
 
     def _list(self, path: str) -> str:
         with os.scandir(path) as entries:

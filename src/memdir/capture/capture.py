@@ -309,15 +309,15 @@ def _ask_model(
     run_tokens = app.config.options.run_tokens
     model = open_model(app, PURPOSE, origin.session, named=named, run=run_tokens)
     text = "\n".join(signal.quote for signal in signals)[:SEARCH_CHARACTERS]
-    found = app.search.find(text, MAX_LISTED)
+    related = app.search.find(text, MAX_LISTED)
     captured = ask_agent(
         said,
         signals,
         origin,
-        [hit.memory for hit in found.hits[:MAX_LISTED]],
+        [hit.memory for hit in related.hits[:MAX_LISTED]],
         model,
         ProjectReader(app.config.checkout, app.config.store),
-        total=found.searched,
+        total=related.searched,
         tokens=run_tokens,
         seconds=TURN_SECONDS,
     )
@@ -387,9 +387,9 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
     """True for a model's draft of a request saved before, unless its text is better."""
-    said = short_quote(catch.origin.quote)
+    quote = short_quote(catch.origin.quote)
     for item in done:
-        same = item.quote and said and (item.quote in said or said in item.quote)
+        same = item.quote and quote and (item.quote in quote or quote in item.quote)
         if item.message == catch.origin.message and same:
             return not (catch.draft and item.name and catch.draft.name == item.name)
     return False

@@ -154,8 +154,8 @@ def _take(
         wishes += [catch.forget] if catch.forget and not catch.hold else []
         routed = _route(catch, _kind(catch, signals), new, place, wishes, chosen.yes)
         if routed.to != SKIP and (draft := routed.catch.draft):
-            said, origin = f"{draft.description}\n{draft.body}", catch.origin
-            place.known.add(Text(LATER, said, origin.session, origin.message))
+            text, origin = f"{draft.description}\n{draft.body}", catch.origin
+            place.known.add(Text(LATER, text, origin.session, origin.message))
         items.append(Item(routed, session, place.app.store.root, place.root))
     return items
 
@@ -237,9 +237,9 @@ def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequen
     if catch.draft and any(takes_back(wish, catch.draft) for wish in wishes):
         return FORGOTTEN_LATER
     message = catch.origin.message
-    said = max((item.time for item in new.said if item.id == message), default=0.0)
+    time = max((item.time for item in new.said if item.id == message), default=0.0)
     for when, known in place.undone:
-        if said <= when and known.where(catch):
+        if time <= when and known.where(catch):
             return f"it was saved before and undone ({safe.iso_day(when)})"
     # The session's agent may have saved it right after these words.
     stores = {place.app.config.store, os.path.realpath(place.app.config.store)}

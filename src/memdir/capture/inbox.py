@@ -55,17 +55,17 @@ def draft_id(catch: Catch) -> str:
     """
     origin = catch.origin
     draft = () if catch.draft is None else astuple(replace(catch.draft, extra=()))
-    told = repr((draft, catch.forget, origin.client, origin.message))
-    return hash_of(told.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
+    content = repr((draft, catch.forget, origin.client, origin.message))
+    return hash_of(content.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
 
 
 def complete_id(text: str, ids: Sequence[str]) -> str:
     """Expands the start of an id; empty if unknown, refused if ambiguous."""
     wanted = text.strip().lower()
-    found = [id for id in ids if wanted and id.startswith(wanted)]
-    if len(found) < 2 or wanted in found:
-        return wanted if wanted in found else "".join(found)
-    few = ", ".join(found[:MAX_NAMED]) + (", …" if len(found) > MAX_NAMED else "")
+    matches = [id for id in ids if wanted and id.startswith(wanted)]
+    if len(matches) < 2 or wanted in matches:
+        return wanted if wanted in matches else "".join(matches)
+    few = ", ".join(matches[:MAX_NAMED]) + (", …" if len(matches) > MAX_NAMED else "")
     raise Missing(f"{text[:40]!r} is the start of several ids: {few}", next="give more of it")
 
 

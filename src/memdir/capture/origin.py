@@ -99,26 +99,26 @@ def reason_to_distrust(origin: Origin) -> str:
 
 def sign_draft(draft: Draft, origin: Origin) -> Draft:
     said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
-    told = {
+    metadata = {
         "metadata.client": origin.client,
         "metadata.session": origin.session,
         "metadata.message": origin.message,
         "metadata.said_by": said_by,
     }
-    lines = {key: inert_line(value, MAX_NAME_BYTES) for key, value in told.items() if value}
-    kept = [(key, value) for key, value in draft.extra if key not in told]
+    lines = {key: inert_line(value, MAX_NAME_BYTES) for key, value in metadata.items() if value}
+    kept = [(key, value) for key, value in draft.extra if key not in metadata]
     # An id that looks like a secret would get the whole draft refused.
     safe = [(key, value) for key, value in lines.items() if not secrets.find_secrets(value)]
     return replace(draft, source=SOURCE, extra=(*kept, *safe))
 
 
 def describe_origin(values: Mapping[str, str]) -> str:
-    said = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
-    if not said["said_by"]:
+    labels = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
+    if not labels["said_by"]:
         elsewhere = inert_line(values.get("metadata.imported_from", ""), MAX_QUOTE_BYTES)
         return f"imported from {elsewhere}" if elsewhere else ""
-    place = ", session ".join(filter(None, (said["client"], said["session"])))
-    return f"captured: said by {said['said_by']}" + (f" ({place})" if place else "")
+    place = ", session ".join(filter(None, (labels["client"], labels["session"])))
+    return f"captured: said by {labels['said_by']}" + (f" ({place})" if place else "")
 
 
 def _parts(text: str, words: Words) -> list[frozenset[str]]:

@@ -176,7 +176,7 @@ def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None =
             if entry.id not in received:
                 problems.append(f"{entry.id}: {entry.what}, but never received")
     waiting = tuple(entry for id, entry in received.items() if id not in decided)
-    saved, refused, held = (totals[what] for what in DECISIONS)
+    saved, refused, held = (totals[decision] for decision in DECISIONS)
     return Account(count + len(received), saved, refused, held, waiting, tuple(problems))
 
 
@@ -233,7 +233,7 @@ class Journal:
         gone = decided[: max(0, len(decided) - KEPT_DECISIONS)]
         totals.update(entry.what for entry in gone)
         ids = {entry.id for entry in gone}
-        counts = {what: totals[what] for what in DECISIONS}
+        counts = {decision: totals[decision] for decision in DECISIONS}
         kept = [asdict(entry) for entry in entries if entry.id not in ids]
         data = "".join(json.dumps(value) + "\n" for value in (counts, *kept))
         state.replace(self.folder, "journal", data.encode("ascii"))
@@ -242,7 +242,7 @@ class Journal:
 def _parse_line(value: Any) -> Counter[str] | Entry:
     if "id" in value:
         return cast(Entry, restore_value(Entry, value))
-    totals = Counter({what: restore_value(int, count) for what, count in value.items()})
+    totals = Counter({decision: restore_value(int, count) for decision, count in value.items()})
     if set(totals) != set(DECISIONS) or not all(0 <= n <= MAX_COUNT for n in totals.values()):
         raise ValueError("not what was written")
     return totals

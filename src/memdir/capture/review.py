@@ -86,8 +86,8 @@ def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     inbox = open_inbox(app)
     if every:
         return inbox.list()
-    found = [inbox.read(id) for id in ids]
-    return list({held.id: held for held in found}.values())
+    drafts = [inbox.read(id) for id in ids]
+    return list({held.id: held for held in drafts}.values())
 
 
 def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
@@ -104,7 +104,7 @@ def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Set
     A refused or conflicting draft goes on waiting and does not stop the others.
     """
     app = replace(app, batch=app.batch or f"review-{int(app.now())}")
-    found = []
+    results = []
     for held in chosen:
         try:
             done = _carry_out(app, held, wishes)
@@ -113,8 +113,8 @@ def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Set
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
             open_inbox(app).settle(held.id, APPROVED, draft_title(held), app.now())
-        found.append(Settled(held, APPROVED if stands else "", done))
-    return found
+        results.append(Settled(held, APPROVED if stands else "", done))
+    return results
 
 
 def reject_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
@@ -130,11 +130,11 @@ def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Hel
     if every:
         return kept
     by_id = {held.id: held for held in kept}
-    found = {text: complete_id(text, list(by_id)) for text in ids}
-    for text in (text for text, id in found.items() if not id):
+    wanted = {text: complete_id(text, list(by_id)) for text in ids}
+    for text in (text for text, id in wanted.items() if not id):
         next = "memdir review list --rejected shows them"
         raise Missing(f"no draft {text[:40]!r} was rejected of late", next=next)
-    return [by_id[id] for id in dict.fromkeys(found.values())]
+    return [by_id[id] for id in dict.fromkeys(wanted.values())]
 
 
 def restore_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:

@@ -228,9 +228,9 @@ def day_undone(app: App, catch: Catch) -> str:
 def learned_text(path: str, data: bytes, where: str = "") -> Text:
     document = memory.read(memory.decode(data))
     values = document.values
-    said = f"{values.get('description', '')}\n{document.body}"
+    text = f"{values.get('description', '')}\n{document.body}"
     source = (values.get("metadata.session", ""), values.get("metadata.message", ""))
-    return Text(path + where, said, *source)
+    return Text(path + where, text, *source)
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,7 @@ def _texts(app: App, root: str) -> Iterator[Text]:
     for held in open_inbox(app).list():
         draft, origin = held.catch.draft, held.catch.origin
         if draft is not None:
-            said = f"{draft.description}\n{draft.body}"
-            yield Text(f"the review inbox ({held.id})", said, origin.session, origin.message)
+            text = f"{draft.description}\n{draft.body}"
+            yield Text(f"the review inbox ({held.id})", text, origin.session, origin.message)
     for page in read_knowledge(root):
         yield Text(page.path, memory.decode(page.data or b""))

@@ -98,11 +98,11 @@ def short_quote(text: str) -> str:
 
 def mask_secrets(text: str) -> str:
     """Leaves out lines with secrets, and the whole block of a key."""
-    found = secrets.find_secrets(text)
-    if not found:
+    matches = secrets.find_secrets(text)
+    if not matches:
         return text
     lines = text.split("\n")
-    for secret in found:
+    for secret in matches:
         end = secret.line
         if secret.rule in ("private-key", "putty-key"):
             while end < len(lines) and "-----END" not in lines[end]:
@@ -132,8 +132,8 @@ def _in_message(message: Message) -> list[Signal]:
     own = sentences(message.text)
     result: list[Signal] = []
     last = -1  # the last sentence that belongs to a request
-    for index, said in enumerate(own):
-        kind = _request(said)[0] if index > last and len(result) < MAX_SIGNALS else ""
+    for index, item in enumerate(own):
+        kind = _request(item)[0] if index > last and len(result) < MAX_SIGNALS else ""
         first, end = _span(own, index) if kind == REMEMBER else (index, index)
         if not kind or first <= last:  # "remember …; keep that in mind" asks once
             continue
@@ -164,11 +164,11 @@ def _request(said: Sentence) -> tuple[str, int, int]:
 
 
 def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
-    said = own[index]
-    if _names_something(said.text):
+    request = own[index]
+    if _names_something(request.text):
         return index, index
-    if said.bare.rstrip().endswith((":", "：")):
-        block = own[index + 1].block if index + 1 < len(own) else said.block
+    if request.bare.rstrip().endswith((":", "：")):
+        block = own[index + 1].block if index + 1 < len(own) else request.block
         last = index
         while last - index < MAX_LISTED and last + 1 < len(own) and own[last + 1].block == block:
             last += 1
@@ -177,21 +177,21 @@ def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
 
 
 def _statement(text: str) -> str:
-    said = sentence(text)
-    kind, start, end = _request(said)
-    rest = typed.joined_start(said.bare, end) if kind == REMEMBER else 0
-    if not rest or any(map(str.isalnum, typed.remove_phrases("lead", said.bare[:start]))):
+    request = sentence(text)
+    kind, start, end = _request(request)
+    rest = typed.joined_start(request.bare, end) if kind == REMEMBER else 0
+    if not rest or any(map(str.isalnum, typed.remove_phrases("lead", request.bare[:start]))):
         return text
     kept = text[rest:].strip()
     return kept if _says_something(kept) else text
 
 
 def _names_something(text: str) -> bool:
-    said = sentence(text)
-    _, start, end = _request(said)
-    before = typed.remove_phrases("lead", said.bare[:start])
+    request = sentence(text)
+    _, start, end = _request(request)
+    before = typed.remove_phrases("lead", request.bare[:start])
     return _says_something(before) or _says_something(
-        typed.remove_phrases("back", said.bare[end:]), 1
+        typed.remove_phrases("back", request.bare[end:]), 1
     )
 
 
@@ -358,8 +358,8 @@ def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[
     if any(words & telling_words(draft.name).union(*lines) for words in asked):
         return ""
     # Without a request, the message must mention each removed line.
-    said = telling_words(own_words(cited.text))
-    return "" if all(said & words for words in gone) else TAKEN_AWAY
+    mentioned = telling_words(own_words(cited.text))
+    return "" if all(mentioned & words for words in gone) else TAKEN_AWAY
 
 
 def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:

@@ -99,9 +99,9 @@ def sentences(text: str) -> list[Sentence]:
     result: list[Sentence] = []
     for number, (block, line) in enumerate(_lines(text)):
         for part in _parts(line):
-            said = _ITEM.sub("", part, count=1).strip()
-            if said and len(result) < MAX_SENTENCES:
-                result.append(sentence(said, block, number))
+            content = _ITEM.sub("", part, count=1).strip()
+            if content and len(result) < MAX_SENTENCES:
+                result.append(sentence(content, block, number))
     return list(_until_pasted(_doubted(text, result)))
 
 
@@ -166,7 +166,7 @@ def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
 
 def _parts(line: str) -> Iterator[str]:
     start = 0
-    for match in _ENDS.finditer(_QUOTED.sub(lambda found: _BLANK * len(found[0]), line)):
+    for match in _ENDS.finditer(_QUOTED.sub(lambda quotation: _BLANK * len(quotation[0]), line)):
         yield line[start : match.start()]
         start = match.end()
     yield line[start:]
@@ -275,8 +275,8 @@ def _requests(kind: str) -> re.Pattern[str]:
     leads = rf"(?:{lead}[\s,:，、!.-]*){{0,{MAX_LEADS}}}"
     # Inside a sentence, a rule's words mostly describe: "it works but never returns".
     start = {RULE: rf"^{leads}", FROM_NOW: ""}.get(kind, rf"(?:^|{_MARKS}|{lead}\s*){leads}")
-    verbs_first = [one for one in _languages().values() if not one.get("verb_last")]
-    verbs_last = [one for one in _languages().values() if one.get("verb_last")]
+    verbs_first = [language for language in _languages().values() if not language.get("verb_last")]
+    verbs_last = [language for language in _languages().values() if language.get("verb_last")]
     first = _either(_entries(kind, verbs_first))
     last = "|".join(_entries(kind, verbs_last)) or r"(?!)"
     return re.compile(rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})")

@@ -112,8 +112,8 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
         raise _refusal(f"{verdict[:40]!r} is no verdict", "use PASS, ADVISORY or FAIL")
     if verdict == FAIL:
         issues = given.get("issues")
-        said = [str(it)[:200] for it in (issues if isinstance(issues, list) else [issues or ""])]
-        blocked = "verification failed" + (f": {'; '.join(said[:5])}" if any(said) else "")
+        notes = [str(it)[:200] for it in (issues if isinstance(issues, list) else [issues or ""])]
+        blocked = "verification failed" + (f": {'; '.join(notes[:5])}" if any(notes) else "")
         return Intent(type, action, blocked=blocked)
     draft, hash = _read_draft(given, texts, read) if action != match.NOOP else (Record(), "")
     if draft.get("action") == "delete":  # the seed's spelling in a draft

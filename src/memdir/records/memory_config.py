@@ -117,12 +117,12 @@ def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, W
     """Settings and warnings; None stands for no file."""
     if text is None:
         return _settings(TREE), ()
-    said = _parse(text)
-    if isinstance(said, str):
+    given = _parse(text)
+    if isinstance(given, str):
         fix = "Mend the file, or remove it: the defaults hold until then."
-        return _settings(TREE), (Finding(KIND, path, f"{path} is not used: {said}", fix),)
+        return _settings(TREE), (Finding(KIND, path, f"{path} is not used: {given}", fix),)
     problems: list[tuple[str, str]] = []  # message and fix
-    tree = _read_tree(TREE, said, "", problems)
+    tree = _read_tree(TREE, given, "", problems)
     shown = problems[:MAX_WARNINGS]
     if more := len(problems) - len(shown):
         shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
@@ -133,12 +133,12 @@ def _parse(text: str) -> dict[str, Any] | str:
     if len(text) > MAX_FILE_CHARACTERS:
         return f"it is longer than {MAX_FILE_CHARACTERS:,} characters"
     try:
-        said = json.loads(text.removeprefix("\ufeff"))
+        value = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         return f"it is no JSON (line {error.lineno}: {error.msg})"
     except (RecursionError, ValueError):
         return "it is nested too deeply, or a number is too long"
-    return said if isinstance(said, dict) else "it is no JSON object"
+    return value if isinstance(value, dict) else "it is no JSON object"
 
 
 def _read_tree(
@@ -200,7 +200,7 @@ def _read_value(default: Any, value: Any, where: str) -> tuple[Any, str]:
 def _settings(tree: Mapping[str, Any]) -> RecordSettings:
     triage, rules = tree["triage"], tree["delete"]
     return RecordSettings(
-        types={name: TypeSettings(**said) for name, said in tree["categories"].items()},
+        types={name: TypeSettings(**given) for name, given in tree["categories"].items()},
         max_inject=tree["retrieval"]["max_inject"],
         max_memories_per_category=tree["max_memories_per_category"],
         triage_enabled=triage["enabled"],

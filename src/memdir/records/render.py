@@ -140,8 +140,8 @@ def _is_marked(line: str) -> bool:
 def _value(field: Field, shown: dict[str, str]) -> object:
     if field.kind == fields.EXAMPLES:
         lists = {key: _split_items(shown.get(key.capitalize(), "")) for key in fields.EXAMPLE_KEYS}
-        found = {key: items for key, items in lists.items() if items}
-        return found or None
+        filled = {key: items for key, items in lists.items() if items}
+        return filled or None
     text = shown.get(field.label)
     if text is None:
         return None
