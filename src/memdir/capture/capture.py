@@ -199,7 +199,6 @@ class _Run:
         return Outcome(reason=NOT_YET)
 
     def _move_on(self, progress: Progress, reason: str, tokens: int = 0) -> Outcome:
-        """Nothing to do: the cursor moves, and things that waited are dropped."""
         plan = Plan("", _settled(progress), dropped=self._waiting(), reason=reason)
         if plan.dropped:
             return replace(carry_out(self.app, self.captures, plan), tokens=tokens)
@@ -386,7 +385,7 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
-    """True for a model's draft of a request saved before, unless its text is better."""
+    """True for a draft of a request saved before, unless it improves that memory."""
     quote = short_quote(catch.origin.quote)
     for item in done:
         same = item.quote and quote and (item.quote in quote or quote in item.quote)
@@ -401,7 +400,6 @@ def _log(app: App, text: str) -> None:
 
 
 def _tomorrow(now: float) -> float:
-    """The user's next midnight, when the daily budget starts again."""
     try:
         today = datetime.datetime.fromtimestamp(now).astimezone()
         night = (today + datetime.timedelta(days=1)).replace(hour=0, minute=0, second=1)

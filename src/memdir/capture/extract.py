@@ -163,7 +163,6 @@ def _take(
 def _catches(
     app: App, session: Session, new: NewMessages, model: bool, made: Extraction
 ) -> Sequence[Catch]:
-    """Drafts by a model while the budget lasts, cached per session; else requests alone."""
     progress = Progress(session.id)
     if not model:
         return choose_drafts(app, new, progress, session.client, "").catches

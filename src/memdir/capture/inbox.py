@@ -140,7 +140,6 @@ class Inbox:
         return [*reversed(self._settled().values())]
 
     def rejected(self, now: float) -> list[Held]:
-        """Drafts that can still be restored, newest first; damaged ones are left out."""
         rejected = []
         for line in self.settled():
             if line.get("how") == REJECTED and _is_kept(line, now):

@@ -31,7 +31,6 @@ def hand_over(
     client: str = "",
     model: str | None = "",
 ) -> Outcome:
-    """Capture a transcript or messages; on a second call, only what is new."""
     app = replace(app, actor=ACTOR)
     if isinstance(conversation, str):
         path = os.path.abspath(conversation)
@@ -88,7 +87,6 @@ def _records(messages: Sequence[GivenMessage], store: str) -> Iterator[dict[str,
 
 
 def _block(block: object, store: str) -> object:
-    """A block as JSON, also an SDK object; texts written by the memory tool are left out."""
     dump = getattr(block, "model_dump", None)
     plain = dump(mode="json") if callable(dump) else block
     given = plain.get("input") if isinstance(plain, dict) else None

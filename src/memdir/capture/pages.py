@@ -165,7 +165,6 @@ def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> 
 
 
 def make_patch(path: str, old: bytes | None, new: bytes) -> str:
-    """A patch for `git apply`; empty if nothing changes."""
     if old == new:
         return ""
     before, after = ([*io.StringIO(_text(data), newline="\n")] for data in (old or b"", new))

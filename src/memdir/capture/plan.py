@@ -133,7 +133,6 @@ def make_plan(
 
 
 def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
-    """Index of each draft taken back later, and the index of the request that does it."""
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
     when = order_said(catches, said) if wishes else []
     return {

@@ -67,7 +67,6 @@ class Account:
 
     @property
     def balances(self) -> bool:
-        """True if nothing was lost and nothing counted twice."""
         decided = self.saved + self.refused + self.held
         return self.received == decided + len(self.waiting) and not self.problems
 
@@ -200,7 +199,6 @@ class Journal:
         self.folder, self.path = folder, os.path.join(folder, "journal")
 
     def read(self) -> tuple[Counter[str], list[Entry]]:
-        """Totals of shortened lines, and the entries; damaged lines are skipped."""
         return self._read()[:2]
 
     def damaged(self) -> list[int]:

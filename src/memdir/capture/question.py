@@ -145,7 +145,6 @@ def cut(text: str, limit: int) -> str:
 
 
 def read_drafts(answer: Answer) -> list[Proposal]:
-    """Fails if every proposed draft is empty."""
     data = answer.data if isinstance(answer.data, dict) else {}
     proposed = data.get("drafts") or []
     drafts = [_proposal(item) for item in proposed if item["body"].strip()]

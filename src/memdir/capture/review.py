@@ -31,7 +31,7 @@ from memdir.text import secrets
 
 
 def undo_changes(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
-    """The index is rebuilt unless it was restored itself; approved drafts wait again."""
+    """Drafts whose approval is undone wait for a review again."""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
         unseen = app.history.unseen(app.store) if app.dry_run and not explicit else None
@@ -52,7 +52,6 @@ def undo_changes(app: App, change: str = "", batch: str = "", since: float | Non
 
 
 def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
-    """Drafts wait again if their approval was undone; undoing that settles them again."""
     inbox, remarks = open_inbox(app), []
     for logged in undone:
         if id := approved_draft(logged.cause.reason):
@@ -82,7 +81,7 @@ class Settled:
 
 
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """These drafts, all or none; without ids, every readable one."""
+    """These drafts, all or none; with `every`, all readable ones."""
     inbox = open_inbox(app)
     if every:
         return inbox.list()
@@ -125,7 +124,7 @@ def reject_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
 
 
 def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """These drafts, all or none; without ids, all that can be restored."""
+    """These drafts, all or none; with `every`, all that can be restored."""
     kept = open_inbox(app).rejected(app.now())
     if every:
         return kept

@@ -192,8 +192,6 @@ def nearly_same(first: Draft, second: Draft) -> bool:
 
 @dataclass(frozen=True)
 class Undone:
-    """A captured memory that was undone; the same words said later are new."""
-
     text: Text
     time: float
 
@@ -285,7 +283,6 @@ class Places:
 
 
 def _standing_in(project: str, cwd: str) -> str:
-    """The session's directory, or its nearest parent that still exists in the project."""
     tops = (project.rstrip("/"), os.path.realpath(project))
     for place in (cwd, os.path.realpath(cwd)):
         while any(is_below(place, top) for top in tops):

@@ -169,7 +169,6 @@ def find_sessions(app: App, chosen: Chosen) -> list[PastSession]:
 
 
 def _worktrees(root: str) -> list[str]:
-    """Linked worktrees as git lists them, deleted ones included."""
     top = os.path.join(root, ".git", "worktrees")
     top = top if os.path.isdir(top) else os.path.join(root, "worktrees")  # a bare repository
     try:

@@ -122,7 +122,7 @@ def join_sentences(some: Sequence[Sentence]) -> str:
 
 
 def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Stops at `the page says:`; sentences near `this page` become doubtful."""
+    """Leaves out text after `the page says:`; sentences after `this page` are doubtful."""
     doubtful, quoted_line = False, -1
     for item in some:
         if item.line == quoted_line:
@@ -214,16 +214,13 @@ def _opens_fence(lines: Sequence[str]) -> bool:
 
 
 def _goes_on(line: str, next_line: str) -> bool:
-    """True if a sentence is wrapped here; a short chat line ends without a full stop."""
     ended = line.rstrip().endswith((".", "!", "?", ":", ";"))
     return len(line) >= MIN_WRAPPED_CHARACTERS and next_line[:1].islower() and not ended
 
 
 _MARKS = r"[,;:.!?()–—…，。：；、！？]\s*|\s-+\s+"
 _AT_END = r"(?=[\s.!。！)]*$)"
-_SPACED = re.compile(
-    r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]"
-)  # letters of scripts with spaces between words
+_SPACED = re.compile(r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]")  # letters of scripts with spaces
 MAX_LEADS = 4
 
 

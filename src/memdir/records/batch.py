@@ -53,7 +53,7 @@ ReadDraft = Callable[[str], bytes]
 
 @dataclass(frozen=True)
 class Intent:
-    """`draft` is the content of its file, `pinned` the result of an earlier look."""
+    """`draft` is the content of its file, `pinned` the hash of that file."""
 
     type: str
     action: str
@@ -227,7 +227,6 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
 
 
 def approve_record(app: App, held: Held) -> Done:
-    """The body of the held draft is the rendered record, perhaps edited by a person."""
     draft = held.catch.draft
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")

@@ -83,7 +83,6 @@ class Contexts:
             _remove(self.open(session).folder)
 
     def prune(self, now: float) -> None:
-        """Removes directories unused for KEPT_SECONDS."""
         try:
             for name in [name for name in os.listdir(self.folder) if name != KEY]:
                 path = os.path.join(self.folder, name)
@@ -99,7 +98,6 @@ class Contexts:
             raise failure(error, self.folder, "old contexts cannot be removed") from None
 
     def _key(self) -> bytes:
-        """The secret key of the directory names, made on first use."""
         path = os.path.join(self.folder, KEY)
         for _ in range(KEY_TRIES):
             create_once(path, os.urandom(KEY_BYTES))

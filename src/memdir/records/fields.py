@@ -165,7 +165,6 @@ def is_active(record: Record) -> bool:
 
 
 def texts_of(value: object) -> list[str]:
-    """Keeps only texts: files from elsewhere may hold anything."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 

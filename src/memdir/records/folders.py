@@ -81,7 +81,6 @@ class Records(LightRecords):
         super().put(path, data)
 
     def keep_index(self, store: Store) -> bool:
-        """Updates index.md to the records as this change sees them."""
         return index_md.update_index(store)
 
 

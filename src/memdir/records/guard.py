@@ -167,7 +167,6 @@ def _end_of_line(line: str, i: int) -> int:
 
 
 def _skip_documents(line: str, i: int, documents: list[str]) -> int:
-    """The position after the here-documents of this line: their lines are data."""
     for name in documents:
         while i < len(line):
             end = _end_of_line(line, i)
@@ -183,7 +182,6 @@ def _skip_documents(line: str, i: int, documents: list[str]) -> int:
 def _run(
     words: list[str], targets: list[str], cwd: str, variables: dict[str, str]
 ) -> "tuple[str, list[Written]]":
-    """The directory after a simple command, and the files it writes or removes."""
     prefixed = False
     while words:
         name, equals, value = words[0].partition("=")

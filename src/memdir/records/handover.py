@@ -140,7 +140,6 @@ def _clip_lines(lines: list[str], room: int) -> str:
 def triage_text(
     triggered: Sequence[Score], settings: RecordSettings, contexts: Mapping[str, str]
 ) -> str:
-    """A type whose context could not be written has no file."""
     lines, categories = [HEADING], []
     for item in triggered:
         line = f"- [{item.type.upper()}] score {item.score:.2f}, threshold {item.threshold:.2f}"
@@ -161,7 +160,6 @@ def triage_text(
 def triage_messages(
     said: Sequence[Message], settings: RecordSettings, open_context: Callable[[], Context] | None
 ) -> Triage:
-    """Without a place for the contexts, nothing is written."""
     scored = score_conversation(said, settings)
     contexts: dict[str, str] = {}
     drafts: dict[str, str] = {}

@@ -39,7 +39,6 @@ class LightRecords(RecordFolders):
     """
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
-        """A retired or archived record is missing."""
         record = _read_object(self.read(path) if data is None else data)
         known = record.get("category")
         if known not in fields.TYPES:
@@ -65,7 +64,6 @@ class LightRecords(RecordFolders):
         self.disk.sweep(RECORD_FOLDERS.__contains__)
 
     def record_files(self, findings: "list[Finding]") -> "Iterator[RecordFile]":
-        """A folder or file that cannot be read is a finding."""
         from memdir.errors import Finding
 
         def special(path: str, kind: str) -> None:
@@ -107,7 +105,6 @@ class LightRecords(RecordFolders):
 
 
 def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, str, int]:
-    """The records folder, its catalog, and the limit of records per prompt."""
     limit, switched_off = _read_settings(root)
     # The store's usual name: Markdown memories may share the directory.
     key = store_key(f"{os.path.realpath(root)}#{RECORDS}")

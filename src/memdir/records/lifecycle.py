@@ -157,7 +157,6 @@ def _times(record: Record, *keys: str) -> list[float]:
 
 
 def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]]:
-    """Words of its index line and of each item of a summary; True marks a title."""
     title = str(record.get("title") or "")
     yield _words_of(words, title), True
     yield _words_of(words, " ".join([title, *texts_of(record.get("tags"))])), False
@@ -211,7 +210,6 @@ def roll_window(app: App) -> Done:
 
 
 def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
-    """Items that no other record has are named in a remark."""
     records = _everything(desk)
     if newest:  # not on disk in a dry run
         records |= collect_records(desk.store, [newest])[0]
@@ -241,7 +239,6 @@ def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]
 def find_past_grace(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
-    """By path; archived records stay forever."""
     days = settings.grace_period_days
     result = []
     for path, record in sorted(records.items()):
@@ -261,7 +258,6 @@ def find_past_grace(
 def find_expired(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
-    """Active records last written more than `retention_days` ago, by path."""
     result = []
     for path, record in sorted(records.items()):
         own = settings.types.get(str(record.get("category")))
@@ -275,7 +271,6 @@ def find_expired(
 
 
 def collect_garbage(app: App) -> Done:
-    """Retire expired records; archive or purge those past the grace period."""
     with index_md.change_records(app, "purge") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]

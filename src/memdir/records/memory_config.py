@@ -114,7 +114,6 @@ Warnings = tuple[Finding, ...]
 
 
 def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, Warnings]:
-    """Settings and warnings; None stands for no file."""
     if text is None:
         return _settings(TREE), ()
     given = _parse(text)
@@ -168,7 +167,6 @@ def _read_tree(
 
 
 def _read_value(default: Any, value: Any, where: str) -> tuple[Any, str]:
-    """The value if valid, the nearest one if clamped, else the default."""
     if where.endswith(".description") and isinstance(value, str):
         line = inert_line(value)
         cut = f"is cut to {MAX_DESCRIPTION_CHARACTERS} characters"

@@ -101,7 +101,6 @@ def hold_records(
 
 
 def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) -> Record | None:
-    """A verified draft; None if nothing is worth keeping, or the draft is invalid."""
     settings, _ = settings_of(app.store)
     context = render_excerpt(scored, item, settings)[:MAX_CONTEXT_CHARACTERS]
     model = open_model(app, PURPOSE, session, named=named, run=app.config.options.run_tokens)

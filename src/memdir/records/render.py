@@ -116,7 +116,6 @@ def _items(items: list[str]) -> str:
 
 
 def _split_items(text: str) -> list[str]:
-    """A line that is neither an item nor indented is an item of its own."""
     found: list[str] = []
     for line in text.split("\n"):
         if line.startswith(("- ", "* ")) or line == "-":

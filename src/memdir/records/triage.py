@@ -139,8 +139,6 @@ class Activity(NamedTuple):
 
 
 class Score(NamedTuple):
-    """`hits` are line numbers; `boosted` are some of them."""
-
     type: str
     score: float
     threshold: float
@@ -205,7 +203,6 @@ def _lines_of(said: Sequence[Message]) -> Iterator[Line]:
 
 
 def _outside_data(text: str) -> str:
-    """Leaves out everything from the first start to the last end of our data."""
     marks = list(_DATA.finditer(text))
     if not marks:
         return text

@@ -19,7 +19,6 @@ WAY_BACK = {RETIRED: "restore", ARCHIVED: "unarchive"}
 def merge_update(
     old: Record, new: Record, now: float, exists: Callable[[str], bool]
 ) -> tuple[Record, list[str]]:
-    """The updated record and remarks; fields missing in `new` stay."""
     status, wanted = status_of(old), new.get("record_status")
     refuse_newer(old, "update")
     if wanted is not None and wanted != status:
@@ -108,7 +107,7 @@ def _keep_tags(old: list[str], new: object) -> None:
 
 
 def _new_changes(old: list[object], new: object) -> list[object]:
-    """The writer may have dropped the oldest changes to keep to the maximum."""
+    """The appended entries; the oldest may be dropped to keep to the maximum."""
     if not isinstance(new, list):
         raise _refusal("changes", "must be a list", "append one entry {date, summary}")
     for dropped in range(len(old) + 1):

@@ -132,7 +132,6 @@ class Problem(NamedTuple):
 
 
 def check_record(record: Record, type: str = "") -> list[Problem]:
-    """Without a category, the one that the record names counts."""
     if is_newer(record):
         fix = "update memdir; this version only reads the record"
         return [Problem("schema_version", f"is newer than {fields.SCHEMA_VERSION}", fix)]
@@ -266,7 +265,6 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 def clean_title(title: str) -> str:
-    """One line without control characters, repeated spaces or index markers."""
     words = title.translate(_CONTROLS).split()
     # Leave something in place of a marker, so that the rest cannot form another one.
     line = " ".join(["→" if word == "->" else word for word in words])
@@ -274,7 +272,6 @@ def clean_title(title: str) -> str:
 
 
 def clean_tags(tags: list[str]) -> list[str]:
-    """Lower case, trimmed, without markers or duplicates; a comma separates two tags."""
     clean = [clean_title(part).lower() for tag in tags for part in tag.split(",")]
     return [tag for tag in dict.fromkeys(clean) if tag]
 

@@ -59,7 +59,6 @@ class Request:
 
 
 def write(app: App, request: Request) -> Done:
-    """After a session summary, the window is rolled."""
     if request.action == UPDATE and not request.expected:
         message = "an update needs the hash of the version that was read"
         fix = "read the record and give --hash: its MD5 or SHA-256"
@@ -280,7 +279,6 @@ def _refuse_other_type(path: str, type: str) -> None:
 
 
 def _refuse_full(store: Store, type: str, settings: RecordSettings, action: str, path: str) -> None:
-    """The category's maximum; a record that is active already takes no room."""
     records, _ = collect_records(store, paths_of(store, type))
     limit = settings.max_memories_per_category
     active = [it for it, record in records.items() if is_active(record)]
@@ -321,7 +319,6 @@ def _exists_below(checkout: str) -> Callable[[str], bool]:
 
 
 def complete_draft(old: Record, draft: Record, summary: str, now: float) -> Record:
-    """Adds earlier changes, tags and files, which an update must not lose."""
     logged = list(_as_list(old.get("changes", [])))
     new = [it for it in _as_list(draft.get("changes", [])) if it not in logged]
     entry = {"date": safe.iso_time(now), "summary": summary[: fields.MAX_SUMMARY_CHARACTERS]}
